@@ -1,7 +1,8 @@
 import { SignageError } from '../domain/error.ts';
 import type { Operation } from '../wire/operations.ts';
 import { asObject, type Reply } from './problem.ts';
-import { type Shape, shapes } from './shapes.ts';
+import type { Shape } from './shapes/runtime-shapes.ts';
+import { shapes } from './shapes/shapes.ts';
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

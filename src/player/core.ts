@@ -42,6 +42,8 @@ export class PlayerCore {
   /** Whether the last call got a response. */
   reached = true;
   isRegistering = false;
+  /** Whether a person wants to type another code than the one that is being tried. */
+  isCodeWithdrawn = false;
   /** Whether queued events must be sent at once. */
   isUrgent = false;
   /** Maximum batch size. Halved when the service rejects a batch as too large. */

@@ -127,6 +127,12 @@ export class Player {
     return this.#step((core) => registerOnce(core, pairingCode));
   }
 
+  /** Stops trying a code, to ask for another. Does nothing unless a code is being tried. */
+  withdrawCode(): void {
+    this.#core.isCodeWithdrawn = this.#core.state.registering !== undefined;
+    this.#core.networkNotifier.notify();
+  }
+
   /** Fetches the config if it has changed. Returns whether it has. */
   fetchConfig(): Promise<boolean> {
     return this.#step(fetchConfig);

@@ -29,8 +29,14 @@ const cacheName = prefix + SHELL_FILES.join(' ');
 const patienceMs = 4000;
 
 async function install(): Promise<void> {
+  const page = await fetch(pageUrl, { cache: 'no-store' });
+  const html = await page.clone().text();
+  // During an update of the service, the page may already be that of the next build.
+  if (!SHELL_FILES.every((file) => html.includes(file)))
+    throw new Error('The page belongs to another build.');
   const cache = await caches.open(cacheName);
-  await cache.addAll([pageUrl, ...fileUrls]);
+  await cache.addAll([...fileUrls]);
+  await cache.put(pageUrl, page);
   await scope.skipWaiting();
 }
 

@@ -1,14 +1,13 @@
 import { DeviceClient } from '../client/device-client.ts';
-import type { ClaimOffer, EventInput } from '../client/entities.ts';
 import { makeFetchRequester } from '../client/fetch-requester.ts';
-import { dayMs, minuteMs, secondMs, systemClock, systemRandom } from '../domain/clock.ts';
+import { dayMs, minuteMs, secondMs, systemClock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import type { UnpairedReason } from '../player/observer.ts';
-import { type ClaimKeyMemory, offeredCode } from '../player/pairing/claim.ts';
 import { bindingInFragment } from '../player/pairing/player-link.ts';
 import { Player } from '../player/player.ts';
+import type { PlayerBinding, PlayerState } from '../player/state.ts';
 import { readDeviceInfo } from './device-info.ts';
-import { MediaBudget, storageQuota } from './media/media-budget.ts';
+import { describeStart, logEvent } from './log-events.ts';
+import { MediaBudget } from './media/media-budget.ts';
 import { MediaLibrary } from './media/media-library.ts';
 import { MediaStore } from './media/media-store.ts';
 import { filesOf } from './media/playlist-files.ts';
@@ -16,14 +15,18 @@ import { BindingCopy } from './memory/binding-copy.ts';
 import { PlayerDatabase } from './memory/database.ts';
 import { IndexedDbMemory } from './memory/indexed-db-memory.ts';
 import { pixelShift, readSettings } from './page-settings.ts';
+import { askForCode } from './pairing/ask-for-code.ts';
 import { codeInFragment } from './pairing/keypad.ts';
-import { explainDelay, explainNoClaim } from './pairing/messages.ts';
+import { formatSeconds } from './pairing/messages.ts';
 import { PairingScreen } from './pairing/pairing-screen.ts';
-import { Reloader, takeLoadReason } from './recovery/reload.ts';
+import { CrashLoop } from './recovery/crash-loop.ts';
+import { crashPauseMs } from './recovery/pauses.ts';
+import { Reloader } from './recovery/reload.ts';
 import { takeOver } from './recovery/single-tab.ts';
 import { keepAwake } from './recovery/wake-lock.ts';
 import { Watchdog } from './recovery/watchdog.ts';
 import { ScreenStage } from './stage/screen-stage.ts';
+import { after, never } from './timing.ts';
 
 const rotateEveryMs = 30 * dayMs;
 const queueLimit = 200_000;
@@ -31,9 +34,6 @@ const shiftMs = 10 * minuteMs;
 const retryMs = 30 * secondMs;
 /** Longest time that the player may take to send its events before a reload. */
 const stopLimitMs = 5 * secondMs;
-/** How long an offer is shown that needs no answer. */
-const offerShownMs = 3 * secondMs;
-const claimItem = 'signage-player-claim';
 
 const elementOf = (id: string) => document.getElementById(id) as HTMLElement;
 
@@ -52,33 +52,6 @@ function clearFragment(): void {
     history.replaceState(null, '', location.pathname + location.search);
 }
 
-/** Keeps the key of the claim, so that the page shows the same claim after a reload. */
-const claimKey: ClaimKeyMemory = {
-  load: () => localStorage.getItem(claimItem) ?? undefined,
-  save: (key) =>
-    key === undefined ? localStorage.removeItem(claimItem) : localStorage.setItem(claimItem, key),
-};
-
-/** Returns an event of the type `log`, whose further members are kept as they are. */
-const logEvent = (message: string, more: object): EventInput => ({
-  type: 'log',
-  timestamp: Math.floor(systemClock.now() / secondMs),
-  message,
-  ...more,
-});
-
-async function describeStart(): Promise<EventInput> {
-  const persisted = await navigator.storage?.persist?.().catch(() => false);
-  return logEvent('web player started', {
-    build,
-    userAgent: navigator.userAgent.slice(0, 500),
-    reason: takeLoadReason(localStorage),
-    isSecure: window.isSecureContext,
-    isPersisted: persisted === true,
-    quotaBytes: (await storageQuota()) ?? null,
-  });
-}
-
 /** Installs the Service Worker, which browsers allow over HTTPS and from this machine only. */
 function installServiceWorker(pageUrl: string): void {
   navigator.serviceWorker
@@ -86,12 +59,19 @@ function installServiceWorker(pageUrl: string): void {
     .catch(() => {});
 }
 
-/** Starts the web player on this page. */
-export async function startPlayer(): Promise<void> {
+/** The saved state of a player that got its key by a link. Its events are not numbered. */
+const stateOf = (binding: PlayerBinding): PlayerState => ({
+  format: 1,
+  binding,
+  nextSeq: null,
+  queue: [],
+});
+
+async function runPlayer(): Promise<void> {
   const serviceUrl = new URL('.', location.href).href.replace(/\/$/, '');
   const pageUrl = `${serviceUrl}/player`;
   const now = () => systemClock.now();
-  const started = describeStart();
+  const started = describeStart(build);
   const database = new PlayerDatabase();
   const store = new MediaStore(database);
   const budget = new MediaBudget(store, now);
@@ -105,11 +85,16 @@ export async function startPlayer(): Promise<void> {
     player.report(logEvent('media file not stored', { creativeUrl, cached: false }));
   });
   const stage = new ScreenStage(elementOf('stage'), library);
-  const screen = new PairingScreen(elementOf('panel'), [
-    `Get a code with: signage pair Venue/Screen --url ${serviceUrl}`,
-    ...(window.isSecureContext ? [] : ['Without HTTPS, this TV needs the network to start.']),
-  ]);
+  const screen = new PairingScreen(
+    elementOf('panel'),
+    [
+      `Get a code with: signage pair Venue/Screen --url ${serviceUrl}`,
+      ...(window.isSecureContext ? [] : ['Without HTTPS, this TV needs the network to start.']),
+    ],
+    () => player.withdrawCode(),
+  );
   const link = bindingInFragment(location.hash);
+  let startKey: string | undefined;
   let firstCode = codeInFragment(location.hash);
 
   const applyConfig = () => {
@@ -121,41 +106,6 @@ export async function startPlayer(): Promise<void> {
   };
   const client = new DeviceClient({ url: serviceUrl, makeRequester: makeFetchRequester });
   const deviceInfo = readDeviceInfo(navigator.userAgent, build);
-
-  /** Shows an offer, and asks if the service wants it. */
-  async function accept(offer: ClaimOffer): Promise<boolean> {
-    if (offer.confirm) return screen.confirm(offer);
-    screen.tell(`This TV becomes ${offer.venue}/${offer.screen} of ${offer.tenant}.`);
-    await new Promise((resolve) => setTimeout(resolve, offerShownMs));
-    return true;
-  }
-
-  /** Resolves with the code that a person types, or that an installer offers to this TV's claim. */
-  async function askForCode(why: UnpairedReason, error: SignageError | undefined) {
-    const ending = new AbortController();
-    const typed = screen.ask(why, error);
-    offeredCode({
-      client,
-      deviceInfo,
-      clock: systemClock,
-      random: systemRandom,
-      keyMemory: claimKey,
-      onClaim: (claim) => screen.showClaim(claim),
-      onFailure: (error) => screen.showNoClaim(explainDelay(error)),
-      accept,
-      signal: ending.signal,
-    }).then(
-      (code) => screen.submit(code),
-      // Without a claim, a person types the code.
-      (error) => screen.showNoClaim(explainNoClaim(error)),
-    );
-    try {
-      return await typed;
-    } finally {
-      ending.abort();
-      screen.showNoClaim();
-    }
-  }
 
   const player = new Player({
     client,
@@ -169,8 +119,14 @@ export async function startPlayer(): Promise<void> {
       const code = firstCode;
       firstCode = undefined;
       if (code !== undefined) return code;
+      // The link is newer than the key that the service has refused.
+      if (link && startKey !== link.apiKey) {
+        await memory.save(stateOf(link));
+        location.reload();
+        return never;
+      }
       clearFragment();
-      return askForCode(why, error);
+      return askForCode({ client, deviceInfo, screen }, why, error);
     },
     observer: {
       onPhase(phase) {
@@ -199,9 +155,13 @@ export async function startPlayer(): Promise<void> {
     },
   });
   window.addEventListener('hashchange', () => {
+    if (bindingInFragment(location.hash)) return location.reload();
     const code = codeInFragment(location.hash);
-    if (code && player.state.deviceId === undefined) screen.submit(code);
-    else clearFragment();
+    clearFragment();
+    if (!code || screen.submit(code)) return;
+    // Another code is delayed, or the service has not told yet that it refuses the stored key.
+    firstCode = code;
+    player.withdrawCode();
   });
 
   const power = new AbortController();
@@ -213,15 +173,16 @@ export async function startPlayer(): Promise<void> {
     );
   });
   const reloader = new Reloader(localStorage, now, pageUrl);
+  const isDue = () => {
+    const { playlist, validUntilMs = 0 } = player.state;
+    return playlist !== undefined && playlist.items.length > 0 && validUntilMs > now();
+  };
   const watchdog = new Watchdog({
     reloader,
     pageUrl,
     build,
     isShowing: () => stage.isShowing,
-    isDue() {
-      const { playlist, validUntilMs = 0 } = player.state;
-      return playlist !== undefined && playlist.items.length > 0 && validUntilMs > now();
-    },
+    isDue,
     reloadHours: () => readSettings(player.state.config).reloadHours,
   });
   let shiftStep = 0;
@@ -231,30 +192,52 @@ export async function startPlayer(): Promise<void> {
     elementOf('stage').style.transform = isOn ? `translate(${x}px, ${y}px)` : '';
   }, shiftMs);
 
+  startKey = (await memory.load())?.binding?.apiKey;
+  if (link && startKey === undefined) {
+    await memory.save(stateOf(link));
+    startKey = link.apiKey;
+  }
+  const { deviceId } = await player.load();
+  applyConfig();
+  if (deviceId !== undefined) {
+    clearFragment();
+    void started.then((event) => player.report(event));
+  }
+  const crashLoop = new CrashLoop(localStorage);
+  const pauseMs = isDue() ? crashPauseMs(crashLoop.begin()) : 0;
+  if (pauseMs > 0) {
+    screen.tell(
+      `The player crashed several times. It starts again in ${formatSeconds(pauseMs / secondMs)}.`,
+    );
+    await after(pauseMs);
+    screen.hide();
+  }
+  const ended = player.run(power.signal);
+  // An item may last longer than a day.
+  setTimeout(() => crashLoop.end(), minuteMs);
+  stage.onNext = () => {
+    if (stage.isShowing) crashLoop.end();
+    const reason = watchdog.wantedReload;
+    if (!reason || reloader.isReloading) return;
+    void reloader.reload(reason, async () => {
+      player.stop();
+      await Promise.race([ended, after(stopLimitMs)]);
+    });
+  };
+  watchdog.start();
+  keepAwake();
+  installServiceWorker(pageUrl);
+  await ended;
+}
+
+/** Starts the web player on this page. Loads the page again later if it cannot start. */
+export async function startPlayer(): Promise<void> {
   try {
-    if (link && (await memory.load())?.binding === undefined)
-      await memory.save({ format: 1, binding: link, nextSeq: null, queue: [] });
-    const { deviceId } = await player.load();
-    applyConfig();
-    if (deviceId !== undefined) {
-      clearFragment();
-      void started.then((event) => player.report(event));
-    }
-    const ended = player.run(power.signal);
-    stage.onNext = () => {
-      const reason = watchdog.wantedReload;
-      if (!reason || reloader.isReloading) return;
-      void reloader.reload(reason, async () => {
-        player.stop();
-        await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, stopLimitMs))]);
-      });
-    };
-    watchdog.start();
-    keepAwake();
-    installServiceWorker(pageUrl);
-    await ended;
+    await runPlayer();
   } catch (error) {
-    screen.tell(`The player cannot use the storage of this browser: ${(error as Error).message}`);
+    const panel = elementOf('panel');
+    panel.textContent = `The player cannot use the storage of this browser: ${(error as Error).message}`;
+    panel.hidden = false;
     setTimeout(() => location.reload(), retryMs);
   }
 }

@@ -172,6 +172,21 @@ describe('A player without a key', () => {
     await stub.close();
   });
 
+  it('asks for another code at once when one that is delayed is withdrawn', async () => {
+    const later = problem(429, 'too_many_attempts', 'No.', {}, { 'retry-after': '900' });
+    const stub = await stubService(later, later, json(201, registered));
+    const codes = ['ABCD2345', 'ABCD2345', 'WXYZ6789'];
+    const tv = virtualTv({ url: stub.url, nextCode: async () => codes.shift() });
+    tv.at(secondMs, () => tv.player.withdrawCode());
+    tv.at(2 * secondMs, () => tv.player.withdrawCode());
+    await tv.player.run(undefined, 3 * secondMs);
+    expect(tv.player.state.deviceId).toBe('device');
+    const [first, again, other] = keysOf(stub);
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+    await stub.close();
+  });
+
   it('ends if there is no code, with the error of the last one', async () => {
     const tv = virtualTv({
       url: service.url,

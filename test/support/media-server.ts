@@ -10,10 +10,10 @@ export interface MediaFile {
   status?: number;
   /** Omits `Access-Control-Allow-Origin`. */
   withoutCors?: boolean;
-  /** Cuts the connection of a request for the whole file after this many bytes. */
-  cutAfter?: number;
-  /** Never answers. */
-  isSilent?: boolean;
+  /** Cuts the connection of the first request after this many bytes. */
+  cutAfter?: number | undefined;
+  /** Does not allow other origins to send `Range` and `If-Range`. */
+  withoutRanges?: boolean;
 }
 
 /** One request, with its `Range` and `If-Range`. */
@@ -22,6 +22,8 @@ interface MediaRequest {
   name: string;
   range: string | undefined;
   ifRange: string | undefined;
+  /** Whether a script asks, and not an element of the page. */
+  isDownload: boolean;
 }
 
 export interface MediaServer {
@@ -68,13 +70,20 @@ export function png(color: readonly [number, number, number], width = 64, height
 function answer(file: MediaFile, range: string | undefined, outgoing: ServerResponse): void {
   const { bytes, type, status = 200, withoutCors, cutAfter } = file;
   const start = Number(/^bytes=(\d+)-/.exec(range ?? '')?.[1] ?? 0);
-  const headers: Record<string, string> = { 'content-type': type, etag: '"1"' };
+  if (start >= bytes.length && start > 0)
+    return void outgoing.writeHead(416, { 'access-control-allow-origin': '*' }).end();
+  // Chromium's own cache continues an interrupted response, too.
+  const headers: Record<string, string> = {
+    'content-type': type,
+    'cache-control': 'no-store',
+    etag: '"1"',
+  };
   if (!withoutCors) headers['access-control-allow-origin'] = '*';
   headers['access-control-expose-headers'] = 'etag, content-range';
   headers['content-length'] = String(bytes.length - start);
   if (start > 0) headers['content-range'] = `bytes ${start}-${bytes.length - 1}/${bytes.length}`;
   outgoing.writeHead(start > 0 ? 206 : status, headers);
-  if (cutAfter === undefined || start > 0) outgoing.end(bytes.subarray(start));
+  if (cutAfter === undefined) outgoing.end(bytes.subarray(start));
   else outgoing.write(bytes.subarray(0, cutAfter), () => setTimeout(() => outgoing.destroy(), 200));
 }
 
@@ -88,7 +97,9 @@ export async function startMediaServer(files: Record<string, MediaFile>): Promis
       return void outgoing
         .writeHead(204, {
           'access-control-allow-origin': '*',
-          'access-control-allow-headers': 'range, if-range',
+          ...(!media.files.get(name)?.withoutRanges && {
+            'access-control-allow-headers': 'range, if-range',
+          }),
         })
         .end();
     media.requests.push({
@@ -96,10 +107,11 @@ export async function startMediaServer(files: Record<string, MediaFile>): Promis
       name,
       range,
       ifRange: typeof ifRange === 'string' ? ifRange : undefined,
+      isDownload: incoming.headers['sec-fetch-dest'] === 'empty',
     });
     const file = media.files.get(name);
-    if (file?.isSilent) return;
-    if (file) answer(file, range, outgoing);
+    const isFirst = media.requests.filter((one) => one.name === name).length === 1;
+    if (file) answer(isFirst ? file : { ...file, cutAfter: undefined }, range, outgoing);
     else outgoing.writeHead(404, { 'access-control-allow-origin': '*' }).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -10,9 +10,9 @@ export interface TvOnScreen {
   screenId: string;
   browser: TvBrowser;
   page: Page;
-  /** Publishes items. The player learns of it at its next sync. */
+  /** Publishes items. The player learns of it at once. */
   publish(items: object[]): Promise<void>;
-  /** Reloads the page, which fetches the playlist. */
+  /** Reloads the page, which sends its events. */
   reload(): Promise<void>;
   /** All stored events of a type, the oldest first. */
   events(type: string): Promise<Record<string, unknown>[]>;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readDeviceInfo } from '../../src/web/device-info.ts';
 import { pixelShift, readSettings } from '../../src/web/page-settings.ts';
-import { watchdogPauseMs } from '../../src/web/recovery/watchdog-pause.ts';
+import { crashPauseMs, watchdogPauseMs } from '../../src/web/recovery/pauses.ts';
 
 const config = (player: unknown) =>
   ({ syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1, player }) as never;
@@ -39,6 +39,11 @@ it('the pixel shift visits four corners of 2 pixels', () => {
 it('the watchdog pauses for 5 minutes, and for twice as long each time, up to an hour', () => {
   const minutes = [1, 2, 3, 4, 5, 9].map((count) => watchdogPauseMs(count) / 60_000);
   expect(minutes).toEqual([5, 10, 20, 40, 60, 60]);
+});
+
+it('the player pauses after six starts that showed no item to its end, for up to 10 minutes', () => {
+  const minutes = [0, 5, 6, 7, 8, 9, 10, 99].map((starts) => crashPauseMs(starts) / 60_000);
+  expect(minutes).toEqual([0, 0, 1, 2, 4, 8, 10, 10]);
 });
 
 it.each([

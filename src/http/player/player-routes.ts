@@ -17,9 +17,16 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-// A page that the player shows must not use devices of the TV.
-const permissions =
-  'camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=(), screen-wake-lock=(self)';
+// A page that the player shows must not use devices of the TV. It may play videos by itself.
+const deniedFeatures =
+  'accelerometer bluetooth camera display-capture encrypted-media fullscreen gamepad geolocation ' +
+  'gyroscope hid idle-detection local-fonts magnetometer microphone midi payment ' +
+  'picture-in-picture publickey-credentials-get serial usb web-share window-management ' +
+  'xr-spatial-tracking';
+const permissions = [
+  ...deniedFeatures.split(' ').map((feature) => `${feature}=()`),
+  'screen-wake-lock=(self)',
+].join(', ');
 
 const shared = {
   'Content-Security-Policy': policy,

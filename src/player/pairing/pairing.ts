@@ -62,9 +62,13 @@ function isRefused(error: unknown): error is SignageError {
   );
 }
 
-/** Retries a code until the service accepts or rejects it. Returns the error of a rejection. */
+/**
+ * Retries a code until the service accepts or rejects it, or a person withdraws it. Returns the
+ * error of a rejection.
+ */
 async function registerWith(core: PlayerCore, code: string): Promise<SignageError | undefined> {
-  for (let failures = 1; !core.isEnding; failures++) {
+  const goesOn = () => !core.isEnding && !core.isCodeWithdrawn;
+  for (let failures = 1; goesOn(); failures++) {
     try {
       await registerOnce(core, code);
       return undefined;
@@ -76,11 +80,7 @@ async function registerWith(core: PlayerCore, code: string): Promise<SignageErro
         core.saveInBackground();
         return error;
       }
-      await core.networkNotifier.waitFor(
-        core.clock,
-        retryDelayMs(core, error, failures),
-        () => !core.isEnding,
-      );
+      await core.networkNotifier.waitFor(core.clock, retryDelayMs(core, error, failures), goesOn);
     }
   }
   return undefined;
@@ -103,7 +103,10 @@ async function askForCode(core: PlayerCore): Promise<string | undefined> {
  */
 export async function pair(core: PlayerCore): Promise<PlayerEnd | undefined> {
   while (!core.isEnding && !core.state.binding) {
-    const code = core.state.registering?.pairingCode ?? (await askForCode(core));
+    // A code that was withdrawn stays saved: typed again, it is sent under the same key.
+    const pending = core.isCodeWithdrawn ? undefined : core.state.registering?.pairingCode;
+    const code = pending ?? (await askForCode(core));
+    core.isCodeWithdrawn = false;
     if (core.isEnding) break;
     if (code === undefined) return { reason: 'unpaired', ...core.unpaired };
     const error = await registerWith(core, code);

@@ -4,6 +4,8 @@ import type { MediaBudget } from './media-budget.ts';
 import type { MediaStore } from './media-store.ts';
 
 const partBytes = 8 * 1024 * 1024;
+/** Largest file whose hash is checked, because browsers need the whole file in memory for it. */
+const maxHashedBytes = 128 * 1024 * 1024;
 
 /** What a publisher may say about the file of an item. */
 export interface ExpectedMedia {
@@ -38,12 +40,14 @@ function strongEtag(headers: Headers): string | undefined {
 
 /** Requests the rest of a file, or the whole file if nothing of it is stored. */
 async function request(url: string, stored: MediaRecord | undefined): Promise<Response> {
-  const headers: Record<string, string> =
-    stored?.etag && stored.bytes > 0
-      ? { range: `bytes=${stored.bytes}-`, 'if-range': stored.etag }
-      : {};
+  if (stored?.etag && stored.bytes > 0) {
+    const headers = { range: `bytes=${stored.bytes}-`, 'if-range': stored.etag };
+    const rest = await fetch(url, { headers, credentials: 'omit' }).catch(() => undefined);
+    // A host may not allow these headers. 416: a power cut came after the last part.
+    if (rest && rest.status !== 416) return rest;
+  }
   try {
-    return await fetch(url, { headers, credentials: 'omit' });
+    return await fetch(url, { credentials: 'omit' });
   } catch {
     // The browser does not tell a lost network from a host that does not allow other origins.
     throw new DownloadFailed('unreachable', false);
@@ -120,7 +124,7 @@ async function storeBody(
 
 /** Whether the content has this SHA-256, in hex. Browsers compute it only over HTTPS. */
 async function hasHash(blob: Blob, sha256: string): Promise<boolean> {
-  if (!crypto.subtle) return true;
+  if (!crypto.subtle || blob.size > maxHashedBytes) return true;
   const digest = await crypto.subtle.digest('SHA-256', await new Response(blob).arrayBuffer());
   const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0'));
   return hex.join('') === sha256.toLowerCase();
@@ -133,30 +137,35 @@ async function hasHash(blob: Blob, sha256: string): Promise<boolean> {
  */
 export async function download(
   dependencies: DownloadDependencies,
-  { url, size, sha256 }: ExpectedMedia,
+  file: ExpectedMedia,
   isReplaced = false,
 ): Promise<void> {
-  const { store, now } = dependencies;
+  const { store, budget } = dependencies;
+  const { url, size, sha256 } = file;
   const stored = isReplaced ? undefined : await store.find(url);
   if (stored?.isComplete) return;
   const response = await request(url, stored);
   let begun: MediaRecord | undefined;
   try {
     begun = await recordFor(dependencies, url, stored, response);
+    const contentLength = Number(response.headers.get('content-length') ?? 0);
+    const bytesToCome = size === undefined ? contentLength : size - begun.bytes;
+    if (!(await budget.makeRoom(bytesToCome))) throw new DownloadFailed('too_large', false);
     if (!response.body) throw new DownloadFailed('unreachable', false);
     const record = await storeBody(dependencies, begun, response.body);
-    if (record.bytes === 0 || (size !== undefined && size !== record.bytes))
-      throw new DownloadFailed('not_media', true);
+    const isExpected =
+      record.bytes > 0 &&
+      record.bytes === (size ?? record.bytes) &&
+      (sha256 === undefined || (await hasHash(await store.contentOf(record), sha256)));
+    if (!isExpected) throw new DownloadFailed('not_media', true);
     await store.complete(record);
   } catch (error) {
     const isResumable =
       error instanceof DownloadFailed && /^(?:unreachable|http_5)/.test(error.reason);
     if (!isResumable && (begun || !isReplaced)) await store.delete(url);
     throw error;
+  } finally {
+    // Frees the connection of a body that is not read. Fails for one that is.
+    response.body?.cancel().catch(() => {});
   }
-  if (sha256 === undefined) return;
-  const blob = await store.read(url, now());
-  if (!blob || (await hasHash(blob, sha256))) return;
-  await store.delete(url);
-  throw new DownloadFailed('not_media', true);
 }

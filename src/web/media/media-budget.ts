@@ -1,4 +1,5 @@
 import { dayMs } from '../../domain/clock.ts';
+import type { MediaRecord } from '../memory/database.ts';
 import type { MediaStore } from './media-store.ts';
 
 /** Limits of the config (docs/protocol.md §2.4). */
@@ -23,6 +24,9 @@ export async function storageQuota(): Promise<number | undefined> {
 
 const positive = (value: unknown, fallback: number) =>
   typeof value === 'number' && value > 0 ? value : fallback;
+
+const sizeOf = (records: readonly MediaRecord[]) =>
+  records.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /**
  * Keeps media within the config's limits and the quota. Evicts the least recently used files first,
@@ -57,33 +61,38 @@ export class MediaBudget {
   }
 
   /** Files that may be evicted, the least recently used first. */
-  async #evictable() {
-    const records = (await this.#store.all()).filter(({ url }) => !this.#active.has(url));
-    return records.sort((a, b) => a.usedAtMs - b.usedAtMs);
+  #evictable(records: readonly MediaRecord[]): MediaRecord[] {
+    const others = records.filter(({ url }) => !this.#active.has(url));
+    return others.sort((a, b) => a.usedAtMs - b.usedAtMs);
   }
 
   /** Deletes the least recently used file outside the active playlist. Returns whether it did. */
   async evictOne(): Promise<boolean> {
-    const [oldest] = await this.#evictable();
+    const [oldest] = this.#evictable(await this.#store.all());
     if (!oldest) return false;
     await this.#store.delete(oldest.url);
     return true;
   }
 
-  /** Makes room for more bytes. Returns whether they fit. */
+  /** Makes room for more bytes. Returns whether they fit. If not, evicts nothing. */
   async makeRoom(bytes: number): Promise<boolean> {
-    const limit = await this.#limitBytes();
-    for (;;) {
-      const used = (await this.#store.all()).reduce((sum, record) => sum + record.bytes, 0);
-      if (used + bytes <= limit) return true;
-      if (!(await this.evictOne())) return false;
+    const limit = (await this.#limitBytes()) - bytes;
+    const records = await this.#store.all();
+    const evictable = this.#evictable(records);
+    let used = sizeOf(records);
+    if (used - sizeOf(evictable) > limit) return false;
+    for (const file of evictable) {
+      if (used <= limit) break;
+      await this.#store.delete(file.url);
+      used -= file.bytes;
     }
+    return true;
   }
 
   /** Deletes files that no playlist has named for the retention time. */
   async evictExpired(): Promise<void> {
     const oldestMs = this.#now() - this.#policy.retentionDays * dayMs;
-    for (const { url, usedAtMs } of await this.#evictable())
+    for (const { url, usedAtMs } of this.#evictable(await this.#store.all()))
       if (usedAtMs < oldestMs) await this.#store.delete(url);
   }
 }

@@ -1,4 +1,4 @@
-import { secondMs } from '../../domain/clock.ts';
+import { hourMs, secondMs } from '../../domain/clock.ts';
 import { unlessAborted } from '../../domain/concurrency.ts';
 import type { PlaybackFailure } from '../../player/stage.ts';
 import {
@@ -19,10 +19,12 @@ export interface MediaSource {
   release(): void;
 }
 
-/** Largest number of downloads at a time. */
+/** Largest number of downloads ahead of time. */
 const maxDownloads = 2;
 /** Pause after a failed download of the same file. */
 const retryMs = 30 * secondMs;
+/** The same for a file that does not fit. A new playlist ends it, because it may make room. */
+const retryLargeMs = hourMs;
 
 interface Failure {
   error: DownloadFailed;
@@ -31,7 +33,7 @@ interface Failure {
 
 /**
  * The media files of the playlist. Downloads them ahead of time, two at a time, in the order in
- * which they are needed.
+ * which they are needed. An item whose time has come is downloaded beside them.
  */
 export class MediaLibrary {
   readonly #dependencies: DownloadDependencies;
@@ -53,6 +55,7 @@ export class MediaLibrary {
     const { budget } = this.#dependencies;
     budget.setActive(new Set(files.map(({ url }) => url)));
     this.#wanted = [...files];
+    this.#failures.clear();
     budget.evictExpired().catch(() => {});
     this.#downloadNext();
   }
@@ -100,7 +103,8 @@ export class MediaLibrary {
 
   #recentFailure(url: string): Failure | undefined {
     const failure = this.#failures.get(url);
-    const isRecent = failure && Math.abs(this.#dependencies.now() - failure.atMs) < retryMs;
+    const pauseMs = failure?.error.reason === 'too_large' ? retryLargeMs : retryMs;
+    const isRecent = failure && Math.abs(this.#dependencies.now() - failure.atMs) < pauseMs;
     return isRecent ? failure : undefined;
   }
 
@@ -131,7 +135,7 @@ export class MediaLibrary {
       .then(() => void this.#failures.delete(url))
       .catch((error: unknown) => {
         const known =
-          error instanceof DownloadFailed ? error : new DownloadFailed('too_large', false);
+          error instanceof DownloadFailed ? error : new DownloadFailed('unreachable', false);
         this.#failures.set(url, { error: known, atMs: this.#dependencies.now() });
       })
       .then(() => {

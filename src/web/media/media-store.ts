@@ -1,3 +1,4 @@
+import { hourMs } from '../../domain/clock.ts';
 import type { MediaRecord, PlayerDatabase } from '../memory/database.ts';
 
 /** What is known of a file when its download begins. */
@@ -7,6 +8,7 @@ export interface MediaKind {
   etag: string | undefined;
 }
 
+const useNotedEveryMs = hourMs;
 const partsOf = (url: string) => IDBKeyRange.bound([url, 0], [url, Number.POSITIVE_INFINITY]);
 
 /**
@@ -30,16 +32,25 @@ export class MediaStore {
 
   /** Returns the content of a complete file, and notes its use. */
   async read(url: string, nowMs: number): Promise<Blob | undefined> {
-    const database = await this.#database.open();
-    const transaction = database.transaction(['media', 'parts'], 'readwrite');
-    const media = transaction.objectStore('media');
-    const record = await media.get(url);
+    const record = await this.find(url);
     if (!record?.isComplete) return undefined;
-    const parts = await transaction.objectStore('parts').getAll(partsOf(url));
-    await media.put({ ...record, usedAtMs: nowMs });
+    const blob = await this.contentOf(record);
+    if (blob.size !== record.bytes) return undefined;
+    // Flash memory wears out with each write, and a file may be shown every few seconds.
+    if (Math.abs(nowMs - record.usedAtMs) > useNotedEveryMs) await this.#noteUse(url, nowMs);
+    return blob;
+  }
+
+  async #noteUse(url: string, nowMs: number): Promise<void> {
+    const transaction = (await this.#database.open()).transaction('media', 'readwrite');
+    const record = await transaction.store.get(url);
+    if (record) await transaction.store.put({ ...record, usedAtMs: nowMs });
     await transaction.done;
-    const blob = new Blob(parts, { type: record.type });
-    return parts.length === record.parts && blob.size === record.bytes ? blob : undefined;
+  }
+
+  /** Returns the parts of a file that are stored. */
+  async contentOf({ url, type }: MediaRecord): Promise<Blob> {
+    return new Blob(await (await this.#database.open()).getAll('parts', partsOf(url)), { type });
   }
 
   /** Begins a file. Deletes what is stored of it. */

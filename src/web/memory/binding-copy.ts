@@ -1,14 +1,24 @@
 import type { PlayerHead } from '../../player/state.ts';
 
-/** The members without which a person would have to pair the TV again. */
-const members = ['registering', 'binding', 'rotating', 'formerKey', 'keySinceMs'] as const;
+/** The members without which a person would have to pair the TV again, or the screen be dark. */
+const members = [
+  'registering',
+  'binding',
+  'rotating',
+  'formerKey',
+  'keySinceMs',
+  'config',
+  'configTag',
+  'playlist',
+] as const;
 type BindingPart = Pick<PlayerHead, (typeof members)[number]>;
 
 const itemName = 'signage-player-binding';
 
 /**
- * A second copy of the binding, in `localStorage`. When storage runs out, browsers delete the whole
- * IndexedDB of an origin, but not its `localStorage`.
+ * A second copy of the binding and the playlist, in `localStorage`. When storage runs out, browsers
+ * delete the whole IndexedDB of an origin, but not its `localStorage`. So they do after some power
+ * cuts.
  */
 export class BindingCopy {
   readonly #storage: Storage;
@@ -29,14 +39,29 @@ export class BindingCopy {
 
   /** Applies a change of the state to the copy. Does nothing if the storage cannot be written. */
   update(change: Partial<PlayerHead>): void {
-    if (!members.some((member) => member in change)) return;
-    const copy: Record<string, unknown> = { ...this.read() };
-    for (const member of members) if (member in change) copy[member] = change[member];
+    const changed = members.filter((member) => member in change);
+    if (changed.length === 0) return;
+    const before = this.read();
+    const isRenewed = change.playlist?.etag && change.playlist.etag === before?.playlist?.etag;
+    // Its validity is renewed every few minutes. Flash memory wears out with each write.
+    if (changed.join() === 'playlist' && isRenewed) return;
+    const copy: BindingPart = Object.assign(
+      {},
+      before,
+      ...changed.map((member) => ({ [member]: change[member] })),
+    );
+    // A long playlist may not fit.
+    if (!this.#write(copy)) this.#write({ ...copy, playlist: undefined });
+  }
+
+  #write(copy: BindingPart): boolean {
     try {
       if (copy.binding || copy.registering) this.#storage.setItem(itemName, JSON.stringify(copy));
       else this.#storage.removeItem(itemName);
+      return true;
     } catch {
       // IndexedDB has the binding. The copy only protects it from eviction.
+      return false;
     }
   }
 }

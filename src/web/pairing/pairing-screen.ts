@@ -23,9 +23,13 @@ export class PairingScreen {
   #selected = 0;
   #submit: ((code: string) => void) | undefined;
   #countdown: number | undefined;
+  readonly #otherCode: HTMLElement;
 
-  /** `notes` are lines about this TV, below the keypad. */
-  constructor(root: HTMLElement, notes: readonly string[]) {
+  /**
+   * `notes` are lines about this TV, below the keypad. `onOtherCode` is called when a person wants
+   * to type another code than the one that is delayed.
+   */
+  constructor(root: HTMLElement, notes: readonly string[], onOtherCode: () => void) {
     this.#root = root;
     root.textContent = '';
     addElement(root, 'h1', 'title', 'Pair this TV');
@@ -35,6 +39,7 @@ export class PairingScreen {
     this.#boxes = [...formatCode('')].map(() => addElement(code, 'span', 'box'));
     const keypad = addElement(root, 'div', 'keypad');
     this.#buttons = keys.map((key, index) => this.#addKey(keypad, key, index));
+    this.#otherCode = addButton(root, 'other-code', 'Type another code', onOtherCode);
     this.#question = new OfferQuestion(root);
     this.#claim = addElement(root, 'p', 'claim');
     for (const note of notes) addElement(root, 'p', 'note', note);
@@ -57,6 +62,7 @@ export class PairingScreen {
     this.#stopCountdown();
     this.#question.close();
     this.#show(message, true);
+    this.#root.classList.add('telling');
   }
 
   /** Asks for a code, and says why. Resolves with eight characters. */
@@ -71,14 +77,16 @@ export class PairingScreen {
     });
   }
 
-  /** Takes a code as if it had been typed. Does nothing unless the screen asks for one. */
-  submit(code: string): void {
+  /** Takes a code as if it had been typed. Returns whether the screen asks for one. */
+  submit(code: string): boolean {
     const submit = this.#submit;
+    if (!submit) return false;
     this.#submit = undefined;
     this.#question.close();
     this.#code = code;
     this.#render();
-    submit?.(code);
+    submit(code);
+    return true;
   }
 
   /** Shows the claim of this TV. */
@@ -114,8 +122,9 @@ export class PairingScreen {
       const seconds = Math.ceil((endsAtMs - performance.now()) / secondMs);
       const when = seconds > 0 ? `Trying again in ${formatSeconds(seconds)}.` : 'Trying again …';
       this.#show(`${text} ${when}`, true);
-      if (seconds <= 0) this.#stopCountdown();
+      if (seconds <= 0) window.clearInterval(this.#countdown);
     };
+    this.#otherCode.hidden = false;
     this.#countdown = window.setInterval(tick, secondMs);
     tick();
   }
@@ -123,10 +132,12 @@ export class PairingScreen {
   #stopCountdown(): void {
     window.clearInterval(this.#countdown);
     this.#countdown = undefined;
+    this.#otherCode.hidden = true;
   }
 
   #show(message: string, isBusy: boolean): void {
     this.#root.hidden = false;
+    this.#root.classList.remove('telling');
     this.#root.classList.toggle('busy', isBusy);
     this.#message.textContent = message;
   }
@@ -142,9 +153,16 @@ export class PairingScreen {
   }
 
   #onKey(event: KeyboardEvent): void {
-    if (!this.#isShown || !this.#submit || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!this.#isShown || event.ctrlKey || event.metaKey || event.altKey) return;
     const input = readRemoteKey(event);
     if (!input) return;
+    if (!this.#submit) {
+      const isPressed = (input.kind === 'back' || input.kind === 'ok') && !event.repeat;
+      if (this.#otherCode.hidden || !isPressed) return;
+      event.preventDefault();
+      this.#otherCode.click();
+      return;
+    }
     const isAsking = this.#question.isOpen;
     // With nothing to delete, Back leaves the player as on every page.
     if (input.kind === 'back' && this.#code === '' && !isAsking) return;

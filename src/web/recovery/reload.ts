@@ -1,4 +1,4 @@
-import { watchdogPauseMs } from './watchdog-pause.ts';
+import { watchdogPauseMs } from './pauses.ts';
 
 /** Why the page was loaded. `cold`: the browser was started, or a person loaded the page. */
 export type LoadReason = 'cold' | 'watchdog' | 'update' | 'memory' | 'age';
@@ -11,7 +11,7 @@ interface WatchdogReloads {
   lastMs: number;
 }
 
-function readJson(storage: Storage, item: string): unknown {
+export function readJson(storage: Storage, item: string): unknown {
   try {
     return JSON.parse(storage.getItem(item) ?? 'null');
   } catch {
@@ -19,11 +19,11 @@ function readJson(storage: Storage, item: string): unknown {
   }
 }
 
-function writeJson(storage: Storage, item: string, value: unknown): void {
+export function writeJson(storage: Storage, item: string, value: unknown): void {
   try {
     storage.setItem(item, JSON.stringify(value));
   } catch {
-    // Without the entry, only the reason of a reload is unknown.
+    // The player works without its notes about reloads.
   }
 }
 

@@ -10,6 +10,8 @@ const darkCheckLimit = minuteMs / checkMs;
 const updateCheckMs = 10 * minuteMs;
 const defaultReloadHours = 7 * 24;
 const maxHeapShare = 0.8;
+/** A page that needs much memory is not loaded anew more often. */
+const minMemoryReloadMs = 10 * minuteMs;
 
 interface HeapSize {
   usedJSHeapSize: number;
@@ -54,9 +56,10 @@ export class Watchdog {
   get wantedReload(): LoadReason | undefined {
     const hours = this.#options.reloadHours();
     const limitMs = (typeof hours === 'number' && hours >= 1 ? hours : defaultReloadHours) * hourMs;
+    const ageMs = performance.now() - this.#loadedAtMs;
     if (this.#hasUpdate) return 'update';
-    if (heapShare() > maxHeapShare) return 'memory';
-    return performance.now() - this.#loadedAtMs > limitMs ? 'age' : undefined;
+    if (heapShare() > maxHeapShare && ageMs > minMemoryReloadMs) return 'memory';
+    return ageMs > limitMs ? 'age' : undefined;
   }
 
   async #check(): Promise<void> {

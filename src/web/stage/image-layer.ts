@@ -1,7 +1,8 @@
 import type { PlaybackFailure } from '../../player/stage.ts';
 import type { MediaSource } from '../media/media-library.ts';
 import type { Look } from '../page-settings.ts';
-import { type Layer, never, nextEvent } from './layer.ts';
+import { never } from '../timing.ts';
+import { type Layer, nextEvent } from './layer.ts';
 
 /** Returns why a picture from this source cannot be decoded. */
 function failureOf({ isStored, type }: MediaSource): PlaybackFailure {

@@ -18,9 +18,6 @@ export interface Layer {
   dispose(): void;
 }
 
-/** A promise that never settles. */
-export const never = new Promise<never>(() => {});
-
 /** Resolves with the next event of this type. Stops listening when the signal aborts. */
 export function nextEvent(target: EventTarget, type: string, signal?: AbortSignal): Promise<Event> {
   return new Promise((resolve) => {

@@ -1,5 +1,6 @@
 import type { PlaybackFailure } from '../../player/stage.ts';
-import { type Layer, never, nextEvent } from './layer.ts';
+import { never } from '../timing.ts';
+import { type Layer, nextEvent } from './layer.ts';
 
 /**
  * Returns whether a host answers. The page of another origin cannot be inspected, and the browser's

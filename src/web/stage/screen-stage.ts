@@ -5,6 +5,7 @@ import type { PlaybackFailure, Shown, Stage } from '../../player/stage.ts';
 import type { MediaLibrary } from '../media/media-library.ts';
 import { expectedMedia } from '../media/playlist-files.ts';
 import type { Look } from '../page-settings.ts';
+import { after } from '../timing.ts';
 import { makeImageLayer } from './image-layer.ts';
 import type { Layer } from './layer.ts';
 import { makePageLayer } from './page-layer.ts';
@@ -19,11 +20,6 @@ const patienceMs = 3 * secondMs;
 const decoderPatienceMs = secondMs;
 /** Web pages are loaded this long before they are shown, because their animations begin at once. */
 const pageLeadMs = 5 * secondMs;
-
-const after = (delayMs: number) =>
-  new Promise<void>((resolve) => {
-    setTimeout(resolve, delayMs);
-  });
 
 /** An item that is being prepared, or is ready. */
 interface Prepared {

@@ -12,7 +12,7 @@ const checkMs = secondMs;
 
 /**
  * The two video elements of the page. TVs have one or two decoders, and elements that are created
- * for each item leak memory on some of them.
+ * for each item leak memory on some of them. One that has stalled is reset, and not replaced.
  */
 export class VideoPool {
   readonly #free: HTMLVideoElement[];

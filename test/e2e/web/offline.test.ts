@@ -29,13 +29,35 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     return records.some(({ url, isComplete }) => url === `${media.url}/${name}` && isComplete);
   };
 
+  const changeRecord = (tv: Pick<TvOnScreen, 'page'>, name: string, change: string) =>
+    tv.page.evaluate(`new Promise((resolve, reject) => {
+      const opening = indexedDB.open('signage-player');
+      opening.onerror = reject;
+      opening.onsuccess = () => {
+        const transaction = opening.result.transaction('media', 'readwrite');
+        const media = transaction.objectStore('media');
+        const reading = media.get('${media.url}/${name}');
+        reading.onsuccess = () => {
+          reading.result.${change};
+          media.put(reading.result);
+        };
+        transaction.oncomplete = () => resolve(opening.result.close());
+      };
+    })`);
+
   beforeAll(async () => {
     media = await startMediaServer({
       'red.png': { type: 'image/png', bytes: png([255, 0, 0]) },
       'lime.png': { type: 'image/png', bytes: png([0, 255, 0]) },
       'large.png': { ...largeImage(9 * megabyte), cutAfter: 8.5 * megabyte },
+      'strict.png': {
+        ...largeImage(9 * megabyte),
+        cutAfter: 8.5 * megabyte,
+        withoutRanges: true,
+      },
       'first.png': largeImage(9 * megabyte),
       'second.png': largeImage(9 * megabyte),
+      'third.png': largeImage(9 * megabyte),
     });
   });
 
@@ -68,7 +90,7 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     expect(performance.now() - startedAtMs).toBeLessThan(15_000);
     await expect
       .poll(async () => (await storedRecords(again, 'events', 'getAllKeys')).length)
-      .toBeGreaterThan(12);
+      .toBeGreaterThan(5);
     expect(again.problems).toEqual([]);
 
     comeBack();
@@ -102,11 +124,25 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
       expect(ifRange).toBe('"1"');
       expect(Number(/\d+/.exec(range)?.[0])).toBeGreaterThanOrEqual(8 * megabyte);
     }
+    // As a power cut after the last part leaves it.
+    await changeRecord(tv, 'large.png', 'isComplete = false');
+    await tv.reload();
+    await expect.poll(() => isStored(tv, 'large.png')).toBe(true);
+    await tv.browser.close();
+  });
+
+  it('downloads a file from its beginning if its host does not allow ranges', async () => {
+    const tv = await startTvOnScreen({ items: [of('red.png'), of('strict.png')] });
+    await expect
+      .poll(async () => (await storedRecords(tv, 'media', 'getAll')).map(({ bytes }) => bytes))
+      .toContainEqual(expect.toSatisfy((bytes: number) => bytes >= 8 * megabyte));
+    await tv.reload();
+    await expect.poll(() => isStored(tv, 'strict.png')).toBe(true);
     await tv.browser.close();
   });
 
   it('downloads a file again that was stored before, but cannot be shown', async () => {
-    const tv = await startTvOnScreen({ items: [of('red.png')] });
+    const tv = await startTvOnScreen({ items: [of('red.png', 1), of('lime.png')] });
     await expect.poll(() => isStored(tv, 'red.png')).toBe(true);
     // As a power cut may leave it: of the right length.
     await tv.page.evaluate(`new Promise((resolve, reject) => {
@@ -115,7 +151,7 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
       opening.onsuccess = () => {
         const transaction = opening.result.transaction('parts', 'readwrite');
         const parts = transaction.objectStore('parts');
-        const reading = parts.openCursor();
+        const reading = parts.openCursor(IDBKeyRange.bound(['${media.url}/red.png'], ['${media.url}/red.png', []]));
         reading.onsuccess = () => reading.result?.update(new Blob([new Uint8Array(reading.result.value.size)]));
         transaction.oncomplete = resolve;
       };
@@ -131,17 +167,25 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     await tv.browser.close();
   });
 
-  it('stays paired when the browser deletes its databases', async () => {
-    const tv = await startTvOnScreen({ items: [of('red.png')] });
+  it('stays paired and plays when the browser deletes its databases, also without the service', async () => {
+    let proxy: Awaited<ReturnType<typeof databaseProxy>> | undefined;
+    const tv = await startTvOnScreen({
+      items: [of('red.png')],
+      url: async (serviceUrl) => {
+        proxy = await databaseProxy(`${serviceUrl}/`);
+        return proxy.url.replace(/\/$/, '');
+      },
+    });
     await expect.poll(() => isStored(tv, 'red.png')).toBe(true);
+    await expect.poll(() => tv.page.evaluate('caches.keys().then((keys) => keys.length)')).toBe(1);
+    const url = tv.page.url();
     const session = await tv.browser.context.newCDPSession(tv.page);
     await tv.page.goto('about:blank');
-    await session.send('Storage.clearDataForOrigin', {
-      origin: tv.service.url,
-      storageTypes: 'indexeddb,service_workers,cache_storage',
-    });
-    await tv.page.goto(`${tv.service.url}/player`);
-    await expect.poll(() => isStored(tv, 'red.png')).toBe(true);
+    const origin = new URL(url).origin;
+    await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
+    proxy?.goAway();
+    await tv.page.goto(url);
+    await expect.poll(() => tv.page.locator('img.visible').count()).toBeGreaterThan(0);
     expect(await tv.page.locator('#panel').isVisible()).toBe(false);
     expect(await storedRecords(tv, 'head', 'getAllKeys')).toContain('binding');
     await tv.browser.close();
@@ -156,19 +200,14 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     });
     const items = [of('first.png'), of('second.png'), of('lime.png')];
     await tv.publish(items);
-    await tv.reload();
-    const shownIds = async () => {
-      await tv.reload();
-      return new Set((await tv.events('impression')).map(({ creativeId }) => creativeId));
-    };
+    const shownIds = async () =>
+      (await storedRecords(tv, 'events', 'getAll')).map(({ creativeId }) => creativeId);
     await expect
-      .poll(shownIds, { interval: 8000, timeout: 100_000 })
-      .toEqual(
-        expect.toSatisfy((ids: Set<unknown>) => items.every((one) => ids.has(one.creativeId))),
-      );
-    expect((await tv.events('app_started')).length).toBeLessThan(15);
+      .poll(shownIds)
+      .toEqual(expect.arrayContaining(items.map(({ creativeId }) => creativeId)));
+    expect((await tv.events('app_started')).length).toBe(1);
     await tv.browser.close();
-  }, 120_000);
+  });
 
   it('evicts the least recently used files beyond the size of the config', async () => {
     const tv = await startTvOnScreen({
@@ -176,10 +215,14 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
       config: { cachePolicy: { maxSizeGB: 0.012 } },
     });
     await expect.poll(() => isStored(tv, 'first.png')).toBe(true);
-    await tv.publish([of('second.png')]);
-    await tv.reload();
+    await tv.publish([of('second.png'), of('third.png')]);
     await expect.poll(() => isStored(tv, 'second.png')).toBe(true);
     expect(await isStored(tv, 'first.png')).toBe(false);
+    // The third file does not fit. It is shown from its URL, and downloaded in vain once only.
+    const loads = (isDownload: boolean) =>
+      media.requests.filter((one) => one.name === 'third.png' && one.isDownload === isDownload);
+    await expect.poll(() => loads(false).length).toBeGreaterThan(0);
+    expect(loads(true)).toHaveLength(1);
     await tv.browser.close();
   });
 });

@@ -56,12 +56,34 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     await tv.browser.close();
   });
 
-  it('says which browser it needs', async () => {
+  it('says which browser it needs, and that it needs storage', async () => {
     const { service } = await startTvOnScreen({ items: [] });
     const old = await openTvBrowser({ initScript: 'delete window.fetch;' });
     await old.page.goto(`${service.url}/player`);
     await expect.poll(() => old.page.locator('body').innerText()).toContain('needs Chromium 63');
     await old.close();
+    const refuse = "get() { throw new Error('Storage is off.'); }";
+    const closed = await openTvBrowser({
+      initScript: `Object.defineProperty(window, 'localStorage', { ${refuse} });`,
+    });
+    await closed.page.goto(`${service.url}/player`);
+    await expect.poll(() => closed.page.locator('body').innerText()).toContain('Storage is off.');
+    await closed.close();
+  });
+
+  it('waits before it starts again after several starts that showed nothing to its end', async () => {
+    const tv = await startTvOnScreen({ items: [of('red.png', 'image', 60)] });
+    await shows(tv, '255,0,0');
+    // As after five crashes.
+    await tv.page.evaluate("localStorage.setItem('signage-player-unfinished-starts', '5')");
+    await tv.reload();
+    await shows(tv, '255,0,0');
+    await tv.reload();
+    await expect.poll(() => tv.page.locator('.message').innerText()).toContain('crashed');
+    await tv.page.evaluate("localStorage.removeItem('signage-player-unfinished-starts')");
+    await tv.reload();
+    await shows(tv, '255,0,0');
+    await tv.browser.close();
   });
 
   it('tries again when its script does not arrive', async () => {
@@ -97,8 +119,9 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     await tv.browser.close();
   });
 
-  it('loads a new build between two items', async () => {
-    const tv = await startTvOnScreen({ items: [of('red.png', 'image', 1)] });
+  it('loads itself anew between two items: a new build, after some hours, and for memory', async () => {
+    const config = { player: { reloadHours: 1 } };
+    const tv = await startTvOnScreen({ items: [of('red.png', 'image', 1)], config });
     await expect.poll(async () => (await reasons(tv)).length).toBe(1);
     await tv.page.clock.install();
     await tv.reload();
@@ -110,6 +133,18 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     );
     await tv.page.clock.fastForward(11 * minuteMs);
     await expect.poll(() => reasons(tv)).toContain('update');
+    await tv.page.unroute(/\/player$/);
+    await shows(tv, '255,0,0');
+    await tv.page.clock.fastForward(61 * minuteMs);
+    await expect.poll(() => reasons(tv)).toContain('age');
+    await shows(tv, '255,0,0');
+    await tv.page.evaluate(`Object.defineProperty(performance, 'memory', {
+      value: { usedJSHeapSize: 9, jsHeapSizeLimit: 10 },
+    })`);
+    await tv.page.clock.fastForward(5 * minuteMs);
+    expect(await reasons(tv)).not.toContain('memory');
+    await tv.page.clock.fastForward(6 * minuteMs);
+    await expect.poll(() => reasons(tv)).toContain('memory');
     await tv.browser.close();
   });
 
@@ -129,7 +164,6 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     await shows(tv, '255,0,0');
     const { body } = await tv.service.manage('GET', `/v1/devices?screenId=${tv.screenId}`);
     await tv.service.manage('POST', `/v1/devices/${body.items[0].id}/revoke`, {});
-    await tv.reload();
     await expect.poll(() => tv.page.locator('.message').innerText()).toContain('was removed');
     expect(await tv.page.locator('img').count()).toBe(0);
     const { code } = await tv.service.code(tv.screenId);

@@ -77,7 +77,10 @@ describe('GET /player', () => {
       ]);
       expect(Object.fromEntries(parsed)).toEqual(policy);
       expect(headers.get('referrer-policy')).toBe('no-referrer');
-      expect(headers.get('permissions-policy')).toContain('camera=()');
+      const permissions = headers.get('permissions-policy')?.split(', ') ?? [];
+      expect(permissions).toEqual(expect.arrayContaining(['camera=()', 'serial=()']));
+      const granted = permissions.filter((one) => !one.endsWith('=()'));
+      expect(granted).toEqual(['screen-wake-lock=(self)']);
       expect(headers.get('x-content-type-options')).toBe('nosniff');
     },
   );

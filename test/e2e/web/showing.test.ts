@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { chromiumPath, needsChromium } from '../../support/chromium.ts';
 import { item } from '../../support/content.ts';
 import { type MediaServer, png, startMediaServer } from '../../support/media-server.ts';
-import { startTvOnScreen, type TvOnScreen } from '../../support/tv-on-screen.ts';
+import { startTvOnScreen, storedRecords, type TvOnScreen } from '../../support/tv-on-screen.ts';
 
 const red = '255,0,0';
 const lime = '0,255,0';
@@ -36,7 +36,6 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
       'noise.png': { ...image, bytes: Buffer.alloc(2000, 7) },
       'noise.webm': { type: 'video/webm', bytes: Buffer.alloc(2000, 7) },
       'gone.png': { ...image, bytes: png([1, 1, 1]), status: 410 },
-      'silent.png': { ...image, bytes: png([1, 1, 1]), isSilent: true },
       'page.html': {
         type: 'text/html',
         bytes: Buffer.from('<body style="margin:0;background:#ff00ff"></body>'),
@@ -54,6 +53,9 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     const tv = await startTvOnScreen({ items });
     await shows(tv, red);
     await shows(tv, /^0,5\d,20\d$/);
+    expect(await tv.page.evaluate("document.querySelector('video.visible')?.muted")).not.toBe(
+      false,
+    );
     await shows(tv, /^\d,1[67]\d,[45]\d$/);
     await shows(tv, '255,0,255');
     await shows(tv, red);
@@ -75,7 +77,7 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     await tv.browser.close();
   });
 
-  it('skips media that cannot be shown, and reports each with its reason', async () => {
+  it('skips media that cannot be shown, and reports each but a missing page of another origin', async () => {
     const bad = [
       of('login.png', 'image', 1),
       of('noise.png', 'image', 1),
@@ -111,21 +113,20 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     await tv.browser.close();
   });
 
-  it('clears the screen when the playlist is withdrawn', async () => {
+  it('clears the screen at once when the playlist is withdrawn', async () => {
     const tv = await startTvOnScreen({ items: [of('red.png', 'image', 60)] });
     await shows(tv, red);
     await tv.service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
-    await tv.reload();
     await shows(tv, '0,0,0');
     await tv.browser.close();
   });
 
-  it('keeps a page of its own origin away from the device key', async () => {
+  it('shows a page in place of the current item at once, and keeps it away from the device key', async () => {
     const tv = await startTvOnScreen({ items: [of('red.png', 'image', 60)] });
     const creativeUrl = `${tv.service.url}/media/menu-board.html`;
     await shows(tv, red);
     await tv.publish([item({ creativeUrl, creativeType: 'html', duration: 60 })]);
-    await tv.reload();
+    await expect.poll(() => tv.page.locator('iframe.visible').count()).toBe(1);
     const frameOf = () => tv.page.frames().find((one) => one.url() === creativeUrl);
     await expect.poll(frameOf).toBeDefined();
     const sandbox = "document.querySelector('iframe').getAttribute('sandbox')";
@@ -136,14 +137,43 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
   });
 
   it('applies the settings of the config', async () => {
-    const config = { player: { fit: 'fill', background: '#00ff00' } };
-    const tv = await startTvOnScreen({ items: [], config });
+    const player = { fit: 'fill', background: '#00ff00', sound: true, pixelShift: true };
+    const args = ['--autoplay-policy=no-user-gesture-required'];
+    const tv = await startTvOnScreen({ items: [], config: { player }, args });
     await shows(tv, lime);
-    await tv.publish([of('red.png', 'image', 60)]);
+    await tv.page.clock.install();
     await tv.reload();
+    await tv.publish([of('red.png', 'image', 600)]);
     await shows(tv, red);
     const fit = "document.querySelector('img.visible').style.objectFit";
     expect(await tv.page.evaluate(fit)).toBe('fill');
+    const shift = "document.getElementById('stage').style.transform";
+    expect(await tv.page.evaluate(shift)).toBe('');
+    await tv.page.clock.fastForward(10 * 60_000);
+    expect(await tv.page.evaluate(shift)).toMatch(/^translate\(-?2px, -?2px\)$/);
+    await tv.publish([of('blue.webm', 'video', 60)]);
+    const muted = "document.querySelector('video.visible')?.muted";
+    await expect.poll(() => tv.page.evaluate(muted)).toBe(false);
+    await tv.browser.close();
+  });
+
+  it('counts only the seconds in which the page is visible', async () => {
+    const initScript = `
+      window.isHidden = false;
+      Object.defineProperty(document, 'hidden', { get: () => window.isHidden });`;
+    const items = [of('red.png', 'image', 1), of('lime.png', 'image', 1)];
+    const tv = await startTvOnScreen({ items, initScript });
+    const plays = async () =>
+      (await storedRecords(tv, 'events', 'getAll')).filter(({ type }) => type === 'impression');
+    await expect.poll(async () => (await plays()).length).toBeGreaterThan(0);
+    await tv.page.evaluate(
+      "window.isHidden = true; document.dispatchEvent(new Event('visibilitychange'))",
+    );
+    const before = (await plays()).length;
+    await tv.page.waitForTimeout(3000);
+    const [last, ...more] = (await plays()).slice(before);
+    expect(Number(last?.duration ?? 0)).toBeLessThan(1);
+    expect(more).toEqual([]);
     await tv.browser.close();
   });
 });

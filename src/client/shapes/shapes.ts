@@ -1,15 +1,5 @@
-import type { SchemaName } from '../wire/schemas.ts';
-
-/** The kind of a value. `map` is an object with text values. A `?` allows `null`. */
-type Kind = 'text' | 'number' | 'boolean' | 'object' | 'map';
-
-/** The expected shape of a response, as far as programs depend on it. */
-export type Shape =
-  | Kind
-  | `${Kind}?`
-  | readonly ['list', Shape]
-  | readonly ['maybe', Shape]
-  | { readonly [member: string]: Shape };
+import type { SchemaName } from '../../wire/schemas.ts';
+import { runtimeShapes, type Shape } from './runtime-shapes.ts';
 
 const page = (item: Shape): Shape => ({ items: ['list', item], nextCursor: 'text?' });
 
@@ -124,25 +114,11 @@ const mirrorCopy = {
 
 /**
  * The shapes of all response bodies. They duplicate the schemas in `domain/`, because loading the
- * schemas is too slow for a command. A test keeps the two consistent. The shapes of frequent device
- * responses cover only the top-level members.
+ * schemas is too slow for a command. A test keeps the two consistent. Those of TVs are
+ * in `runtime-shapes.ts`.
  */
 export const shapes: Partial<Record<SchemaName, Shape>> = {
-  registered: {
-    deviceId: 'text',
-    screenId: 'text',
-    apiKey: 'text',
-    tenantId: 'text',
-    config: 'object',
-  },
-  rotated: { apiKey: 'text' },
-  createdClaim: { claim: 'text', token: 'text', expiresInSeconds: 'number' },
-  claimStatus: {
-    status: 'text',
-    pairingCode: 'text?',
-    expiresInSeconds: 'number',
-    offer: ['maybe', { tenant: 'text', venue: 'text', screen: 'text', confirm: 'boolean' }],
-  },
+  ...runtimeShapes,
   claim: {
     claim: 'text',
     status: 'text',
@@ -151,18 +127,6 @@ export const shapes: Partial<Record<SchemaName, Shape>> = {
     createdAt: 'text',
     expiresInSeconds: 'number',
   },
-  activePlaylist: { ...playlist, validUntil: 'number', items: ['list', 'object'] },
-  deviceConfig: {
-    syncIntervalMinutes: 'number',
-    heartbeatIntervalMinutes: 'number',
-    cachePolicy: 'object',
-  },
-  deviceChanges: {
-    cursor: 'text',
-    playlist: ['maybe', { version: 'number', etag: 'text' }],
-    config: { etag: 'text' },
-  },
-  eventsAccepted: { received: 'number' },
   tenant,
   tenantList: page(tenant),
   token,

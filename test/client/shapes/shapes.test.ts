@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { findMismatch } from '../../src/client/answer.ts';
-import { type Shape, shapes } from '../../src/client/shapes.ts';
-import { type Operation, operations } from '../../src/wire/operations.ts';
-import { type SchemaName, schemas } from '../../src/wire/schemas.ts';
+import { findMismatch } from '../../../src/client/answer.ts';
+import type { Shape } from '../../../src/client/shapes/runtime-shapes.ts';
+import { shapes } from '../../../src/client/shapes/shapes.ts';
+import { type Operation, operations } from '../../../src/wire/operations.ts';
+import { type SchemaName, schemas } from '../../../src/wire/schemas.ts';
 
 type Json = z.core.JSONSchema.BaseSchema;
 

@@ -1,0 +1,25 @@
+import type { EventInput } from '../client/entities.ts';
+import { secondMs, systemClock } from '../domain/clock.ts';
+import { storageQuota } from './media/media-budget.ts';
+import { takeLoadReason } from './recovery/reload.ts';
+
+/** Returns an event of the type `log`, whose further members are kept as they are. */
+export const logEvent = (message: string, more: object): EventInput => ({
+  type: 'log',
+  timestamp: Math.floor(systemClock.now() / secondMs),
+  message,
+  ...more,
+});
+
+/** Returns the event of a start: which build runs in which browser, and why it was loaded. */
+export async function describeStart(build: string): Promise<EventInput> {
+  const persisted = await navigator.storage?.persist?.().catch(() => false);
+  return logEvent('web player started', {
+    build,
+    userAgent: navigator.userAgent.slice(0, 500),
+    reason: takeLoadReason(localStorage),
+    isSecure: window.isSecureContext,
+    isPersisted: persisted === true,
+    quotaBytes: (await storageQuota()) ?? null,
+  });
+}

@@ -1,0 +1,64 @@
+import type { DeviceClient } from '../../client/device-client.ts';
+import type { ClaimOffer, DeviceInfoInput } from '../../client/entities.ts';
+import { secondMs, systemClock, systemRandom } from '../../domain/clock.ts';
+import type { SignageError } from '../../domain/error.ts';
+import type { UnpairedReason } from '../../player/observer.ts';
+import { type ClaimKeyMemory, offeredCode } from '../../player/pairing/claim.ts';
+import { after } from '../timing.ts';
+import { explainDelay, explainNoClaim } from './messages.ts';
+import type { PairingScreen } from './pairing-screen.ts';
+
+/** How long an offer is shown that needs no answer. */
+const offerShownMs = 3 * secondMs;
+const claimItem = 'signage-player-claim';
+
+/** Keeps the key of the claim, so that the page shows the same claim after a reload. */
+const claimKey: ClaimKeyMemory = {
+  load: () => localStorage.getItem(claimItem) ?? undefined,
+  save: (key) =>
+    key === undefined ? localStorage.removeItem(claimItem) : localStorage.setItem(claimItem, key),
+};
+
+interface CodeSource {
+  client: DeviceClient;
+  deviceInfo: DeviceInfoInput;
+  screen: PairingScreen;
+}
+
+/** Resolves with the code that a person types, or that an installer offers to this TV's claim. */
+export async function askForCode(
+  { client, deviceInfo, screen }: CodeSource,
+  why: UnpairedReason,
+  error: SignageError | undefined,
+): Promise<string> {
+  const ending = new AbortController();
+  const typed = screen.ask(why, error);
+  /** Shows an offer, and asks if the service wants it. */
+  const accept = async (offer: ClaimOffer) => {
+    if (offer.confirm) return screen.confirm(offer);
+    screen.tell(`This TV becomes ${offer.venue}/${offer.screen} of ${offer.tenant}.`);
+    await after(offerShownMs);
+    return true;
+  };
+  offeredCode({
+    client,
+    deviceInfo,
+    clock: systemClock,
+    random: systemRandom,
+    keyMemory: claimKey,
+    onClaim: (claim) => screen.showClaim(claim),
+    onFailure: (failure) => screen.showNoClaim(explainDelay(failure)),
+    accept,
+    signal: ending.signal,
+  }).then(
+    (code) => screen.submit(code),
+    // Without a claim, a person types the code.
+    (failure) => screen.showNoClaim(explainNoClaim(failure)),
+  );
+  try {
+    return await typed;
+  } finally {
+    ending.abort();
+    screen.showNoClaim();
+  }
+}

@@ -1,0 +1,8 @@
+/** A promise that never settles. */
+export const never = new Promise<never>(() => {});
+
+/** Resolves after this time. */
+export const after = (delayMs: number) =>
+  new Promise<void>((resolve) => {
+    setTimeout(resolve, delayMs);
+  });

@@ -1,0 +1,57 @@
+// Proves that the tests of the web player detect defects: each seeded one must fail its test.
+import { execFile } from 'node:child_process';
+import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { chromiumPath, needsChromium } from '../../support/chromium.ts';
+import { checkout } from '../../support/signage-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { type PlayerDefect, playerDefects } from './player-defects.ts';
+
+const run = promisify(execFile);
+const leftOut = ['.git', 'coverage', 'dist', 'node_modules'];
+
+describe.skipIf(!chromiumPath)(`the tests of the web player${needsChromium}`, () => {
+  let copy: string;
+
+  /** Builds the copy, and returns whether the test passes. */
+  async function passes([file, name]: PlayerDefect['test']): Promise<boolean> {
+    const bundle = join(copy, 'test/config/bundle-web.js');
+    const build = `import { bundleWeb } from ${JSON.stringify(bundle)}; await bundleWeb('dist/web');`;
+    await rm(join(copy, 'dist/web'), { recursive: true, force: true });
+    await run(process.execPath, ['--input-type=module', '--eval', build], { cwd: copy });
+    const argv = ['run', '--config', 'test/config/vitest.config.ts', '--maxWorkers=1'];
+    const vitest = join(copy, 'node_modules/vitest/vitest.mjs');
+    const path = `test/e2e/web/${file}.test.ts`;
+    try {
+      await run(process.execPath, [vitest, ...argv, path, '-t', name], { cwd: copy });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  beforeAll(async () => {
+    copy = join(await temporaryFolder(), 'copy');
+    await cp(checkout, copy, {
+      recursive: true,
+      filter: (path) => !leftOut.includes(relative(checkout, path)),
+    });
+    await symlink(join(checkout, 'node_modules'), join(copy, 'node_modules'));
+    await cp(join(checkout, 'dist'), join(copy, 'dist'), { recursive: true });
+  });
+
+  it.each(Object.entries(playerDefects))('find: %s', async (_, { file, from, to, test }) => {
+    const path = join(copy, 'src', file);
+    const original = await readFile(path, 'utf8');
+    expect(original.split(from)).toHaveLength(2);
+    await writeFile(path, original.replace(from, to));
+    try {
+      expect(await passes(test)).toBe(false);
+    } finally {
+      await writeFile(path, original);
+    }
+    expect(await passes(test)).toBe(true);
+  });
+});
