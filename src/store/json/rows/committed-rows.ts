@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../domain/bounded-map.ts';
+import { BoundedMap, RepeatedKeys } from '../../../domain/bounded-map.ts';
 import type {
   Device,
   DeviceKey,
@@ -51,8 +51,9 @@ export class CommittedRows implements RowLookup {
     parse: (line) => JSON.parse(line),
     render: (_, row) => rowLine(row),
   });
-  /** Recently read playlists, so that repeated reads do not parse them again. */
+  /** Playlists that were read twice lately, so that repeated reads do not parse them again. */
   readonly #parsedPlaylists = new BoundedMap<string, Row>(parsedPlaylists);
+  readonly #readPlaylists = new RepeatedKeys<string>(parsedPlaylists);
   /** Summaries of playlists that were asked for, so that a list parses each version once. */
   readonly #playlistSummaries = new Map<string, PlaylistSummary>();
   /**
@@ -72,7 +73,7 @@ export class CommittedRows implements RowLookup {
     const known = this.#parsedPlaylists.get(id);
     if (known) return known;
     const row = deepFreeze(this.playlists.get(id));
-    if (row) this.#parsedPlaylists.set(id, row);
+    if (row && this.#readPlaylists.note(id)) this.#parsedPlaylists.set(id, row);
     return row;
   }
 

@@ -10,8 +10,8 @@ export const allRows = '';
 
 /** Freezes a value and all its members, so that it can be shared safely. */
 export function deepFreeze<T>(value: T): T {
-  if (Object.isFrozen(value)) return value;
-  for (const member of Object.values(value as object)) deepFreeze(member);
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const member of Object.values(value)) deepFreeze(member);
   return Object.freeze(value);
 }
 
