@@ -64,9 +64,8 @@ export class CommittedRows implements RowLookup {
   readonly #rows = perTable(() => new Map<string, Row>());
   #index = perTable((table) => new TableIndex(table));
 
-  /** Freezes the row on first access. Freezing all rows at load time would slow the start. */
   row(table: TableName, id: string): Row | undefined {
-    return table === 'playlists' ? this.#playlist(id) : deepFreeze(this.#rows[table].get(id));
+    return table === 'playlists' ? this.#playlist(id) : this.#rows[table].get(id);
   }
 
   #playlist(id: string): Row | undefined {
@@ -90,7 +89,7 @@ export class CommittedRows implements RowLookup {
   }
 
   holder(table: TableName, index: string, key: string): Row | undefined {
-    return deepFreeze(this.#index[table].holder(index, key));
+    return this.#index[table].holder(index, key);
   }
 
   keyHolder(hash: string): KeyHolder | undefined {
@@ -141,7 +140,7 @@ export class CommittedRows implements RowLookup {
   load(table: TableName, id: string, row: Row | null): void {
     if (table === 'playlists') this.#loadPlaylist(id, row);
     else if (row === null) this.#rows[table].delete(id);
-    else this.#rows[table].set(id, row);
+    else this.#rows[table].set(id, deepFreeze(row));
   }
 
   /** A changed playlist becomes the last line of its document. */

@@ -2,7 +2,7 @@ import type { TableName } from '../../../domain/records/rows.ts';
 import type { ListedTable } from '../../queries.ts';
 import { tables } from '../../tables.ts';
 
-/** A row of any table. Shared rows are frozen. Other rows are parsed for a single reader. */
+/** A row of any table. Rows are frozen, except those that are parsed for a single reader. */
 export type Row = { readonly id: string };
 
 /** Name of the index of all rows. Only listed tables have it. */
