@@ -50,3 +50,24 @@ export class BoundedMap<K, V> {
     this.#young.delete(key);
   }
 }
+
+/**
+ * Tells repeated keys from new ones, as far as it remembers them: for a cache whose values enter at
+ * their second use. A fleet that is larger than a cache would otherwise replace all of it again and
+ * again. The garbage collector pays for that, and no request finds its value.
+ */
+export class RepeatedKeys<K> {
+  readonly #recent: BoundedMap<K, true>;
+
+  /** @param max number of keys that are remembered */
+  constructor(max: number) {
+    this.#recent = new BoundedMap(max);
+  }
+
+  /** Notes a use. Returns whether the key was used before. */
+  note(key: K): boolean {
+    if (this.#recent.get(key)) return true;
+    this.#recent.set(key, true);
+    return false;
+  }
+}

@@ -127,7 +127,8 @@ function isSeconds(seconds: unknown): boolean {
   );
 }
 
-function isEvent(event: unknown): boolean {
+/** Consecutive events mostly have the same playlist. `checkedId` is that of the event before. */
+function isEvent(event: unknown, checkedId: unknown): boolean {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) return false;
   const { type, timestamp, playlistId, creativeId, campaignId, duration } = event as Record<
     string,
@@ -136,8 +137,9 @@ function isEvent(event: unknown): boolean {
   const isImpression = type === 'impression';
   if (!isImpression && (typeof type !== 'string' || !typeForm.test(type))) return false;
   if (!Number.isSafeInteger(timestamp) || (timestamp as number) < 0) return false;
+  const isChecked = typeof playlistId === 'string' && playlistId === checkedId;
   if (
-    !isId(playlistId, isImpression) ||
+    !(isChecked || isId(playlistId, isImpression)) ||
     !isId(creativeId, isImpression) ||
     !isId(campaignId, isImpression)
   )
@@ -151,7 +153,8 @@ function isEvent(event: unknown): boolean {
  * produces the errors.
  */
 export function isEventBatch(json: unknown): json is TelemetryEvent[] {
-  return Array.isArray(json) && json.length >= 1 && json.length <= maxBatch && json.every(isEvent);
+  if (!Array.isArray(json) || json.length < 1 || json.length > maxBatch) return false;
+  return json.every((event, index) => isEvent(event, json[index - 1]?.playlistId));
 }
 
 export const eventsAccepted = z

@@ -66,6 +66,8 @@ const event = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue() },
 );
 
+const validId = '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c';
+
 describe('isEventBatch', () => {
   it('accepts exactly what the schema accepts, and the schema returns that unchanged', () => {
     let taken = 0;
@@ -87,6 +89,19 @@ describe('isEventBatch', () => {
     );
     // With fewer, the test would prove little.
     expect(taken).toBeGreaterThan(100);
+  });
+
+  it.each([
+    ['the same playlist', validId, validId],
+    ['the same malformed playlist', 'lobby', 'lobby'],
+    ['no playlist after one', validId, undefined],
+    ['a malformed playlist after one', validId, `${validId}0`],
+  ])('agrees with the schema on two impressions with %s', (_, ...playlistIds) => {
+    const batch = playlistIds.map((playlistId) => {
+      const ids = { creativeId: validId, campaignId: validId };
+      return { type: 'impression', timestamp: 1, playlistId, ...ids };
+    });
+    expect(isEventBatch(batch)).toBe(eventBatch.safeParse(batch).success);
   });
 
   it.each([0, 1, 100, 101])('has the same limit as the schema: %i', (count) => {

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../domain/bounded-map.ts';
+import { BoundedMap, RepeatedKeys } from '../../../domain/bounded-map.ts';
 import type {
   Device,
   DeviceKey,
@@ -51,8 +51,9 @@ export class CommittedRows implements RowLookup {
     parse: (line) => JSON.parse(line),
     render: (_, row) => rowLine(row),
   });
-  /** Recently read playlists, so that repeated reads do not parse them again. */
+  /** Playlists that were read twice lately, so that repeated reads do not parse them again. */
   readonly #parsedPlaylists = new BoundedMap<string, Row>(parsedPlaylists);
+  readonly #readPlaylists = new RepeatedKeys<string>(parsedPlaylists);
   /** Summaries of playlists that were asked for, so that a list parses each version once. */
   readonly #playlistSummaries = new Map<string, PlaylistSummary>();
   /**
@@ -63,16 +64,15 @@ export class CommittedRows implements RowLookup {
   readonly #rows = perTable(() => new Map<string, Row>());
   #index = perTable((table) => new TableIndex(table));
 
-  /** Freezes the row on first access. Freezing all rows at load time would slow the start. */
   row(table: TableName, id: string): Row | undefined {
-    return table === 'playlists' ? this.#playlist(id) : deepFreeze(this.#rows[table].get(id));
+    return table === 'playlists' ? this.#playlist(id) : this.#rows[table].get(id);
   }
 
   #playlist(id: string): Row | undefined {
     const known = this.#parsedPlaylists.get(id);
     if (known) return known;
     const row = deepFreeze(this.playlists.get(id));
-    if (row) this.#parsedPlaylists.set(id, row);
+    if (row && this.#readPlaylists.note(id)) this.#parsedPlaylists.set(id, row);
     return row;
   }
 
@@ -89,7 +89,7 @@ export class CommittedRows implements RowLookup {
   }
 
   holder(table: TableName, index: string, key: string): Row | undefined {
-    return deepFreeze(this.#index[table].holder(index, key));
+    return this.#index[table].holder(index, key);
   }
 
   keyHolder(hash: string): KeyHolder | undefined {
@@ -140,7 +140,7 @@ export class CommittedRows implements RowLookup {
   load(table: TableName, id: string, row: Row | null): void {
     if (table === 'playlists') this.#loadPlaylist(id, row);
     else if (row === null) this.#rows[table].delete(id);
-    else this.#rows[table].set(id, row);
+    else this.#rows[table].set(id, deepFreeze(row));
   }
 
   /** A changed playlist becomes the last line of its document. */

@@ -2,7 +2,7 @@ import type { TableName } from '../../../domain/records/rows.ts';
 import type { ListedTable } from '../../queries.ts';
 import { tables } from '../../tables.ts';
 
-/** A row of any table. Shared rows are frozen. Other rows are parsed for a single reader. */
+/** A row of any table. Rows are frozen, except those that are parsed for a single reader. */
 export type Row = { readonly id: string };
 
 /** Name of the index of all rows. Only listed tables have it. */
@@ -10,8 +10,8 @@ export const allRows = '';
 
 /** Freezes a value and all its members, so that it can be shared safely. */
 export function deepFreeze<T>(value: T): T {
-  if (Object.isFrozen(value)) return value;
-  for (const member of Object.values(value as object)) deepFreeze(member);
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const member of Object.values(value)) deepFreeze(member);
   return Object.freeze(value);
 }
 
