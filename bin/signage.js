@@ -20,7 +20,7 @@ function endNow() {
 }
 
 async function run(argv) {
-  // Stays if nothing keeps the process alive before `main` has ended: a script must see the failure.
+  // Remains if Node runs out of work before `main` has ended: a script must see the failure.
   process.exitCode = 1;
   const { main, processIo } = await import('../dist/cli/main.js');
   process.exitCode = await main(argv, processIo());
