@@ -192,7 +192,7 @@ export const powerChecks: readonly TvCheck[] = [
       if (!hasPlaylist(view, goneMs)) return skip('The TV had no playlist.');
       const { events, lastMs } = eventsAfterPower(view, first);
       const onlineSeconds = Math.max(0, view.tvSeconds(backMs, lastMs));
-      const back = tvClockAt(view, backMs);
+      const back = tvClockAt(view, backMs, events);
       const isOfOffline = ({ seconds = 0 }: SentEvent) => seconds < back - 5;
       if (!events.some(isOfOffline)) return skip('The TV delivered no events of that time.');
       const offlineSeconds = view.tvSeconds(first.atMs, backMs);
@@ -232,14 +232,18 @@ function eventsAfterPower(view: ExamView, { atMs: startMs }: Exchange) {
 
 /**
  * Returns the time of the TV's clock at `sinceMs`, in epoch seconds. A batch is not sent before its
- * newest event, so each later batch gives a lower limit, and the highest of them is near.
+ * newest event, so each later batch gives a lower limit, and the highest of them is near. Only
+ * `events` count, because a TV may set its clock when it starts.
  */
-function tvClockAt(view: ExamView, sinceMs: number): number {
+function tvClockAt(view: ExamView, sinceMs: number, events: readonly SentEvent[]): number {
+  const digests = new Set(events.map(({ digest }) => digest));
   const limits = view
     .of('postEvents')
     .filter(({ atMs }) => atMs >= sinceMs)
-    .flatMap(({ atMs, events }) =>
-      events.map(({ seconds = 0 }) => seconds - view.tvSeconds(sinceMs, atMs)),
+    .flatMap((batch) =>
+      batch.events
+        .filter(({ digest }) => digests.has(digest))
+        .map(({ seconds = 0 }) => seconds - view.tvSeconds(sinceMs, batch.atMs)),
     );
   return Math.max(...limits);
 }
