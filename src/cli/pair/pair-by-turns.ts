@@ -14,6 +14,7 @@ import {
   type Pairing,
   type PairSession,
   placeName,
+  restartTimeout,
   signalsOf,
 } from './pairing.ts';
 import { showUpdates, updatesWithOutput } from './pairing-output.ts';
@@ -25,13 +26,11 @@ async function* followOffered(
   session: PairSession,
   pairing: Pairing,
 ): AsyncGenerator<PairUpdate[]> {
-  const { call, timeoutMs = Number.POSITIVE_INFINITY, waitFor } = session;
+  const { call, waitFor } = session;
   const escapePressed = new AbortController();
   const turn: PairSession = {
-    ...session,
+    ...restartTimeout(session),
     ...signalsOf(call, AbortSignal.any([session.signal, escapePressed.signal])),
-    // The timeout is that of one TV, because the time for questions does not count.
-    endsAtMs: call.clock.now() + timeoutMs,
   };
   const display = {
     render: (size: LiveViewSize) => [
@@ -101,6 +100,7 @@ async function* turnOf(
       if (!canRepeat && isFatal(error)) throw error;
       const failure = call.shownError(error as SignageError);
       turns.failures.set(pairing, failure);
+      pairing.state = 'failed';
       failed = pairing;
       call.note(failure.message);
       yield [makeUpdate(pairing, 'failed', iso(call.clock.now()), failure.message)];

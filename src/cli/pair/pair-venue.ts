@@ -5,7 +5,7 @@ import { typedName } from '../records/names.ts';
 import { shellQuote } from '../records/text.ts';
 import { pairByTurns } from './pair-by-turns.ts';
 import { pairMany } from './pair-many.ts';
-import { newPairing, type PairSession } from './pairing.ts';
+import { newPairing, type PairSession, restartTimeout } from './pairing.ts';
 import { askVenue } from './place/choose-place.ts';
 import { warnOfOtherCodes } from './place/prepare-place.ts';
 
@@ -60,7 +60,7 @@ export async function pairVenue(session: PairSession): Promise<number> {
     return 0;
   }
   const pairings = screens.map((screen) => newPairing({ venue, screen, changes: [] }));
-  return pairMany(session, venue, pairings, commandFor(venue, '--all'));
+  return pairMany(restartTimeout(session), venue, pairings, commandFor(venue, '--all'));
 }
 
 /** Pairs the TVs whose claims are in the file of `--claims-file`. Returns the exit code. */
@@ -76,5 +76,5 @@ export async function pairClaims(session: PairSession): Promise<number> {
       await call.change('offerClaim', { params: { claim }, body: { screenId: place.screen.id } });
     return 0;
   }
-  return pairMany(session, venue, pairings, commandFor(venue, '--all --tv'));
+  return pairMany(restartTimeout(session), venue, pairings, commandFor(venue, '--all --tv'));
 }

@@ -163,6 +163,12 @@ export function signalsOf(
   return { signal, graceSignal: abortedLater(clock, signal, graceMs) };
 }
 
+/** Returns the session with its whole timeout left, because the time for questions does not count. */
+export function restartTimeout(session: PairSession): PairSession {
+  const { call, timeoutMs = Number.POSITIVE_INFINITY } = session;
+  return { ...session, endsAtMs: call.clock.now() + timeoutMs };
+}
+
 /** Returns the time until the deadline. Throws `wait_timed_out` after it, or `interrupted`. */
 export function remainingMs(
   { call, endsAtMs, timeoutMs = 0, signal }: PairSession,

@@ -37,7 +37,7 @@ export async function confirmTv(
 }
 
 /** Errors of a look-up that the next one may not have: a person can type again, or wait. */
-const passingCodes: readonly ErrorCode[] = [
+const askAgainCodes: readonly ErrorCode[] = [
   'claim_not_found',
   'too_many_attempts',
   'unavailable',
@@ -77,7 +77,7 @@ export async function askClaim(
       if (common.yes || common.dryRun) return claim;
       if (await prompter.confirm({ message: question, flag: '--yes' })) return claim;
     } catch (error) {
-      if (!passingCodes.some((code) => hasCode(error, code))) throw error;
+      if (!askAgainCodes.some((code) => hasCode(error, code))) throw error;
       call.note((error as SignageError).message);
     }
   }
