@@ -164,6 +164,7 @@ export function makeDeviceChanges(
       return;
     }
     hold.state = 'waiting';
+    hold.wokenAtMs = undefined;
     setTimer(hold, Math.min(hold.endStep, timerStepOf(playlistEndsAtMs)));
   }
 
