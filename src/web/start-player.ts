@@ -174,6 +174,7 @@ async function runPlayer(): Promise<void> {
   });
   const reloader = new Reloader(localStorage, now, pageUrl);
   const isDue = () => {
+    if (power.signal.aborted) return false;
     const { playlist, validUntilMs = 0 } = player.state;
     return playlist !== undefined && playlist.items.length > 0 && validUntilMs > now();
   };
@@ -210,6 +211,7 @@ async function runPlayer(): Promise<void> {
       `The player crashed several times. It starts again in ${formatSeconds(pauseMs / secondMs)}.`,
     );
     await after(pauseMs);
+    if (power.signal.aborted) return;
     screen.hide();
   }
   const ended = player.run(power.signal);

@@ -45,6 +45,7 @@ async function request(url: string, stored: MediaRecord | undefined): Promise<Re
     const rest = await fetch(url, { headers, credentials: 'omit' }).catch(() => undefined);
     // A host may not allow these headers. 416: a power cut came after the last part.
     if (rest && rest.status !== 416) return rest;
+    await rest?.body?.cancel();
   }
   try {
     return await fetch(url, { credentials: 'omit' });

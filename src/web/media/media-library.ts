@@ -1,6 +1,7 @@
 import { hourMs, secondMs } from '../../domain/clock.ts';
 import { unlessAborted } from '../../domain/concurrency.ts';
 import type { PlaybackFailure } from '../../player/stage.ts';
+import { isQuotaExceeded } from '../memory/database.ts';
 import {
   type DownloadDependencies,
   DownloadFailed,
@@ -135,7 +136,9 @@ export class MediaLibrary {
       .then(() => void this.#failures.delete(url))
       .catch((error: unknown) => {
         const known =
-          error instanceof DownloadFailed ? error : new DownloadFailed('unreachable', false);
+          error instanceof DownloadFailed
+            ? error
+            : new DownloadFailed(isQuotaExceeded(error) ? 'too_large' : 'unreachable', false);
         this.#failures.set(url, { error: known, atMs: this.#dependencies.now() });
       })
       .then(() => {
