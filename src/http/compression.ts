@@ -11,8 +11,8 @@ export type Coding = 'br' | 'gzip';
 /** Responses of at most this many bytes fit into one packet and are not compressed. */
 export const maxUncompressedBytes = 1024;
 /**
- * Maximum number of lists that one service compresses at a time. zlib works in the thread pool of
- * Node, which has 4 threads by default. The other two stay free for disk writes.
+ * Maximum number of lists that one service compresses at a time. zlib works in Node's thread pool,
+ * which has 4 threads by default. The other two threads stay free for disk writes.
  */
 const maxConcurrent = 2;
 
@@ -35,7 +35,7 @@ export function preferredCoding(acceptEncoding: string | undefined): Coding | un
 const brotliBytes = promisify(brotliCompress);
 const gzipBytes = promisify(gzip);
 
-/** Higher levels take several times as long, and save a few percent. */
+/** Higher levels take several times as long and save only a few percent. */
 const levels = {
   once: { br: 9, gzip: 9 },
   eachTime: { br: 4, gzip: 6 },
@@ -68,7 +68,7 @@ export function isCompressible(operation: Operation): boolean {
   return isList(operation) && operation.revision !== true;
 }
 
-/** Compresses a response if the client accepts it. Adds `Vary`. */
+/** Compresses a response if the client accepts a content coding. Adds `Vary`. */
 export type CompressAnswer = (
   answer: Answer,
   acceptEncoding: string | undefined,

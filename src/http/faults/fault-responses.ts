@@ -57,7 +57,9 @@ function respond({ status, code: named, retryAfterSeconds }: StatusEffect, conte
   return problemResponse(client.problem);
 }
 
-/** Answers the requests that `withFaults` has marked with a status. Passes all others on. */
+/**
+ * Answers the requests that `withFaults` has marked with a status. Passes all other requests on.
+ */
 export const faultResponses: MiddlewareHandler<App> = async (context, next) => {
   const effect = context.env?.statusEffect;
   return effect ? respond(effect, context) : next();

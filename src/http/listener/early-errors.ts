@@ -101,7 +101,7 @@ type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: n
 
 const requestLine = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
-/** Codes of Node's parser for unknown methods. The second one is for methods of RTSP. */
+/** Codes of Node's parser for unknown methods. The second code is for methods of RTSP. */
 const methodErrors = ['HPE_INVALID_METHOD', 'HPE_INVALID_CONSTANT'];
 
 /** Returns whether the parser rejected a well-formed request line because its method is unknown. */

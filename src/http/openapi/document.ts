@@ -39,8 +39,8 @@ const tags = [
 ];
 
 /**
- * Returns the tag of an operation: the noun of its command. Without a command, it is `token` under
- * `/v1` (the caller's own token), else `tv`.
+ * Returns the tag of an operation: the noun of its command. Without a command, the tag is `token`
+ * under `/v1` (the caller's own token), otherwise `tv`.
  */
 function tagOf({ command, path }: Operation): string {
   return command?.[0] ?? (path.startsWith('/v1/') ? 'token' : 'tv');
@@ -167,8 +167,8 @@ const plainSchema: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
       delete jsonSchema.maximum;
     }
   }
-  // A default of `null` is removed, because `null` and absent mean the same. Generated types would
-  // make a member with a default required.
+  // Removes a default of `null`, because `null` and an absent member mean the same. Generated types
+  // would require a member with a default.
   if (jsonSchema.default === null) delete jsonSchema.default;
   if (jsonSchema.format === 'ipv4' || jsonSchema.format === 'ipv6') delete jsonSchema.pattern;
   const { additionalProperties: additional } = jsonSchema;

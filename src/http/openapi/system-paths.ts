@@ -14,7 +14,7 @@ interface SystemPath {
    * component. `schema`: the schema of each line.
    */
   linesWith?: { parameter: string; schema: oas31.SchemaObject };
-  /** Whether it is a static file, with an `ETag` and compressed forms. */
+  /** Whether the path is a static file, with an `ETag` and compressed forms. */
   isFile?: boolean;
   errors?: readonly ServiceErrorCode[];
   security?: ZodOpenApiOperationObject['security'];

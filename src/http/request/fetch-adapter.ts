@@ -55,7 +55,7 @@ function endOfHold(
   });
 }
 
-/** Returns the Hono handler of an operation. `compress`: compresses its responses. */
+/** Returns the Hono handler of an operation. `compress` compresses the responses. */
 export function fetchRoute(
   id: OperationId,
   run: (request: Exchange) => MaybePromise<Answer | HeldAnswer>,

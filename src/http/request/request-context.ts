@@ -12,9 +12,9 @@ import type { Peer } from './client-address.ts';
 export type ServedRequest = IncomingMessage & {
   /** The body, if it was buffered. `@hono/node-server` reads the same property. */
   rawBody?: Buffer;
-  /** Sends `100 Continue`. Set if the client waits for it before it sends the body. */
+  /** Sends `100 Continue`. Set if the client waits for `100 Continue` before it sends the body. */
   sendContinue?: () => void;
-  /** Hash of the device key, if the key is well-formed and the hash was already computed. */
+  /** Hash of the device key, if the key is well-formed and its hash was already computed. */
   keyHash?: string | undefined;
   /** Whether the credential was verified recently, if this was already determined. */
   isKnown?: boolean;
@@ -25,7 +25,7 @@ export type ServedRequest = IncomingMessage & {
 export interface Admission {
   /** Called when the credential of the request is verified. */
   verified(): void;
-  /** Called when the request was handled. */
+  /** Called after the request was handled. */
   end(): void;
 }
 
@@ -36,13 +36,13 @@ export interface RequestClient extends ClientInfo, RequestSubject {
   problem?: ProblemParts | undefined;
   /** The texts of the fault rules that apply. */
   faults?: readonly string[] | undefined;
-  /** Set for long polls, whose duration is not measured. */
+  /** Whether the request is a long poll. The duration of long polls is not measured. */
   isHeld: boolean;
 }
 
 /**
- * A request as the handlers see it. One adapter makes it from a request of the Fetch API, the other
- * from a request of Node.
+ * A request as the handlers see it. There is one adapter for requests of the Fetch API, and one for
+ * requests of Node.
  */
 export interface Exchange {
   readonly client: RequestClient;
@@ -72,10 +72,7 @@ export interface Bindings {
   peer?: Peer;
   /** The texts of the fault rules that apply. Unset without a fault. */
   faults?: readonly string[];
-  /**
-   * The status that a fault rule sets in place of the service's own response. Unset without a
-   * fault.
-   */
+  /** Status of a fault rule that replaces the service's own response. Unset without a fault. */
   statusEffect?: StatusEffect;
 }
 
