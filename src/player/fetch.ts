@@ -23,8 +23,8 @@ export async function fetchConfig(core: PlayerCore): Promise<boolean> {
 }
 
 /**
- * Returns the end of the playlist's validity by the TV's clock. That clock may be wrong, so the
- * remaining time is computed with the clock of the service.
+ * Returns the end of the playlist's validity by the TV's clock. The TV's clock may be wrong, so the
+ * remaining time is computed with the service's clock.
  */
 function validUntilMs(
   { validUntil }: ActivePlaylist,
