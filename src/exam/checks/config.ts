@@ -30,7 +30,7 @@ export function judgeConditional(
     : pass(seen);
 }
 
-/** Judges whether none of `gaps` is too long, and few of `all` are too short. */
+/** Fails if a gap of `gaps` is too long, or if more than a third of `all` are too short. */
 function judgeGaps(view: ExamView, gaps: readonly Gap[], all: readonly Gap[]): Verdict {
   if (gaps.length + all.length === 0) return skip('The TV sent too few requests to measure.');
   const late = gaps.find(({ ms, maxMinutes }) => !view.isSoonEnough(ms, maxMinutes));
@@ -76,7 +76,7 @@ export const configChecks: readonly TvCheck[] = [
     expected: `at most 1.5 times syncIntervalMinutes, ${secondConfig.syncIntervalMinutes} min now`,
     advice: 'Apply each new config at once, without a restart.',
     judge(view) {
-      // While its config cannot be fetched, another check judges the TV.
+      // Another check judges the time in which the config cannot be fetched.
       const failingMs = view.faulted('config.500')[0]?.atMs ?? Number.POSITIVE_INFINITY;
       const isSecond = ({ maxMinutes, after }: Gap) =>
         maxMinutes === secondConfig.syncIntervalMinutes && after.atMs < failingMs;

@@ -5,7 +5,7 @@ import { shown } from './exam-view.ts';
 const inRegister = { level: 'must', section: '3.2', part: 'register' } as const;
 const none = skip('The TV sent no registration.');
 
-/** Whether the service itself refused a request as malformed. */
+/** Returns whether the service itself rejected a request as malformed. */
 const isMalformed = ({ fault, answer }: Exchange) =>
   fault === undefined && [400, 413, 415].includes(answer?.status ?? 0);
 

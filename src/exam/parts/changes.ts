@@ -1,11 +1,11 @@
 import type { Fault } from '../wire/faults.ts';
 import type { Exam, Part } from './part.ts';
 
-/** TV seconds until the exam cuts a held request. */
+/** TV seconds after which the exam cuts a held request. */
 const cutSeconds = 10;
 const waitMinutes = 1.5;
 
-/** Plays a fault on requests for changes, and waits for the request after it. */
+/** Injects a fault into requests for changes, and waits for the request after it. */
 async function meet(exam: Exam, fault: Omit<Fault, 'operation'>): Promise<void> {
   const active = exam.inject({ ...fault, operation: 'getDeviceChanges' });
   await exam.until(() => active.count >= (fault.times ?? 1), exam.minutes(waitMinutes));
@@ -14,7 +14,10 @@ async function meet(exam: Exam, fault: Omit<Fault, 'operation'>): Promise<void> 
   if (met) await exam.untilNext(met, exam.minutes(waitMinutes));
 }
 
-/** Held requests for changes are answered at once, cut, refused, and not offered any more. */
+/**
+ * Requests for changes are answered at once, then cut, then rejected with 503, and finally with
+ * 404.
+ */
 export const changes: Part = {
   id: 'changes',
   async run(exam) {
