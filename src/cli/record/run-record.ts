@@ -38,7 +38,9 @@ function readListen(text: string): { host: string; port: number } {
   return { host: bare, port: Number(port) };
 }
 
-/** Throws `usage` if the service is the recorder itself, which would call itself endlessly. */
+/**
+ * Throws `usage` if the service is the recorder itself. The recorder would call itself endlessly.
+ */
 function requireOther(target: string, port: number): void {
   const { hostname, port: targetPort } = new URL(target);
   if (port === 0 || Number(targetPort) !== port || !isLoopback(hostname)) return;
@@ -54,8 +56,8 @@ function statusColour(status: number | null, { bad, good, warning }: Painter) {
 }
 
 /**
- * Formats an exchange for people, with a line for each violation:
- * `12:00:05  POST /devices/…/events  202  12 ms`
+ * Formats an exchange for people: `12:00:05  POST /devices/…/events  202  12 ms`. Adds a line for
+ * each violation.
  */
 function exchangeLines(exchange: RecordedExchange, paint: Painter): string {
   const { at, ms, method, path, status, answer, outcome, wrong } = exchange;
@@ -73,7 +75,7 @@ function exchangeLines(exchange: RecordedExchange, paint: Painter): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** Appends lines to a recording, one after the other. The first error ends the recording. */
+/** Appends lines to a recording, one after the other. `failed` aborts after the first error. */
 class RecordingFile {
   readonly #file: FileHandle;
   readonly #path: string;
