@@ -11,7 +11,10 @@ import { describeTv } from './shown-claim.ts';
 
 const columns = ['screen', 'claim'] as const;
 
-/** Returns a function that reads the cell of a column. Throws `invalid_file` for another header. */
+/**
+ * Returns a function that reads the cell of a column. Throws `invalid_file` if the header is not
+ * valid.
+ */
 function readHeader(header: CsvLine | undefined, file: string) {
   const names = header?.cells.map((cell) => cell.trim()) ?? [];
   if (columns.some((column) => !names.includes(column)))

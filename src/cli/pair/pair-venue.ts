@@ -9,7 +9,10 @@ import { newPairing, type PairSession } from './pairing.ts';
 import { askVenue } from './place/choose-place.ts';
 import { warnOfOtherCodes } from './place/prepare-place.ts';
 
-/** Refuses options of the form for one screen. `flag` selects screens of a venue. */
+/**
+ * Rejects options that are only valid for one screen. `flag` is the option that selects several
+ * screens of a venue.
+ */
 function refuseScreenOptions({ args, options }: CommandContext, flag: string): void {
   const meant = args.screen ?? options.screen;
   if (meant === undefined && !options.create && !options.replace && !options.qr && !options.qrWeb)

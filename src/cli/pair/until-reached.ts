@@ -19,10 +19,10 @@ const pollIntervalMs = 1000;
 /** Time without progress before a hint suggests what to check at the TV. */
 const hintDelayMs = 10_000;
 const delivered: readonly (number | null)[] = [200, 304];
-/** Types of events that a TV sends only when it shows something. */
+/** Types of events that a TV sends only after it has shown something. */
 const playingTypes = ['impression', 'play'];
 
-/** Returns the time at which the service received the first event about something shown. */
+/** Returns the time at which the service received the first event of a playing TV. */
 async function playingSince({ call, signal }: PairSession, device: Device): Promise<string | null> {
   if (device.lastEventAt === null) return null;
   for (const type of playingTypes) {
@@ -63,8 +63,8 @@ async function currentPlaylist({ call, signal }: PairSession, screenId: string) 
 }
 
 /**
- * Returns what to do about a playlist that the TV did not get. Sets `followUp` if the pairing ends
- * because only somebody else can publish one.
+ * Returns what to do about a missing playlist. Sets `followUp` if the pairing ends because only
+ * another person can publish a playlist.
  */
 function missingPlaylist(
   playlist: Playlist | undefined,
@@ -110,8 +110,8 @@ async function problemOf(
 }
 
 /**
- * Polls the device until it has reached the milestone. Returns the time at which it did. Returns
- * `undefined` if the pairing ends before, because only somebody else can publish a playlist.
+ * Polls the device until it has reached the milestone. Returns the time of the milestone. Returns
+ * `undefined` if the pairing ends earlier, because only another person can publish a playlist.
  */
 export async function untilReached(
   session: PairSession,

@@ -45,7 +45,8 @@ export async function readRights(reader: Reader): Promise<PairRights> {
 }
 
 /**
- * Throws `insufficient_role` if the token may not create `what`. The error says which token may.
+ * Throws `insufficient_role` if the token may not create `what`. The error names the roles that
+ * may.
  */
 export function requireCreateRight({ role, mayCreate }: PairRights, what: string): void {
   if (mayCreate) return;
