@@ -57,7 +57,7 @@ export function makePlaylistRefresh(
 
   /**
    * Calls the on-demand source for a screen. TVs then get its answer. Throws `not_supported`,
-   * `playlist_not_found`, `playlist_fetch_failed`.
+   * `playlist_not_found` or `playlist_fetch_failed`.
    */
   return async (caller: Caller, screenId: string): Promise<PlaylistRefresh> => {
     const screen = await lookUp(store.read, caller, 'screen', screenId);
