@@ -85,7 +85,7 @@ class ExamRun {
     if (saved.quick !== (this.#options.quick === true))
       throw new SignageError(
         'invalid_option',
-        `The saved exam is ${saved.quick ? 'a quick' : 'a full'} one. Resume it as such, or start anew.`,
+        `The saved exam is a ${saved.quick ? 'quick' : 'full'} exam. Resume it with the same kind, or start a new exam.`,
       );
     this.#recording.load(saved.recording as SavedRecording);
     for (const part of saved.finished) this.#finished.add(part);

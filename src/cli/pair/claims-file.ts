@@ -46,7 +46,7 @@ export async function readClaimsFile(call: CommandContext, venue: Venue): Promis
       fieldErrors.push({ path: `${file}, line ${line.number}: ${column}`, message });
     const requireFirst = (column: string, value: string) => {
       const first = seen.get(value);
-      if (first !== undefined) complain(column, `is on line ${first}, too`);
+      if (first !== undefined) complain(column, `is also on line ${first}`);
       seen.set(value, first ?? line.number);
     };
     const typed = cell(line, 'claim');

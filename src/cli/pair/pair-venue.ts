@@ -53,7 +53,8 @@ async function freeScreens(call: CommandContext, venue: Venue): Promise<readonly
 export async function pairVenue(session: PairSession): Promise<number> {
   const { call } = session;
   refuseScreenOptions(call, '--all');
-  if (call.options.tv) throw usage('--all asks for the claim of each TV: give --tv without one.');
+  if (call.options.tv)
+    throw usage('--all asks for the claim of each TV: give --tv without a claim.');
   const venue = await namedVenue(call);
   const screens = await freeScreens(call, venue);
   if (call.options.tv !== undefined)

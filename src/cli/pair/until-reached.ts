@@ -73,7 +73,7 @@ function missingPlaylist(
 ): string {
   const { place } = pairing;
   if (playlist?.status === 'active')
-    return `The screen now has a playlist, version ${playlist.version}. Waiting for the TV to ask again: restarting its app is faster.`;
+    return `The screen now has a playlist, version ${playlist.version}. Waiting for the TV to fetch it. Restarting the app of the TV is faster.`;
   const what = playlist
     ? 'The playlist of the screen has expired'
     : 'The screen has no playlist yet';
@@ -89,9 +89,9 @@ function missingPlaylist(
 const hints: Partial<Record<Milestone, string>> = {
   playlist: 'The TV has not asked for its playlist yet. Check that its app is running.',
   event:
-    'The TV has sent no event yet. Many apps send their first one after some minutes of playing.',
+    'The TV has sent no event yet. Many apps send their first event after some minutes of playing.',
   playing:
-    'The TV has not reported yet that it plays. Many apps do so after some minutes of playing.',
+    'The TV has not reported yet that it plays. Many apps report this after some minutes of playing.',
 };
 
 /** Returns why the TV has not reached the milestone, if that is known. */

@@ -106,7 +106,11 @@ function checkHeaders(operationId: OperationId, request: CapturedMessage, found:
     found.add('2.1', 'header.authorization', 'must be "Bearer" and the device key');
   if (operationId === 'postEvents') {
     if (key === undefined)
-      found.add('2.5', 'header.idempotency-key', 'is missing: a repeated batch is stored twice');
+      found.add(
+        '2.5',
+        'header.idempotency-key',
+        'is missing: a repeated batch would be stored twice',
+      );
     else if (!eventsKey.test(String(key)))
       found.add('2.5', 'header.idempotency-key', 'must be 1 to 255 printable ASCII characters');
   } else if (key !== undefined && !secretKey.test(String(key)))
@@ -147,7 +151,7 @@ function checkAnswer({ method, status, answer }: CapturedExchange, { operationId
   const section = sections[operationId] ?? '5';
   const isError = status >= 400;
   if (!isError && status !== success && !(conditional && status === 304))
-    found.add(section, 'status', `must be ${success}, or that of an error`);
+    found.add(section, 'status', `must be ${success}, or an error status`);
   // Answers above 1 MiB, such as backups, are not recorded.
   if (method === 'HEAD' || status === 304 || answer.body.isTooLarge) return found.list;
   const expected = isError ? 'problem' : status === success ? schema : undefined;

@@ -149,7 +149,7 @@ async function printSummary(call: CommandContext, file: string): Promise<void> {
   const exchanges = readRecording(await readInput(call.io, file), file);
   await call.results.list([summarize(exchanges)], summaryView, 'Nothing was recorded.');
   const wrong = exchanges.filter((one) => one.wrong.length > 0).length;
-  call.note(`${countText(exchanges.length, 'exchange')} in ${file}, ${wrong} of them wrong.`);
+  call.note(`${countText(exchanges.length, 'exchange')} in ${file}, ${wrong} with violations.`);
 }
 
 /** Runs `signage record`. Returns the exit code. */

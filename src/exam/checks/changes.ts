@@ -51,7 +51,7 @@ export const changesChecks: readonly TvCheck[] = [
       // requests.
       return first && early.length > 1
         ? fail(
-            `${early.length} times. ${shown(first.before)}; again after ${view.span(first.after.atMs - first.before.atMs)}.`,
+            `${early.length} early requests. ${shown(first.before)}; again after ${view.span(first.after.atMs - first.before.atMs)}.`,
           )
         : pass(`${pairs.length} requests with an unchanged cursor.`);
     },
@@ -70,7 +70,7 @@ export const changesChecks: readonly TvCheck[] = [
         return !next || next.atMs - one.endMs > fetchSeconds * view.timing.tvSecondMs + slackMs;
       });
       return missed
-        ? fail(`${shown(missed)} named another playlist; the TV did not fetch it.`)
+        ? fail(`${shown(missed)} named another playlist; the TV did not fetch that playlist.`)
         : pass(`${news.length} changes, each fetched.`);
     },
   },

@@ -11,7 +11,7 @@ const notSent = skip('The TV sends no X-Device-Time.');
 
 /** Returns the problem with the `X-Device-Time` of a batch, or `undefined`. */
 function problemOf({ deviceTime, events }: Exchange): string | undefined {
-  if (deviceTime === undefined) return 'without it';
+  if (deviceTime === undefined) return 'without X-Device-Time';
   if (!/^\d{1,16}$/.test(deviceTime)) return `with X-Device-Time: ${deviceTime}`;
   const newestMs = 1000 * Math.max(...events.map(({ seconds }) => seconds ?? 0));
   const isInSeconds = Number(deviceTime) < firstMilliseconds && newestMs >= firstMilliseconds;

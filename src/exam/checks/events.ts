@@ -264,6 +264,6 @@ function missingAfter(view: ExamView, refused: Exchange, expected: Exchange['eve
   );
   const missing = expected.filter(({ digest }) => !sent.has(digest));
   return missing.length === 0
-    ? pass(`All ${expected.length} of them.`)
+    ? pass(`All ${expected.length} events came again.`)
     : fail(`${shown(refused)}; ${missing.length} of ${expected.length} events did not come again.`);
 }

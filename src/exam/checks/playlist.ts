@@ -147,7 +147,8 @@ export const playlistChecks: readonly TvCheck[] = [
     judge(view) {
       const first = view.faulted('playlist.500-retry-after')[0] ?? view.faulted('playlist.500')[0];
       const endMs = view.markedMs('playlist failures end');
-      if (!first || endMs === undefined) return skip('The TV did not ask for its playlist then.');
+      if (!first || endMs === undefined)
+        return skip('The TV did not ask for its playlist at that time.');
       const isPairing = view.registrations.some(
         ({ endMs: registeredMs }) => registeredMs > first.endMs && registeredMs < networkMs(view),
       );
@@ -169,7 +170,8 @@ export const playlistChecks: readonly TvCheck[] = [
     judge(view) {
       const gone = view.of('getPlaylist').find(isGone);
       const backMs = view.markedMs('playlist comes back');
-      if (!gone || backMs === undefined) return skip('The TV did not ask for its playlist then.');
+      if (!gone || backMs === undefined)
+        return skip('The TV did not ask for its playlist at that time.');
       if (!hasReported(view, backMs, 0)) return skip('The TV sent no events after that time.');
       const share = view.playback.share(
         gone.endMs + switchSeconds * view.timing.tvSecondMs,
@@ -188,7 +190,7 @@ export const playlistChecks: readonly TvCheck[] = [
     advice: 'After 404 playlist_not_found, ask again at the usual interval.',
     judge(view) {
       const gone = view.of('getPlaylist').find(isGone);
-      if (!gone) return skip('The TV did not ask for its playlist then.');
+      if (!gone) return skip('The TV did not ask for its playlist at that time.');
       const next = view.nextOf(gone);
       if (!next) return fail(`${shown(gone)}; the TV did not ask again.`);
       const minutes = view.syncMinutesAt(gone.endMs);
@@ -214,9 +216,9 @@ export const playlistChecks: readonly TvCheck[] = [
       const { impressions } = view.playback;
       if (impressions.length === 0) return noImpressions;
       if (impressions.some((event) => editionOf(event) === back.edition))
-        return pass('It reported impressions.');
+        return pass('The TV reported impressions.');
       return hasReported(view, back.given.endMs, roundSeconds)
-        ? fail(`${shown(back.given)}; no impression of it.`)
+        ? fail(`${shown(back.given)}; no impression of its items.`)
         : skip('The TV sent no events after that time.');
     },
   },

@@ -60,7 +60,7 @@ export const sequenceChecks: readonly TvCheck[] = [
       if (events.every(({ event }) => event.seq === undefined)) return notNumbered;
       const bare = events.find((one) => !isNumbered(one));
       return bare
-        ? fail(`${shown(bare.batch)}, with an event of type "${bare.event.type}" without it.`)
+        ? fail(`${shown(bare.batch)}, with an event of type "${bare.event.type}" without seq.`)
         : pass(`${events.length} events.`);
     },
   },

@@ -24,7 +24,7 @@ export const changes: Part = {
     const isUsed = () =>
       exam.recording.ofTv.some(({ operation }) => operation === 'getDeviceChanges');
     if (!(await exam.until(isUsed, exam.minutes(2)))) return;
-    exam.step('gets answers about changes at once, without a change');
+    exam.step('gets immediate answers about changes, although nothing has changed');
     await meet(exam, { id: 'changes.at-once', effect: { kind: 'at-once' }, times: 4 });
     exam.step('loses a held request for changes');
     await meet(exam, {
@@ -43,7 +43,7 @@ export const changes: Part = {
     exam.step('learns of changes');
     await exam.untilOver('playlist');
     await exam.pauseTv(20);
-    exam.step('finds no request for changes: 404');
+    exam.step('gets 404 for a request for changes');
     exam.inject({
       id: 'changes.404',
       operation: 'getDeviceChanges',

@@ -31,7 +31,7 @@ export const config: Part = {
       firstMs,
     );
     if (!second) return;
-    exam.step('gets 401 and 403 for its config, of the service and of proxies');
+    exam.step('gets 401 and 403 for its config, from the service and from proxies');
     const chosen = refusals.filter(({ isQuick }) => isQuick || !exam.isQuick);
     for (const { id, effect } of chosen)
       exam.inject({ id, effect, operation: 'getDeviceConfig', times: 1 });

@@ -21,7 +21,7 @@ export const network: Part = {
     if (isBack && exam.isQuick && exam.power) return;
     const sent = await exam.untilGood('postEvents', backMs, exam.minutes(reportMinutes));
     if (!sent) return;
-    exam.step('sends the events of the time without network');
+    exam.step('sends the events from its time without a network');
     await exam.pauseTv(15);
     if (!exam.isQuick) await exam.untilNext(sent, exam.minutes(reportMinutes));
   },

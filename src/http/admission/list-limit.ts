@@ -134,7 +134,7 @@ export class ListSlot {
 }
 
 function tooMany(): SignageError {
-  const detail = `This token reads ${maxConcurrent} lists already, and ${maxWaiting} more wait. Read fewer at a time, and retry after Retry-After.`;
+  const detail = `This token reads ${maxConcurrent} lists already, and ${maxWaiting} more wait. Read fewer at a time, and retry after the time in Retry-After.`;
   return new SignageError('unavailable', detail, { retryAfterSeconds });
 }
 

@@ -189,7 +189,7 @@ export function makeLoadShed({
 }
 
 const overloaded =
-  'The service is overloaded and did not process this request. Retry after Retry-After.';
+  'The service is overloaded and did not process this request. Retry after the time in Retry-After.';
 /**
  * Errors with a `Retry-After` of 5 to 20 seconds. The spread keeps rejected TVs from returning all
  * at once. Created once, because creating an error costs more than the rest of a rejection.

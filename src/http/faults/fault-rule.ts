@@ -154,7 +154,7 @@ function readTarget({ rule, text, at }: Part): FaultTarget {
   if (!/^\/[\x21-\x7e]*$/.test(path) || /[?#]/.test(path))
     throw wrong(
       path,
-      'a path begins with /, with * for any one segment; * alone matches every path',
+      'a path begins with / and may have * for any segment; * alone matches every path',
     );
   const target = { method, segments: segmentsOf(path) };
   if (isUnknownTarget(target))

@@ -93,7 +93,7 @@ const headersTooLarge =
  */
 const tooSlow = new SignageError(
   'request_timeout',
-  'The request did not arrive in time: 10 seconds for its headers, 15 for all of it.',
+  'The request did not arrive in time. The limit is 10 seconds for the headers, and 15 seconds for the whole request.',
 );
 
 /** An error of Node's HTTP parser, with the data that it was parsing. */

@@ -12,7 +12,7 @@ export const closeTimeoutMs = 10 * secondMs;
 const bodyIsGone = () =>
   new SignageError(
     'internal_error',
-    'The body was read before the request reached the service. Mount nodeHandler before parsers of bodies.',
+    'The body was read before the request reached the service. Mount nodeHandler before body parsers.',
   );
 
 /** Returns whether another handler has read the body or a part of the body. */

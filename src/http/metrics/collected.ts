@@ -95,7 +95,7 @@ export function watchOrigins(register: Registry, health: () => readonly OriginFi
     register,
     {
       name: 'signage_origin_seconds',
-      help: 'Time a playlist origin took to answer, by origin.',
+      help: 'Response time of playlist origins, by origin.',
       label: 'origin',
     },
     () => health().map(({ name: value, latencies }) => ({ value, ...latencies })),
@@ -146,7 +146,7 @@ export function watchMirror(
   };
   const oldest = {
     name: 'signage_mirror_oldest_seconds',
-    help: 'How long the oldest of them has been waiting; 0 when none waits.',
+    help: 'Waiting time of the oldest playlist or config that is not yet in the object store; 0 if none waits.',
   };
   const failures = {
     name: 'signage_mirror_failures_total',

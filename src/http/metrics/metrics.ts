@@ -74,12 +74,12 @@ const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 1
 
 const requestLogDropped = {
   name: 'signage_request_log_dropped_total',
-  help: 'Requests of TVs missing from the log of requests: too many, or the store failed.',
+  help: 'Requests of TVs missing from the log of requests, because they were too many or the store failed.',
 };
 
 const heldDevices = {
   name: 'signage_held_devices',
-  help: 'Requests for changes that are held now, until there is something new for the TV.',
+  help: 'Requests for changes that are held at the moment.',
 };
 
 interface Answered {
@@ -128,7 +128,7 @@ function makeRequestCounts(
     register,
     {
       name: 'signage_http_request_duration_seconds',
-      help: 'Time from the request to its answer, by operation. Without long polls.',
+      help: 'Time from the request to its answer, by operation. Excludes long polls.',
       label: 'operation',
     },
     () =>
@@ -228,7 +228,7 @@ export function makeMetrics(version: string): Metrics {
   });
   const hints = new Histogram({
     name: 'signage_hint_seconds',
-    help: 'Time from a change, as this instance learns of it, to the answer that tells the TV.',
+    help: 'Time from the moment this instance learns of a change to the answer that informs the TV.',
     buckets: boundsMs.map((ms) => ms / 1000),
     registers,
   });

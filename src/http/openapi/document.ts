@@ -16,8 +16,8 @@ import { systemPaths } from './system-paths.ts';
 const apiDescription = `Pairs TVs with screens, gives them playlists and configs, and collects what they played.
 
 - **TVs** register with a pairing code, once, and then send their device key (\`dak_…\`). **People and programs** send a management token (\`mak_…\`).
-- Every error is a problem document (RFC 9457) whose \`code\` is stable: programs should read nothing else.
-- Every response has \`X-Request-Id\`: the one you sent, if it has 1 to 128 characters of \`A-Z a-z 0-9 . _ -\`, else one of the service.
+- Every error is a problem document (RFC 9457). Its \`code\` is stable. Programs should read only the \`code\`.
+- Every response has \`X-Request-Id\`: the id that you sent, if it has 1 to 128 characters of \`A-Z a-z 0-9 . _ -\`, otherwise an id of the service.
 - Record times are ISO 8601 in UTC; \`validUntil\` and the \`timestamp\` of an event are Unix epoch seconds.`;
 
 /** Tags that group the operations, in the order of the page. */
@@ -29,12 +29,12 @@ const tags = [
   { name: 'token', description: 'Management tokens' },
   { name: 'venue', description: 'Places with screens' },
   { name: 'screen', description: 'Screens' },
-  { name: 'playlist', description: 'What the screens show' },
-  { name: 'config', description: 'How often TVs call, and what they keep' },
+  { name: 'playlist', description: 'Playlists of the screens' },
+  { name: 'config', description: 'Intervals and storage limits of TVs' },
   { name: 'event', description: 'Telemetry' },
   { name: 'report', description: 'Proof of play' },
   { name: 'data', description: 'Backups of the whole store' },
-  { name: 'audit', description: 'Who changed what' },
+  { name: 'audit', description: 'Audit trail of all changes' },
   { name: 'service', description: 'The service itself' },
 ];
 

@@ -81,7 +81,7 @@ export function parseProxy(text: string): Network {
   if (networkBits === 0)
     throw new SignageError(
       'invalid_option',
-      `${named} is every address there is. Name only the addresses of your proxies.`,
+      `${named} contains all addresses. Name only the addresses of your proxies.`,
     );
   const kind = network.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
   const first = kind.networkAddressFromCIDR(`${network}/${networkBits}`);

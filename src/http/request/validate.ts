@@ -18,7 +18,7 @@ function pathOf(source: 'body' | 'query', path: readonly PropertyKey[]): string 
 
 function fieldErrors(source: 'body' | 'query', issue: z.core.$ZodIssue): FieldError[] {
   const noun = source === 'query' ? 'query parameter' : 'member';
-  const wrong = wrongMembers(issue, `is no ${noun} that we know: check its spelling`);
+  const wrong = wrongMembers(issue, `is not a known ${noun}: check its spelling`);
   return wrong.map(({ path, message }) => ({ path: pathOf(source, path), message }));
 }
 

@@ -46,7 +46,7 @@ export function makePlaylistRefresh(
     if (!row || playlistStatusAt(row, clock.now()) !== 'active')
       throw new SignageError(
         'playlist_not_found',
-        'The on-demand source has no playlist for this screen, and none was published.',
+        'The on-demand source has no playlist for this screen, and no playlist was published.',
       );
     if (row.origin === 'on-demand') return row.version;
     throw new SignageError(

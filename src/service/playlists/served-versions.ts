@@ -65,7 +65,7 @@ export function makeServedVersions(store: Pick<Store, 'marks'>, clock: Clock): S
         if (version === undefined || version >= served) return answer;
         throw new SignageError(
           'origin_outdated',
-          `Its copy is version ${version}: a newer version was served already.`,
+          `The copy has version ${version}, but a newer version was served already.`,
         );
       },
     }),

@@ -24,7 +24,7 @@ function venueMissing(name: string, isBound: boolean, venues: readonly Venue[]):
   if (!isBound) return `There is no venue "${name}".`;
   const names = venues.slice(0, maxNamed).map((venue) => venue.name);
   const more = venues.length > maxNamed ? ` and ${venues.length - maxNamed} more` : '';
-  return `Your token is limited to the venues ${names.join(', ')}${more}, and sees no "${name}".`;
+  return `Your token is limited to the venues ${names.join(', ')}${more}. It cannot see "${name}".`;
 }
 
 /** Finds a venue by id or name. Otherwise returns a similar venue, or a venue to create. */

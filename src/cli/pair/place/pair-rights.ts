@@ -25,7 +25,7 @@ export function rolesFrom(needs: Role): string {
 function notAllowed(role: Role, what: string, needs: Role): SignageError {
   const message = `The token's role ${role} may not ${what}. Needed: ${rolesFrom(needs)}.`;
   return new SignageError('insufficient_role', message, {
-    hint: 'Ask somebody with such a token. To see your own: signage whoami',
+    hint: 'Ask a person whose token has such a role. To see your own role: signage whoami',
   });
 }
 
@@ -56,7 +56,7 @@ export function requireCreateRight({ role, mayCreate }: PairRights, what: string
     'insufficient_role',
     `The token is limited to some venues and may not create ${what}.`,
     {
-      hint: 'Ask somebody with a token for the whole tenant. To see the venues of yours: signage whoami',
+      hint: 'Ask somebody with a token for the whole tenant. To see the venues of your token: signage whoami',
     },
   );
 }
