@@ -12,7 +12,7 @@ const folders = {
   playlists: '../fixtures/playlists/',
   scenarios: '../fixtures/scenarios/',
   docs: './http/docs/',
-  // The build bundles the web player. Both src/ and dist/ lie beside this folder.
+  // The build bundles the web player. This path is correct from both src/ and dist/.
   player: '../dist/web/',
   migrations: './store/postgres/migrations/',
 };
@@ -33,7 +33,7 @@ export function readAsset(folder: AssetFolder, name: string): Buffer {
 
 /**
  * Returns the sorted names of the files in a folder, without subfolders and hidden files. Returns
- * none for the web player in a checkout that was not built.
+ * no names for the web player in a checkout that was not built.
  */
 export function assetNames(folder: AssetFolder): string[] {
   const url = new URL(folders[folder], import.meta.url);

@@ -90,7 +90,7 @@ export class ExamService {
     return (await this.#management.call('createCode', { body: { screenId: this.#screenId } })).code;
   }
 
-  /** Revokes the screen's device, if the screen has one. */
+  /** Revokes the screen's current device, if any. */
   async revoke(): Promise<void> {
     const query = { screenId: this.#screenId, state: 'bound' as const };
     for await (const { id } of this.#management.all('listDevices', { query }))

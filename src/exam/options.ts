@@ -26,7 +26,10 @@ export interface TvExamOptions {
    * Default: `memory:`.
    */
   store?: string;
-  /** Saves the exam, so that a later run continues after the last finished part. Default: none. */
+  /**
+   * Saves the exam, so that a later run continues after the last finished part. Default: the exam
+   * is not saved.
+   */
   memory?: TvExamMemory | undefined;
   /** Called with each pairing code to enter at the TV, and the URL of the service for the TV. */
   onCode(code: string, url: string): void;
@@ -100,7 +103,7 @@ interface Phases {
   away: number;
   /** Duration without a network after the power is back. */
   offline: number;
-  /** Duration after the TV was revoked and paired again. */
+  /** Duration of the phase after the TV was revoked and paired again. */
   paired: number;
 }
 

@@ -35,7 +35,7 @@ const lostRotation: Fault = {
   times: 1,
 };
 
-/** Longest hold of a request for changes, in seconds of TV time. */
+/** Maximum hold of a request for changes, in seconds of TV time. */
 const holdTvSeconds = 25;
 
 /** One run of an exam: the service, the recording, and the finished parts. */
@@ -183,7 +183,7 @@ class ExamRun {
 }
 
 /**
- * Starts a service for one TV, puts the TV through the parts of the exam, and judges what it did.
+ * Starts a service for one TV, puts the TV through the parts of the exam, and judges the TV.
  * Resolves with the report, also when the signal aborts. Throws `port_taken` and `invalid_option`.
  *
  * @example

@@ -17,9 +17,9 @@ export const maxUncompressedBytes = 1024;
 const maxConcurrent = 2;
 
 /**
- * Returns the content coding for a response, or `undefined` for none (RFC 9110 §12.5.3). Chooses
- * the highest weight. Among equal weights, `br` comes before `gzip`, and both before `identity`. If
- * nothing is acceptable, the response is not compressed.
+ * Returns the content coding for a response, or `undefined` for an uncompressed response (RFC 9110
+ * §12.5.3). Chooses the highest weight. Among equal weights, `br` comes before `gzip`, and both
+ * before `identity`. If no coding is acceptable, the response is not compressed.
  */
 export function preferredCoding(acceptEncoding: string | undefined): Coding | undefined {
   const accepted = parseAccept(acceptEncoding ?? '');
@@ -76,7 +76,8 @@ export type CompressAnswer = (
 
 /**
  * Returns a function that compresses lists and reports. While two responses are being compressed,
- * further ones are sent uncompressed, so that no request waits for another one.
+ * further responses are sent uncompressed, so that no request waits for the compression of another
+ * request.
  */
 export function makeCompressAnswer(): CompressAnswer {
   let inProgress = 0;

@@ -131,7 +131,7 @@ export async function callWithKey<T>(
       core.record.change({ formerKey: { apiKey: core.state.formerKey.apiKey } });
     return answer;
   } catch (error) {
-    // A response to an old key says nothing about the current one.
+    // A response to an old key says nothing about the current key.
     if (
       error instanceof SignageError &&
       error.status === 401 &&

@@ -5,7 +5,7 @@ import { retryDelayMs, withJitter } from './backoff.ts';
 import { callWithKey, type PlayerCall } from './call.ts';
 import type { PlayerCore } from './core.ts';
 
-/** Longest hold in the API (docs/protocol.md §2.9). */
+/** Maximum hold of the API in seconds (docs/protocol.md §2.9). */
 const maxWaitSeconds = 50;
 /** Minimum time between two requests with an unchanged cursor. */
 const minIntervalMs = 5 * secondMs;

@@ -20,7 +20,7 @@ export function rotationDelayMs(core: PlayerCore): number | undefined {
   return Math.max(0, withJitter(core, Math.max(secondMs, rotateEveryMs)) - ageMs);
 }
 
-/** Switches to a new key and keeps the previous one. Undoes the switch if it cannot be saved. */
+/** Switches to a new key and keeps the previous key. Undoes the switch if it cannot be saved. */
 async function switchKey(core: PlayerCore, apiKey: string): Promise<void> {
   const { binding, rotating, formerKey, keySinceMs } = core.state;
   if (!binding) return;

@@ -48,7 +48,7 @@ export interface PlayerOptions {
    * time.
    */
   stage?: Stage;
-  /** Callbacks for the actions of the player. Default: none. */
+  /** Callbacks for the actions of the player. Default: no callbacks. */
   observer?: PlayerObserver;
   /**
    * The TV's own clock. It may be wrong, and may differ from the client's clock, which measures
@@ -115,7 +115,7 @@ export interface PlayerView {
   showing: Showing | undefined;
   /** Number of events not acknowledged yet, including the events of the pending batch. */
   queued: number;
-  /** The batch that the service has not acknowledged yet. `undefined` if there is none. */
+  /** The batch that the service has not acknowledged yet. `undefined` without such a batch. */
   batch: Batch | undefined;
   /** Last outcome of each operation. */
   answers: Readonly<Partial<Record<RuntimeOperation, PlayerAnswer>>>;

@@ -139,22 +139,22 @@ export class Player {
     this.#core.networkNotifier.notify();
   }
 
-  /** Fetches the config if it has changed. Returns whether it has. */
+  /** Fetches the config if it has changed. Returns whether it has changed. */
   fetchConfig(): Promise<boolean> {
     return this.#step(fetchConfig);
   }
 
   /**
-   * Fetches the playlist if it has changed. Returns whether it has. If the screen has no playlist,
-   * forgets the saved playlist and throws `playlist_not_found`.
+   * Fetches the playlist if it has changed. Returns whether it has changed. If the screen has no
+   * playlist, forgets the saved playlist and throws `playlist_not_found`.
    */
   fetchPlaylist(): Promise<boolean> {
     return this.#step(fetchPlaylist);
   }
 
   /**
-   * Sends one batch of queued events. Returns the number of stored events, or 0 if none were
-   * queued.
+   * Sends one batch of queued events. Returns the number of stored events, or 0 if the queue was
+   * empty.
    */
   flush(): Promise<number> {
     return this.#step(flushOnce);

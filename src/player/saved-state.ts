@@ -73,7 +73,7 @@ export class SavedPlayerState {
       this.#savedHead = head;
       const reported = this.queue;
       this.queue = new EventQueue(queue, queueStart);
-      // Events reported before loading come after the saved ones.
+      // Events reported before loading come after the saved events.
       for (const event of reported.toArray()) this.addEvent(event);
     });
     return this.#loaded;

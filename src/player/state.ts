@@ -99,7 +99,7 @@ export interface StateChange extends QueueChange {
  * the call rejects, the player sends nothing that depends on the saved state, and retries later.
  */
 export interface PlayerMemory {
-  /** Resolves with the last saved state, or `undefined` if there is none. */
+  /** Resolves with the last saved state, or `undefined` without a saved state. */
   load(): Promise<PlayerState | undefined>;
   /** Replaces the state. Resolves once the state is durable. Not called if `update` exists. */
   save(state: PlayerState): Promise<void>;

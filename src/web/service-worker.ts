@@ -25,7 +25,7 @@ const pageUrl = new URL('../player', scope.location.href).href;
 const fileUrls = SHELL_FILES.map((file) => new URL(file, scope.location.href).href);
 const prefix = 'signage-player ';
 const cacheName = prefix + SHELL_FILES.join(' ');
-/** Maximum wait of a page load for the network. After it, the stored page is used. */
+/** Maximum wait of a page load for the network. After this time, the stored page is used. */
 const patienceMs = 4000;
 
 async function install(): Promise<void> {

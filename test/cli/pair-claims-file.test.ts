@@ -128,7 +128,7 @@ describe('signage pair --claims-file', () => {
       during: async (io) => io.until(/"step":"code"/).then(() => io.signal('SIGINT')),
     });
     expect(code).toBe(130);
-    expect(stderr).toContain(`To go on: signage pair --venue '${venue.name}' --all --tv`);
+    expect(stderr).toContain(`To continue: signage pair --venue '${venue.name}' --all --tv`);
     const { body } = await service.manage('GET', `/v1/screens/${screens[0]?.id}`);
     expect(body.provisioningCode.status).toBe('cancelled');
   });

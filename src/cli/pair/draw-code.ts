@@ -91,7 +91,7 @@ export function pairLink(url: string, code: string): string {
 export type DrawQr = (text: string) => {
   /** The QR code with two characters for each dot. */
   large: readonly string[];
-  /** The QR code with one character for two dots, one above the other. */
+  /** The QR code with one character for each two dots in a column. */
   compact: readonly string[];
 };
 

@@ -127,7 +127,8 @@ async function renewCode(session: PairSession, pairing: Pairing): Promise<void> 
 }
 
 /**
- * Yields a new code whenever the last one has expired, until a TV registers. Returns the device id.
+ * Yields a code, and a new code after each expiry, until a TV registers. A claim gets only one
+ * code. Returns the device id.
  */
 async function* untilRegistered(
   session: PairSession,
@@ -142,7 +143,7 @@ async function* untilRegistered(
       await requireUnpaired(session, pairing);
       const message = `Somebody else cancelled the code for "${placeName(pairing.place)}".`;
       throw new SignageError('pairing_code_cancelled', message, {
-        hint: `To get a new one: signage pair ${placeArgument(pairing.place)}`,
+        hint: `To get a new code: signage pair ${placeArgument(pairing.place)}`,
       });
     }
     if (pairing.claim !== undefined) {

@@ -140,7 +140,7 @@ export async function pairByTurns(
     if (current?.state === 'running' && current.code && current.code.status !== 'cancelled')
       call.note(describeUnfinished(current));
     call.note(
-      `Paired ${turns.paired} of ${countText(screens.length, 'screen')}. To go on: ${again}`,
+      `Paired ${turns.paired} of ${countText(screens.length, 'screen')}. To continue: ${again}`,
     );
     throw error;
   }

@@ -18,7 +18,7 @@ import { showUpdates, updatesWithOutput } from './pairing-output.ts';
 import { renderVenue, renderVenueEnd } from './render-venue.ts';
 import { handleKey, type VenueSelection } from './venue-selection.ts';
 
-/** Maximum number of simultaneous long polls. Each screen needs one. */
+/** Maximum number of simultaneous long polls. Each screen needs one long poll. */
 const maxConcurrent = 200;
 
 /**
@@ -76,7 +76,7 @@ async function* pairOneOfMany(
   }
 }
 
-/** Pairs the screens concurrently. After an error, stops all of them. */
+/** Pairs the screens concurrently. After an error, stops all pairings. */
 function pairAll(
   session: PairSession,
   pairings: readonly Pairing[],
@@ -112,7 +112,7 @@ function noteUnfinished({ call }: PairSession, pairings: readonly Pairing[], aga
   const cancelled = unfinished.filter(isCancelled).length;
   if (cancelled > 0)
     call.note(
-      `The unused codes of ${countText(cancelled, 'screen')} were cancelled. To go on: ${again}`,
+      `The unused codes of ${countText(cancelled, 'screen')} were cancelled. To continue: ${again}`,
     );
   for (const pairing of unfinished)
     if (!isCancelled(pairing)) call.note(describeUnfinished(pairing));

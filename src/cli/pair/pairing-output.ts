@@ -160,7 +160,7 @@ const pairedView: View<PairUpdate> = { columns: [screenColumn, ...deviceColumns]
 
 /**
  * Prints each update as it happens. If a person watches the live view on the same terminal, prints
- * only the final result: a record, or a list with one row for each screen.
+ * only the final result. The result is a record, or a list with one row for each screen.
  */
 export async function showUpdates(
   call: CommandContext,

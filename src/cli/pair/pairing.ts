@@ -110,7 +110,7 @@ function codeText({ place, code }: Pairing): string[] {
 
 /**
  * Returns what an unfinished pairing left behind, and how to continue. Omits how to continue if the
- * pairing failed or never had a code, because the error says it.
+ * pairing failed or never had a code, because the error already says how.
  */
 export function describeUnfinished(pairing: Pairing): string {
   const { place, device, code, state } = pairing;
@@ -138,7 +138,8 @@ export interface PairSession {
   /** The role of the token. */
   role: Role;
   /**
-   * Whether the pairing ends without a playlist if only a token of another role can publish one.
+   * Whether the pairing ends early if only a token of another role can publish the missing
+   * playlist.
    */
   endsWithoutPlaylist: boolean;
   timeoutMs: number | undefined;

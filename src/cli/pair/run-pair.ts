@@ -168,7 +168,7 @@ export async function runPair(
 const replaceReason = 'Replaced by another TV (signage device replace)';
 
 /**
- * Runs `signage device replace`: revokes the TV of a screen and pairs another one. Nothing else of
+ * Runs `signage device replace`: revokes the TV of a screen and pairs another TV. Nothing else of
  * the screen changes.
  */
 export async function replaceDevice(

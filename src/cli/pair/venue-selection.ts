@@ -6,7 +6,9 @@ import type { Pairing } from './pairing.ts';
  * redraw reads it.
  */
 export interface VenueSelection {
-  /** The pairing whose code is shown in large letters. Default: the first open one. */
+  /**
+   * The pairing whose code is shown in large letters. Default: the first pairing with an open code.
+   */
   selected: Pairing | undefined;
   /** Text to search for in the names of the screens. */
   filter: string;

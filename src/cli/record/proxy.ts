@@ -26,7 +26,7 @@ export interface ProxyOptions {
   certificates?: readonly string[];
   clock: Clock;
   random: Random;
-  /** Called once for each request, when its answer has ended. */
+  /** Called once for each request, after its answer has ended. */
   onExchange(exchange: CapturedExchange): void;
   /** Called with the error code of Node's parser when a connection sends no valid HTTP. */
   onInvalid(code: string): void;

@@ -20,7 +20,7 @@ export interface SummaryRow {
   everySeconds: number | null;
   /** Interval of the last config in seconds, for operations with an interval. */
   configSeconds: number | null;
-  /** Remark that the measured interval differs from the config. `null` if it does not. */
+  /** Remark that the measured interval differs from the config. `null` if both agree. */
   remark: string | null;
 }
 

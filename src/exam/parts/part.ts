@@ -151,7 +151,10 @@ export class Exam {
     });
   }
 
-  /** Waits for an exchange of the TV. Returns it, or `undefined` if none came in time. */
+  /**
+   * Waits for an exchange that matches `isMeant`. Returns the exchange, or `undefined` if no
+   * exchange matched in time.
+   */
   async untilExchange(
     isMeant: (exchange: Exchange) => boolean,
     maxMs: number,

@@ -33,7 +33,7 @@ export interface FrontOptions {
   faults: Faults;
   /** The pairing codes that were shown so far. They are removed from recorded paths. */
   codes: readonly string[];
-  /** Longest hold of a request for changes, in seconds. */
+  /** Maximum hold of a request for changes, in seconds. */
   holdSeconds: number;
   clock: Clock;
 }

@@ -41,8 +41,8 @@ export class Lane {
   #perMs = 0;
   #isOverloaded = false;
   /**
-   * Measurements in a row that contradict `#isOverloaded`: their duration, their number, and the
-   * number of requests in progress at the first one.
+   * Consecutive measurements that contradict `#isOverloaded`: their duration, their number, and the
+   * number of requests in progress at the first measurement.
    */
   #opposite = notOpposite;
 

@@ -11,7 +11,7 @@ const maxConcurrent = 4;
 const maxWaiting = 32;
 const retryAfterSeconds = 1;
 
-/** The connection of a request. A mounted `fetch` has none. */
+/** The connection of a request. A mounted `fetch` has no connection. */
 interface Connection {
   incoming?: ServedRequest | undefined;
   outgoing?: ServerResponse | undefined;
@@ -31,8 +31,8 @@ export class ListLimit {
 
   /**
    * Resolves when a request of the token may begin. Long polls (`waitSeconds`) have a separate
-   * limit, and any number of them may wait. Throws `unavailable` when too many requests wait, and
-   * `malformed_request` when the client disconnects, or has disconnected.
+   * limit, and any number of long polls may wait. Throws `unavailable` when too many requests wait.
+   * Throws `malformed_request` when the client disconnects, or if it has disconnected already.
    */
   async enter(tokenId: string, isLongPoll: boolean, connection: Connection): Promise<ListSlot> {
     // The client may have disconnected during the look-up of its credential. `close` was then

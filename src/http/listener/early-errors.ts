@@ -8,7 +8,7 @@ import { makeCorsHeaders } from '../request/cors.ts';
 import { commonHeaders, requestIdOf } from '../request/request-log.ts';
 
 /**
- * Answers requests that do not reach the app, most of them with an error. Uses the same problem
+ * Answers requests that do not reach the app. Most answers are errors. Uses the same problem
  * documents and common headers as the app.
  */
 export interface EarlyErrors {
@@ -23,15 +23,13 @@ export interface EarlyErrors {
 
 export interface EarlyErrorsOptions {
   newId: IdSource;
-  /**
-   * Origins of web TV apps that may read the error and its headers. Default: none.
-   */
+  /** Origins of web TV apps that may read the error and its headers. Default: no origins. */
   corsOrigins?: readonly string[];
   /** Counts each answer. */
   metrics?: Pick<Metrics, 'answeredEarly'>;
 }
 
-/** All methods that the service supports. Each path allows only some of them. */
+/** All methods that the service supports. Each path allows only some methods. */
 const allMethods = 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT';
 
 export function makeEarlyErrors({

@@ -49,7 +49,7 @@ const probeEveryMs = 5;
 
 /**
  * Returns whether there is exactly one `Host` header, or no `Host` header in HTTP/1.0. With two
- * headers, the proxy could route by one of them, and the service could read the other.
+ * headers, the proxy could route by one header, and the service could read the other header.
  */
 function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0;

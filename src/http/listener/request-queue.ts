@@ -25,8 +25,8 @@ const isIdle = ({ inProgress, waiting }: Connection) =>
   inProgress === undefined && waiting.length === 0;
 
 /**
- * Pauses a socket that Node has resumed. Node does so when it parses or reads a body, and when a
- * response drains.
+ * Pauses a socket that Node has resumed. Node resumes a socket when it parses or reads a body, and
+ * when a response drains.
  */
 function pauseAgain(this: Socket): void {
   this.pause();

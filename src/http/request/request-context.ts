@@ -29,7 +29,7 @@ export interface Admission {
   end(): void;
 }
 
-/** The client of a request. Requests of TVs also have what the log for operators needs. */
+/** The client of a request. For requests of TVs, it includes the data for the log for operators. */
 export interface RequestClient extends ClientInfo, RequestSubject {
   requestId: string;
   /** The error response, if the request was refused. */
@@ -50,10 +50,10 @@ export interface Exchange {
   readonly id: string;
   /** Hash of the device key, if it was already computed. */
   readonly keyHash?: string | undefined;
-  /** The connection. A mounted `fetch` has none. */
+  /** The connection. A mounted `fetch` has no connection. */
   readonly incoming: ServedRequest | undefined;
   readonly outgoing: ServerResponse | undefined;
-  /** Hono's context. Only requests of the Fetch API have one. */
+  /** Hono's context. Only requests of the Fetch API have a context. */
   readonly context?: Ctx;
   /** Returns a header by its name in lower case. */
   header(name: string): string | undefined;

@@ -32,7 +32,7 @@ export interface ClaimOptions {
   signal: AbortSignal;
 }
 
-/** Longest hold in the API (docs/protocol.md §3.6). */
+/** Maximum hold of the API in seconds (docs/protocol.md §3.6). */
 const waitSeconds = 50;
 /** Minimum time between two requests if an answer was not held. */
 const minIntervalMs = 5 * secondMs;

@@ -31,7 +31,7 @@ async function adopt(tx: Tx, row: Playlist): Promise<Playlist> {
   return adopted;
 }
 
-/** Returns the ETag of a screen's playlist, or `undefined` if the screen has none. */
+/** Returns the ETag of a screen's playlist, or `undefined` if the screen has no playlist. */
 function revisionOf(row: Playlist | undefined): string | undefined {
   return row && row.state !== 'withdrawn' ? revision.playlist(row) : undefined;
 }

@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts';
 
 /**
  * Tracks the playlist versions that TVs have received, so that no fallback origin serves an older
- * one.
+ * version.
  */
 export interface ServedVersions {
   /** Records a served version. */

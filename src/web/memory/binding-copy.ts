@@ -52,7 +52,7 @@ export class BindingCopy {
       before,
       ...changed.map((member) => ({ [member]: change[member] })),
     );
-    // Without the playlist, because a long playlist may not fit.
+    // Retries without the playlist, because a long playlist may not fit.
     if (!this.#write(copy)) this.#write({ ...copy, playlist: undefined });
   }
 
@@ -62,7 +62,7 @@ export class BindingCopy {
       else this.#storage.removeItem(itemName);
       return true;
     } catch {
-      // Not an error. IndexedDB has the binding, and the copy only protects it from eviction.
+      // No error, because IndexedDB has the binding. The copy only protects it from eviction.
       return false;
     }
   }

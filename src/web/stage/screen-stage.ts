@@ -15,11 +15,13 @@ import { VisibleTime } from './visible-time.ts';
 /** Maximum time until an item that is due shows its first frame. */
 const startLimitMs = 9 * secondMs;
 /**
- * Maximum wait of `show` for a download. After it, the stage loads the file from the file's own
- * URL.
+ * Maximum wait of `show` for a download. After this time, the stage loads the file from the file's
+ * own URL.
  */
 const patienceMs = 3 * secondMs;
-/** Maximum wait of a video for a decoder. After it, the visible video gives up its decoder. */
+/**
+ * Maximum wait of a video for a decoder. After this time, the visible video gives up its decoder.
+ */
 const decoderPatienceMs = secondMs;
 /**
  * Time before its display at which a web page is loaded. It is short, because the animations of a

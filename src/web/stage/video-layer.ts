@@ -9,7 +9,7 @@ import { type Layer, nextEvent } from './layer.ts';
  * video.
  */
 const standStillMs = secondMs;
-/** Maximum time without progress. After it, the video has stalled. */
+/** Time without progress after which the video has stalled. */
 const stallMs = 8 * secondMs;
 const checkMs = secondMs;
 

@@ -64,7 +64,7 @@ interface Choices<T> {
   requireFirstRight(): void;
 }
 
-/** Asks for a record, or for the name of a new one. */
+/** Asks for a record, or for the name of a new record. */
 export async function askRecord<T extends { name: string }>(
   call: CommandContext,
   { kind, list, shown, mayCreate, limit, requireFirstRight }: Choices<T>,

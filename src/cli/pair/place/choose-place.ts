@@ -107,7 +107,8 @@ async function screenNamed(
 }
 
 /**
- * Asks for a screen of the venue, or for the name of a new one. Lists screens without a TV first.
+ * Asks for a screen of the venue, or for the name of a new screen. Lists screens without a TV
+ * first.
  */
 async function askScreen(
   call: CommandContext,

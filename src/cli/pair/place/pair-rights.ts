@@ -12,11 +12,11 @@ export interface PairRights {
   isBound: boolean;
 }
 
-/** Returns the rights for venues. A token limited to some venues may not create others. */
+/** Returns the rights for venues. A token limited to some venues may not create venues. */
 export const venueRights = <R extends PairRights | undefined>(rights: R): R =>
   rights && { ...rights, mayCreate: rights.mayCreate && !rights.isBound };
 
-/** Lists a role and all higher ones: `operator, admin or platform`. */
+/** Lists a role and all higher roles: `operator, admin or platform`. */
 export function rolesFrom(needs: Role): string {
   const able = rankedRoles.filter((role) => mayAct(role, needs));
   return able.length === 1 ? needs : `${able.slice(0, -1).join(', ')} or ${able.at(-1)}`;
