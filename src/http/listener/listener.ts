@@ -32,7 +32,7 @@ export interface ListenerOptions extends RequestHandlerOptions {
   limits?: Partial<typeof defaultLimits>;
 }
 
-/** Stricter than Node's defaults, because requests of TVs are short. */
+/** Limits that are stricter than Node's defaults, because requests of TVs are short. */
 const defaultLimits = {
   headersTimeout: 10 * secondMs,
   requestTimeout: 15 * secondMs,

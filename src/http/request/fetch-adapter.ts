@@ -9,7 +9,7 @@ import { type Answer, clientLeftStatus, type HeldAnswer } from './answer.ts';
 import { readBytes } from './body.ts';
 import type { App, Ctx, Exchange, ServedRequest } from './request-context.ts';
 
-/** A request of the Fetch API, as Hono's context has it. */
+/** A request of the Fetch API, taken from Hono's context. */
 class FetchExchange implements Exchange {
   readonly context: Ctx;
   readonly client: Exchange['client'];
