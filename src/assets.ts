@@ -12,7 +12,7 @@ const folders = {
   playlists: '../fixtures/playlists/',
   scenarios: '../fixtures/scenarios/',
   docs: './http/docs/',
-  // The build bundles the web player. Both src/ and dist/ lie beside this folder.
+  // The build bundles the web player. This path is correct from both src/ and dist/.
   player: '../dist/web/',
   migrations: './store/postgres/migrations/',
 };
@@ -25,15 +25,15 @@ export type AssetFolder = keyof typeof folders;
  */
 export function readAsset(folder: AssetFolder, name: string): Buffer {
   const file = new URL(folders[folder] + name, import.meta.url);
-  // A checkout has Swagger UI in its package. The build copies it to `docs`.
+  // In a checkout, the files of Swagger UI are in its npm package. The build copies them to `docs`.
   if (folder === 'docs' && !existsSync(file))
     return readFileSync(createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`));
   return readFileSync(file);
 }
 
 /**
- * Returns the sorted names of the files in a folder, without subfolders and hidden files. A
- * checkout that was not built has no web player.
+ * Returns the sorted names of the files in a folder, without subfolders and hidden files. Returns
+ * no names for the web player in a checkout that was not built.
  */
 export function assetNames(folder: AssetFolder): string[] {
   const url = new URL(folders[folder], import.meta.url);

@@ -178,7 +178,7 @@ describe('nodeHandler', () => {
     expect(answer.status).toBe(500);
     expect(await answer.json()).toMatchObject({
       code: 'internal_error',
-      detail: expect.stringContaining('before parsers of bodies'),
+      detail: expect.stringContaining('before body parsers'),
     });
   });
 

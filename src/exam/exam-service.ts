@@ -6,19 +6,19 @@ import type { Clock, Random } from '../domain/clock.ts';
 import { hasCode } from '../domain/error.ts';
 import { type Running, serve } from '../serve.ts';
 
-/** The URL of requests that do not go over the network. */
+/** Base URL of requests that do not go over the network. */
 const inProcessUrl = 'http://signage.invalid';
-/** Lifetime of a pairing code, in minutes: the longest one, because a person enters the code. */
+/** Lifetime of a pairing code, in minutes. It is the maximum, because a person enters the code. */
 const codeTtlMinutes = 60;
-/** Seconds that a TV shows each item. */
+/** Duration of each item in seconds. */
 export const itemSeconds = 5;
 
-/** Files of the demo, which the service serves. */
+/** Media files of the demo, which the service also serves in an exam. */
 const media = ['welcome.svg', 'flat-white.svg', 'jazz-night.svg'];
 export const campaignId = 'ca000000-0000-4000-8000-000000000001';
 const playlistValidDays = 30;
 
-/** Returns the id of an item. Each edition of the playlist has ids of its own. */
+/** Returns the id of an item. Each edition of the playlist has its own ids. */
 const creativeIdOf = (edition: number, index: number): string =>
   `c0000000-0000-4000-8000-${String(edition).padStart(4, '0')}${String(index).padStart(8, '0')}`;
 
@@ -35,7 +35,7 @@ export function itemOf(
 /** Number of items in each edition of the playlist. */
 export const itemCount = media.length;
 
-/** Makes requests of a `ManagementClient` to a service in this process. */
+/** Returns a function that passes requests of a `ManagementClient` to a service in this process. */
 function requesterOf(service: Pick<Running, 'fetch'>): MakeRequester {
   return async () => async (url, parts) => {
     const response = await service.fetch(new Request(url, parts), { remoteAddress: '127.0.0.1' });
@@ -44,7 +44,7 @@ function requesterOf(service: Pick<Running, 'fetch'>): MakeRequester {
   };
 }
 
-/** The service that the TV talks to, and its one screen. */
+/** The service that the TV connects to, with one screen. */
 export class ExamService {
   readonly running: Running;
   readonly #management: ManagementClient;
@@ -63,7 +63,7 @@ export class ExamService {
     this.#clock = clock;
   }
 
-  /** Starts the service, with a screen for the TV. `store` is as in `serve`. */
+  /** Starts the service. Finds or creates the screen of the TV. `store` is as in `serve`. */
   static async start(store: string, { clock, random }: { clock: Clock; random: Random }) {
     const adminToken = makeKey('mak_', random);
     const fixed = { listen: false, publicUrl: inProcessUrl, codeTtlMinutes, corsOrigins: ['*'] };
@@ -84,13 +84,13 @@ export class ExamService {
     }
   }
 
-  /** Creates a pairing code for the screen. Revokes the device that the screen has. */
+  /** Creates a pairing code for the screen. Revokes the screen's current device. */
   async createCode(): Promise<string> {
     await this.revoke();
     return (await this.#management.call('createCode', { body: { screenId: this.#screenId } })).code;
   }
 
-  /** Revokes the device of the screen, if there is one. */
+  /** Revokes the screen's current device, if any. */
   async revoke(): Promise<void> {
     const query = { screenId: this.#screenId, state: 'bound' as const };
     for await (const { id } of this.#management.all('listDevices', { query }))
@@ -102,8 +102,8 @@ export class ExamService {
   }
 
   /**
-   * Publishes an edition of the playlist: three images of 5 seconds. `mediaUrl` is the URL of the
-   * exam, as the TV knows it.
+   * Publishes an edition of the playlist: three images of 5 seconds each. `mediaUrl` is the URL at
+   * which the TV reaches the exam.
    */
   async publish(edition: number, mediaUrl: string): Promise<void> {
     const items = media.map((name, index) => ({

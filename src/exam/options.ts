@@ -7,17 +7,17 @@ export interface TvExamOptions {
   host?: string;
   /** Port to listen on. 0 takes any free port. Default: 0. */
   port?: number;
-  /** Runs the short exam, of about 8 minutes. Default: false. */
+  /** Runs the short exam, which takes about 8 minutes. Default: false. */
   quick?: boolean;
   /**
-   * How many times faster than real time the TV lives, as a `Player` with this `speed`. Intervals,
-   * backoff and playing time are judged in TV time. `Retry-After` and `waitSeconds` stay real
-   * seconds. Default: 1.
+   * Factor by which TV time is faster than real time, as `speed` of a `Player`. Intervals, backoff
+   * and playing time are judged in TV time. `Retry-After` and `waitSeconds` stay real seconds.
+   * Default: 1.
    */
   pace?: number;
   /** `Retry-After` of the answers that the exam gives, in real seconds. Default: 5. */
   retryAfterSeconds?: number;
-  /** How long the exam waits for a registration, in real seconds. Default: 1,800. */
+  /** Maximum wait for a registration, in real seconds. Default: 1,800. */
   pairingSeconds?: number;
   /** Runs only these parts. `register` always runs. Default: all. */
   parts?: readonly PartId[] | undefined;
@@ -26,15 +26,18 @@ export interface TvExamOptions {
    * Default: `memory:`.
    */
   store?: string;
-  /** Keeps the exam, so that a later run goes on after the last finished part. Default: none. */
+  /**
+   * Saves the exam, so that a later run continues after the last finished part. Default: the exam
+   * is not saved.
+   */
   memory?: TvExamMemory | undefined;
   /** Called with each pairing code to enter at the TV, and the URL of the service for the TV. */
   onCode(code: string, url: string): void;
-  /** Called with each step that the TV is put through. */
+  /** Called with each step of the exam. */
   onStep?(step: TvExamStep): void;
   /** Cuts and restores the power of the TV. Default: the checks of power cuts are skipped. */
   power?: TvPower | undefined;
-  /** Ends the exam early. The report then has what was judged so far. */
+  /** Ends the exam early. The report then covers everything that was judged so far. */
   signal?: AbortSignal | undefined;
   clock?: Clock;
   random?: Random;
@@ -45,7 +48,7 @@ export interface SavedTvExam {
   format: 1;
   quick: boolean;
   finished: readonly PartId[];
-  /** What was recorded, as JSON. Its members may change with each version. */
+  /** Recorded exchanges, as JSON. Its members may change with each version. */
   recording: unknown;
 }
 
@@ -60,19 +63,19 @@ export interface TvExamMemory {
 /** A step of the exam. */
 export interface TvExamStep {
   part: PartId;
-  /** What the TV is being put through. */
+  /** Situation of the TV in this step, such as `has no network`. */
   text: string;
 }
 
 /** The power of the TV. If a method rejects, the exam rejects. */
 export interface TvPower {
-  /** Cuts the power. Resolves with whether it is off. If not, the part is skipped. */
+  /** Cuts the power. Resolves with true once the power is off. After false, the part is skipped. */
   off(): Promise<boolean>;
   /** Restores the power. */
   on(): Promise<void>;
 }
 
-/** The time of the TV, and the intervals that its config prescribes. */
+/** Speed of TV time, and the `Retry-After` of the exam's answers. */
 export interface Timing {
   pace: number;
   /** A minute of TV time, in real milliseconds. */
@@ -86,21 +89,21 @@ export function timingOf({ pace = 1, retryAfterSeconds = 5 }: TvExamOptions): Ti
   return { pace, minuteMs: 60_000 / pace, tvSecondMs: 1000 / pace, retryAfterSeconds };
 }
 
-/** Intervals of the first config and of the second one, in minutes. */
+/** Intervals of the two configs that the exam sets, in minutes. */
 export const firstConfig = { syncIntervalMinutes: 2, heartbeatIntervalMinutes: 1 };
 export const secondConfig = { syncIntervalMinutes: 1, heartbeatIntervalMinutes: 1 };
 
-/** How long the TV is put through something, in seconds of TV time. */
+/** Durations of the phases of the exam, in seconds of TV time. */
 interface Phases {
-  /** Its playlist cannot be fetched. */
+  /** Duration without a successful playlist request. */
   failing: number;
-  /** It has no playlist. */
+  /** Duration without a playlist. */
   dark: number;
-  /** It has no network. */
+  /** Duration without a network. */
   away: number;
-  /** It has power again, and no network. */
+  /** Duration without a network after the power is back. */
   offline: number;
-  /** It was revoked and paired again. */
+  /** Duration of the phase after the TV was revoked and paired again. */
   paired: number;
 }
 

@@ -1,4 +1,4 @@
-/** The parts of the exam, in the order in which they begin. */
+/** Ids of the parts of the exam, in the order in which the parts begin. */
 export const partIds = [
   'register',
   'playlist',

@@ -6,15 +6,15 @@ import type { PartId } from './part-ids.ts';
 /** The result of an exam. */
 export interface TvExamReport {
   checks: readonly TvCheckOutcome[];
-  /** One line for people, such as for the README of a TV app. */
+  /** Summary in one line, such as for the README of a TV app. */
   summary: string;
-  /** Whether no check failed. */
+  /** Whether all judged checks passed. */
   isPassed: boolean;
   /** Whether the exam was interrupted before its end. */
   isInterrupted: boolean;
   /** Number of requests of the TV. */
   requests: number;
-  /** Number of requests of other TVs and programs, which are not judged. */
+  /** Number of requests of other TVs and programs. They are not judged. */
   strangers: number;
 }
 

@@ -19,7 +19,7 @@ import { type Fault, Faults } from './wire/faults.ts';
 import { type Front, openFront } from './wire/front.ts';
 import { Recording, type SavedRecording } from './wire/recording.ts';
 
-/** What follows the registration. The parts of a stage run side by side. */
+/** Parts after the registration. The parts of a stage run side by side. */
 const stages: readonly (readonly Part[])[] = [
   [playlist, config, events, changes],
   [network],
@@ -27,7 +27,7 @@ const stages: readonly (readonly Part[])[] = [
   [revoke],
 ];
 
-/** A TV may change its key at any time. The first answer to that is lost. */
+/** A TV may rotate its key at any time. The answer to its first rotation is lost. */
 const lostRotation: Fault = {
   id: 'rotation.lost',
   operation: 'rotateDeviceKey',
@@ -35,10 +35,10 @@ const lostRotation: Fault = {
   times: 1,
 };
 
-/** Longest hold of a request for changes, in seconds of TV time. */
+/** Maximum hold of a request for changes, in seconds of TV time. */
 const holdTvSeconds = 25;
 
-/** One run of an exam: the service, what was recorded, and the parts that are over. */
+/** One run of an exam: the service, the recording, and the finished parts. */
 class ExamRun {
   readonly #options: TvExamOptions;
   readonly #timing: Timing;
@@ -54,7 +54,7 @@ class ExamRun {
     this.#timing = timingOf(options);
     this.#clock = options.clock ?? systemClock;
     this.#recording = new Recording(this.#clock);
-    // Each wait of a part adds a listener.
+    // No limit of listeners, because each wait of a part adds a listener.
     setMaxListeners(0, this.#interruption.signal);
   }
 
@@ -85,7 +85,7 @@ class ExamRun {
     if (saved.quick !== (this.#options.quick === true))
       throw new SignageError(
         'invalid_option',
-        `The saved exam is ${saved.quick ? 'a quick' : 'a full'} one. Resume it as such, or start anew.`,
+        `The saved exam is a ${saved.quick ? 'quick' : 'full'} exam. Resume it with the same kind, or start a new exam.`,
       );
     this.#recording.load(saved.recording as SavedRecording);
     for (const part of saved.finished) this.#finished.add(part);
@@ -101,7 +101,7 @@ class ExamRun {
     });
   }
 
-  /** Opens the port for the TV and runs the parts that are not over yet. */
+  /** Opens the port for the TV and runs the unfinished parts. */
   async #serve(service: ExamService): Promise<void> {
     const { host = '127.0.0.1', port = 0 } = this.#options;
     const front = await openFront({
@@ -127,7 +127,7 @@ class ExamRun {
     }
   }
 
-  /** Whether the TV has a key. A TV that has lost it gets a new code. */
+  /** Returns whether the TV has a key. A TV that has lost its key gets a new code. */
   async #isPaired(service: ExamService, front: Front): Promise<boolean> {
     const hasRegistered = this.#recording.ofTv.some(
       (one) => one.operation === 'registerDevice' && isGood(one),
@@ -135,7 +135,7 @@ class ExamRun {
     return hasRegistered && this.#examOf('register', service, front).repair();
   }
 
-  /** Whether a part was chosen, and is not over. */
+  /** Returns whether a part was chosen and is unfinished. */
   #isDue({ id }: Part): boolean {
     const { parts } = this.#options;
     const isChosen = id === 'register' || (parts?.includes(id) ?? true);
@@ -183,7 +183,7 @@ class ExamRun {
 }
 
 /**
- * Starts a service for one TV, puts the TV through the parts of the exam, and judges what it did.
+ * Starts a service for one TV, puts the TV through the parts of the exam, and judges the TV.
  * Resolves with the report, also when the signal aborts. Throws `port_taken` and `invalid_option`.
  *
  * @example

@@ -17,7 +17,7 @@ export interface AppOptions {
   metricsToken?: string | undefined;
   corsOrigins: readonly string[];
   trustedProxies: readonly string[];
-  /** Whether lists, the document and static files are compressed. */
+  /** Whether lists, the OpenAPI document and static files are compressed. */
   compression: boolean;
   /** Whether the web player is served under `/player`. */
   player: boolean;
@@ -26,7 +26,7 @@ export interface AppOptions {
    * each `Location`. Default: `/` for the OpenAPI document, and no path.
    */
   publicUrl?: string | undefined;
-  /** Aborted when the service stops. Ends long polls. */
+  /** Aborted when the service stops. The signal ends long polls. */
   stopping: AbortSignal;
   /** Additional routes, such as the demo's media. */
   extraRoutes?: Hono | undefined;

@@ -11,15 +11,15 @@ export type Coding = 'br' | 'gzip';
 /** Responses of at most this many bytes fit into one packet and are not compressed. */
 export const maxUncompressedBytes = 1024;
 /**
- * Maximum number of lists that one service compresses at a time. zlib works in the thread pool of
- * Node, which has 4 threads by default. The other two stay free for disk writes.
+ * Maximum number of lists that one service compresses at a time. zlib works in Node's thread pool,
+ * which has 4 threads by default. The other two threads stay free for disk writes.
  */
 const maxConcurrent = 2;
 
 /**
- * Returns the content coding for a response, or `undefined` for none (RFC 9110 §12.5.3). Chooses
- * the highest weight. Among equal weights, `br` comes before `gzip`, and both before `identity`. If
- * nothing is acceptable, the response is not compressed.
+ * Returns the content coding for a response, or `undefined` for an uncompressed response (RFC 9110
+ * §12.5.3). Chooses the highest weight. Among equal weights, `br` comes before `gzip`, and both
+ * before `identity`. If no coding is acceptable, the response is not compressed.
  */
 export function preferredCoding(acceptEncoding: string | undefined): Coding | undefined {
   const accepted = parseAccept(acceptEncoding ?? '');
@@ -35,7 +35,7 @@ export function preferredCoding(acceptEncoding: string | undefined): Coding | un
 const brotliBytes = promisify(brotliCompress);
 const gzipBytes = promisify(gzip);
 
-/** Higher levels take several times as long, and save a few percent. */
+/** Higher levels take several times as long and save only a few percent. */
 const levels = {
   once: { br: 9, gzip: 9 },
   eachTime: { br: 4, gzip: 6 },
@@ -68,7 +68,7 @@ export function isCompressible(operation: Operation): boolean {
   return isList(operation) && operation.revision !== true;
 }
 
-/** Compresses a response if the client accepts it. Adds `Vary`. */
+/** Compresses a response if the client accepts a content coding. Adds `Vary`. */
 export type CompressAnswer = (
   answer: Answer,
   acceptEncoding: string | undefined,
@@ -76,7 +76,8 @@ export type CompressAnswer = (
 
 /**
  * Returns a function that compresses lists and reports. While two responses are being compressed,
- * further ones are sent uncompressed, so that no request waits for another one.
+ * further responses are sent uncompressed, so that no request waits for the compression of another
+ * request.
  */
 export function makeCompressAnswer(): CompressAnswer {
   let inProgress = 0;

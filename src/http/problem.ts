@@ -13,8 +13,8 @@ export function asSignageError(thrown: unknown): SignageError {
 }
 
 /**
- * Limits in characters. They keep a response below 32 KiB, even with 20 field errors full of
- * control characters, which take six bytes each in JSON.
+ * Limits in characters. They keep a response below 32 KiB. Even 20 field errors full of control
+ * characters fit, although each takes six bytes in JSON.
  */
 const maxDetail = 300;
 const maxPath = 200;
@@ -27,7 +27,7 @@ function truncateError({ path, message }: FieldError): FieldError {
 }
 
 /**
- * Returns the `WWW-Authenticate` challenge of a 401. It has no `error` if the request had no
+ * Returns the `WWW-Authenticate` challenge of a 401. It has no `error` member if the request had no
  * credential (RFC 6750 §3.1).
  */
 function challengeOf(code: ServiceErrorCode): string {

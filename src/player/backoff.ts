@@ -3,7 +3,7 @@ import { hasCode, SignageError } from '../domain/error.ts';
 import type { PlayerCore } from './core.ts';
 
 const firstDelayMs = 2 * secondMs;
-/** Longer `Retry-After` values are capped. */
+/** Maximum `Retry-After`. Larger values are capped. */
 const maxRetryAfterMs = dayMs;
 
 /** Delays are rounded, because Node handles timers of equal length much more cheaply. */
@@ -15,8 +15,8 @@ export function withJitter(core: PlayerCore, ms: number): number {
 }
 
 /**
- * Whether the same request may succeed later. Any other error is a bug of the app, and must not
- * cause rapid retries (docs/protocol.md §2.6).
+ * Returns whether the same request may succeed later. Any other error is a bug of the app, and must
+ * not cause rapid retries (docs/protocol.md §2.6).
  */
 export function isTransient(error: SignageError): boolean {
   const { code, status, retryAfterSeconds } = error;
@@ -28,8 +28,8 @@ export function isTransient(error: SignageError): boolean {
 
 /**
  * Returns the delay after a failure, in simulated milliseconds, with jitter. Uses `Retry-After`, or
- * exponential backoff from two seconds up to the sync interval. After a permanent error, or if the
- * screen has no playlist, uses the sync interval.
+ * exponential backoff from two seconds up to the sync interval. Uses the sync interval after a
+ * permanent error, or if the screen has no playlist.
  */
 export function retryDelayMs(core: PlayerCore, error: unknown, failures: number): number {
   const syncMs = core.intervalMs('syncIntervalMinutes');

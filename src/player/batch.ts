@@ -2,8 +2,8 @@ import type { ActivePlaylist, EventInput, PlaylistItem } from '../client/entitie
 import type { PlaybackFailure } from './stage.ts';
 
 /**
- * Events sent together. The service stores them once per `idempotencyKey`, however often they are
- * sent.
+ * A batch of events with its idempotency key. However often a batch is sent, the service stores its
+ * events once.
  */
 export interface Batch {
   readonly events: readonly EventInput[];

@@ -22,8 +22,8 @@ function forgetKey(core: PlayerCore, reason: UnpairedReason, error: SignageError
 }
 
 /**
- * Falls back to the previous key, once. Returns whether there was one. The previous key still works
- * if the new key was replaced before its first use, or after the restore of an older backup
+ * Falls back to the previous key, once. Returns whether there was a previous key. It still works if
+ * the new key was replaced before its first use, or after the restore of an older backup
  * (docs/protocol.md §2.8).
  */
 function fallBackToPreviousKey(core: PlayerCore, error: SignageError): boolean {
@@ -55,7 +55,7 @@ function leaveRevoked(core: PlayerCore, error: SignageError): void {
 
 /**
  * Changes the id in paths. A TV has the ids of its device and of its screen. If the service rejects
- * one of the two, the TV uses the other.
+ * one id, the TV uses the other id.
  */
 function switchId(core: PlayerCore): void {
   const { binding } = core.state;
@@ -115,8 +115,8 @@ export async function callOnce<T>(
 }
 
 /**
- * Makes one attempt with the TV's key. Handles a 401 before throwing it, so the caller may find
- * that the TV has no key any more.
+ * Makes one attempt with the TV's key. Handles a 401 before throwing it. So after an error, the TV
+ * may have no key any more.
  */
 export async function callWithKey<T>(
   core: PlayerCore,
@@ -131,7 +131,7 @@ export async function callWithKey<T>(
       core.record.change({ formerKey: { apiKey: core.state.formerKey.apiKey } });
     return answer;
   } catch (error) {
-    // A response to an old key says nothing about the current one.
+    // A response to an old key says nothing about the current key.
     if (
       error instanceof SignageError &&
       error.status === 401 &&

@@ -5,26 +5,26 @@ import { retryDelayMs, withJitter } from './backoff.ts';
 import { callWithKey, type PlayerCall } from './call.ts';
 import type { PlayerCore } from './core.ts';
 
-/** Longest hold in the API (docs/protocol.md §2.9). */
+/** Maximum hold of the API in seconds (docs/protocol.md §2.9). */
 const maxWaitSeconds = 50;
-/** Minimum time between two requests if the cursor has not changed. */
+/** Minimum time between two requests with an unchanged cursor. */
 const minIntervalMs = 5 * secondMs;
-/** Minimum time between two requests if the cursor has changed. */
+/** Minimum time between two requests with a changed cursor. */
 const minChangedIntervalMs = secondMs;
 /**
- * Share of a hold before which an unchanged answer counts as cut off. The service ends a hold after
- * 80 % of its time at the earliest. A short hold may therefore end within `minIntervalMs`.
+ * Share of a hold before which an unchanged answer counts as cut off. The service holds a request
+ * for at least 80 % of the requested time. A short hold may therefore end within `minIntervalMs`.
  */
 const earlyShare = 0.5;
-/** Number of requests in a row that may end early. Then the TV pauses for one sync interval. */
+/** Number of holds in a row that may end early before the TV pauses for one sync interval. */
 const maxEarlyEnds = 3;
-/** Share of the time after which a proxy cut a hold off. The next hold is this long. */
+/** Length of the next hold, as a share of the time after which a proxy cut a hold off. */
 const shorterShare = 0.8;
-/** After this time, the TV tries the longest hold again. The cut may have been an accident. */
+/** Time after which the TV tries the longest hold again. The cut may have been an accident. */
 const shorterForMs = hourMs;
 /** Statuses of a service that does not know the endpoint. */
 const unsupportedStatuses: readonly unknown[] = [404, 405, 501];
-/** Statuses with which a proxy cuts a hold off. */
+/** Statuses after which a hold counts as cut off by a proxy. */
 const cutStatuses: readonly unknown[] = [undefined, 408, 502, 504];
 
 const changesCall: PlayerCall<DeviceChanges> = {
@@ -32,19 +32,22 @@ const changesCall: PlayerCall<DeviceChanges> = {
   statusOf: () => 200,
 };
 
-/** Whether the TV must fetch its playlist: it has another one than the service would give it. */
+/**
+ * Returns whether the TV must fetch its playlist, because the service would give it another
+ * playlist.
+ */
 function isOtherPlaylist({ state }: PlayerCore, playlist: DeviceChanges['playlist']): boolean {
   return playlist ? playlist.etag !== state.playlist?.etag : state.playlist !== undefined;
 }
 
-/** Holds a request for changes, and makes a fetch due when it tells of one. */
+/** Repeats requests for changes. Makes a fetch due when an answer names new content. */
 class ChangesWatch {
   readonly #core: PlayerCore;
   #cursor: string | undefined;
   #waitSeconds = maxWaitSeconds;
   #shortenedAtMs = 0;
   #earlyEnds = 0;
-  /** Errors in a row, besides cut holds. */
+  /** Errors in a row, not counting cut holds. */
   #failures = 0;
 
   constructor(core: PlayerCore) {
@@ -54,13 +57,13 @@ class ChangesWatch {
   async run(): Promise<void> {
     const core = this.#core;
     const isLive = () => core.isLive;
-    // The first fetches make the first comparison useful.
+    // Waits for the first fetches, because an answer is compared with the fetched content.
     while (core.isLive && !(core.answers.getDeviceConfig && core.answers.getPlaylist))
       await core.changesNotifier.wait();
     while (core.isLive) await core.changesNotifier.waitFor(core.clock, await this.#ask(), isLive);
   }
 
-  /** Makes one request. Returns the delay until the next one. */
+  /** Sends one request for changes. Returns the delay until the next request. */
   async #ask(): Promise<number> {
     const { clock } = this.#core;
     const startedAtMs = clock.now();
@@ -74,7 +77,7 @@ class ChangesWatch {
     }
   }
 
-  /** Ends the hold when the TV stops or loses its key. */
+  /** Sends the request. Ends the hold when the TV stops or loses its key. */
   async #fetch(): Promise<DeviceChanges> {
     const core = this.#core;
     const ending = new AbortController();
@@ -99,7 +102,7 @@ class ChangesWatch {
   #handle({ cursor, playlist, config }: DeviceChanges, tookMs: number): number {
     this.#failures = 0;
     if (cursor === this.#cursor) {
-      // Something in between answers in place of the service, or ends the hold.
+      // An intermediary answers in place of the service, or ends the hold.
       const isEarly = tookMs < earlyShare * this.#waitSeconds * secondMs;
       if (isEarly && tookMs < minIntervalMs) return this.#delayAfterEarlyEnd(tookMs);
       this.#earlyEnds = 0;
@@ -145,9 +148,10 @@ class ChangesWatch {
 }
 
 /**
- * Learns of changes at once while the TV lives (docs/protocol.md §2.9). The periodic fetches go on,
- * so a service or proxy that prevents it costs nothing but time. Does nothing at another speed than
- * 1, because a held request would stop a virtual clock.
+ * Keeps a request for changes open while the TV lives, to learn of changes at once
+ * (docs/protocol.md §2.9). The periodic fetches continue, so if a service or proxy prevents holds,
+ * changes only arrive later. Does nothing if the speed is not 1, because a held request would stop
+ * a virtual clock.
  */
 export async function watchChanges(core: PlayerCore): Promise<void> {
   if ((core.options.speed ?? 1) === 1) await new ChangesWatch(core).run();

@@ -19,12 +19,12 @@ import { type PlayerBinding, type PlayerHead, ramMemory } from './state.ts';
 const noObserver: PlayerObserver = {};
 /** Valid range of the intervals in a config (docs/protocol.md §5.4). */
 const intervalRange = { min: 1, max: 1440 };
-/** Used if the config has no valid value. */
+/** Intervals that are used if the config has no valid value. */
 const defaultIntervals = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1 };
 
 export type FetchOperation = 'getDeviceConfig' | 'getPlaylist';
 
-/** The state that the parts of a player share. */
+/** State shared by the parts of a player. */
 export class PlayerCore {
   readonly options: PlayerOptions;
   readonly observer: PlayerObserver;
@@ -32,7 +32,7 @@ export class PlayerCore {
   readonly speed: number;
   readonly stage: Stage;
   readonly record: SavedPlayerState;
-  /** Why the TV has no key. */
+  /** Reason why the TV has no key. */
   unpaired: { why: UnpairedReason; error: SignageError | undefined } = {
     why: 'new',
     error: undefined,
@@ -42,7 +42,7 @@ export class PlayerCore {
   /** Whether the last call got a response. */
   reached = true;
   isRegistering = false;
-  /** Whether a person wants to type another code than the one that is being tried. */
+  /** Whether a person wants to type another code instead of the code in progress. */
   isCodeWithdrawn = false;
   /** Whether queued events must be sent at once. */
   isUrgent = false;
@@ -57,7 +57,7 @@ export class PlayerCore {
   readonly showNotifier = new Notifier();
   readonly networkNotifier = new Notifier();
   readonly changesNotifier = new Notifier();
-  /** Fetches that the service asked for, because there is something new. */
+  /** Fetches that an answer for changes has made due, because the content has changed. */
   readonly due = new Set<FetchOperation>();
   readonly #random: Random;
   #bound: { client: DeviceClient; id: string } | undefined;
@@ -86,7 +86,7 @@ export class PlayerCore {
     return this.record.head;
   }
 
-  /** Whether the power is cut. Then nothing is sent or saved any more. */
+  /** Whether the power is cut. The TV then sends and saves nothing any more. */
   get isCut(): boolean {
     return this.record.isCut;
   }
@@ -106,7 +106,9 @@ export class PlayerCore {
     return this.showing ? 'playing' : 'dark';
   }
 
-  /** The client with the device key, and the id used in its paths. Throws `not_registered`. */
+  /**
+   * Returns the client with the device key, and the id used in its paths. Throws `not_registered`.
+   */
   get bound(): { client: DeviceClient; id: string } {
     const { binding } = this.state;
     if (!binding) throw new SignageError('not_registered', 'The player is not registered yet.');
@@ -123,12 +125,12 @@ export class PlayerCore {
     if (binding && id !== undefined) this.bound.id = id;
   }
 
-  /** Saves in the background. For changes that need not be durable before the TV goes on. */
+  /** Saves without waiting. Used for changes that need not be durable before the TV continues. */
   saveInBackground(): void {
     this.record.save().catch((error) => this.fail(error));
   }
 
-  /** Runs work that takes no simulated time. */
+  /** Runs work that takes no simulated time, such as a request. */
   hold<T>(work: () => Promise<T>): Promise<T> {
     return this.clock.hold ? this.clock.hold(work) : work();
   }
@@ -156,8 +158,8 @@ export class PlayerCore {
   }
 
   /**
-   * Makes a call that a power cut aborts. Each call has its own short-lived signal, because a
-   * signal kept for the life of a TV would take a tenth of the TV's memory.
+   * Makes a call that a power cut aborts. Each call has its own short-lived signal. One signal for
+   * the life of a TV would take a tenth of the TV's memory.
    */
   async abortable<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.isCut) throw interrupted();

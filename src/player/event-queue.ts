@@ -6,7 +6,7 @@ export interface QueuedEvent {
   readonly event: EventInput;
 }
 
-/** What has changed in a queue. */
+/** Changes of a queue since the last save. */
 export interface QueueChange {
   /** Position of the oldest event. All events before it have left the queue. */
   readonly queueStart: number;
@@ -14,12 +14,12 @@ export interface QueueChange {
   readonly added: readonly QueuedEvent[];
 }
 
-/** Released slots at the front of the array before it is compacted. */
+/** Maximum number of released slots at the front before the array is compacted. */
 const maxReleased = 1024;
 
 /**
- * The unsent events of a TV, oldest first. Adding and removing an event takes constant time on
- * average. Each event has a position, which counts up by one.
+ * The unsent events of a TV, oldest first. Adding or removing an event takes constant time on
+ * average. Each event has a position. The positions are consecutive.
  */
 export class EventQueue {
   #slots: EventInput[];
@@ -27,12 +27,12 @@ export class EventQueue {
   #released = 0;
   /** Position of the first slot. */
   #base: number;
-  /** Events from here on are new since the last `takeChange`. */
+  /** Events from this position on are new since the last `takeChange`. */
   #newFrom: number;
-  /** So are events before here, because they were put back at the front. */
+  /** Events before this position are also new, because they were put back at the front. */
   #newUntil: number;
 
-  /** Creates a queue with saved events. The first one has this position. */
+  /** Creates a queue with saved events. `start` is the position of the first event. */
   constructor(saved: readonly EventInput[] = [], start = 0) {
     this.#slots = [...saved];
     this.#base = start;
@@ -44,7 +44,7 @@ export class EventQueue {
     return this.#slots.length - this.#released;
   }
 
-  /** Position of the oldest event. */
+  /** Returns the position of the oldest event. */
   get start(): number {
     return this.#base + this.#released;
   }
@@ -85,8 +85,8 @@ export class EventQueue {
   }
 
   /**
-   * Returns what has changed since the last call. `undo` makes the next call return these changes
-   * again, because they could not be saved.
+   * Returns the changes since the last call. `undo` makes the next call return these changes again,
+   * because they could not be saved.
    */
   takeChange(): QueueChange & { undo(): void } {
     const { start } = this;

@@ -45,7 +45,7 @@ function putBack(core: PlayerCore, { events }: Batch): void {
   core.record.queue.unshift(events);
 }
 
-/** Returns the pending batch, or makes the next one. Saves a batch before it is first sent. */
+/** Returns the pending batch, or creates the next batch. Saves a batch before its first attempt. */
 async function nextBatch(core: PlayerCore): Promise<Batch | undefined> {
   const { queue } = core.record;
   const { batch } = core.state;
@@ -74,8 +74,8 @@ function rejectedIndexes({ errors = [] }: SignageError, count: number): Readonly
 }
 
 /**
- * Drops the rejected events of a batch. Returns the others to the queue, to be sent under a new
- * idempotency key.
+ * Drops the rejected events of a batch. Returns the other events to the queue. They are sent under
+ * a new idempotency key.
  */
 function dropEvents(
   core: PlayerCore,
@@ -103,8 +103,8 @@ function splitBatch(core: PlayerCore, batch: Batch): void {
 }
 
 /**
- * Repairs a rejected batch as its error demands (docs/protocol.md §2.6). After any other error the
- * batch is sent again unchanged.
+ * Repairs a rejected batch as its error demands (docs/protocol.md §2.6). After any other error, the
+ * batch is retried unchanged.
  */
 function repairBatch(core: PlayerCore, batch: Batch, error: SignageError): void {
   if (core.state.batch !== batch) return;

@@ -9,7 +9,7 @@ const statusOf = ({ answer }: Fetched<unknown>) => (answer === undefined ? 304 :
 const configCall: PlayerCall<Fetched<DeviceConfig>> = { operation: 'getDeviceConfig', statusOf };
 const playlistCall: PlayerCall<Fetched<ActivePlaylist>> = { operation: 'getPlaylist', statusOf };
 
-/** Fetches the config if it has changed. Returns whether it has. */
+/** Fetches the config if it has changed. Returns whether it has changed. */
 export async function fetchConfig(core: PlayerCore): Promise<boolean> {
   const { configTag: etag } = core.state;
   const fetched = await callWithKey(core, configCall, (client, id, signal) =>
@@ -23,8 +23,8 @@ export async function fetchConfig(core: PlayerCore): Promise<boolean> {
 }
 
 /**
- * Returns the end of the playlist's validity by the TV's clock. That clock may be wrong, so the
- * remaining time is computed with the clock of the service.
+ * Returns the end of the playlist's validity by the TV's clock. The TV's clock may be wrong, so the
+ * remaining time is computed with the service's clock.
  */
 function validUntilMs(
   { validUntil }: ActivePlaylist,
@@ -64,8 +64,8 @@ function dropPlaylist(core: PlayerCore): void {
 }
 
 /**
- * Fetches the playlist if it has changed. Returns whether it has. Throws `playlist_not_found` if
- * the screen has none.
+ * Fetches the playlist if it has changed. Returns whether it has changed. Throws
+ * `playlist_not_found` if the screen has no playlist.
  */
 export async function fetchPlaylist(core: PlayerCore): Promise<boolean> {
   const etag = core.state.playlist?.etag;

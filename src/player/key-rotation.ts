@@ -20,7 +20,7 @@ export function rotationDelayMs(core: PlayerCore): number | undefined {
   return Math.max(0, withJitter(core, Math.max(secondMs, rotateEveryMs)) - ageMs);
 }
 
-/** Switches to a new key and keeps the previous one. Undoes the switch if it cannot be saved. */
+/** Switches to a new key and keeps the previous key. Undoes the switch if it cannot be saved. */
 async function switchKey(core: PlayerCore, apiKey: string): Promise<void> {
   const { binding, rotating, formerKey, keySinceMs } = core.state;
   if (!binding) return;
@@ -44,7 +44,7 @@ async function switchKey(core: PlayerCore, apiKey: string): Promise<void> {
 /**
  * Makes one attempt to rotate the key (docs/protocol.md §2.8). The `Idempotency-Key` is saved
  * before the first attempt and reused until the response arrives, also after a power cut. The new
- * key is saved beside the old one before its first use. So the TV always has a working key.
+ * key is saved beside the old key before its first use. So the TV always has a working key.
  */
 export async function rotateOnce(core: PlayerCore): Promise<void> {
   const rotating = core.state.rotating ?? { idempotencyKey: core.makeIdempotencyKey() };
@@ -57,7 +57,7 @@ export async function rotateOnce(core: PlayerCore): Promise<void> {
     );
     await switchKey(core, apiKey);
   } catch (error) {
-    // A later rotation has replaced the requested key. The next attempt requests another one.
+    // A later rotation has replaced the requested key. The next attempt requests a new key.
     if (hasCode(error, 'idempotency_key_reused')) core.record.change({ rotating: undefined });
     throw error;
   }

@@ -12,7 +12,10 @@ export interface Place {
 
 export const isPlayable = ({ duration }: PlaylistItem) => Number.isFinite(duration) && duration > 0;
 
-/** Returns the first playable item from `index` on. The playlist repeats, and must have one. */
+/**
+ * Returns the first playable item from `index` on. The playlist repeats, and must have a playable
+ * item.
+ */
 export function placeFrom(playlist: ActivePlaylist, index: number): Place {
   const { items } = playlist;
   for (let at = index % items.length; ; at = (at + 1) % items.length) {
@@ -24,13 +27,13 @@ export function placeFrom(playlist: ActivePlaylist, index: number): Place {
 interface Target {
   place: Place;
   isReady: boolean;
-  /** Whether the item on the stage leaves as soon as this one is ready. */
+  /** Whether the item on the stage leaves as soon as the next item is ready. */
   isUrgent: boolean;
-  /** `undefined` if the stage prepares nothing. */
+  /** Aborts the preparation. `undefined` if the stage prepares nothing. */
   ending: AbortController | undefined;
 }
 
-/** Prepares the item that comes next, while another one is shown. Skips items that fail. */
+/** Prepares the next item while another item is shown. Skips items that fail. */
 export class Lookahead {
   readonly #core: PlayerCore;
   readonly #onFailure: (item: PlaylistItem, failure: PlaybackFailure) => void;
@@ -41,17 +44,17 @@ export class Lookahead {
     this.#onFailure = onFailure;
   }
 
-  /** The playlist of the item that comes next. */
+  /** Returns the playlist of the next item. */
   get playlist(): ActivePlaylist | undefined {
     return this.#target?.place.playlist;
   }
 
-  /** Whether the item that comes next can be shown without delay. */
+  /** Whether the next item can be shown without delay. */
   get isReady(): boolean {
     return this.#target?.isReady === true;
   }
 
-  /** Prepares this item, and stops preparing any other. */
+  /** Prepares an item, and stops any other preparation. */
   begin(place: Place, isUrgent = false): void {
     this.stop();
     const canPrepare = this.#core.stage.prepare !== undefined;
@@ -62,7 +65,7 @@ export class Lookahead {
   }
 
   /**
-   * Returns the item that comes next if it is of this playlist. It may not be ready yet. Its
+   * Returns the next item if it belongs to this playlist. The item may not be ready yet. Its
    * preparation is not aborted, because the stage continues it.
    */
   take(playlist: ActivePlaylist): Place | undefined {

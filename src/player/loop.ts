@@ -9,7 +9,8 @@ import { rotateOnce, rotationDelayMs } from './key-rotation.ts';
 import { Schedule } from './schedule.ts';
 
 /**
- * Queues a heartbeat event at a regular interval. Sending it also sends all other queued events.
+ * Queues a heartbeat event at a regular interval. A heartbeat is sent together with all other
+ * queued events.
  */
 class HeartbeatTimer {
   readonly #core: PlayerCore;
@@ -41,7 +42,7 @@ class HeartbeatTimer {
 }
 
 /**
- * One kind of call. `nextMs` returns the delay after a success. `undefined` means that the success
+ * A kind of call, with its own schedule. `nextMs` returns the delay after a success. `undefined`
  * schedules no further call.
  */
 interface Job {
@@ -58,7 +59,7 @@ const fetches: readonly [FetchOperation, Job][] = [
   ['getDeviceConfig', config],
   ['getPlaylist', playlist],
 ];
-/** In order of priority. */
+/** The jobs in order of priority. */
 const jobs = [config, playlist, events, rotation];
 
 /**
@@ -75,8 +76,8 @@ function scheduleEvents(core: PlayerCore, schedule: Schedule): void {
 }
 
 /**
- * Makes the fetches due that the service asked for. A fetch that waits after a failure keeps its
- * delay.
+ * Makes the fetches due for which changes were announced. A fetch that waits after a failure keeps
+ * its delay.
  */
 function scheduleDue(core: PlayerCore, schedules: ReadonlyMap<Job, Schedule>): void {
   for (const [operation, job] of fetches) {
@@ -85,7 +86,7 @@ function scheduleDue(core: PlayerCore, schedules: ReadonlyMap<Job, Schedule>): v
   }
 }
 
-/** Makes one call and schedules the next of its kind. */
+/** Makes one call and schedules the next call of the same job. */
 async function runJob(core: PlayerCore, schedule: Schedule, { run, nextMs }: Job): Promise<void> {
   schedule.isDue = false;
   const { repairs } = core;

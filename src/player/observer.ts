@@ -11,8 +11,9 @@ import type { PlayerBinding } from './state.ts';
 export type PlayerPhase = 'unpaired' | 'registering' | 'playing' | 'dark' | 'offline';
 
 /**
- * Why a TV needs a pairing code. `new`: never paired. `revoked`, `orphaned`, `invalid`: the service
- * rejected the key for this reason. `refused`: the last code was rejected, and the error says why.
+ * Reason why a TV needs a pairing code. `new`: never paired. `revoked`, `orphaned`, `invalid`: the
+ * service rejected the key for this reason. `refused`: the last code was rejected, and the error
+ * says why.
  */
 export type UnpairedReason = 'new' | 'revoked' | 'orphaned' | 'invalid' | 'refused';
 
@@ -28,9 +29,9 @@ export type RuntimeOperation =
 /** The outcome of one attempt of a call. */
 export interface PlayerAnswer {
   operation: RuntimeOperation;
-  /** HTTP status; `undefined` if there was no response. */
+  /** HTTP status. `undefined` if there was no response. */
   status: number | undefined;
-  /** The error code; `undefined` on success. */
+  /** Error code. `undefined` after a success. */
   code: string | undefined;
   /** Duration in milliseconds by the TV's clock. */
   ms: number;
@@ -39,7 +40,7 @@ export interface PlayerAnswer {
 }
 
 /**
- * Why events were dropped without being acknowledged. `refused`: the service rejected them.
+ * Reason why events were dropped without an acknowledgement. `refused`: the service rejected them.
  * `overflow`: above `queueLimit`, or older than the retention time of the config. `unpaired`: the
  * TV lost its key.
  */
@@ -59,9 +60,9 @@ export interface PlayerObserver {
   onAnswer?(answer: PlayerAnswer): void;
   /** The phase changed. */
   onPhase?(phase: PlayerPhase): void;
-  /** A playlist was loaded or fetched; `undefined` if the TV has none any more. */
+  /** A playlist was loaded or fetched. `undefined` if the TV has no playlist any more. */
   onPlaylist?(playlist: ActivePlaylist | undefined): void;
-  /** An item is shown; `undefined` if nothing is shown any more. */
+  /** An item is shown. `undefined` if nothing is shown any more. */
   onShow?(item: PlaylistItem | undefined): void;
   /** The TV was paired. The key is already saved. */
   onBound?(binding: Omit<PlayerBinding, 'apiKey'>): void;

@@ -30,7 +30,7 @@ export interface PlayerClock extends Clock {
 /** Options of a `Player`. */
 export interface PlayerOptions {
   /**
-   * A client of the service without a key. The player adds its own key. The player makes each
+   * A client of the service without a key. The player adds the device key. The player makes each
    * attempt itself, so the client's retries are not used.
    */
   client: DeviceClient;
@@ -43,9 +43,12 @@ export interface PlayerOptions {
    * key is lost. `undefined` ends `run`. Default: no codes.
    */
   nextCode?(why: UnpairedReason, error: SignageError | undefined): Promise<string | undefined>;
-  /** Where items are shown. Default: nowhere, each item only takes its time. */
+  /**
+   * Where items are shown. Default: a stage without a screen, on which each item only takes its
+   * time.
+   */
   stage?: Stage;
-  /** Default: none. */
+  /** Callbacks for the actions of the player. Default: no callbacks. */
   observer?: PlayerObserver;
   /**
    * The TV's own clock. It may be wrong, and may differ from the client's clock, which measures
@@ -78,14 +81,14 @@ export interface PlayerOptions {
 }
 
 /**
- * Why `run` ended: `stop` was called (or `forMs` elapsed), the signal aborted, or there is neither
- * a key nor a code.
+ * Reason why `run` ended. `stopped`: `stop` was called or `forMs` elapsed. `aborted`: the signal
+ * aborted. `unpaired`: there is neither a key nor a code.
  */
 export interface PlayerEnd {
   reason: 'stopped' | 'aborted' | 'unpaired';
-  /** If `unpaired`: why a code is needed. */
+  /** Reason why a code is needed, after `unpaired`. */
   why?: UnpairedReason;
-  /** If `unpaired`: the error of the service, if any. */
+  /** Error of the service after `unpaired`, if any. */
   error?: SignageError | undefined;
 }
 
@@ -94,14 +97,14 @@ export interface Showing {
   item: PlaylistItem;
   /** Index in the playlist, from 0. */
   place: number;
-  /** When it appeared, by the TV's clock, in Unix epoch milliseconds. */
+  /** Time at which the item appeared, by the TV's clock, in Unix epoch milliseconds. */
   sinceMs: number;
 }
 
 /** The state of a player at one moment. Times are by the TV's clock, in Unix epoch milliseconds. */
 export interface PlayerView {
   phase: PlayerPhase;
-  /** Ids of the binding; `undefined` while unpaired. */
+  /** Ids of the binding. `undefined` while unpaired. */
   deviceId: string | undefined;
   screenId: string | undefined;
   tenantId: string | undefined;
@@ -112,8 +115,8 @@ export interface PlayerView {
   showing: Showing | undefined;
   /** Number of events not acknowledged yet, including the events of the pending batch. */
   queued: number;
-  /** The batch that the service has not acknowledged yet. `undefined` if there is none. */
+  /** The batch that the service has not acknowledged yet. `undefined` without such a batch. */
   batch: Batch | undefined;
-  /** The last outcome of each operation. */
+  /** Last outcome of each operation. */
   answers: Readonly<Partial<Record<RuntimeOperation, PlayerAnswer>>>;
 }

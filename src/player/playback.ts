@@ -23,7 +23,7 @@ function playable({ state, clock }: PlayerCore): ActivePlaylist | undefined {
 
 const keyOf = ({ creativeId, creativeUrl }: PlaylistItem) => `${creativeId} ${creativeUrl}`;
 
-/** Whether the playlist names this creative: the same id with the same URL. */
+/** Returns whether the playlist contains this creative: the same id with the same URL. */
 const names = ({ items }: ActivePlaylist, item: PlaylistItem) =>
   items.some((one) => keyOf(one) === keyOf(item));
 
@@ -31,9 +31,9 @@ const names = ({ items }: ActivePlaylist, item: PlaylistItem) =>
 class Playback {
   readonly #core: PlayerCore;
   readonly #lookahead: Lookahead;
-  /** When each failing creative was last reported, by the TV's clock. */
+  /** Time at which each failing creative was last reported, by the TV's clock. */
   readonly #reportedMs = new Map<string, number>();
-  /** Failures since an item was last visible. */
+  /** Number of failures since an item was last visible. */
   #failures = 0;
 
   constructor(core: PlayerCore) {
@@ -76,7 +76,7 @@ class Playback {
     await core.showNotifier.waitFor(core.clock, failedRoundMs, isSame);
   }
 
-  /** Shows one item until the item or its playlist ends, and queues what was played. */
+  /** Shows one item until the item or its playlist ends, and queues its event. */
   async #show({ playlist, index, item }: Place): Promise<void> {
     const core = this.#core;
     const sinceMs = core.clock.now();
@@ -128,8 +128,8 @@ class Playback {
   }
 
   /**
-   * Whether the item must leave the stage now (docs/protocol.md §2.3). If a new version does not
-   * name it, it leaves as soon as the first item of that version is ready.
+   * Returns whether the item must leave the stage now (docs/protocol.md §2.3). An item that a new
+   * version does not contain leaves as soon as the first item of that version is ready.
    */
   #mustLeave(item: PlaylistItem): boolean {
     const playlist = this.#core.isLive ? playable(this.#core) : undefined;

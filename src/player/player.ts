@@ -20,7 +20,9 @@ function connectPower(core: PlayerCore, signal: AbortSignal | undefined): () => 
   return () => signal.removeEventListener('abort', cut);
 }
 
-/** Runs all loops of the TV until it stops. If playback or the network loop fails, all end. */
+/**
+ * Runs all loops of the TV until it stops. If playback or the network loop fails, all loops end.
+ */
 async function play(core: PlayerCore): Promise<void> {
   core.isPlaying = true;
   queueEvent(core, statusEvent('app_started', core.clock.now()), true);
@@ -29,10 +31,10 @@ async function play(core: PlayerCore): Promise<void> {
 
 /**
  * A simulated TV that follows docs/protocol.md. It registers, plays its playlist, keeps the
- * intervals of its config and reports what it played. It keeps playing while the service is down,
- * and resumes after a power cut if it gets the same `memory`.
+ * intervals of its config and reports what it played. It keeps playing while the service is down.
+ * It resumes after a power cut if it gets the same `memory`.
  *
- * `run` does all of that; the other methods are single steps, for tests. The steps throw the
+ * `run` does all of this. The other methods are single steps, for tests. The steps throw the
  * client's `SignageError`s, and `not_registered` without a key.
  *
  * @example
@@ -112,7 +114,8 @@ export class Player {
   }
 
   /**
-   * Loads the saved state and returns the current state. All other methods load it by themselves.
+   * Loads the saved state and returns the current state. All other methods also load the saved
+   * state.
    */
   async load(): Promise<PlayerView> {
     await this.#core.record.load();
@@ -120,46 +123,49 @@ export class Player {
   }
 
   /**
-   * Makes one attempt to register with a pairing code. Repeat it with the same code if the response
-   * was lost.
+   * Makes one attempt to register with a pairing code. If the response was lost, call it again with
+   * the same code.
    */
   register(pairingCode: string): Promise<void> {
     return this.#step((core) => registerOnce(core, pairingCode));
   }
 
-  /** Stops trying a code, to ask for another. Does nothing unless a code is being tried. */
+  /**
+   * Stops trying the code in progress, to ask for another code. Does nothing if no code is in
+   * progress.
+   */
   withdrawCode(): void {
     this.#core.isCodeWithdrawn = this.#core.state.registering !== undefined;
     this.#core.networkNotifier.notify();
   }
 
-  /** Fetches the config if it has changed. Returns whether it has. */
+  /** Fetches the config if it has changed. Returns whether it has changed. */
   fetchConfig(): Promise<boolean> {
     return this.#step(fetchConfig);
   }
 
   /**
-   * Fetches the playlist if it has changed. Returns whether it has. If the screen has no playlist,
-   * forgets the saved playlist and throws `playlist_not_found`.
+   * Fetches the playlist if it has changed. Returns whether it has changed. If the screen has no
+   * playlist, forgets the saved playlist and throws `playlist_not_found`.
    */
   fetchPlaylist(): Promise<boolean> {
     return this.#step(fetchPlaylist);
   }
 
   /**
-   * Sends one batch of queued events. Returns the number of stored events, or 0 if none were
-   * queued.
+   * Sends one batch of queued events. Returns the number of stored events, or 0 if the queue was
+   * empty.
    */
   flush(): Promise<number> {
     return this.#step(flushOnce);
   }
 
-  /** Makes one attempt to rotate the key. Repeat it if the response was lost. */
+  /** Makes one attempt to rotate the key. If the response was lost, call it again. */
   rotateKey(): Promise<void> {
     return this.#step(rotateOnce);
   }
 
-  /** Queues an event, to be sent with the others. */
+  /** Queues an event. It is sent together with the other queued events. */
   report(event: EventInput): void {
     queueEvent(this.#core, event);
   }

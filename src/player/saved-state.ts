@@ -4,7 +4,8 @@ import { EventQueue } from './event-queue.ts';
 import type { PlayerBinding, PlayerHead, PlayerMemory, PlayerState } from './state.ts';
 
 /**
- * Single flight: runs work one at a time. All callers that arrive during a run share the next run.
+ * Single flight: performs one run at a time. All callers that arrive during a run share the next
+ * run.
  */
 class SingleFlight {
   readonly #work: () => Promise<void>;
@@ -15,7 +16,7 @@ class SingleFlight {
     this.#work = work;
   }
 
-  /** Runs the work after this call, and settles as that run does. */
+  /** Performs a run that begins after this call. Settles like that run. */
   run(): Promise<void> {
     this.#next ??= this.#runAfter(this.#current);
     return this.#next;
@@ -35,7 +36,7 @@ class SingleFlight {
   }
 }
 
-/** Returns the members that differ. A member that is gone is `undefined`. */
+/** Returns the members that differ. A removed member is `undefined`. */
 function changedMembers(before: PlayerHead, after: PlayerHead): PlayerHead {
   const names = Object.keys({ ...before, ...after }) as (keyof PlayerHead)[];
   return Object.fromEntries(
@@ -43,12 +44,12 @@ function changedMembers(before: PlayerHead, after: PlayerHead): PlayerHead {
   );
 }
 
-/** The state of a TV, and its persistent memory. */
+/** The state of a TV, with its persistent memory. */
 export class SavedPlayerState {
-  /** Everything but the queue. Immutable: each change replaces the object. */
+  /** All members except the queue. Immutable: each change replaces the object. */
   head: PlayerHead = {};
   queue = new EventQueue();
-  /** Whether the power is cut. Then nothing is saved any more. */
+  /** Whether the power is cut. The TV then saves nothing any more. */
   isCut = false;
   readonly #memory: PlayerMemory;
   readonly #hold: <T>(work: () => Promise<T>) => Promise<T>;
@@ -72,7 +73,7 @@ export class SavedPlayerState {
       this.#savedHead = head;
       const reported = this.queue;
       this.queue = new EventQueue(queue, queueStart);
-      // Events reported before loading come after the saved ones.
+      // Events reported before loading come after the saved events.
       for (const event of reported.toArray()) this.addEvent(event);
     });
     return this.#loaded;
@@ -88,8 +89,8 @@ export class SavedPlayerState {
   }
 
   /**
-   * Queues an event with the next number, and returns it. The number is saved with the event, so a
-   * power cut neither repeats a number that was sent nor leaves a gap.
+   * Queues an event with the next number, and returns the event. The number is saved with the
+   * event, so a power cut neither repeats a number that was sent nor leaves a gap.
    */
   addEvent(event: EventInput): EventInput {
     const { nextSeq: seq = 1 } = this.head;

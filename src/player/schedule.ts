@@ -1,8 +1,8 @@
 import type { Clock } from '../domain/clock.ts';
 
 /**
- * Wakes one waiting loop. A notification is lost if no loop waits for it, so check for work before
- * each wait.
+ * Wakes one waiting loop. A notification is lost if no loop waits for it. So a loop must check for
+ * work before each wait.
  */
 export class Notifier {
   #wake: (() => void) | undefined;
@@ -15,8 +15,8 @@ export class Notifier {
   }
 
   /**
-   * Waits `forMs`. Ends early at a notification after which `shouldContinue` returns false. Returns
-   * whether the whole time elapsed.
+   * Waits for `forMs`. Ends early at a notification after which `shouldContinue` returns false.
+   * Returns whether the whole time elapsed.
    */
   async waitFor(clock: Clock, forMs: number, shouldContinue: () => boolean): Promise<boolean> {
     let hasElapsed = false;
@@ -48,7 +48,7 @@ export class Notifier {
   }
 }
 
-/** The time at which one kind of call is due. After a failure, that is the end of the backoff. */
+/** Time at which a job is due. After a failure, that is the end of the backoff. */
 export class Schedule {
   isDue = false;
   /** Failures in a row. */

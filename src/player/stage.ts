@@ -2,9 +2,9 @@ import type { PlaylistItem } from '../client/entities.ts';
 import type { Clock } from '../domain/clock.ts';
 
 /**
- * Why an item could not be played, as the `reason` of a `playback_error`. `http_404`: the status of
- * its URL. `not_media`: the file is neither an image, a video nor a page. `codec`: the TV cannot
- * decode it. `stalled`: it stopped, or did not begin within 10 seconds.
+ * Reason why an item could not be played, as the `reason` of a `playback_error`. `http_404`: the
+ * status of its URL. `not_media`: the file is neither an image, a video nor a page. `codec`: the TV
+ * cannot decode it. `stalled`: it stopped, or did not begin within 10 seconds.
  */
 export type PlaybackFailure =
   | 'unreachable'
@@ -19,18 +19,17 @@ export type PlaybackFailure =
 export interface Shown {
   /** Time for which the item could be seen, in milliseconds. */
   playedMs: number;
-  /** Set if the item could not be played, or not to its end. */
+  /** Set if the item could not be played to its end. */
   failure?: PlaybackFailure | undefined;
 }
 
 /** Where a player shows its items. A rejection counts as `stalled`. */
 export interface Stage {
   /**
-   * Gets an item ready while another one is shown. Resolves with `undefined` once `show` can show
-   * it without delay, otherwise with the reason. The signal aborts if another item comes next. The
-   * same item may be prepared several times. Default: every item is ready at once.
-   *
-   * @param isUrgent whether the item on the stage leaves as soon as this one is ready
+   * Prepares an item while another item is shown. Resolves with `undefined` once `show` can show
+   * the item without delay, otherwise with the reason. The signal aborts if another item comes
+   * next. The same item may be prepared several times. Default: every item is ready at once.
+   * @param isUrgent whether the item on the stage leaves as soon as the prepared item is ready
    */
   prepare?(
     item: PlaylistItem,
@@ -40,7 +39,7 @@ export interface Stage {
   /**
    * Shows an item for `forMs`. Its preparation may be pending. Resolves when the time is over, as
    * soon as the item fails, or at once when the signal aborts. The item stays visible until the
-   * next item is ready, or until `clear`.
+   * next item is ready, or until `clear` is called.
    */
   show(item: PlaylistItem, forMs: number, signal: AbortSignal): Promise<Shown>;
   /** Shows the idle picture. */

@@ -20,14 +20,14 @@ export interface Rotating {
 }
 
 /**
- * The previous key. It works again if the new key is replaced before its first use, or if the
- * service is restored from an older backup.
+ * The previous key. It works again if the new key is replaced before its first use, or after the
+ * restore of an older backup.
  */
 export interface FormerKey {
   apiKey: string;
   /**
    * Set when the TV fell back from this key, because the service rejected it. Prevents another
-   * fallback until the key in use has worked.
+   * fallback until the current key has worked.
    */
   isRefused?: boolean | undefined;
 }
@@ -46,19 +46,19 @@ export interface SavedPlaylist {
   answer: ActivePlaylist;
   etag?: string | undefined;
   /**
-   * End of validity, by the TV's own clock, in Unix epoch milliseconds. That clock may differ from
-   * the service's.
+   * End of validity by the TV's own clock, in Unix epoch milliseconds. The TV's clock may differ
+   * from the service's clock.
    */
   validUntilMs: number;
 }
 
-/** The saved members of a TV, besides its queue of events. */
+/** The saved members of a TV, except its queue of events. */
 export interface PlayerHead {
   readonly registering?: Registering | undefined;
   readonly binding?: PlayerBinding | undefined;
   readonly rotating?: Rotating | undefined;
   readonly formerKey?: FormerKey | undefined;
-  /** When the key came into use, by the TV's own clock, in Unix epoch milliseconds. */
+  /** Time at which the key came into use, by the TV's own clock, in Unix epoch milliseconds. */
   readonly keySinceMs?: number | undefined;
   readonly config?: DeviceConfig | undefined;
   /** `ETag` of the config. `undefined` until a config is fetched. */
@@ -77,20 +77,20 @@ export interface PlayerHead {
 }
 
 /**
- * Everything that survives a power cut, as plain JSON. Immutable: each change replaces the object,
- * so a memory may keep a reference.
+ * Complete state that survives a power cut, as plain JSON. Immutable: each change replaces the
+ * object, so a memory may keep a reference.
  */
 export interface PlayerState extends PlayerHead {
   readonly format: 1;
-  /** Events not in a batch yet, oldest first. */
+  /** Events that are not in a batch yet, oldest first. */
   readonly queue: readonly EventInput[];
   /** Position of the first event of `queue`. Default: 0. */
   readonly queueStart?: number | undefined;
 }
 
-/** What has changed since the last state that was saved. */
+/** Changes since the last saved state. */
 export interface StateChange extends QueueChange {
-  /** The changed members. A member with the value `undefined` was removed. */
+  /** Changed members. A member with the value `undefined` was removed. */
   readonly head: PlayerHead;
 }
 
@@ -99,14 +99,13 @@ export interface StateChange extends QueueChange {
  * the call rejects, the player sends nothing that depends on the saved state, and retries later.
  */
 export interface PlayerMemory {
-  /** Resolves with the last saved state, or `undefined` if there is none. */
+  /** Resolves with the last saved state, or `undefined` without a saved state. */
   load(): Promise<PlayerState | undefined>;
-  /** Replaces the state. Resolves once it is durable. Not called if there is `update`. */
+  /** Replaces the state. Resolves once the state is durable. Not called if `update` exists. */
   save(state: PlayerState): Promise<void>;
   /**
-   * Changes the state, completely or not at all. Resolves once the change is durable. `state`
-   * returns the whole state, with all later changes. After a rejection, the next change contains
-   * this one.
+   * Changes the state atomically. Resolves once the change is durable. `state` returns the whole
+   * state, with all later changes. After a rejection, the next change contains this change.
    */
   update?(change: StateChange, state: () => PlayerState): Promise<void>;
 }

@@ -2,7 +2,7 @@ import type { DeviceInfoInput } from '../client/entities.ts';
 
 const first = (text: string, pattern: RegExp) => pattern.exec(text)?.[1];
 
-/** Returns what the user agent tells about the TV. `build` identifies the player's script. */
+/** Returns the device info that the user agent reveals. `build` identifies the player's script. */
 export function readDeviceInfo(userAgent: string, build: string): DeviceInfoInput {
   const tizen = first(userAgent, /Tizen ([\d.]+)/);
   const isWebOs = /Web0S|webOS/i.test(userAgent);

@@ -1,6 +1,7 @@
-// Tells on the screen why the player cannot start. Plain ES5, because browsers that are too old for
-// the player must be able to run it. The content security policy forbids an inline script. Not
-// `nomodule`: new browsers run it, too, to try again when the player's own script does not arrive.
+// Shows on the screen why the player cannot start. Plain ES5, because browsers that are too old for
+// the player must be able to run it. The content security policy forbids an inline script. The
+// script has no `nomodule`, because new browsers also need it. They retry when the player's own
+// script does not arrive.
 (function () {
   var retryMs = 15000;
   var tooOld = [

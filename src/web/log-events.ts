@@ -3,7 +3,7 @@ import { secondMs, systemClock } from '../domain/clock.ts';
 import { storageQuota } from './media/media-budget.ts';
 import { takeLoadReason } from './recovery/reload.ts';
 
-/** Returns an event of the type `log`, whose further members are kept as they are. */
+/** Returns an event of the type `log`, with the members of `more` added unchanged. */
 export const logEvent = (message: string, more: object): EventInput => ({
   type: 'log',
   timestamp: Math.floor(systemClock.now() / secondMs),
@@ -11,7 +11,7 @@ export const logEvent = (message: string, more: object): EventInput => ({
   ...more,
 });
 
-/** Returns the event of a start: which build runs in which browser, and why it was loaded. */
+/** Returns the event of a page load, with the build, the browser, and the reason for the load. */
 export async function describeStart(build: string): Promise<EventInput> {
   const persisted = await navigator.storage?.persist?.().catch(() => false);
   return logEvent('web player started', {

@@ -9,7 +9,7 @@ const corners = [
   [-1, 1],
 ] as const;
 
-/** How the stage shows images and videos. */
+/** Display options for images and videos. */
 export interface Look {
   fit: (typeof fits)[number];
   sound: boolean;
@@ -22,7 +22,9 @@ export interface PlayerSettings extends Look {
   reloadHours: unknown;
 }
 
-/** Returns the settings of the web player in a config. Replaces invalid values by the default. */
+/**
+ * Returns the settings of the web player in a config. Replaces invalid values by their defaults.
+ */
 export function readSettings(config: DeviceConfig | undefined): PlayerSettings {
   const player = (config as { player?: Record<string, unknown> } | undefined)?.player ?? {};
   const { fit, sound, background, pixelShift, reloadHours } = player;
@@ -35,7 +37,9 @@ export function readSettings(config: DeviceConfig | undefined): PlayerSettings {
   };
 }
 
-/** Returns the offset of the stage in pixels. It moves every 10 minutes, against burn-in. */
+/**
+ * Returns the offset of the stage in pixels. The stage moves every 10 minutes, to avoid burn-in.
+ */
 export function pixelShift(step: number): { x: number; y: number } {
   const [x, y] = corners[step % corners.length] as (typeof corners)[number];
   return { x: x * shiftPixels, y: y * shiftPixels };

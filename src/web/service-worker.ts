@@ -1,5 +1,5 @@
-// Serves the page and its scripts when the network is down at a cold start. Media are in IndexedDB,
-// because the Cache API cannot answer requests for ranges of a video.
+// Serves the page and its scripts if the network is down at a cold start. Media are in IndexedDB,
+// because the Cache API cannot answer range requests of a video.
 
 /** The part of the ServiceWorkerGlobalScope that is used here. */
 interface WorkerScope {
@@ -17,7 +17,7 @@ interface Fetching extends Lifecycle {
   respondWith(response: Promise<Response>): void;
 }
 
-/** Names of the other files that the page loads. The build inserts them. */
+/** Names of the other files that the page loads. The build inserts the names. */
 declare const SHELL_FILES: readonly string[];
 
 const scope = self as unknown as WorkerScope;
@@ -25,13 +25,13 @@ const pageUrl = new URL('../player', scope.location.href).href;
 const fileUrls = SHELL_FILES.map((file) => new URL(file, scope.location.href).href);
 const prefix = 'signage-player ';
 const cacheName = prefix + SHELL_FILES.join(' ');
-/** How long a page load waits for the network before it takes the stored page. */
+/** Maximum wait of a page load for the network. After this time, the stored page is used. */
 const patienceMs = 4000;
 
 async function install(): Promise<void> {
   const page = await fetch(pageUrl, { cache: 'no-store' });
   const html = await page.clone().text();
-  // During an update of the service, the page may already be that of the next build.
+  // During an update of the service, the page may already belong to the next build.
   if (!SHELL_FILES.every((file) => html.includes(file)))
     throw new Error('The page belongs to another build.');
   const cache = await caches.open(cacheName);
@@ -53,7 +53,10 @@ function failAfter(delayMs: number): Promise<never> {
   });
 }
 
-/** Returns the page from the network, so that a new build starts at once. Else the stored one. */
+/**
+ * Returns the page from the network, so that a new build starts at once. Otherwise returns the
+ * stored page.
+ */
 async function loadPage(): Promise<Response> {
   try {
     const response = await Promise.race([

@@ -1,6 +1,7 @@
-// Functions that the player needs and Chromium 63 to 119 lack. Imported before everything else.
+// Functions that the player needs and Chromium 63 to 119 lack. This module is imported before all
+// other modules.
 
-/** An `AbortController` for Chromium 63 to 65. Its `fetch` does not know signals: see below. */
+/** An `AbortController` for Chromium 63 to 65, with a `fetch` that rejects when a signal aborts. */
 function shimAbortController(): void {
   class Signal {
     aborted = false;

@@ -32,34 +32,37 @@ const rotateEveryMs = 30 * dayMs;
 const queueLimit = 200_000;
 const shiftMs = 10 * minuteMs;
 const retryMs = 30 * secondMs;
-/** Longest time that the player may take to send its events before a reload. */
+/** Maximum time that the player has to send its events before a reload. */
 const stopLimitMs = 5 * secondMs;
 
 const elementOf = (id: string) => document.getElementById(id) as HTMLElement;
 
-/** Name of this script without its hash when it is not bundled. */
+/**
+ * Returns the name of the running script, such as `app.<hash>.js`. The name has no hash if the
+ * script is not bundled.
+ */
 const buildOf = (script: HTMLScriptElement | SVGScriptElement | null) =>
   /app\.[0-9a-f]+\.js/.exec(script?.getAttribute('src') ?? '')?.[0] ?? 'app.js';
-// `currentScript` is only known while the script is evaluated.
+// Read here, because `currentScript` is only set while the script is evaluated.
 const build = buildOf(document.currentScript);
 
 /**
- * Removes a code from the URL, so that a reload does not use it again. A link with a key stays: the
- * player opens it at each start.
+ * Removes a code from the URL, so that a reload does not use the code again. A link with a key
+ * stays, because the player opens it at each start.
  */
 function clearFragment(): void {
   if (location.hash !== '' && !bindingInFragment(location.hash))
     history.replaceState(null, '', location.pathname + location.search);
 }
 
-/** Installs the Service Worker, which browsers allow over HTTPS and from this machine only. */
+/** Installs the Service Worker. Browsers allow it over HTTPS, and from the loopback address. */
 function installServiceWorker(pageUrl: string): void {
   navigator.serviceWorker
     ?.register(`${pageUrl}/sw.js`, { scope: pageUrl, updateViaCache: 'none' })
     .catch(() => {});
 }
 
-/** The saved state of a player that got its key by a link. Its events are not numbered. */
+/** Returns the saved state of a player that got its key by a link. Its events are not numbered. */
 const stateOf = (binding: PlayerBinding): PlayerState => ({
   format: 1,
   binding,
@@ -112,14 +115,14 @@ async function runPlayer(): Promise<void> {
     deviceInfo,
     memory,
     stage,
-    // A link keeps the first key.
+    // A player that was opened by a link keeps its first key.
     rotateEveryMs: link ? undefined : rotateEveryMs,
     queueLimit,
     async nextCode(why, error) {
       const code = firstCode;
       firstCode = undefined;
       if (code !== undefined) return code;
-      // The link is newer than the key that the service has refused.
+      // The key of the link is newer than the key that the service has rejected.
       if (link && startKey !== link.apiKey) {
         await memory.save(stateOf(link));
         location.reload();
@@ -159,7 +162,8 @@ async function runPlayer(): Promise<void> {
     const code = codeInFragment(location.hash);
     clearFragment();
     if (!code || screen.submit(code)) return;
-    // Another code is delayed, or the service has not told yet that it refuses the stored key.
+    // A person typed a code while another code is delayed, or before the service has rejected the
+    // stored key.
     firstCode = code;
     player.withdrawCode();
   });
@@ -215,7 +219,7 @@ async function runPlayer(): Promise<void> {
     screen.hide();
   }
   const ended = player.run(power.signal);
-  // An item may last longer than a day.
+  // Ends the crash count after a minute, because an item may last longer than a day.
   setTimeout(() => crashLoop.end(), minuteMs);
   stage.onNext = () => {
     if (stage.isShowing) crashLoop.end();
@@ -232,7 +236,7 @@ async function runPlayer(): Promise<void> {
   await ended;
 }
 
-/** Starts the web player on this page. Loads the page again later if it cannot start. */
+/** Starts the web player on this page. Reloads the page later if the player cannot start. */
 export async function startPlayer(): Promise<void> {
   try {
     await runPlayer();

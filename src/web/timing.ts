@@ -1,7 +1,7 @@
 /** A promise that never settles. */
 export const never = new Promise<never>(() => {});
 
-/** Resolves after this time. */
+/** Resolves after `delayMs`. */
 export const after = (delayMs: number) =>
   new Promise<void>((resolve) => {
     setTimeout(resolve, delayMs);

@@ -118,7 +118,7 @@ describe.concurrent('signage conformance --tv', () => {
     expect(again.stderr).not.toContain('Enter the pairing code');
     const full = await runCli(['conformance', '--tv', '--listen', '0', '--state', folder]);
     expect(full.code).toBe(2);
-    expect(full.stderr).toContain('The saved exam is a quick one');
+    expect(full.stderr).toContain('The saved exam is a quick exam');
     await writeFile(join(folder, 'exam.json'), '{"format":1', { mode: 0o600 });
     const damaged = await examine(argv);
     expect(damaged.code).toBe(6);

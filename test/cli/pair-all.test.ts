@@ -184,7 +184,7 @@ describe('signage pair --venue X --all', () => {
     for (const { id } of screens) expect(await codeOn(id)).toBe('cancelled');
     expect(stderr).toContain('0 of 3 screens are paired.');
     expect(stderr).toContain(
-      `The unused codes of 3 screens were cancelled. To go on: signage pair --venue '${venue.name}' --all`,
+      `The unused codes of 3 screens were cancelled. To continue: signage pair --venue '${venue.name}' --all`,
     );
   });
 

@@ -128,7 +128,7 @@ describe('signage pair --claims-file', () => {
       during: async (io) => io.until(/"step":"code"/).then(() => io.signal('SIGINT')),
     });
     expect(code).toBe(130);
-    expect(stderr).toContain(`To go on: signage pair --venue '${venue.name}' --all --tv`);
+    expect(stderr).toContain(`To continue: signage pair --venue '${venue.name}' --all --tv`);
     const { body } = await service.manage('GET', `/v1/screens/${screens[0]?.id}`);
     expect(body.provisioningCode.status).toBe('cancelled');
   });
@@ -140,10 +140,10 @@ describe('signage pair --claims-file', () => {
     const { code, stderr } = await pairFrom(file, venue.name, ['--yes', '-o', 'table']);
     expect(code).toBe(6);
     for (const mistake of [
-      'line 3: screen: is on line 2, too',
+      'line 3: screen: is also on line 2',
       'line 3: claim: A claim is 6 letters and digits',
       `line 4: screen: there is no screen "C" in the venue "${venue.name}"`,
-      'line 4: claim: is on line 2, too',
+      'line 4: claim: is also on line 2',
     ])
       expect(stderr).toContain(mistake);
     expect((await statusOf({ claim, token })).body.status).toBe('waiting');

@@ -335,7 +335,7 @@ describe('signage pair, choosing the screen', () => {
       const name = place.split('/')[0];
       expect({ code, stderr }).toEqual({
         code: 3,
-        stderr: `signage: Your token is limited to the venues Gate A, and sees no "${name}".\n  ${hint}\n`,
+        stderr: `signage: Your token is limited to the venues Gate A. It cannot see "${name}".\n  ${hint}\n`,
       });
     }
   });

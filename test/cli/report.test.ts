@@ -98,7 +98,7 @@ describe('signage report impressions', () => {
   });
 
   it('counts all TVs of a service that does not know which are simulated, and says so', async () => {
-    const message = 'is no query parameter that we know: check its spelling';
+    const message = 'is not a known query parameter: check its spelling';
     const errors = [{ path: 'query.simulated', message }];
     const refusal = problem(400, 'invalid_request', message, { errors });
     const items = [{ key: '2026-06-01', impressions: 1, seconds: 5 }];

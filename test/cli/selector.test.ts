@@ -9,7 +9,7 @@ let older: StubService;
 const stubs = new Set<StubService>();
 afterEachFile(() => Promise.all([...stubs].map((stub) => stub.close())));
 
-const message = 'is no query parameter that we know: check its spelling';
+const message = 'is not a known query parameter: check its spelling';
 const refusal = problem(400, 'invalid_request', `query.selector: ${message}`, {
   errors: [{ path: 'query.selector', message }],
 });

@@ -172,7 +172,7 @@ describe.skipIf(process.platform !== 'linux')(
       terminal.type('\u0003');
       expect(await terminal.ended).toBe(130);
       expect(terminal.seen().replaceAll('\n', '')).toContain(
-        `Paired 1 of 2 screens. To go on: signage pair --venue '${venue.name}' --all --tv`,
+        `Paired 1 of 2 screens. To continue: signage pair --venue '${venue.name}' --all --tv`,
       );
       const { body } = await service.manage('GET', `/v1/screens/${screens[1]?.id}`);
       expect(body.provisioningCode?.status).toBe(isWaiting ? 'cancelled' : undefined);

@@ -113,7 +113,7 @@ describe.concurrent('an exam of the simulated TV', () => {
     );
     await expect(runTvExam({ ...common, quick: false, onCode: tv.onCode })).rejects.toMatchObject({
       code: 'invalid_option',
-      message: expect.stringContaining('Resume it as such, or start anew'),
+      message: expect.stringContaining('Resume it with the same kind, or start a new exam'),
     });
   }, 120_000);
 });

@@ -18,8 +18,8 @@ export interface ItemResult {
 type Outcome<M> = string | ({ result: string } & M);
 
 /**
- * Requests in flight of a command for several records. The service answers one in about 1 ms, so
- * more would only wait in its queue.
+ * Maximum number of requests in flight while a command changes several records. The service answers
+ * a request in about 1 ms, so more requests would only wait in its queue.
  */
 export const recordsAtOnce = 16;
 

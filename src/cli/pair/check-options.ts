@@ -1,7 +1,7 @@
 import type { CommandContext } from '../command/context.ts';
 import { usage } from '../options/settings.ts';
 
-/** Refuses options that exclude each other. */
+/** Rejects options that exclude each other. */
 export function checkOptions({ options, common }: CommandContext): void {
   if (options.qr && options.qrWeb)
     throw usage('--qr and --qr-web show different QR codes. Give one.');

@@ -11,7 +11,10 @@ import { describeTv } from './shown-claim.ts';
 
 const columns = ['screen', 'claim'] as const;
 
-/** Returns a function that reads the cell of a column. Throws `invalid_file` for another header. */
+/**
+ * Returns a function that reads the cell of a column. Throws `invalid_file` if the header is not
+ * valid.
+ */
 function readHeader(header: CsvLine | undefined, file: string) {
   const names = header?.cells.map((cell) => cell.trim()) ?? [];
   if (columns.some((column) => !names.includes(column)))
@@ -43,7 +46,7 @@ export async function readClaimsFile(call: CommandContext, venue: Venue): Promis
       fieldErrors.push({ path: `${file}, line ${line.number}: ${column}`, message });
     const requireFirst = (column: string, value: string) => {
       const first = seen.get(value);
-      if (first !== undefined) complain(column, `is on line ${first}, too`);
+      if (first !== undefined) complain(column, `is also on line ${first}`);
       seen.set(value, first ?? line.number);
     };
     const typed = cell(line, 'claim');

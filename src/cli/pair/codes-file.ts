@@ -11,9 +11,9 @@ function rowOf({ venue, screen, code, expiresAt }: PairUpdate): string {
 }
 
 /**
- * Passes updates on, and keeps the codes that no TV has used yet in a new file: CSV (RFC 4180),
- * mode 0600. Deletes the file at the end, when all codes are used or cancelled. Throws `usage` if
- * the file exists or cannot be created.
+ * Yields all updates unchanged, and keeps the codes that no TV has used yet in a new file: CSV (RFC
+ * 4180), mode 0600. Deletes the file at the end if all codes are used or cancelled. Throws `usage`
+ * if the file exists or cannot be created.
  */
 export async function* keepCodesFile(
   path: string,

@@ -39,7 +39,9 @@ const letters: Readonly<Record<string, string>> = {
 };
 
 const dotsAcross = 5;
-/** The upper dot row of each text line. One line of block characters draws two rows of dots. */
+/**
+ * Rows of dots at which a text line begins. One line of block characters draws two rows of dots.
+ */
 const lines = [0, 2, 4, 6];
 const blocks = [' ', '▄', '▀', '█'];
 
@@ -78,8 +80,8 @@ export function blockLetters(code: string, columns: number): string[] | undefine
 }
 
 /**
- * Returns the link for a TV app that works with a phone. It contains the service address and the
- * code.
+ * Returns the link that the QR code contains for TV apps that work with a phone. It has the service
+ * address and the code.
  */
 export function pairLink(url: string, code: string): string {
   return `signage://pair?url=${encodeURIComponent(url)}&code=${encodeURIComponent(code)}`;
@@ -87,9 +89,9 @@ export function pairLink(url: string, code: string): string {
 
 /** Draws the QR code of a text, as lines of equal width. Light dots are drawn as blocks. */
 export type DrawQr = (text: string) => {
-  /** Two characters for each dot. */
+  /** The QR code with two characters for each dot. */
   large: readonly string[];
-  /** One character for two dots, one above the other. */
+  /** The QR code with one character for each two dots in a column. */
   compact: readonly string[];
 };
 

@@ -88,7 +88,7 @@ async function cancelCode(session: PairSession, { code }: Pairing): Promise<void
 
 /**
  * Throws `pairing_code_used` if a TV has registered with another code of the screen. The service
- * never returns that code, but the time at which it was created identifies it.
+ * does not return that code. Its creation time identifies the code.
  */
 async function requireUnpaired(session: PairSession, pairing: Pairing): Promise<void> {
   const { call, signal } = session;
@@ -101,7 +101,8 @@ async function requireUnpaired(session: PairSession, pairing: Pairing): Promise<
   const device = await retryWhileUnreachable(session, pairing, () =>
     call.read('getDevice', { params: { id: deviceId }, signal }),
   );
-  // Using one code cancels the others: if the newest was not used, an earlier one was.
+  // Using a code cancels all others of the screen. So if the newest code was not used, an earlier
+  // code was.
   const other =
     provisioningCode?.status === 'used'
       ? `the code created at ${provisioningCode.createdAt}`
@@ -115,7 +116,7 @@ async function requireUnpaired(session: PairSession, pairing: Pairing): Promise<
   );
 }
 
-/** Creates a new code. Throws `pairing_code_used` if another one was used meanwhile. */
+/** Creates a new code. Throws `pairing_code_used` if a TV has used another code meanwhile. */
 async function renewCode(session: PairSession, pairing: Pairing): Promise<void> {
   try {
     await retryWhileUnreachable(session, pairing, () => makeCode(session, pairing));
@@ -125,7 +126,10 @@ async function renewCode(session: PairSession, pairing: Pairing): Promise<void> 
   }
 }
 
-/** Provides a valid code until a TV registers with it. Returns the device id. */
+/**
+ * Yields a code, and a new code after each expiry, until a TV registers. A claim gets only one
+ * code. Returns the device id.
+ */
 async function* untilRegistered(
   session: PairSession,
   pairing: Pairing,
@@ -139,7 +143,7 @@ async function* untilRegistered(
       await requireUnpaired(session, pairing);
       const message = `Somebody else cancelled the code for "${placeName(pairing.place)}".`;
       throw new SignageError('pairing_code_cancelled', message, {
-        hint: `To get a new one: signage pair ${placeArgument(pairing.place)}`,
+        hint: `To get a new code: signage pair ${placeArgument(pairing.place)}`,
       });
     }
     if (pairing.claim !== undefined) {

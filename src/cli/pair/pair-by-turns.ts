@@ -21,7 +21,9 @@ import { showUpdates, updatesWithOutput } from './pairing-output.ts';
 import { renderPaired, renderPairing } from './render-pairing.ts';
 import { askClaim } from './shown-claim.ts';
 
-/** Offers the screen to the TV, and follows it. Throws `pairing_code_cancelled` after Escape. */
+/**
+ * Offers the screen to the TV, and follows the TV. Throws `pairing_code_cancelled` after Escape.
+ */
 async function* followOffered(
   session: PairSession,
   pairing: Pairing,
@@ -53,7 +55,9 @@ async function* followOffered(
   }
 }
 
-/** Errors that do not concern the screen: another claim, or another attempt, may work. */
+/**
+ * Errors that may not recur with another claim or another attempt. They do not concern the screen.
+ */
 const passingCodes: readonly ErrorCode[] = [
   'claim_not_found',
   'claim_offered',
@@ -65,7 +69,7 @@ const passingCodes: readonly ErrorCode[] = [
   'wait_timed_out',
 ];
 
-/** What remains of the turns when the command ends. Mutable: it is also read after an error. */
+/** Progress of the command. Mutable, because it is also read after an error. */
 interface Turns {
   /** The pairing of the current or last turn. */
   current: Pairing | undefined;
@@ -73,7 +77,7 @@ interface Turns {
   failures: Map<Pairing, SignageError>;
 }
 
-/** Asks for the claim of a TV until one is paired with the screen, or the screen is skipped. */
+/** Asks for claims until a TV is paired with the screen, or the person skips the screen. */
 async function* turnOf(
   session: PairSession,
   { venue, screen, message }: { venue: Venue; screen: Screen; message: string },
@@ -110,9 +114,9 @@ async function* turnOf(
 }
 
 /**
- * Pairs screens of a venue one after the other: asks for the claim that the TV of each shows. An
- * empty line skips the screen. `again` is the command that continues after an interruption. Returns
- * the exit code, or throws `wait_timed_out`.
+ * Pairs the screens of a venue one after the other. Asks for the claim that each TV shows. An empty
+ * line skips the screen. `again` is the command that continues after an interruption. Returns the
+ * exit code, or throws `wait_timed_out`.
  */
 export async function pairByTurns(
   session: PairSession,
@@ -136,7 +140,7 @@ export async function pairByTurns(
     if (current?.state === 'running' && current.code && current.code.status !== 'cancelled')
       call.note(describeUnfinished(current));
     call.note(
-      `Paired ${turns.paired} of ${countText(screens.length, 'screen')}. To go on: ${again}`,
+      `Paired ${turns.paired} of ${countText(screens.length, 'screen')}. To continue: ${again}`,
     );
     throw error;
   }

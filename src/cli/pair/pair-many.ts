@@ -18,12 +18,12 @@ import { showUpdates, updatesWithOutput } from './pairing-output.ts';
 import { renderVenue, renderVenueEnd } from './render-venue.ts';
 import { handleKey, type VenueSelection } from './venue-selection.ts';
 
-/** Limit of simultaneous long polls, one for each screen. */
+/** Maximum number of simultaneous long polls. Each screen needs one long poll. */
 const maxConcurrent = 200;
 
 /**
- * Merges the output of several generators. At most `atOnce` of them run at a time. On an error,
- * calls `stop`, waits for all generators to end, then throws the error.
+ * Merges the output of several generators. At most `atOnce` generators run at a time. After an
+ * error, calls `stop`, waits for all generators to end, then throws the error.
  */
 export async function* merge<T>(
   sources: readonly AsyncGenerator<T>[],
@@ -57,7 +57,7 @@ export async function* merge<T>(
   }
 }
 
-/** Pairs one of several screens. An error that concerns only this screen becomes an update. */
+/** Pairs one of several screens. Yields an update for an error that concerns only this screen. */
 async function* pairOneOfMany(
   session: PairSession,
   pairing: Pairing,
@@ -66,7 +66,8 @@ async function* pairOneOfMany(
   try {
     yield* followTv(session, pairing);
   } catch (error) {
-    // Too many unknown claims stop further offers, but not the TVs that have an offer already.
+    // After too many unknown claims, the service rejects further offers. TVs that have an offer can
+    // still register.
     if (isFatal(error) && !hasCode(error, 'too_many_attempts')) throw error;
     const failure = session.call.shownError(error as SignageError);
     failures.set(pairing, failure);
@@ -75,7 +76,7 @@ async function* pairOneOfMany(
   }
 }
 
-/** Pairs the screens concurrently. On an error, stops all of them. */
+/** Pairs the screens concurrently. After an error, stops all pairings. */
 function pairAll(
   session: PairSession,
   pairings: readonly Pairing[],
@@ -97,7 +98,10 @@ export function exitCodeFor(failures: ReadonlyMap<Pairing, SignageError>): numbe
   });
 }
 
-/** Says what remains when the command ends early. `again` is the command that continues. */
+/**
+ * Prints the number of paired screens and how to continue when the command ends early. `again` is
+ * the command that continues.
+ */
 function noteUnfinished({ call }: PairSession, pairings: readonly Pairing[], again: string): void {
   const done = pairings.filter(({ state }) => state === 'done').length;
   call.note(`${done} of ${pairings.length} screens are paired.`);
@@ -108,7 +112,7 @@ function noteUnfinished({ call }: PairSession, pairings: readonly Pairing[], aga
   const cancelled = unfinished.filter(isCancelled).length;
   if (cancelled > 0)
     call.note(
-      `The unused codes of ${countText(cancelled, 'screen')} were cancelled. To go on: ${again}`,
+      `The unused codes of ${countText(cancelled, 'screen')} were cancelled. To continue: ${again}`,
     );
   for (const pairing of unfinished)
     if (!isCancelled(pairing)) call.note(describeUnfinished(pairing));

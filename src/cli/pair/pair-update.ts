@@ -2,11 +2,11 @@ import type { Pairing } from './pairing.ts';
 import type { Milestone } from './pairing-options.ts';
 
 /**
- * One update of a pairing, printed as one line with `-o ndjson`. All members are present. Those not
- * yet known are `null`.
+ * One update of a pairing, printed as one line with `-o ndjson`. All members are present. Unknown
+ * values are `null`.
  */
 export interface PairUpdate {
-  /** `code` occurs again when an expired code was replaced. */
+  /** `code` repeats for each new code after an expired one. */
   step: 'code' | Milestone | 'paired' | 'failed';
   at: string;
   venue: string;
@@ -28,7 +28,7 @@ export interface PairUpdate {
   error: string | null;
 }
 
-/** Makes the update for a step that was just reached. */
+/** Returns the update for a step that was just reached. */
 export function makeUpdate(
   { place: { venue, screen }, claim, code, device }: Pairing,
   step: PairUpdate['step'],

@@ -9,7 +9,10 @@ import { newPairing, type PairSession, restartTimeout } from './pairing.ts';
 import { askVenue } from './place/choose-place.ts';
 import { warnOfOtherCodes } from './place/prepare-place.ts';
 
-/** Refuses options of the form for one screen. `flag` selects screens of a venue. */
+/**
+ * Rejects options that are only valid for one screen. `flag` is the option that selects several
+ * screens of a venue.
+ */
 function refuseScreenOptions({ args, options }: CommandContext, flag: string): void {
   const meant = args.screen ?? options.screen;
   if (meant === undefined && !options.create && !options.replace && !options.qr && !options.qrWeb)
@@ -50,7 +53,8 @@ async function freeScreens(call: CommandContext, venue: Venue): Promise<readonly
 export async function pairVenue(session: PairSession): Promise<number> {
   const { call } = session;
   refuseScreenOptions(call, '--all');
-  if (call.options.tv) throw usage('--all asks for the claim of each TV: give --tv without one.');
+  if (call.options.tv)
+    throw usage('--all asks for the claim of each TV: give --tv without a claim.');
   const venue = await namedVenue(call);
   const screens = await freeScreens(call, venue);
   if (call.options.tv !== undefined)

@@ -6,7 +6,7 @@ export const milestones = ['registered', 'playlist', 'event', 'playing'] as cons
 export type Milestone = (typeof milestones)[number];
 export const defaultMilestone: Milestone = 'event';
 
-/** Whether a TV at this milestone is reported as paired. */
+/** Returns whether a TV at this milestone is reported as paired. */
 export function isPaired(milestone: Milestone): boolean {
   return milestones.indexOf(milestone) >= milestones.indexOf(defaultMilestone);
 }

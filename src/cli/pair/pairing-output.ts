@@ -22,13 +22,13 @@ import { registerForPlayer } from './player-link.ts';
 /** The control character BEL: the terminal makes a sound. */
 const bell = '\u0007';
 
-/** Whether this output format prints each code as soon as it exists. */
+/** Returns whether this output format prints each code as soon as it exists. */
 function resultsShowCodes({ output = 'table', jq, fields }: CommandContext['common']): boolean {
   if (jq !== undefined || fields !== undefined) return output === 'ndjson';
   return ['table', 'wide', 'ndjson', 'csv'].includes(output);
 }
 
-/** Rejects option combinations under which nobody would see the code that somebody must type. */
+/** Throws `usage` if nobody would see the code, because of the chosen output format. */
 export function requireVisibleCode(call: CommandContext): void {
   if (call.options.tv !== undefined || call.options.claimsFile !== undefined) return;
   if (isWatched(call) || !call.common.quiet || resultsShowCodes(call.common)) return;
@@ -36,10 +36,10 @@ export function requireVisibleCode(call: CommandContext): void {
   throw usage('With --quiet and this output format nobody would see the code. Use -o ndjson.');
 }
 
-/** Says where a browser takes the place of an app that reads the QR code. */
+/** Returns the note with the address of the web player, an alternative to the QR code. */
 export const inBrowser = (playerLink: string) => `In a browser instead: ${playerLink}`;
 
-/** Prints a QR code in black and white, whatever the colours of the terminal are. */
+/** Prints a QR code in black and white, regardless of the terminal's colours. */
 async function noteQr(
   { io, common, note }: CommandContext,
   drawQr: DrawQr,
@@ -56,8 +56,8 @@ async function noteQr(
 }
 
 /**
- * Prints the code, or that a TV gets it, on stderr if the results do not show it in time. With
- * `--qr`, also prints the QR code.
+ * Prints the code on stderr if the results do not show it in time. For a claim, prints that the TV
+ * gets the code. With `--qr`, also prints the QR code.
  */
 async function noteCode(
   { call, playerLinkOf }: PairSession,
@@ -77,20 +77,20 @@ async function noteCode(
     await noteQr(call, drawQr, update.link, playerLinkOf?.(update.code));
 }
 
-/** The parts of the output that show pairings to people. */
+/** Output for the person at the terminal. */
 interface PairingDisplay {
   /** Renders the live view. `undefined` if there is no live view. */
   render: ((size: LiveViewSize) => readonly LiveLine[]) | undefined;
   /** Returns the lines that replace the live view at the end. */
   last(): readonly LiveLine[];
-  /** Returns the note about a problem, which is printed if there is no live view. */
+  /** Returns the text about a problem. It is printed if there is no live view. */
   problemText(pairing: Pairing): string | undefined;
   drawQr?: DrawQr | undefined;
   /** Handles a key that was pressed during the live view. */
   onKey?(key: Key): void;
 }
 
-/** Passes updates on, and draws the live view or prints notes on stderr. */
+/** Yields all updates unchanged. Draws the live view, or prints notes on stderr. */
 export async function* updatesWithOutput(
   session: PairSession,
   { render, last, problemText, drawQr, onKey }: PairingDisplay,
@@ -160,7 +160,7 @@ const pairedView: View<PairUpdate> = { columns: [screenColumn, ...deviceColumns]
 
 /**
  * Prints each update as it happens. If a person watches the live view on the same terminal, prints
- * only the final result. That is a record, or a list with one row for each screen.
+ * only the final result. The result is a record, or a list with one row for each screen.
  */
 export async function showUpdates(
   call: CommandContext,

@@ -38,9 +38,9 @@ export interface Pairing {
   device: Device | undefined;
   /** Milestones that the TV has reached so far. */
   reached: Milestone[];
-  /** Why the pairing makes no progress at the moment. */
+  /** Reason why the pairing makes no progress at the moment. */
   problem: string | undefined;
-  /** What somebody else must do after the pairing, as a note at the end. */
+  /** Action needed by another person after the pairing, printed as a note at the end. */
   followUp: string | undefined;
   state: 'running' | 'done' | 'failed';
 }
@@ -67,9 +67,9 @@ export function placeArgument({ venue, screen }: Place): string {
   return shellQuote(typedName({ id: screen.id, name }));
 }
 
-/** Texts about a milestone that the TV has not reached yet. */
+/** Texts about the next milestone. */
 interface NextStep {
-  /** The state of the TV. */
+  /** State of the TV before the milestone, such as `has not registered yet`. */
   missing: string;
   /** End of a sentence that starts with `Waited for`. */
   awaited(screen: string): string;
@@ -109,8 +109,8 @@ function codeText({ place, code }: Pairing): string[] {
 }
 
 /**
- * Describes what an unfinished pairing left behind, and how to continue. Omits how to continue if
- * the pairing failed or never had a code: its error says that.
+ * Returns what an unfinished pairing left behind, and how to continue. Omits how to continue if the
+ * pairing failed or never had a code, because the error already says how.
  */
 export function describeUnfinished(pairing: Pairing): string {
   const { place, device, code, state } = pairing;
@@ -137,17 +137,25 @@ export interface PairSession {
   waitFor: Milestone;
   /** The role of the token. */
   role: Role;
-  /** Whether to end without a playlist that only a token of another role can publish. */
+  /**
+   * Whether the pairing ends early if only a token of another role can publish the missing
+   * playlist.
+   */
   endsWithoutPlaylist: boolean;
   timeoutMs: number | undefined;
   /** Deadline by the local clock. Infinite at a terminal, where a person can stop the command. */
   endsAtMs: number;
   signal: AbortSignal;
-  /** Aborts some time after `signal`. For requests whose outcome must be known at the end. */
+  /**
+   * Aborts some time after `signal`. Used for the last requests, which find out the final state of
+   * the codes.
+   */
   graceSignal: AbortSignal;
   /** Returns the link that the QR code of a pairing code encodes. */
   linkOf(code: string): string;
-  /** Returns the address of the web player to show beside the QR code. Default: shows none. */
+  /**
+   * Returns the address of the web player to show beside the QR code. Default: shows no address.
+   */
   playerLinkOf?: ((code: string) => string) | undefined;
   /** Called whenever a pairing has changed. */
   changed(pairing: Pairing): void;

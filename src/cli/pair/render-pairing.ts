@@ -80,8 +80,8 @@ function sideBySide(left: readonly string[], right: readonly LiveLine[]): LiveLi
 const minColumnsBeside = 30;
 
 /**
- * Adds the QR code above the text, as large as it fits, or beside it. If neither fits, says how
- * large the terminal must be. The lines of `below` need the whole width.
+ * Adds the QR code above or beside the text, as large as it fits. If it fits nowhere, adds the
+ * terminal size that it needs. The lines of `below` need the whole width.
  */
 function withQr(
   { large, compact }: ReturnType<DrawQr>,

@@ -18,7 +18,7 @@ import {
 const nameColumns = 24;
 /** Width of the marker, the code, the countdown and the longest state text. */
 const otherColumns = 32;
-/** Rows of the list that large letters must leave. */
+/** Minimum number of list rows that must stay free below the large letters. */
 const minListRows = 3;
 
 function stateText(
@@ -45,7 +45,7 @@ function cut(text: string, columns: number): string {
     : `${characters.slice(0, columns - 1).join('')}…`;
 }
 
-/** Renders the row of a screen, after `marker`. */
+/** Renders the row of a screen, with `marker` in front. */
 function rowOf(
   pairing: Pairing,
   { waitFor, call: { clock } }: PairSession,
@@ -85,7 +85,7 @@ function columnsOf(pairings: readonly Pairing[], size: Pick<LiveViewSize, 'colum
   return Math.max(4, Math.min(longest, nameColumns, size.columns - otherColumns));
 }
 
-/** Says which part of the list is shown, and which keys change it. */
+/** Returns the line that names the visible part of the list and the keys that change it. */
 function footer(
   from: number,
   shown: number,
@@ -101,8 +101,8 @@ function footer(
 
 /**
  * Renders the live view while all screens of a venue are paired. It shows the current code, in
- * large letters if they fit, and the page of the list with that code. Without a selection there
- * are no keys.
+ * large letters if they fit, and the list page with that code. Without a selection it shows no
+ * keys.
  */
 export function renderVenue(
   venue: string,
@@ -117,7 +117,7 @@ export function renderVenue(
   const problem = delayed
     ? wrapText(`${delayed.place.screen.name}: ${delayed.problem}`, size.columns - 1).split('\n')
     : [];
-  // The last row of the terminal stays empty. The title and the footer take one each.
+  // The last row of the terminal stays empty. The title and the footer take one row each.
   const freeRows = Math.max(1, size.rows - 3 - problem.length);
   const large = current ? largeCode(current, session.call.clock, size.columns) : [];
   const letters = freeRows - large.length >= minListRows ? large : [];
@@ -135,7 +135,7 @@ export function renderVenue(
   ];
 }
 
-/** Renders the lines that remain at the end: every screen, in the order of the service. */
+/** Renders the lines that remain at the end: all screens, in the order of the service. */
 export function renderVenueEnd(
   venue: string,
   pairings: readonly Pairing[],

@@ -36,13 +36,13 @@ import { askClaim, confirmTv } from './shown-claim.ts';
 
 interface PairingOptions {
   waitFor: Milestone | undefined;
-  /** The claim that the TV shows, as typed. Empty: it is asked for. */
+  /** The claim that the TV shows, as typed. If it is empty, the command asks for the claim. */
   tv?: string | undefined;
-  /** Milliseconds. Default: no limit at a terminal, otherwise 15 minutes. */
+  /** Maximum duration in milliseconds. Default: no limit at a terminal, otherwise 15 minutes. */
   timeout: number | undefined;
 }
 
-/** Whether the service serves the web player: `--no-player` and proxies may prevent it. */
+/** Returns whether the service serves the web player. `--no-player` or a proxy may prevent it. */
 async function hasWebPlayer(call: CommandContext): Promise<boolean> {
   const reply = await call.send('GET', '/player').catch(() => undefined);
   return reply?.status === 200;
@@ -53,8 +53,7 @@ async function makeSession(
   { role }: PairRights,
   options: PairingOptions,
 ): Promise<PairSession> {
-  // When the terminal that shows the code closes, the command ends in an orderly way and cancels
-  // the code.
+  // Cancels the code and ends the command in an orderly way when the terminal closes.
   call.heedHangup();
   const { clock, interrupted, prompter } = call;
   const { url } = await call.profile();
@@ -65,7 +64,7 @@ async function makeSession(
     call,
     role,
     waitFor: options.waitFor ?? defaultMilestone,
-    // Without a terminal, exit code 0 promises the milestone, and the timeout ends the wait.
+    // Without a terminal, exit code 0 promises the milestone, so only the timeout ends the wait.
     endsWithoutPlaylist:
       options.waitFor === undefined &&
       timeoutMs === undefined &&
@@ -73,7 +72,7 @@ async function makeSession(
     timeoutMs,
     ...signalsOf(call, interrupted),
     changed: () => {},
-    // The timeout starts only now, so that the time for questions does not count.
+    // The timeout starts after the questions, so their duration does not count.
     endsAtMs: timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs,
     linkOf: qrWeb ? linkToPlayer : (code) => pairLink(url.value, code),
     playerLinkOf: qr && (await hasWebPlayer(call)) ? linkToPlayer : undefined,
@@ -89,7 +88,7 @@ async function noteUnreachable(call: CommandContext): Promise<void> {
     );
 }
 
-/** Pairs one screen. If the pairing ends early, describes what remains. */
+/** Pairs one screen. If the pairing ends early, prints what it left behind. */
 async function pairScreen(session: PairSession, pairing: Pairing): Promise<void> {
   const { call, waitFor } = session;
   try {
@@ -118,7 +117,7 @@ async function pairScreen(session: PairSession, pairing: Pairing): Promise<void>
   }
 }
 
-/** Returns the claim of `--tv`, which names the right TV. Asks for the claim if it is empty. */
+/** Confirms the claim given with `--tv`. If the claim is empty, asks for it. */
 async function claimOf(
   call: CommandContext,
   typed: string,
@@ -157,7 +156,7 @@ export async function runPair(
   requireVisibleCode(call);
   if (options.claimsFile !== undefined) return pairClaims(await makeSession(call, rights, options));
   if (options.all) {
-    // The person who asks the next TV for its claim does not wait for a playlist.
+    // In turns, the person asks for the claim of the next TV without waiting for a playlist.
     const byTurns = options.tv !== undefined && { waitFor: options.waitFor ?? 'registered' };
     return pairVenue(await makeSession(call, rights, { ...options, ...byTurns }));
   }
@@ -169,7 +168,7 @@ export async function runPair(
 const replaceReason = 'Replaced by another TV (signage device replace)';
 
 /**
- * Runs `signage device replace`: revokes the TV of a screen and pairs another one. Nothing else of
+ * Runs `signage device replace`: revokes the TV of a screen and pairs another TV. Nothing else of
  * the screen changes.
  */
 export async function replaceDevice(

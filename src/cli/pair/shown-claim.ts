@@ -3,13 +3,13 @@ import type { CommandContext } from '../command/context.ts';
 import { readClaim } from '../options/pairing-code.ts';
 import { modelText } from './pair-update.ts';
 
-/** The screen that a TV is offered. It may still have to be created. */
+/** The screen offered to a TV. It may still have to be created. */
 interface OfferedPlace {
   venue: { name: string };
   screen: { name: string };
 }
 
-/** Describes the TV that shows a claim: `Samsung QM55C from 192.0.2.17`. */
+/** Returns a description of the TV that shows a claim: `Samsung QM55C from 192.0.2.17`. */
 export async function describeTv({ read }: CommandContext, claim: string): Promise<string> {
   const { deviceInfo, address } = await read('getClaim', { params: { claim } });
   const model = modelText(deviceInfo) || 'A TV of unknown model';
@@ -25,7 +25,7 @@ async function questionFor(
   return `${await describeTv(call, claim)}: pair it with ${place}?`;
 }
 
-/** Asks whether the TV that shows a claim is the right one. Returns the claim. */
+/** Asks whether the right TV shows the claim. Returns the claim. */
 export async function confirmTv(
   call: CommandContext,
   typed: string,
@@ -36,7 +36,7 @@ export async function confirmTv(
   return claim;
 }
 
-/** Errors of a look-up that the next one may not have: a person can type again, or wait. */
+/** Look-up errors that may not recur after a pause or with another claim. */
 const askAgainCodes: readonly ErrorCode[] = [
   'claim_not_found',
   'too_many_attempts',
@@ -54,8 +54,8 @@ function claimProblem(text: string): string | undefined {
 }
 
 /**
- * Asks for the claim that a TV shows, until there is such a TV and the person says that it is the
- * right one. Returns `undefined` for an empty line, which `canSkip` permits.
+ * Asks for a claim until a TV shows it and the person confirms that TV. Returns `undefined` for an
+ * empty line, which `canSkip` permits.
  */
 export async function askClaim(
   call: CommandContext,

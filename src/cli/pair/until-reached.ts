@@ -19,10 +19,10 @@ const pollIntervalMs = 1000;
 /** Time without progress before a hint suggests what to check at the TV. */
 const hintDelayMs = 10_000;
 const delivered: readonly (number | null)[] = [200, 304];
-/** Types of events that a TV sends only when it shows something. */
+/** Types of events that a TV sends only after it has shown something. */
 const playingTypes = ['impression', 'play'];
 
-/** Returns the time at which the service received the first event about something shown. */
+/** Returns the time at which the service received the first event of a playing TV. */
 async function playingSince({ call, signal }: PairSession, device: Device): Promise<string | null> {
   if (device.lastEventAt === null) return null;
   for (const type of playingTypes) {
@@ -63,8 +63,8 @@ async function currentPlaylist({ call, signal }: PairSession, screenId: string) 
 }
 
 /**
- * Returns what to do about a playlist that the TV did not get. Sets `followUp` if the pairing ends
- * because only somebody else can publish one.
+ * Returns what to do about a missing playlist. Sets `followUp` if the pairing ends because only
+ * another person can publish a playlist.
  */
 function missingPlaylist(
   playlist: Playlist | undefined,
@@ -73,7 +73,7 @@ function missingPlaylist(
 ): string {
   const { place } = pairing;
   if (playlist?.status === 'active')
-    return `The screen now has a playlist, version ${playlist.version}. Waiting for the TV to ask again: restarting its app is faster.`;
+    return `The screen now has a playlist, version ${playlist.version}. Waiting for the TV to fetch it. Restarting the app of the TV is faster.`;
   const what = playlist
     ? 'The playlist of the screen has expired'
     : 'The screen has no playlist yet';
@@ -89,9 +89,9 @@ function missingPlaylist(
 const hints: Partial<Record<Milestone, string>> = {
   playlist: 'The TV has not asked for its playlist yet. Check that its app is running.',
   event:
-    'The TV has sent no event yet. Many apps send their first one after some minutes of playing.',
+    'The TV has sent no event yet. Many apps send their first event after some minutes of playing.',
   playing:
-    'The TV has not reported yet that it plays. Many apps do so after some minutes of playing.',
+    'The TV has not reported yet that it plays. Many apps report this after some minutes of playing.',
 };
 
 /** Returns why the TV has not reached the milestone, if that is known. */
@@ -110,8 +110,8 @@ async function problemOf(
 }
 
 /**
- * Polls the device until it has reached the milestone. Returns the time at which it did. Returns
- * `undefined` if the pairing ends before, because only somebody else can publish a playlist.
+ * Polls the device until it has reached the milestone. Returns the time of the milestone. Returns
+ * `undefined` if the pairing ends earlier, because only another person can publish a playlist.
  */
 export async function untilReached(
   session: PairSession,

@@ -2,19 +2,22 @@ import type { Key } from '../terminal/keys.ts';
 import type { Pairing } from './pairing.ts';
 
 /**
- * The choice that the person at the terminal has made with the keys. Mutable: each redraw reads it.
+ * The selection that the person at the terminal has made with the keys. Mutable, because each
+ * redraw reads it.
  */
 export interface VenueSelection {
-  /** The pairing whose code is shown in large letters. Default: the first open one. */
+  /**
+   * The pairing whose code is shown in large letters. Default: the first pairing with an open code.
+   */
   selected: Pairing | undefined;
-  /** Part of the names of the screens to list. */
+  /** Text to search for in the names of the screens. */
   filter: string;
 }
 
 /** A code together with the pairing that it belongs to. */
 export type OpenPairing = Pairing & { code: NonNullable<Pairing['code']> };
 
-/** Whether the code of the pairing still has to be typed on a TV. */
+/** Returns whether the code of the pairing still has to be typed on a TV. */
 export function isOpen(pairing: Pairing): pairing is OpenPairing {
   return (
     pairing.claim === undefined &&
@@ -29,7 +32,7 @@ function rankOf(pairing: Pairing): number {
   return pairing.state === 'running' ? 1 : 2;
 }
 
-/** Returns the pairings that match the filter, those with an open code first. */
+/** Returns the pairings that match the filter. Pairings with an open code come first. */
 export function listedPairings(
   pairings: readonly Pairing[],
   { filter }: VenueSelection,
@@ -59,7 +62,10 @@ const steps: Readonly<Record<string, number>> = {
   end: Number.POSITIVE_INFINITY,
 };
 
-/** Arrow keys choose the code to show, other keys edit the filter, Escape clears it. */
+/**
+ * Handles a key. Arrow keys choose the code to show, Escape clears the filter, and other keys edit
+ * it.
+ */
 export function handleKey(
   selection: VenueSelection,
   pairings: readonly Pairing[],

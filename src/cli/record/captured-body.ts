@@ -14,7 +14,7 @@ const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
 };
 
 /**
- * The body of a message on its way through the recorder. Holds at most 1 MiB. Its hash is an HMAC,
+ * The body of a message that the recorder forwards. Holds at most 1 MiB. Its hash is an HMAC,
  * because a plain hash of a short body would reveal a pairing code in it.
  */
 export class CapturedBody {
@@ -24,7 +24,7 @@ export class CapturedBody {
   readonly #announced: number;
   #hash: string | undefined;
 
-  /** `announced` is the `Content-Length`, which counts if less arrives. */
+  /** `announced` is the `Content-Length`. It counts as the length if fewer bytes arrive. */
   constructor(hashKey: Uint8Array, announced = 0) {
     this.#announced = announced;
     this.#hmac = createHmac('sha256', hashKey);
@@ -53,7 +53,7 @@ export class CapturedBody {
     return this.#hash;
   }
 
-  /** Parses the body. Throws `invalid_json`, also for a body that is too large. */
+  /** Parses the body. Throws `invalid_json` if it is not JSON or is too large. */
   parse(contentEncoding = 'identity'): ParsedJson {
     if (this.isTooLarge) throw invalidJson('it is too large');
     const decode = decoders[contentEncoding.trim().toLowerCase()];

@@ -8,16 +8,16 @@ export interface CapturedMessage {
   body: CapturedBody;
 }
 
-/** One request and its answer as they passed the recorder, with their secrets. */
+/** One request and its answer as they passed the recorder, including secrets. */
 export interface CapturedExchange {
-  /** Unix epoch milliseconds. */
+  /** Arrival of the request, in Unix epoch milliseconds. */
   startedMs: number;
   tookMs: number;
   method: string;
   /** Path and query as sent. */
   path: string;
   request: CapturedMessage;
-  /** `undefined`: the TV got no answer. */
+  /** Status of the answer. `undefined`: the TV got no answer. */
   status: number | undefined;
   answer: CapturedMessage;
   outcome: Outcome;
@@ -26,7 +26,7 @@ export interface CapturedExchange {
 const parameter = /:\w+/g;
 const parameterCount = ({ path }: { path: string }) => path.match(parameter)?.length ?? 0;
 
-/** All operations by the form of their paths. Paths with fewer parameters come first. */
+/** All operations, by the shape of their paths. Paths with fewer parameters come first. */
 const routes = (Object.keys(operations) as OperationId[])
   .sort((one, other) => parameterCount(operations[one]) - parameterCount(operations[other]))
   .map((id) => {
@@ -34,7 +34,10 @@ const routes = (Object.keys(operations) as OperationId[])
     return { id, method, form: new RegExp(`^${path.replaceAll(parameter, '[^/]+')}$`) };
   });
 
-/** The operation of a request, and the methods of its path. Both are empty for an unknown path. */
+/**
+ * The operation of a request, and the methods that its path allows. For an unknown path,
+ * `operationId` is `undefined` and `methods` is empty.
+ */
 export interface Route {
   operationId: OperationId | undefined;
   methods: readonly string[];

@@ -6,7 +6,7 @@ import { type SchemaName, schemas } from '../../wire/schemas.ts';
 import type { CapturedExchange, CapturedMessage, Route } from './captured-exchange.ts';
 import type { Violation } from './recording.ts';
 
-/** Sections of docs/protocol.md for single operations. All others are in §5. */
+/** Sections of docs/protocol.md for single operations. Default: §5. */
 const sections: Partial<Record<OperationId, string>> = {
   registerDevice: '3.1',
   getPlaylist: '2.3',
@@ -21,7 +21,7 @@ const sections: Partial<Record<OperationId, string>> = {
   createCode: '4',
 };
 
-/** Violations shown for each exchange. */
+/** Maximum number of violations for a request, and for an answer. */
 const maxViolations = 20;
 const defaultBodyLimit = 1024 * 1024;
 const jsonType = /^application\/(?:[^\s;]+\+)?json\s*(?:;|$)/i;
@@ -40,7 +40,10 @@ class Violations {
     if (this.list.length < maxViolations) this.list.push({ in: this.#in, path, message, section });
   }
 
-  /** Validates a value. `prefix` names the query; the path of a body is a JSON Pointer. */
+  /**
+   * Adds the violations of a schema. With `prefix`, their paths are `query.<name>`. Otherwise the
+   * paths are JSON Pointers into the body.
+   */
   validate(section: string, name: SchemaName, value: unknown, prefix?: 'query'): void {
     const { error } = schemas[name].safeParse(value);
     for (const issue of error?.issues ?? []) {
@@ -54,7 +57,7 @@ class Violations {
   }
 }
 
-/** Adds the reason if a body is not JSON. Returns the parsed body otherwise. */
+/** Returns the parsed body. Adds a violation if the body is not JSON. */
 function parsed({ headers, body }: CapturedMessage, found: Violations, section: string) {
   try {
     return body.parse(headers['content-encoding']);
@@ -103,7 +106,11 @@ function checkHeaders(operationId: OperationId, request: CapturedMessage, found:
     found.add('2.1', 'header.authorization', 'must be "Bearer" and the device key');
   if (operationId === 'postEvents') {
     if (key === undefined)
-      found.add('2.5', 'header.idempotency-key', 'is missing: a repeated batch is stored twice');
+      found.add(
+        '2.5',
+        'header.idempotency-key',
+        'is missing: a repeated batch would be stored twice',
+      );
     else if (!eventsKey.test(String(key)))
       found.add('2.5', 'header.idempotency-key', 'must be 1 to 255 printable ASCII characters');
   } else if (key !== undefined && !secretKey.test(String(key)))
@@ -144,8 +151,8 @@ function checkAnswer({ method, status, answer }: CapturedExchange, { operationId
   const section = sections[operationId] ?? '5';
   const isError = status >= 400;
   if (!isError && status !== success && !(conditional && status === 304))
-    found.add(section, 'status', `must be ${success}, or that of an error`);
-  // Larger answers, such as backups, are not recorded.
+    found.add(section, 'status', `must be ${success}, or an error status`);
+  // Answers above 1 MiB, such as backups, are not recorded.
   if (method === 'HEAD' || status === 304 || answer.body.isTooLarge) return found.list;
   const expected = isError ? 'problem' : status === success ? schema : undefined;
   if (!expected) return found.list;
@@ -155,8 +162,8 @@ function checkAnswer({ method, status, answer }: CapturedExchange, { operationId
 }
 
 /**
- * Checks the request and the answer against the schemas of the protocol. Does not check the parts
- * that did not arrive. Returns at most 20 violations of each.
+ * Checks the request and the answer against the schemas of the protocol. Does not check parts that
+ * did not arrive. Returns at most 20 violations for the request, and 20 for the answer.
  */
 export function checkExchange(exchange: CapturedExchange, route: Route): Violation[] {
   const { outcome } = exchange;

@@ -17,18 +17,18 @@ import type { CapturedExchange } from './captured-exchange.ts';
 import type { Outcome } from './recording.ts';
 
 export interface ProxyOptions {
-  /** Base URL of the service, without a trailing slash. */
+  /** URL of the service, without a trailing slash. */
   target: string;
   host: string;
-  /** 0 takes a free port. */
+  /** Port to listen on. 0 takes any free port. */
   port: number;
-  /** Certificates to trust (PEM), in place of Node's own. */
+  /** Certificates to trust (PEM), in place of Node's default certificates. */
   certificates?: readonly string[];
   clock: Clock;
   random: Random;
-  /** Called once for each request, when its answer has ended. */
+  /** Called once for each request, after its answer has ended. */
   onExchange(exchange: CapturedExchange): void;
-  /** Called for a connection that sends no valid HTTP, with the code of Node's parser. */
+  /** Called with the error code of Node's parser when a connection sends no valid HTTP. */
   onInvalid(code: string): void;
 }
 
@@ -102,7 +102,7 @@ class PassedExchange {
     this.#answerBody = new CapturedBody(hashKey);
   }
 
-  /** Passes the exchange. Resolves when it has ended, in whatever way. */
+  /** Forwards the exchange. Resolves when it has ended, successfully or not. */
   async pass(): Promise<void> {
     const incoming = this.#incoming;
     const outgoing = this.#outgoing;
@@ -119,7 +119,7 @@ class PassedExchange {
     this.#report();
   }
 
-  /** Opens the request to the service, without its body. */
+  /** Opens the request to the service. Does not send its body yet. */
   #forward(): ClientRequest {
     const { clock, target, certificates } = this.#options;
     const { method, url, headers, headersDistinct } = this.#incoming;
@@ -127,10 +127,10 @@ class PassedExchange {
     const isSecure = protocol === 'https:';
     const passed = passedHeaders(headersDistinct);
     if (headers['transfer-encoding'] !== undefined) passed['transfer-encoding'] = ['chunked'];
-    // Each request has a connection of its own. The service may close an idle connection at the
-    // moment of a request. The TV would then get a 502 that it never gets without the recorder.
-    // Without `keep-alive` the service would cut a request that is too large before its 413 has
-    // arrived.
+    // Uses a new connection for each request. The service may close an idle connection just when a
+    // request arrives. The TV would then get a 502 that only the recorder causes. `keep-alive` is
+    // needed because the service would otherwise cut a request that is too large before its 413
+    // arrives.
     const upstream = (isSecure ? requestHttps : requestHttp)({
       ...urlToHttpOptions(new URL(target)),
       path: `${pathname.replace(/\/$/, '')}${url}`,
@@ -169,18 +169,18 @@ class PassedExchange {
     try {
       outgoing.writeHead(answer.statusCode ?? 0, passedHeaders(answer.headersDistinct));
     } catch (error) {
-      // Node refuses to send some headers and statuses that it accepts.
+      // Node refuses to send some headers and statuses that it accepts from a server.
       answer.destroy();
       this.#fail(error);
       return;
     }
     this.#answerHeaders = answer.headers;
-    // Held answers and streams reach the TV at once.
+    // Sends the headers at once, because a held answer or a stream may have no body yet.
     outgoing.flushHeaders();
     answer.pipe(outgoing);
   }
 
-  /** Answers 502, unless the answer has begun. A broken answer reports its own error. */
+  /** Answers 502 unless the answer has begun. An answer that breaks off reports its own error. */
   #fail(error: unknown): void {
     const outgoing = this.#outgoing;
     this.#discardRest();
@@ -193,7 +193,10 @@ class PassedExchange {
     outgoing.writeHead(502, { 'content-type': 'application/problem+json' }).end(body);
   }
 
-  /** An answer may end before its request has arrived, such as a 413. */
+  /**
+   * Waits until the request has arrived completely, or its connection is closed. Some answers, such
+   * as a 413, end earlier.
+   */
   async #untilReceived(): Promise<void> {
     const incoming = this.#incoming;
     if (incoming.readableEnded || incoming.socket.destroyed) return;
@@ -252,7 +255,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const hashKey = random(32);
   const open = new Set<Promise<void>>();
   const server = createServer((incoming, outgoing) => {
-    // An absolute URL or `*` names no path of the service.
+    // The recorder forwards only paths. It rejects absolute URLs and `*`.
     if (!incoming.url?.startsWith('/')) {
       onInvalid('the request has no path');
       outgoing.writeHead(400, { connection: 'close' }).end();

@@ -2,33 +2,35 @@ import type { RecordedExchange } from './recording.ts';
 
 /** One TV of a recording: all its requests that were sent with one binding. */
 export interface RecordedTv {
-  /** From 1, in order of the first request. */
+  /** Number from 1, in order of the first requests. */
   number: number;
   /** Id of its screen, if the recording shows its registration. */
   screenId: string | undefined;
-  /** In order of the requests. */
+  /** Exchanges in order of their requests. */
   exchanges: RecordedExchange[];
 }
 
-/** Returns a member of a recorded body, if it is a text. */
+/** Returns a member of a recorded body if it is a string. */
 export function textMember(json: unknown, name: string): string | undefined {
   if (typeof json !== 'object' || json === null || !Object.hasOwn(json, name)) return undefined;
   const value = json[name as keyof typeof json] as unknown;
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Returns the name of the credential of a request, or the text in its place. */
+/** Returns the credential of a request, as the recording names it. */
 export const credentialOf = ({ request }: RecordedExchange): string | undefined =>
   request.headers.authorization?.replace(/^Bearer /, '');
 
-/** Returns the name by which the TV of a request is known. */
+/** Returns the name that identifies the TV of a request. */
 function nameOf(exchange: RecordedExchange): string | undefined {
   const { operation, request, answer } = exchange;
   if (operation === 'registerDevice') return textMember(request.json, 'pairingCode');
   return operation === 'createClaim' ? textMember(answer.json, 'token') : credentialOf(exchange);
 }
 
-/** Returns the names that an answer gave to the TV: a key, or the code of an offer. */
+/**
+ * Returns the names of the secrets that an answer gave to the TV: a key, or the code of an offer.
+ */
 function issuedNames({ operation, status, answer }: RecordedExchange): string[] {
   const isKey =
     status === 201 && (operation === 'registerDevice' || operation === 'rotateDeviceKey');
@@ -40,8 +42,8 @@ function issuedNames({ operation, status, answer }: RecordedExchange): string[] 
 export const isManagement = ({ path }: RecordedExchange): boolean => /^\/v1(?:[/?]|$)/.test(path);
 
 /**
- * Groups the exchanges by TV: a registration with the requests of the keys that follow from it.
- * Omits management requests. A TV is known by its claim, its pairing code or its key.
+ * Groups the exchanges by TV. A claim, a pairing code or a key identifies the TV. Rotated keys
+ * belong to the same TV. Omits management requests.
  */
 export function recordedTvs(exchanges: readonly RecordedExchange[]): RecordedTv[] {
   const tvs: RecordedTv[] = [];

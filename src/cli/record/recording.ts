@@ -3,8 +3,8 @@ import { SignageError } from '../../domain/error.ts';
 import { tryParseJson } from '../../domain/json/try-parse-json.ts';
 
 /**
- * How an exchange ended. `answered`: the whole answer reached the TV. `tv_left`: the TV closed its
- * connection before. `request_cut`: the request did not arrive completely. `service_left`: the
+ * Outcome of an exchange. `answered`: the whole answer reached the TV. `tv_left`: the TV closed its
+ * connection earlier. `request_cut`: the request did not arrive completely. `service_left`: the
  * service closed its connection before the end. `unreachable`: the recorder answered with 502.
  */
 const outcomes = ['answered', 'tv_left', 'request_cut', 'service_left', 'unreachable'] as const;
@@ -13,7 +13,10 @@ export type Outcome = (typeof outcomes)[number];
 /** A rule of the protocol that a request or an answer breaks. */
 const violation = z.object({
   in: z.enum(['request', 'answer']),
-  /** A JSON Pointer, or `query.<name>`, `header.<name>`, `method`, `path` or `status`. */
+  /**
+   * Path of the violation: a JSON Pointer, `query.<name>`, `header.<name>`, `method`, `path` or
+   * `status`.
+   */
   path: z.string(),
   message: z.string(),
   /** Section of docs/protocol.md, such as `2.5`. */
@@ -22,8 +25,8 @@ const violation = z.object({
 export type Violation = z.infer<typeof violation>;
 
 /**
- * A request or an answer. `json` is its body. A body that is not JSON, or is too large, has only
- * its length and an HMAC. Equal bodies of one recording have equal HMACs.
+ * A request or an answer. `json` is its body. A body that is not JSON or is too large has only its
+ * length and an HMAC. Equal bodies have equal HMACs within a recording.
  */
 const message = z.object({
   headers: z.record(z.string(), z.string()),
@@ -33,18 +36,18 @@ const message = z.object({
 });
 export type RecordedMessage = z.infer<typeof message>;
 
-/** One line of a recording. Names such as `dak_#1` stand in place of secrets. */
+/** One line of a recording. Names such as `dak_#1` replace secrets. */
 const recordedExchange = z.object({
-  /** When the request arrived. */
+  /** Arrival time of the request. */
   at: z.iso.datetime(),
-  /** From the arrival of the headers to the end of the answer. */
+  /** Milliseconds from the arrival of the headers to the end of the answer. */
   ms: z.number().min(0),
-  /** The id in the table of operations. `null`: the protocol has no such endpoint. */
+  /** Operation id. `null`: the protocol has no such endpoint. */
   operation: z.string().nullable(),
   method: z.string().regex(/^[A-Z-]+$/),
   path: z.string().regex(/^\/[\x21-\x7e]*$/),
   request: message,
-  /** Status that the TV got. `null`: none. */
+  /** Status that the TV got. `null`: the TV got no answer. */
   status: z.int().nullable(),
   answer: message,
   outcome: z.enum(outcomes),

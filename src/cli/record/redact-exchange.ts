@@ -35,23 +35,24 @@ const answerHeaders = [
 
 const contentType = /^[a-z]+\/[a-z.+-]+(?:; *[a-z]+=[\w"-]+)*$/i;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Words without digits: a mistyped path stays readable, and is no secret. */
+/** Matches words without digits. They are no secrets, so a mistyped path stays readable. */
 const word = /^(?:v1|[a-z._-]{0,24})$/i;
 const number = /^\d{1,13}$/;
-/** Members whose value is secret, with everything nested in it. */
+/** Members whose value is secret, including all nested values. */
 const credentialMembers = new Set(['apikey', 'token', 'secret', 'password', 'authorization']);
-/** Returns a name of a member without case and separators. */
+/** Returns a member name in lower case, without separators. */
 const plainName = (member: string) => member.replaceAll(/[^a-z]/gi, '').toLowerCase();
-/** A pairing code in a member that may also hold an error code. */
+/** Matches a pairing code in a member that may also hold an error code. */
 const groupedCode = /^[A-Z0-9]{4}[- ]?[A-Z0-9]{4}$/;
 
 /**
- * The shortest `Idempotency-Key`. Except for batches, each key authorises a secret answer (§3.2).
+ * Returns the minimum length of an `Idempotency-Key`. Except for batches, each key gives access to
+ * an answer with a secret (§3.2).
  */
 const minKeyLength = (operationId: OperationId | undefined) =>
   operationId === 'postEvents' ? 1 : 16;
 
-/** Writes exchanges without secrets. */
+/** Replaces the secrets of an exchange by names. */
 class Redaction {
   readonly #names: SecretNames;
   readonly #operationId: OperationId | undefined;
@@ -61,7 +62,7 @@ class Redaction {
     this.#operationId = operationId;
   }
 
-  /** Replaces all segments and values that are neither words, numbers, UUIDs nor known. */
+  /** Replaces parts of a path and query that may be secret. Words, numbers and UUIDs stay. */
   path(path: string): string {
     const [before = '', ...rest] = path.split('?');
     const segments = before.split('/');
@@ -193,8 +194,7 @@ function decodeSafely(text: string): string {
 }
 
 /**
- * Returns the exchange as it is recorded: with the allowed headers only, and with names in place of
- * secrets.
+ * Returns the exchange for the recording: only the allowed headers, and names in place of secrets.
  */
 export function redactExchange(
   exchange: CapturedExchange,
@@ -220,8 +220,8 @@ export function redactExchange(
       message: redaction.text(one.message),
     })),
   });
-  // A secret may stand in a text before the header or member that reveals it. The first pass finds
-  // all secrets, and the second one replaces them.
+  // A text may contain a secret before the header or member that reveals it. So the first pass
+  // collects all secrets, and the second pass replaces them.
   redacted();
   return redacted();
 }

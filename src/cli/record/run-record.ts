@@ -38,7 +38,9 @@ function readListen(text: string): { host: string; port: number } {
   return { host: bare, port: Number(port) };
 }
 
-/** Throws `usage` if the service is the recorder itself, which would call itself endlessly. */
+/**
+ * Throws `usage` if the service is the recorder itself. The recorder would call itself endlessly.
+ */
 function requireOther(target: string, port: number): void {
   const { hostname, port: targetPort } = new URL(target);
   if (port === 0 || Number(targetPort) !== port || !isLoopback(hostname)) return;
@@ -54,8 +56,8 @@ function statusColour(status: number | null, { bad, good, warning }: Painter) {
 }
 
 /**
- * Formats an exchange for people, with a line for each violation:
- * `12:00:05  POST /devices/…/events  202  12 ms`
+ * Formats an exchange for people: `12:00:05  POST /devices/…/events  202  12 ms`. Adds a line for
+ * each violation.
  */
 function exchangeLines(exchange: RecordedExchange, paint: Painter): string {
   const { at, ms, method, path, status, answer, outcome, wrong } = exchange;
@@ -73,7 +75,7 @@ function exchangeLines(exchange: RecordedExchange, paint: Painter): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** Appends lines to a recording, one after the other. The first error ends the recording. */
+/** Appends lines to a recording, one after the other. `failed` aborts after the first error. */
 class RecordingFile {
   readonly #file: FileHandle;
   readonly #path: string;
@@ -147,7 +149,7 @@ async function printSummary(call: CommandContext, file: string): Promise<void> {
   const exchanges = readRecording(await readInput(call.io, file), file);
   await call.results.list([summarize(exchanges)], summaryView, 'Nothing was recorded.');
   const wrong = exchanges.filter((one) => one.wrong.length > 0).length;
-  call.note(`${countText(exchanges.length, 'exchange')} in ${file}, ${wrong} of them wrong.`);
+  call.note(`${countText(exchanges.length, 'exchange')} in ${file}, ${wrong} with violations.`);
 }
 
 /** Runs `signage record`. Returns the exit code. */

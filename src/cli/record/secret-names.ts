@@ -2,8 +2,8 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { decodedAscii } from '../api/connect.ts';
 
 /**
- * The kinds of names. `private` stands for a value that has the place of a secret, but not its
- * form, such as a pairing code in lower case.
+ * The kinds of names. `private` is a value in the place of a secret that does not have the form of
+ * a secret. An example is a pairing code in lower case.
  */
 export type SecretKind = KeyKind | 'claim' | 'code' | 'idempotency' | 'mac' | 'ip' | 'private';
 /** Prefixes of device keys, management tokens and the secrets of claims. */
@@ -19,22 +19,22 @@ const keys = /(?:[dm]ak|clm)_[0-9a-z]+/gi;
 const macs =
   /(?<![0-9a-z])(?:[0-9a-f]{2}([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2}){4}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})(?![0-9a-z])/gi;
 /**
- * 12 hex digits with a letter and a decimal digit. With a dash before them, they would be part of a
+ * Matches 12 hex digits with a letter and a decimal digit. Digits after a dash may belong to a
  * UUID.
  */
 const bareMacs = /(?<![\w-])(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{12}(?![\w-])/gi;
 const ipv4s = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)/g;
 const colonRuns = /[0-9a-f:]+/gi;
 /**
- * Unknown codes: 8 characters of the alphabet of codes (docs/protocol.md §4). The first alternative
- * skips UUIDs.
+ * Matches 8 characters of the alphabet of codes (docs/protocol.md §4). The first alternative skips
+ * UUIDs.
  */
 const uuidsAndCodes =
   /[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|(?<![\w#])[A-HJKMNP-Z2-9]{4}-?[A-HJKMNP-Z2-9]{4}(?!\w)/g;
 const uuidLength = 36;
 
 const windowLength = 8;
-/** Idempotency keys of batches may be as short as `1`. Short ones are no secrets. */
+/** Idempotency keys of batches may be as short as `1`. Short keys are no secrets. */
 const minLengths: Readonly<Partial<Record<SecretKind, number>>> = { idempotency: 16 };
 
 const isSeparator = (code: number) =>
@@ -66,15 +66,17 @@ function decoded(text: string): string {
   return current;
 }
 
-/** Secrets that start alike: their names, and their lengths from long to short. */
+/**
+ * Known secrets with the same first characters: their names, and their lengths in descending order.
+ */
 interface KnownSecrets {
   names: Map<string, string>;
   lengths: number[];
 }
 
 /**
- * Replaces secrets by names that are stable within one recording: `dak_#1`, `code_#2`. The same
- * secret has the same name everywhere.
+ * Replaces secrets by names that are stable within one recording: `dak_#1`, `code_#2`. Equal
+ * secrets have equal names everywhere.
  */
 export class SecretNames {
   readonly #names = new Map<string, string>();
@@ -98,7 +100,10 @@ export class SecretNames {
     return name;
   }
 
-  /** A claim is as short as a word. So `inText` does not find it. */
+  /**
+   * Returns the name of a claim. `inText` does not search for claims, because a claim is as short
+   * as a word.
+   */
   ofClaim(secret: string): string {
     return this.of(claimForm.test(secret) ? 'claim' : 'private', secret);
   }
@@ -126,15 +131,17 @@ export class SecretNames {
     return this.of(isIP(secret) === 0 ? 'private' : 'ip', secret);
   }
 
-  /** `minLength`: the shortest valid key, which is 16 for keys that authorise an answer. */
+  /**
+   * Returns the name of an `Idempotency-Key`. `minLength` is the length of the shortest valid key.
+   */
   ofIdempotencyKey(secret: string, minLength: number): string {
     const isValid = secret.length >= minLength && secret.length <= 255 && visibleAscii.test(secret);
     return this.of(isValid ? 'idempotency' : 'private', secret);
   }
 
   /**
-   * Replaces all secrets in a text: those with a name in any spelling, and everything that looks
-   * like a key, a code or an address. Decodes the text if it contains secrets.
+   * Replaces all secrets in a text: known secrets in any spelling, and everything that looks like a
+   * key, a code or an address. Decodes the text if it contains secrets.
    */
   inText(text: string): string {
     const plain = decoded(text);
@@ -143,19 +150,19 @@ export class SecretNames {
   }
 
   #searchFor(plain: string, name: string): void {
-    // A dummy such as 00:00:00:00:00:00 is no secret, and would be found in ids.
+    // Dummies such as 00:00:00:00:00:00 are no secrets, and their digits also occur in ids.
     if (plain.length < windowLength || /^(.)\1*$/.test(plain)) return;
     const start = plain.slice(0, windowLength);
     const alike: KnownSecrets = this.#known.get(start) ?? { names: new Map(), lengths: [] };
     this.#known.set(start, alike);
-    // A malformed spelling gives way to the name of the secret itself.
+    // The name of the valid secret replaces the name of a malformed spelling.
     if (alike.names.get(plain)?.startsWith('private') !== false) alike.names.set(plain, name);
     if (alike.lengths.includes(plain.length)) return;
     alike.lengths.push(plain.length);
     alike.lengths.sort((one, other) => other - one);
   }
 
-  /** Returns the longest known secret at an index. `plain` has only letters and digits. */
+  /** Returns the longest known secret at an index. `plain` contains only letters and digits. */
   #knownAt(plain: string, at: number): { name: string; length: number } | undefined {
     const alike = this.#known.get(plain.slice(at, at + windowLength));
     for (const length of alike?.lengths ?? []) {

@@ -16,15 +16,18 @@ export interface SummaryRow {
   answers: Record<string, number>;
   /** Number of violations of the protocol. */
   wrong: number;
-  /** Median of the seconds between two requests. `null`: fewer than two. */
+  /** Median interval between two requests, in seconds. `null` for fewer than two requests. */
   everySeconds: number | null;
-  /** Interval of the last config, for operations with an interval. */
+  /** Interval of the last config in seconds, for operations with an interval. */
   configSeconds: number | null;
-  /** Says that the intervals differ. */
+  /** Remark that the measured interval differs from the config. `null` if both agree. */
   remark: string | null;
 }
 
-/** Intervals that differ by less are equal: requests take time, and players add jitter. */
+/**
+ * Relative difference up to which intervals count as equal. Requests take time, and players add
+ * jitter.
+ */
 const tolerance = 0.25;
 
 type IntervalMember = 'syncIntervalMinutes' | 'heartbeatIntervalMinutes';
@@ -38,7 +41,7 @@ const intervals: Readonly<Record<string, { member: IntervalMember; verb: string 
 const startedMs = ({ at }: RecordedExchange) => Date.parse(at);
 const seconds = (ms: number) => Math.round(ms / 100) / 10;
 
-/** Returns the median gap in milliseconds. `timesMs` are sorted. */
+/** Returns the median gap in milliseconds. `timesMs` must be sorted. */
 function medianGap(timesMs: readonly number[]): number | undefined {
   const gaps = timesMs.slice(1).map((time, at) => time - (timesMs[at] ?? 0));
   return gaps.sort((one, other) => one - other)[Math.floor((gaps.length - 1) / 2)];

@@ -143,7 +143,10 @@ function creativeName(tv: DemoTv | undefined, creativeId: unknown): string {
   return item ? posix.basename(new URL(item.creativeUrl).pathname) : String(creativeId);
 }
 
-/** Formats `14:05:09  Aurora Café / Entrance       impression  spring.mp4, 10 s`. */
+/**
+ * Returns an event as one line: `14:05:09  Aurora Café / Entrance       impression  spring.mp4, 10
+ * s`.
+ */
 function eventLine({ event, screenId, receivedAt }: StoredEvent, tvs: readonly DemoTv[]): string {
   const tv = tvs.find((one) => one.screenId === screenId);
   const width = Math.max(...tvs.map((one) => one.place.length));

@@ -6,13 +6,13 @@ import { type ExamView, shown } from './exam-view.ts';
 const inChanges = { level: 'must', section: '2.9', part: 'changes' } as const;
 const notUsed = skip('The TV does not ask for changes.');
 
-/** Seconds between two requests with an unchanged cursor, less a tolerance. */
+/** Minimum seconds between two requests with an unchanged cursor, less a tolerance. */
 const pauseSeconds = 4.5;
-/** Seconds that a TV has to fetch what has changed. */
+/** Maximum seconds until a TV fetches the new playlist. */
 const fetchSeconds = 10;
 const slackMs = 200;
 
-/** Consecutive requests for changes that do not overlap. */
+/** Returns each pair of consecutive requests for changes that do not overlap. */
 function pairsOf(view: ExamView): { before: Exchange; after: Exchange }[] {
   return view.of('getDeviceChanges').flatMap((before) => {
     const after = view.nextOf(before);
@@ -20,7 +20,7 @@ function pairsOf(view: ExamView): { before: Exchange; after: Exchange }[] {
   });
 }
 
-/** The answers whose playlist differed from the playlist of the TV. */
+/** Returns the answers that name another playlist than the TV has. */
 function newsOf(view: ExamView): Exchange[] {
   return view.of('getDeviceChanges').filter((one) => {
     if (!isGood(one) || one.answer?.playlistEtag === undefined) return false;
@@ -47,10 +47,11 @@ export const changesChecks: readonly TvCheck[] = [
       );
       const [first] = early;
       if (pairs.length === 0) return notUsed;
-      // A busy machine may delay one request and not the next.
+      // A single early request may follow a delayed request, because a busy machine delays some
+      // requests.
       return first && early.length > 1
         ? fail(
-            `${early.length} times. ${shown(first.before)}; again after ${view.span(first.after.atMs - first.before.atMs)}.`,
+            `${early.length} early requests. ${shown(first.before)}; again after ${view.span(first.after.atMs - first.before.atMs)}.`,
           )
         : pass(`${pairs.length} requests with an unchanged cursor.`);
     },
@@ -69,7 +70,7 @@ export const changesChecks: readonly TvCheck[] = [
         return !next || next.atMs - one.endMs > fetchSeconds * view.timing.tvSecondMs + slackMs;
       });
       return missed
-        ? fail(`${shown(missed)} named another playlist; the TV did not fetch it.`)
+        ? fail(`${shown(missed)} named another playlist; the TV did not fetch that playlist.`)
         : pass(`${news.length} changes, each fetched.`);
     },
   },
@@ -135,7 +136,7 @@ export const changesChecks: readonly TvCheck[] = [
     judge(view) {
       const [missing] = view.faulted('changes.404');
       if (!missing) return notUsed;
-      // A TV may ask again after a restart.
+      // A TV may ask for changes again after a restart.
       const endMs = view.markedMs('power goes') ?? Number.POSITIVE_INFINITY;
       const again = view
         .of('getDeviceChanges')

@@ -1,10 +1,10 @@
 import type { PartId } from '../part-ids.ts';
 import type { ExamView } from './exam-view.ts';
 
-/** `must`: the TV breaks the protocol otherwise. `should`: the protocol recommends it. */
+/** `must`: a TV that fails breaks the protocol. `should`: the protocol only recommends it. */
 export type TvCheckLevel = 'must' | 'should';
 
-/** The judgement of one check. */
+/** The result of one check. */
 export interface TvCheckOutcome {
   /** Stable id, such as `tv.events.same-bytes-same-key`. */
   id: string;
@@ -14,9 +14,9 @@ export interface TvCheckOutcome {
   title: string;
   expected: string;
   result: 'pass' | 'fail' | 'skip';
-  /** What the TV did. For a skipped check, the reason. */
+  /** Observed behaviour of the TV. For a skipped check, the reason. */
   seen: string;
-  /** What to do if the check fails. */
+  /** Advice for the developer of the TV app if the check fails. */
   advice: string;
 }
 
@@ -25,15 +25,15 @@ export interface Verdict {
   seen: string;
 }
 
-/** One demand on a TV. It is judged from the recorded exchanges alone. */
+/** One requirement on a TV. It is judged from the recorded exchanges alone. */
 export interface TvCheck
   extends Pick<TvCheckOutcome, 'id' | 'level' | 'section' | 'title' | 'expected' | 'advice'> {
-  /** The part that must be over. Default: any request of the TV is enough. */
+  /** Part of the exam that must be finished. Default: one request of the TV suffices. */
   part?: PartId;
   judge(view: ExamView): Verdict;
 }
 
 export const pass = (seen: string): Verdict => ({ result: 'pass', seen });
 export const fail = (seen: string): Verdict => ({ result: 'fail', seen });
-/** The TV never did what the check is about. */
+/** Skips the check because the TV never used the feature under test. */
 export const skip = (reason: string): Verdict => ({ result: 'skip', seen: reason });

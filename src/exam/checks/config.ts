@@ -12,7 +12,7 @@ export function judgeFetched(view: ExamView, operation: TvOperation): Verdict {
   const first = view.of(operation).find(({ number }) => number > registered.number);
   if (!first) return fail(`${shown(registered)}; no such request came.`);
   const waitedMs = first.atMs - registered.endMs;
-  const seen = `First after ${view.span(waitedMs)}.`;
+  const seen = `First request after ${view.span(waitedMs)}.`;
   return view.isSoonEnough(waitedMs, firstConfig.syncIntervalMinutes) ? pass(seen) : fail(seen);
 }
 
@@ -24,13 +24,13 @@ export function judgeConditional(
   const gaps = view.gaps(operation).filter(({ before }) => before.answer?.etag !== undefined);
   const bare = gaps.filter(({ before, after }) => after.ifNoneMatch !== before.answer?.etag);
   if (gaps.length === 0) return skip('The TV sent no second request.');
-  const seen = `${gaps.length - bare.length} of ${gaps.length} requests.`;
+  const seen = `${gaps.length - bare.length} of ${gaps.length} requests had the ETag.`;
   return bare[0] && bare.length * 3 > gaps.length
     ? fail(`${seen} ${shown(bare[0].after)}, without the ETag.`)
     : pass(seen);
 }
 
-/** Judges whether none of `gaps` is too long, and few of `all` are too short. */
+/** Fails if a gap of `gaps` is too long, or if more than a third of `all` are too short. */
 function judgeGaps(view: ExamView, gaps: readonly Gap[], all: readonly Gap[]): Verdict {
   if (gaps.length + all.length === 0) return skip('The TV sent too few requests to measure.');
   const late = gaps.find(({ ms, maxMinutes }) => !view.isSoonEnough(ms, maxMinutes));
@@ -76,7 +76,7 @@ export const configChecks: readonly TvCheck[] = [
     expected: `at most 1.5 times syncIntervalMinutes, ${secondConfig.syncIntervalMinutes} min now`,
     advice: 'Apply each new config at once, without a restart.',
     judge(view) {
-      // While its config cannot be fetched, another check judges the TV.
+      // Another check judges the time in which the config cannot be fetched.
       const failingMs = view.faulted('config.500')[0]?.atMs ?? Number.POSITIVE_INFINITY;
       const isSecond = ({ maxMinutes, after }: Gap) =>
         maxMinutes === secondConfig.syncIntervalMinutes && after.atMs < failingMs;
@@ -115,12 +115,13 @@ export const configChecks: readonly TvCheck[] = [
     judge(view) {
       const [first] = view.faulted('config.500');
       const endMs = view.markedMs('config failures end');
-      if (view.isQuick) return skip('Only the long exam tries this.');
-      if (!first || endMs === undefined) return skip('The TV did not ask for its config then.');
+      if (view.isQuick) return skip('Only the full exam checks this.');
+      if (!first || endMs === undefined)
+        return skip('The TV did not ask for its config at that time.');
       const before = view.of('getPlaylist').findLast(({ atMs }) => atMs <= first.endMs);
       const silentMs = first.endMs - (before?.endMs ?? 0);
       if (!view.isSoonEnough(silentMs, secondConfig.syncIntervalMinutes))
-        return skip('The TV did not ask for its playlist before that, either.');
+        return skip('The TV did not ask for its playlist before the failures, either.');
       const during = view
         .of('getPlaylist')
         .filter(({ atMs }) => atMs > first.endMs && atMs <= endMs);

@@ -4,7 +4,7 @@ import { type ExamView, shown } from './exam-view.ts';
 
 const keeps = { level: 'must', section: '2.1', part: 'config' } as const;
 
-/** Judges whether the TV goes on with its key after a 401. */
+/** Judges whether the TV continues with its key after a 401. */
 function keepsKey(view: ExamView, fault: string): Verdict {
   const [refused] = view.faulted(fault);
   if (!refused) return skip('The TV sent no request at that time.');
@@ -27,9 +27,15 @@ const keepAdvice =
 const isRevoked = ({ answer, end }: Exchange) =>
   end === 'answered' && answer?.code === 'device_key_revoked';
 
-/** Requests with a revoked key that may follow: the TV may try it once beside an older one. */
+/**
+ * Number of requests with the revoked key that a TV may send. It may try the key once more while it
+ * also has an older key.
+ */
 const allowedTries = 1;
-/** Real milliseconds in which requests arrive that the TV sent before it read the answer. */
+/**
+ * Real milliseconds after the answer in which requests may arrive that the TV sent before it read
+ * the answer.
+ */
 const inFlightMs = 300;
 
 export const credentialChecks: readonly TvCheck[] = [

@@ -9,16 +9,18 @@ const inDeviceTime = {
 } as const;
 const notSent = skip('The TV sends no X-Device-Time.');
 
-/** What is wrong with the header of a batch. */
+/** Returns the problem with the `X-Device-Time` of a batch, or `undefined`. */
 function problemOf({ deviceTime, events }: Exchange): string | undefined {
-  if (deviceTime === undefined) return 'without it';
+  if (deviceTime === undefined) return 'without X-Device-Time';
   if (!/^\d{1,16}$/.test(deviceTime)) return `with X-Device-Time: ${deviceTime}`;
   const newestMs = 1000 * Math.max(...events.map(({ seconds }) => seconds ?? 0));
   const isInSeconds = Number(deviceTime) < firstMilliseconds && newestMs >= firstMilliseconds;
   return isInSeconds ? `with X-Device-Time: ${deviceTime}, in seconds` : undefined;
 }
 
-/** The checks of `X-Device-Time`. It is optional, so a TV without it is not judged. */
+/**
+ * The checks of `X-Device-Time`. The header is optional, so a TV that never sends it is not judged.
+ */
 export const deviceTimeChecks: readonly TvCheck[] = [
   {
     ...inDeviceTime,

@@ -23,14 +23,14 @@ function sameBatchAfter(view: ExamView, fault: string): Verdict {
   return pass(`${faulted.length} times the same bytes under the same key.`);
 }
 
-/** The batches that came after an exchange. */
+/** Returns the batches after an exchange. */
 const later = (view: ExamView, { number }: Exchange) =>
   view.of('postEvents').filter((one) => one.number > number);
 
-/** The event that a 400 named. */
+/** Returns the event that the injected 400 names. */
 const namedEvent = (refused: Exchange | undefined) => refused?.events[refusedIndex(refused)];
 
-/** Types of events that have a time of their own each. */
+/** Types of events of which a TV never sends two equal events. */
 const distinctTypes = ['impression', 'heartbeat'];
 
 const idleAdvice = 'Send at least a heartbeat event in each heartbeat interval.';
@@ -177,7 +177,7 @@ export const eventChecks: readonly TvCheck[] = [
     judge(view) {
       const [large] = view.faulted('events.413');
       if (!large) return skip('The TV sent no batch of several events at that time.');
-      // The TV may have dropped the event of a part that a 400 named later.
+      // The TV may have dropped the event of a part that a later 400 named.
       const dropped = namedEvent(view.faulted('events.400')[0]);
       return missingAfter(
         view,
@@ -225,14 +225,14 @@ export const eventChecks: readonly TvCheck[] = [
     advice: 'Never put an event into a new batch before the service has refused the old one.',
     judge(view) {
       const keys = new Map<string, Exchange>();
-      // A lost 202 was accepted, too.
+      // The service has also accepted a batch whose 202 was lost.
       const accepted = view.of('postEvents').filter(({ answer }) => answer?.status === 202);
       for (const batch of accepted) {
         // Other events, such as log events, may be equal.
         const distinct = batch.events.filter(({ type }) => distinctTypes.includes(type));
         for (const { digest, type } of distinct) {
           const first = keys.get(digest);
-          // A TV may start again in the second of its last heartbeat.
+          // A TV may restart in the second of its last heartbeat.
           if (type === 'heartbeat' && first?.fault === 'power.lost') continue;
           const isRepeat =
             first?.idempotencyKey !== undefined && first.idempotencyKey === batch.idempotencyKey;
@@ -248,10 +248,13 @@ export const eventChecks: readonly TvCheck[] = [
   },
 ];
 
-/** Whether the service itself answered. An event that it refuses has still come again. */
+/**
+ * Returns whether the service itself answered. The TV has sent the event again even if the service
+ * rejects it.
+ */
 const isServed = ({ end, fault }: Exchange) => end === 'answered' && fault === undefined;
 
-/** Judges whether each event comes in a batch after an exchange. */
+/** Fails if an expected event is missing from the batches after an exchange. */
 function missingAfter(view: ExamView, refused: Exchange, expected: Exchange['events']): Verdict {
   if (expected.length === 0) return skip('The batch had no other event.');
   const sent = new Set(
@@ -261,6 +264,6 @@ function missingAfter(view: ExamView, refused: Exchange, expected: Exchange['eve
   );
   const missing = expected.filter(({ digest }) => !sent.has(digest));
   return missing.length === 0
-    ? pass(`All ${expected.length} of them.`)
+    ? pass(`All ${expected.length} events came again.`)
     : fail(`${shown(refused)}; ${missing.length} of ${expected.length} events did not come again.`);
 }

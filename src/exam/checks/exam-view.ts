@@ -16,19 +16,19 @@ export interface Gap {
   before: Exchange;
   after: Exchange;
   ms: number;
-  /** Sync intervals of the config in force at both ends, in minutes. */
+  /** Shortest and longest sync interval of the configs in force at both ends, in minutes. */
   minMinutes: number;
   maxMinutes: number;
-  /** Whether something else than the interval may have caused the second request. */
+  /** Whether an answer about changes may have caused the second request. */
   isPrompted: boolean;
 }
 
 /** Real milliseconds that a busy machine may delay a request. */
 const slackMs = 300;
-/** Seconds in which a TV fetches what an answer about changes names. */
+/** Maximum seconds until a TV fetches the content that an answer about changes names. */
 const promptSeconds = 10;
 
-/** The recorded exam, as the checks ask about it. */
+/** Query functions for the recorded exam, shared by the checks. */
 export class ExamView {
   readonly exchanges: readonly Exchange[];
   readonly timing: Timing;
@@ -44,32 +44,32 @@ export class ExamView {
     this.playback = new TvPlayback(this.of('postEvents'), timing);
   }
 
-  /** All exchanges of an operation. */
+  /** Returns all exchanges of an operation. */
   of(operation: TvOperation): Exchange[] {
     return this.exchanges.filter((one) => one.operation === operation);
   }
 
-  /** The exchanges that a fault was applied to. */
+  /** Returns the exchanges to which a fault was applied. */
   faulted(id: string): Exchange[] {
     return this.exchanges.filter(({ fault }) => fault === id);
   }
 
-  /** The next exchange of the same operation. */
+  /** Returns the next exchange of the same operation. */
   nextOf({ operation, number }: Exchange): Exchange | undefined {
     return this.exchanges.find((one) => one.operation === operation && one.number > number);
   }
 
-  /** The latest time of a mark. */
+  /** Returns the latest time of a mark. */
   markedMs(name: string): number | undefined {
     return this.#marks.findLast((mark) => mark.name === name)?.atMs;
   }
 
-  /** The registrations that gave the TV a key. */
+  /** Returns the registrations that gave the TV a key. */
   get registrations(): Exchange[] {
     return this.of('registerDevice').filter(isGood);
   }
 
-  /** Sync interval of the config that the TV had at a moment, in minutes. */
+  /** Returns the sync interval of the config that the TV had at a moment, in minutes. */
   syncMinutesAt(atMs: number): number {
     const last = this.exchanges.findLast(
       (one) => one.endMs <= atMs && isGood(one) && one.answer?.syncMinutes !== undefined,
@@ -77,7 +77,7 @@ export class ExamView {
     return last?.answer?.syncMinutes ?? 1;
   }
 
-  /** The gaps after good answers to an operation, while the TV was paired and had power. */
+  /** Returns the gaps after good answers to an operation, while the TV was paired and had power. */
   gaps(operation: 'getPlaylist' | 'getDeviceConfig'): Gap[] {
     const all = this.of(operation);
     return all.flatMap((before, at) => {
@@ -91,7 +91,7 @@ export class ExamView {
     });
   }
 
-  /** Whether an answer about changes may have caused one of two consecutive requests. */
+  /** Returns whether an answer about changes may have caused one of two consecutive requests. */
   isPrompted(before: Exchange, after: Exchange): boolean {
     const fromMs = before.atMs - promptSeconds * this.timing.tvSecondMs;
     return this.of('getDeviceChanges').some(
@@ -99,7 +99,10 @@ export class ExamView {
     );
   }
 
-  /** Whether the TV registered, had no power, was revoked, or the exam paused meanwhile. */
+  /**
+   * Returns whether the TV registered, lost power or was revoked between two moments. A resume of
+   * the exam counts, too.
+   */
   #isRestarted(fromMs: number, toMs: number): boolean {
     const isBetween = (atMs: number) => atMs >= fromMs && atMs <= toMs;
     return (
@@ -108,27 +111,27 @@ export class ExamView {
     );
   }
 
-  /** Seconds of TV time between two moments. */
+  /** Returns the seconds of TV time between two moments. */
   tvSeconds(fromMs: number, toMs: number): number {
     return (toMs - fromMs) / this.timing.tvSecondMs;
   }
 
-  /** Whether a gap is at most 1.5 times an interval in minutes. */
+  /** Returns whether a gap is at most 1.5 times an interval in minutes. */
   isSoonEnough(gapMs: number, minutes: number): boolean {
     return gapMs <= 1.5 * minutes * this.timing.minuteMs + slackMs;
   }
 
-  /** Whether a gap is at least half an interval in minutes. */
+  /** Returns whether a gap is at least half an interval in minutes. */
   isLateEnough(gapMs: number, minutes: number): boolean {
     return gapMs >= 0.5 * minutes * this.timing.minuteMs - slackMs;
   }
 
-  /** Whether the TV waited as long as a `Retry-After` says. */
+  /** Returns whether the TV waited as long as a `Retry-After` demands. */
   isAfter(retryAfterSeconds: number, waitedMs: number): boolean {
     return waitedMs >= retryAfterSeconds * 1000 - slackMs;
   }
 
-  /** Shows a time span: in seconds, and in seconds of TV time if that is something else. */
+  /** Formats a time span in seconds. Adds the seconds of TV time if the pace is not 1. */
   span(ms: number): string {
     const seconds = (ms / 1000).toFixed(1);
     const tvSeconds = (ms / this.timing.tvSecondMs).toFixed(0);
@@ -138,7 +141,7 @@ export class ExamView {
 
 const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
-/** Shows an exchange: its time of day, the request without its id, and its answer. */
+/** Formats an exchange: its time of day, the request without the TV's id, and its answer. */
 export function shown({ method, path, atMs, end, answer }: Exchange): string {
   const time = new Date(atMs).toISOString().slice(11, 21);
   const code = answer?.code === undefined ? '' : ` ${answer.code}`;

@@ -9,18 +9,21 @@ const inPlaylist = { level: 'must', section: '2.3', part: 'playlist' } as const;
 const noImpressions = skip('The TV reported no impressions.');
 const percent = (share: number) => `${Math.round(100 * share)} % of the time`;
 
-/** Seconds that a TV may take to finish its item and to start the next playlist. */
+/** Maximum seconds until a TV has finished its item and started the next playlist. */
 const switchSeconds = 2 * itemSeconds + 2;
-/** Seconds in which a TV plays each item once, and some more. */
+/** Seconds in which a TV plays each item at least once. */
 const roundSeconds = itemCount * itemSeconds + switchSeconds;
 
-/** When the parts end that run beside this one. */
+/**
+ * Returns the time at which the network part begins. The parts that run beside this one have ended
+ * by then.
+ */
 const networkMs = (view: ExamView) => view.markedMs('network goes') ?? Number.POSITIVE_INFINITY;
 
 const isGone = ({ answer }: Exchange) => answer?.code === 'playlist_not_found';
 const editionOf = ({ creativeId }: SentEvent) => itemOf(creativeId)?.edition;
 
-/** The answers that gave the TV an edition for the first time. */
+/** Returns the answers that gave the TV an edition for the first time. */
 function deliveries(view: ExamView): { edition: number; given: Exchange }[] {
   const found: { edition: number; given: Exchange }[] = [];
   for (let edition = 1; ; edition++) {
@@ -33,18 +36,18 @@ function deliveries(view: ExamView): { edition: number; given: Exchange }[] {
   }
 }
 
-/** Whether the TV sent a batch so late that it must report what it played after `sinceMs`. */
+/** Returns whether the service accepted a batch more than `seconds` of TV time after `sinceMs`. */
 const hasReported = (view: ExamView, sinceMs: number, seconds: number) =>
   view.of('postEvents').some((one) => isGood(one) && view.tvSeconds(sinceMs, one.atMs) > seconds);
 
-/** An impression that does not follow its predecessor in the playlist. */
+/** Returns the impressions that do not follow their predecessor in the playlist. */
 function outOfOrder(impressions: readonly SentEvent[]): SentEvent[] {
   return impressions.filter((event, at) => {
     const before = impressions[at - 1];
     const item = itemOf(event.creativeId);
     const itemBefore = itemOf(before?.creativeId);
     if (!before || !item || item.edition !== itemBefore?.edition) return false;
-    // After a pause, the playlist may start again, or an event may be missing.
+    // After a pause, the playlist may restart, or an impression may be missing.
     const apart = (event.seconds ?? 0) - (before.seconds ?? 0);
     return apart < 1.8 * itemSeconds && item.index !== (itemBefore.index + 1) % itemCount;
   });
@@ -144,7 +147,8 @@ export const playlistChecks: readonly TvCheck[] = [
     judge(view) {
       const first = view.faulted('playlist.500-retry-after')[0] ?? view.faulted('playlist.500')[0];
       const endMs = view.markedMs('playlist failures end');
-      if (!first || endMs === undefined) return skip('The TV did not ask for its playlist then.');
+      if (!first || endMs === undefined)
+        return skip('The TV did not ask for its playlist at that time.');
       const isPairing = view.registrations.some(
         ({ endMs: registeredMs }) => registeredMs > first.endMs && registeredMs < networkMs(view),
       );
@@ -166,7 +170,8 @@ export const playlistChecks: readonly TvCheck[] = [
     judge(view) {
       const gone = view.of('getPlaylist').find(isGone);
       const backMs = view.markedMs('playlist comes back');
-      if (!gone || backMs === undefined) return skip('The TV did not ask for its playlist then.');
+      if (!gone || backMs === undefined)
+        return skip('The TV did not ask for its playlist at that time.');
       if (!hasReported(view, backMs, 0)) return skip('The TV sent no events after that time.');
       const share = view.playback.share(
         gone.endMs + switchSeconds * view.timing.tvSecondMs,
@@ -185,7 +190,7 @@ export const playlistChecks: readonly TvCheck[] = [
     advice: 'After 404 playlist_not_found, ask again at the usual interval.',
     judge(view) {
       const gone = view.of('getPlaylist').find(isGone);
-      if (!gone) return skip('The TV did not ask for its playlist then.');
+      if (!gone) return skip('The TV did not ask for its playlist at that time.');
       const next = view.nextOf(gone);
       if (!next) return fail(`${shown(gone)}; the TV did not ask again.`);
       const minutes = view.syncMinutesAt(gone.endMs);
@@ -211,9 +216,9 @@ export const playlistChecks: readonly TvCheck[] = [
       const { impressions } = view.playback;
       if (impressions.length === 0) return noImpressions;
       if (impressions.some((event) => editionOf(event) === back.edition))
-        return pass('It reported impressions.');
+        return pass('The TV reported impressions.');
       return hasReported(view, back.given.endMs, roundSeconds)
-        ? fail(`${shown(back.given)}; no impression of it.`)
+        ? fail(`${shown(back.given)}; no impression of its items.`)
         : skip('The TV sent no events after that time.');
     },
   },

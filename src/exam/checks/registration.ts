@@ -5,7 +5,7 @@ import { shown } from './exam-view.ts';
 const inRegister = { level: 'must', section: '3.2', part: 'register' } as const;
 const none = skip('The TV sent no registration.');
 
-/** Whether the service itself refused a request as malformed. */
+/** Returns whether the service itself rejected a request as malformed. */
 const isMalformed = ({ fault, answer }: Exchange) =>
   fault === undefined && [400, 413, 415].includes(answer?.status ?? 0);
 
@@ -36,7 +36,9 @@ export const registrationChecks: readonly TvCheck[] = [
       const sent = view.of('registerDevice');
       const bare = sent.find(({ isSecretIdempotencyKey }) => !isSecretIdempotencyKey);
       if (sent.length === 0) return none;
-      return bare ? fail(`${shown(bare)}, without a valid one.`) : pass(`${sent.length} of them.`);
+      return bare
+        ? fail(`${shown(bare)}, without a valid Idempotency-Key.`)
+        : pass(`${sent.length} registrations.`);
     },
   },
   {
@@ -87,7 +89,7 @@ export const registrationChecks: readonly TvCheck[] = [
       const first = view.exchanges.find(({ key }) => key === registered.answer?.newKey);
       return first
         ? pass(`First used after ${view.span(first.atMs - registered.endMs)}.`)
-        : fail(`${shown(registered)}; no request had its key.`);
+        : fail(`${shown(registered)}; no request had the new key.`);
     },
   },
   {

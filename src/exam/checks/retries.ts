@@ -6,7 +6,7 @@ import { type ExamView, shown } from './exam-view.ts';
 
 const always = { level: 'must', section: '2.6' } as const;
 
-/** A time in which each request of an operation failed. */
+/** A period in which all requests of an operation failed. */
 interface Outage {
   attempts: readonly Exchange[];
   tvSeconds: number;
@@ -14,7 +14,7 @@ interface Outage {
 
 const operations: readonly TvOperation[] = ['getPlaylist', 'getDeviceConfig', 'postEvents'];
 
-/** The times in which requests failed without a `Retry-After`. */
+/** Returns the periods in which requests failed without a `Retry-After`. */
 function outages(view: ExamView): Outage[] {
   const ends = [
     ['playlist.500', 'playlist failures end'],
@@ -33,8 +33,8 @@ function outages(view: ExamView): Outage[] {
 }
 
 /**
- * The highest number of attempts that an exponential backoff makes. It begins with a second and
- * doubles up to the interval. Three more attempts are allowed.
+ * Returns the maximum number of attempts in an outage. The backoff starts at one second and doubles
+ * up to the interval. Three more attempts are allowed.
  */
 function allowedAttempts(tvSeconds: number): number {
   const intervalSeconds =
@@ -42,13 +42,13 @@ function allowedAttempts(tvSeconds: number): number {
   return Math.ceil(3 + Math.log2(1 + tvSeconds) + tvSeconds / intervalSeconds);
 }
 
-/** Relative difference and real milliseconds up to which delays count as equal. */
+/** Maximum difference of delays that count as equal: relative, and in real milliseconds. */
 const equalShare = 0.03;
 const equalMs = 8;
 
 /**
- * The delays after the nth failure in a row, by n. Failures in a row with a `Retry-After` do not
- * count, because a TV may count that failure or not.
+ * Returns the delays after the nth failure in a row, by n. Failures after a `Retry-After` do not
+ * count, because TVs may number them differently.
  */
 function retryDelays(view: ExamView): Map<number, number[]> {
   const delays = new Map<number, number[]>();
@@ -69,7 +69,7 @@ function retryDelays(view: ExamView): Map<number, number[]> {
   return delays;
 }
 
-/** The delays of a group that equal its median. */
+/** Returns the delays of a group that equal the median of the group. */
 function equalDelays(delays: readonly number[]): number[] {
   const sorted = delays.toSorted((one, other) => one - other);
   const median = sorted[sorted.length >> 1] as number;
@@ -77,7 +77,10 @@ function equalDelays(delays: readonly number[]): number[] {
   return delays.filter((ms) => Math.abs(ms - median) <= tolerance);
 }
 
-/** Whether most delays are equal. A busy machine may have added to the others. */
+/**
+ * Returns whether at least 75 % of the delays are equal. A busy machine may have prolonged the
+ * others.
+ */
 function areEqual(groups: readonly number[][]): boolean {
   return groups.flatMap(equalDelays).length >= 0.75 * groups.flat().length;
 }
@@ -169,9 +172,9 @@ export const retryChecks: readonly TvCheck[] = [
   },
 ];
 
-/** Statuses of requests that are a mistake of the app. */
+/** Statuses that indicate a mistake of the app. */
 const mistakes = [400, 404, 405, 408, 413, 415, 431, 501];
-/** Error codes with these statuses that a correct app may get. */
+/** Error codes that a correct app may get with these statuses. */
 const noMistakes = ['playlist_not_found', 'pairing_code_not_found', 'idempotency_key_reused'];
 
 export const wireChecks: readonly TvCheck[] = [

@@ -18,7 +18,7 @@ export const rotationChecks: readonly TvCheck[] = [
       if (sent.length === 0) return notUsed;
       const bare = sent.find(({ isSecretIdempotencyKey }) => !isSecretIdempotencyKey);
       return bare
-        ? fail(`${shown(bare)}, without a valid one.`)
+        ? fail(`${shown(bare)}, without a valid Idempotency-Key.`)
         : pass(`${sent.length} rotations.`);
     },
   },

@@ -9,13 +9,16 @@ const notNumbered = skip('The TV does not number its events.');
 const numberAdvice =
   'Number the events of a device 1, 2, 3 … from its registration on. Store the next number with the queue.';
 
-/** An event, and the first batch that had it. */
+/** An event, and the first batch that contains it. */
 interface NumberedEvent {
   batch: Exchange;
   event: SentEvent;
 }
 
-/** The events that each device sent, by pairing code. An event of several batches is there once. */
+/**
+ * Returns the events of each device, identified by its pairing code. An event that was sent in
+ * several batches occurs once.
+ */
 function eventsByDevice(view: ExamView): NumberedEvent[][] {
   const devices = new Map<string | undefined, Map<string, NumberedEvent>>();
   let code: string | undefined;
@@ -31,20 +34,20 @@ function eventsByDevice(view: ExamView): NumberedEvent[][] {
 
 const isNumbered = ({ event }: NumberedEvent) => typeof event.seq === 'number';
 
-/** The devices that number at least one event. */
+/** Returns the devices that number at least one event. */
 const numberedDevices = (view: ExamView) =>
   eventsByDevice(view).filter((events) => events.some(isNumbered));
 
-/** Returns the first number of 1, 2, 3 … that no event of a device has, below its highest one. */
+/** Returns the lowest missing number below the highest number of a device's events. */
 function firstGap(events: readonly NumberedEvent[]): number | undefined {
   const numbers = new Set(events.flatMap(({ event }) => event.seq ?? []));
-  // Without a gap, the numbers are those up to the size of the set.
+  // Without a gap, the numbers are exactly 1 to the size of the set.
   return Array.from(numbers, (_, index) => index + 1).find((one) => !numbers.has(one));
 }
 
 const countOf = (devices: readonly NumberedEvent[][]) => `${devices.flat().length} events.`;
 
-/** The checks of `seq`. It is optional, so a TV without it is not judged. */
+/** The checks of `seq`. `seq` is optional, so a TV that never sends it is not judged. */
 export const sequenceChecks: readonly TvCheck[] = [
   {
     ...inSequence,
@@ -57,7 +60,7 @@ export const sequenceChecks: readonly TvCheck[] = [
       if (events.every(({ event }) => event.seq === undefined)) return notNumbered;
       const bare = events.find((one) => !isNumbered(one));
       return bare
-        ? fail(`${shown(bare.batch)}, with an event of type "${bare.event.type}" without it.`)
+        ? fail(`${shown(bare.batch)}, with an event of type "${bare.event.type}" without seq.`)
         : pass(`${events.length} events.`);
     },
   },
@@ -85,7 +88,7 @@ export const sequenceChecks: readonly TvCheck[] = [
     judge(view) {
       const devices = numberedDevices(view);
       if (devices.length === 0) return notNumbered;
-      // The TV may repair this event. It then keeps its number.
+      // The TV may repair the event that the 400 names. The repaired event keeps its number.
       const [refused] = view.faulted('events.400');
       const named = refused?.events[refusedIndex(refused)];
       for (const events of devices) {

@@ -2,7 +2,7 @@ import { itemSeconds } from '../exam-service.ts';
 import type { Timing } from '../options.ts';
 import type { Exchange, SentEvent } from '../wire/exchange.ts';
 
-/** An impression, by the TV's clock. */
+/** An impression, with times by the TV's clock. */
 interface Played {
   fromSeconds: number;
   toSeconds: number;
@@ -14,19 +14,21 @@ interface Anchor {
   offset: number;
 }
 
-/** How far from a moment a batch may tell what the TV's clock showed, in seconds of TV time. */
+/**
+ * Maximum distance between a moment and a batch whose clock offset is used, in seconds of TV time.
+ */
 const anchorRangeSeconds = 400;
-/** Longer durations are not believed. */
+/** Upper limit for durations that the TV reports, in seconds. */
 const maxDuration = 2 * itemSeconds;
 
 /**
- * The playing time that the TV reports. The TV's clock may be wrong, so the newest event of each
- * batch tells what the clock showed when the batch was sent.
+ * The playing time that the TV reports. The TV's clock may be wrong. The newest event of each batch
+ * shows the TV's time when the batch was sent.
  */
 export class TvPlayback {
   readonly #timing: Timing;
   readonly #anchors: readonly Anchor[];
-  /** All events, each once, in order of arrival. */
+  /** All events without duplicates, in order of arrival. */
   readonly events: readonly SentEvent[];
   readonly #played: readonly Played[];
 
@@ -50,21 +52,23 @@ export class TvPlayback {
     );
   }
 
-  /** The impressions, in order of their timestamps. */
+  /** Returns the impressions, in order of their timestamps. */
   get impressions(): SentEvent[] {
     return this.events
       .filter(({ type }) => type === 'impression')
       .sort((one, other) => (one.seconds ?? 0) - (other.seconds ?? 0));
   }
 
-  /** Returns what the TV's clock showed at a moment, or `undefined` if the TV sent no events. */
+  /**
+   * Returns the time of the TV's clock at a moment. Returns `undefined` if the TV sent no events.
+   */
   clockAt(atMs: number): number | undefined {
     const seconds = this.#tvSeconds(atMs);
     const distance = (anchor: Anchor) => Math.abs(anchor.seconds - seconds);
     const near = this.#anchors.filter((anchor) => distance(anchor) <= anchorRangeSeconds);
     const nearest = this.#anchors.toSorted((one, other) => distance(one) - distance(other));
     const used = near.length > 0 ? near : nearest.slice(0, 1);
-    // A batch of old events has an offset that is too small.
+    // A batch that contains only old events has an offset that is too small.
     return used.length === 0 ? undefined : seconds + Math.max(...used.map(({ offset }) => offset));
   }
 

@@ -1,11 +1,11 @@
 import type { Fault } from '../wire/faults.ts';
 import type { Exam, Part } from './part.ts';
 
-/** TV seconds until the exam cuts a held request. */
+/** TV seconds after which the exam cuts a held request. */
 const cutSeconds = 10;
 const waitMinutes = 1.5;
 
-/** Plays a fault on requests for changes, and waits for the request after it. */
+/** Injects a fault into requests for changes, and waits for the request after it. */
 async function meet(exam: Exam, fault: Omit<Fault, 'operation'>): Promise<void> {
   const active = exam.inject({ ...fault, operation: 'getDeviceChanges' });
   await exam.until(() => active.count >= (fault.times ?? 1), exam.minutes(waitMinutes));
@@ -14,14 +14,17 @@ async function meet(exam: Exam, fault: Omit<Fault, 'operation'>): Promise<void> 
   if (met) await exam.untilNext(met, exam.minutes(waitMinutes));
 }
 
-/** Held requests for changes are answered at once, cut, refused, and not offered any more. */
+/**
+ * Requests for changes are answered at once, then cut, then rejected with 503, and finally with
+ * 404.
+ */
 export const changes: Part = {
   id: 'changes',
   async run(exam) {
     const isUsed = () =>
       exam.recording.ofTv.some(({ operation }) => operation === 'getDeviceChanges');
     if (!(await exam.until(isUsed, exam.minutes(2)))) return;
-    exam.step('gets answers about changes at once, without a change');
+    exam.step('gets immediate answers about changes, although nothing has changed');
     await meet(exam, { id: 'changes.at-once', effect: { kind: 'at-once' }, times: 4 });
     exam.step('loses a held request for changes');
     await meet(exam, {
@@ -40,7 +43,7 @@ export const changes: Part = {
     exam.step('learns of changes');
     await exam.untilOver('playlist');
     await exam.pauseTv(20);
-    exam.step('finds no request for changes: 404');
+    exam.step('gets 404 for a request for changes');
     exam.inject({
       id: 'changes.404',
       operation: 'getDeviceChanges',

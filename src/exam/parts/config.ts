@@ -8,7 +8,7 @@ const unauthorized = (code?: string): Effect => ({
   ...(code !== undefined && { code }),
 });
 
-/** Answers that must neither make the TV forget its key nor make it hammer the service. */
+/** Answers after which the TV must keep its key and must not repeat its request rapidly. */
 const refusals: readonly { id: string; effect: Effect; isQuick?: true }[] = [
   { id: 'config.401-mismatch', effect: unauthorized('device_key_mismatch'), isQuick: true },
   { id: 'config.401-missing', effect: unauthorized('device_key_missing') },
@@ -16,7 +16,7 @@ const refusals: readonly { id: string; effect: Effect; isQuick?: true }[] = [
   { id: 'config.403', effect: { kind: 'answer', status: 403 }, isQuick: true },
 ];
 
-/** The config changes, and requests for it are refused. */
+/** The config changes. Then the exam rejects requests for the config. */
 export const config: Part = {
   id: 'config',
   async run(exam) {
@@ -31,7 +31,7 @@ export const config: Part = {
       firstMs,
     );
     if (!second) return;
-    exam.step('gets 401 and 403 for its config, of the service and of proxies');
+    exam.step('gets 401 and 403 for its config, from the service and from proxies');
     const chosen = refusals.filter(({ isQuick }) => isQuick || !exam.isQuick);
     for (const { id, effect } of chosen)
       exam.inject({ id, effect, operation: 'getDeviceConfig', times: 1 });

@@ -2,16 +2,19 @@ import type { TvRequest } from '../wire/exchange.ts';
 import type { Effect, Fault } from '../wire/faults.ts';
 import { type Exam, type Part, reportMinutes } from './part.ts';
 
-/** TV seconds that the TV has to send what remains of a batch that was refused. */
+/** Maximum TV seconds until the TV has sent the rest of a rejected batch. */
 const partsSeconds = 20;
 
 const hasSeveral = ({ events }: TvRequest) => events.length > 1;
 
-/** Index of the event that the exam refuses: the fourth, or the last one of a smaller batch. */
+/**
+ * Returns the index of the event that the exam rejects: the fourth, or the last event of a smaller
+ * batch.
+ */
 export const refusedIndex = ({ events }: Pick<TvRequest, 'events'>): number =>
   Math.min(3, events.length - 1);
 
-/** Plays a fault on batches, and waits for the batch after it. */
+/** Injects a fault into batches, and waits for the batch after it. */
 async function meet(exam: Exam, fault: Omit<Fault, 'operation'>): Promise<void> {
   const sinceMs = exam.now();
   const active = exam.inject({ ...fault, operation: 'postEvents' });
@@ -22,7 +25,7 @@ async function meet(exam: Exam, fault: Omit<Fault, 'operation'>): Promise<void> 
   if (last) await exam.untilNext(last, exam.minutes(reportMinutes));
 }
 
-/** Answers to batches of events are lost, and batches fail and are refused. */
+/** The answers to batches are lost. Then batches fail and are rejected. */
 export const events: Part = {
   id: 'events',
   async run(exam) {
@@ -48,7 +51,7 @@ export const events: Part = {
     ];
     const invalid: Effect = { kind: 'answer', status: 400, code: 'invalid_request', errors };
     let single = 0;
-    // A TV may send each event on its own.
+    // A TV may send each event in a batch of its own.
     const applies = (request: TvRequest) => hasSeveral(request) || ++single > 1;
     await meet(exam, { id: 'events.400', effect: invalid, times: 1, applies });
     const refused = exam.recording.ofTv.findLast(({ fault }) => fault === 'events.400');

@@ -1,7 +1,7 @@
 import { phasesOf, secondConfig } from '../options.ts';
 import { type Part, reportMinutes } from './part.ts';
 
-/** The network is away for some minutes: each connection breaks without an answer. */
+/** The network is down for some minutes: each connection breaks without an answer. */
 export const network: Part = {
   id: 'network',
   async run(exam) {
@@ -17,11 +17,11 @@ export const network: Part = {
     const backMs = exam.now();
     exam.step('finds its network again');
     const isBack = await exam.untilGood('getPlaylist', backMs, exam.minutes(1.6 * sync));
-    // The next part waits for a batch of events, too.
+    // The power part, which follows, also waits for a batch of events.
     if (isBack && exam.isQuick && exam.power) return;
     const sent = await exam.untilGood('postEvents', backMs, exam.minutes(reportMinutes));
     if (!sent) return;
-    exam.step('sends the events of the time without network');
+    exam.step('sends the events from its time without a network');
     await exam.pauseTv(15);
     if (!exam.isQuick) await exam.untilNext(sent, exam.minutes(reportMinutes));
   },

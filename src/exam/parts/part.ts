@@ -6,15 +6,15 @@ import type { Exchange, TvOperation } from '../wire/exchange.ts';
 import type { ActiveFault, Fault, Faults } from '../wire/faults.ts';
 import type { Recording } from '../wire/recording.ts';
 
-/** TV minutes in which each TV sends its events, even a TV that collects them. */
+/** TV minutes within which every TV sends a batch, even if it collects events first. */
 export const reportMinutes = 6;
 
 const longestPartMinutes = 30;
 
-/** TV minutes without a request after which a TV counts as unpaired. */
+/** TV minutes without a request with a key after which the TV counts as unpaired. */
 const silentMinutes = 1.6;
 
-/** A wait that ended because the exam was interrupted. */
+/** Thrown by a wait if the exam was interrupted. */
 export class ExamInterrupted extends Error {}
 
 interface ExamDependencies {
@@ -27,11 +27,11 @@ interface ExamDependencies {
   power: TvPower | undefined;
   url: string;
   options: Pick<TvExamOptions, 'quick' | 'pairingSeconds' | 'onCode' | 'onStep'>;
-  /** Registers a pairing code, so that requests with it count as requests of the TV. */
+  /** Adds a pairing code of the exam. Requests with this code count as requests of the TV. */
   addCode(code: string): void;
 }
 
-/** The tools of a part: it injects faults, and waits for the requests of the TV. */
+/** The tools of a part: injects faults, and waits for requests of the TV. */
 export class Exam {
   readonly timing: Timing;
   readonly service: ExamService;
@@ -51,7 +51,7 @@ export class Exam {
     this.isQuick = deps.options.quick === true;
   }
 
-  /** Real seconds that a person has to enter a code. */
+  /** Maximum real seconds until a person has entered a code. */
   get pairingSeconds(): number {
     return this.#deps.options.pairingSeconds ?? 1800;
   }
@@ -60,7 +60,7 @@ export class Exam {
     return this.#deps.clock.now();
   }
 
-  /** Tells the user what the TV is being put through. */
+  /** Reports the current step to the caller of the exam. */
   step(text: string): void {
     this.#deps.options.onStep?.({ part: this.#part, text });
   }
@@ -77,7 +77,7 @@ export class Exam {
     this.#deps.faults.remove(active);
   }
 
-  /** Shows a new pairing code. The device that the screen has is revoked. */
+  /** Creates and shows a new pairing code. Revokes the screen's current device. */
   async showCode(): Promise<void> {
     const code = await this.service.createCode();
     this.#deps.addCode(code);
@@ -85,8 +85,8 @@ export class Exam {
   }
 
   /**
-   * Shows a new code if the TV has lost its key. That is so when it has sent no request with a key
-   * for a while, or since the exam was resumed. Returns whether the TV is paired.
+   * Shows a new code if the TV has lost its key. That is the case if it has sent no request with a
+   * key for a while. After a resume, only later requests count. Returns whether the TV is paired.
    */
   async repair(): Promise<boolean> {
     const { recording } = this;
@@ -104,13 +104,13 @@ export class Exam {
     return registered !== undefined;
   }
 
-  /** Publishes the next edition of the playlist, with media at the address that the TV uses. */
+  /** Publishes the next edition of the playlist. Its media URLs have the host that the TV uses. */
   async publish(): Promise<number> {
     const edition = 1 + this.recording.marks.filter(({ name }) => /^edition /.test(name)).length;
     const host = this.recording.ofTv.find(({ host }) => host !== undefined)?.host ?? '';
     const named = `http://${host}`;
     const mediaUrl = host !== '' && URL.canParse(named) ? named : this.#deps.url;
-    // A TV may fetch the playlist before the call returns.
+    // Set before the call, because a TV may fetch the playlist before the call returns.
     this.mark(`edition ${edition}`);
     await this.service.publish(edition, mediaUrl);
     return edition;
@@ -127,8 +127,8 @@ export class Exam {
   }
 
   /**
-   * Waits until the recording meets a condition, at most `maxMs` real milliseconds. Returns whether
-   * it does. Throws `ExamInterrupted`.
+   * Waits until `isMet` returns true, for at most `maxMs` real milliseconds. Returns whether it
+   * did. Throws `ExamInterrupted`.
    */
   until(isMet: () => boolean, maxMs: number): Promise<boolean> {
     const { clock, signal } = this.#deps;
@@ -151,7 +151,10 @@ export class Exam {
     });
   }
 
-  /** Waits for an exchange of the TV. Returns it, or `undefined` if none came in time. */
+  /**
+   * Waits for an exchange that matches `isMeant`. Returns the exchange, or `undefined` if no
+   * exchange matched in time.
+   */
   async untilExchange(
     isMeant: (exchange: Exchange) => boolean,
     maxMs: number,
@@ -161,7 +164,7 @@ export class Exam {
     return find();
   }
 
-  /** Waits for the next good answer to an operation that ends after `afterMs`. */
+  /** Waits for a good answer to a request of the operation that arrived at `afterMs` or later. */
   untilGood(operation: TvOperation, afterMs: number, maxMs: number): Promise<Exchange | undefined> {
     return this.untilExchange(
       (one) => one.operation === operation && one.atMs >= afterMs && isGood(one),
@@ -169,13 +172,15 @@ export class Exam {
     );
   }
 
-  /** Waits until a part is over that runs beside this one. */
+  /** Waits for the end of another part that runs beside this part. */
   async untilOver(part: PartId): Promise<void> {
     const isOver = () => this.recording.marks.some(({ name }) => name === `${part} over`);
     await this.until(isOver, this.minutes(longestPartMinutes));
   }
 
-  /** Waits until the TV has a playlist and has sent events, at most until it must have. */
+  /**
+   * Waits until the TV has fetched its playlist and sent events. Gives up when both are overdue.
+   */
   async untilSettled(): Promise<void> {
     await this.untilGood('getPlaylist', 0, this.minutes(1.6 * firstConfig.syncIntervalMinutes));
     await this.untilGood('postEvents', 0, this.minutes(reportMinutes));
@@ -186,13 +191,15 @@ export class Exam {
     return this.untilExchange((one) => one.operation === operation && one.number > number, maxMs);
   }
 
-  /** Real milliseconds of minutes of TV time, and of a `Retry-After` that delays the TV. */
+  /**
+   * Returns minutes of TV time in real milliseconds, plus one `Retry-After` that may delay the TV.
+   */
   minutes(count: number): number {
     return count * this.timing.minuteMs + this.timing.retryAfterSeconds * 1000;
   }
 }
 
-/** Whether the TV got a good answer. */
+/** Returns whether the TV got a successful answer. */
 export const isGood = ({ end, answer }: Exchange): boolean =>
   end === 'answered' && answer !== undefined && answer.status < 400;
 

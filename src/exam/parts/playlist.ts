@@ -13,8 +13,8 @@ async function untilPlayed(exam: Exam, edition: number): Promise<void> {
 }
 
 /**
- * The playlist cannot be fetched for a while, is withdrawn, and is published again with other
- * items.
+ * Playlist requests fail for a while. Then the playlist is withdrawn, and published again with
+ * other items.
  */
 export const playlist: Part = {
   id: 'playlist',

@@ -1,14 +1,13 @@
 import { phasesOf } from '../options.ts';
 import { type Part, reportMinutes } from './part.ts';
 
-/** TV seconds in which the TV sends the rest of its queue after the first batch. */
+/** Maximum TV seconds between the first batch and the rest of the queue. */
 const queueSeconds = 15;
-/** TV minutes that a TV has to start. */
+/** Maximum TV minutes until a TV has started. */
 const bootMinutes = 5;
 
 /**
- * The power is cut while the answer to a batch is lost. The network comes back later than the
- * power.
+ * The power is cut while the answer to a batch is lost. The network returns later than the power.
  */
 export const power: Part = {
   id: 'power',

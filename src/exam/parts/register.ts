@@ -2,7 +2,7 @@ import { firstConfig } from '../options.ts';
 import type { Exchange } from '../wire/exchange.ts';
 import { type Exam, isGood, type Part } from './part.ts';
 
-/** TV minutes that the TV has to repeat a registration whose answer was lost. */
+/** Maximum TV minutes until the TV repeats a registration whose answer was lost. */
 const repeatMinutes = 3;
 
 const isRegistration = ({ operation }: Exchange) => operation === 'registerDevice';
@@ -20,8 +20,8 @@ export async function untilRegistered(exam: Exam, sinceMs: number): Promise<bool
 }
 
 /**
- * The TV registers. Its first attempt gets 503, and the answer to its second attempt is lost. A TV
- * that then cannot register with the same code gets a new one.
+ * The TV registers. Its first attempt gets 503, and the answer to its second attempt is lost. If
+ * the TV cannot register with the same code, it gets a new code.
  */
 export const register: Part = {
   id: 'register',

@@ -11,20 +11,22 @@ export interface SentEvent {
   /** Hash of the whole event. */
   digest: string;
   type: string;
-  /** By the TV's clock, in seconds. `undefined` without a valid timestamp. */
+  /**
+   * Timestamp by the TV's clock, in Unix epoch seconds. `undefined` if there is no valid timestamp.
+   */
   seconds: number | undefined;
   playlistId: string | undefined;
   creativeId: string | undefined;
   campaignId: string | undefined;
-  /** Seconds played. */
+  /** Playing time in seconds. */
   duration: number | undefined;
-  /** Number of the event. `null`: not an integer of 1 or more. `undefined`: the event has none. */
+  /** Sequence number of the event. `null`: not an integer of 1 or more. `undefined`: no `seq`. */
   seq: number | null | undefined;
 }
 
 /** The request of a TV. Secrets are replaced by their fingerprints. */
 export interface TvRequest {
-  /** `undefined` for a path that is not an operation of TVs. */
+  /** Operation of the request. `undefined` for a path that is not an operation of TVs. */
   operation: TvOperation | undefined;
   method: string;
   /** Path and query. Keys and pairing codes are replaced. */
@@ -33,7 +35,7 @@ export interface TvRequest {
   hasSecretInPath: boolean;
   address: string;
   host: string | undefined;
-  /** Fingerprint of the device key. `undefined` without one. */
+  /** Fingerprint of the device key. `undefined` without a device key. */
   key: string | undefined;
   /** Fingerprint of the `Idempotency-Key`. */
   idempotencyKey: string | undefined;
@@ -42,7 +44,7 @@ export interface TvRequest {
   ifNoneMatch: string | undefined;
   /** The header `X-Device-Time`. */
   deviceTime: string | undefined;
-  /** Query of a request for changes. */
+  /** Query parameters of a request for changes. */
   after: string | undefined;
   waitSeconds: number | undefined;
   /** Hash of the body. */
@@ -50,42 +52,45 @@ export interface TvRequest {
   bodyBytes: number;
   /** Fingerprint of the pairing code of a registration. */
   pairingCode: string | undefined;
-  /** At most 100. Empty for other requests. */
+  /** The first 100 events of a batch. Empty for other requests. */
   events: readonly SentEvent[];
 }
 
 /** The answer to a request, as far as the exam needs it. */
 export interface TvAnswer {
   status: number;
-  /** The error code. */
+  /** Error code of a problem document. */
   code: string | undefined;
   retryAfterSeconds: number | undefined;
   etag: string | undefined;
-  /** Id of a playlist. */
+  /** Id of the playlist in the answer. */
   playlistId: string | undefined;
   /** Intervals of a config, in minutes. */
   syncMinutes: number | undefined;
   heartbeatMinutes: number | undefined;
-  /** Cursor of an answer about changes, and the ETag of the playlist that it names. */
+  /** Cursor of an answer about changes, and the `ETag` of the playlist that it names. */
   cursor: string | undefined;
   playlistEtag: string | undefined;
   /** Fingerprint of a new device key. */
   newKey: string | undefined;
 }
 
-/** How an exchange ended. `lost`: handled, but the connection was cut. `cut`: not handled. */
+/**
+ * How an exchange ended. `lost`: the service handled the request, but the connection was cut.
+ * `cut`: the service did not handle the request.
+ */
 export type ExchangeEnd = 'answered' | 'lost' | 'cut' | 'abandoned';
 
-/** One request of the TV, and what became of it. Times are in Unix epoch milliseconds. */
+/** One request of the TV and its outcome. Times are in Unix epoch milliseconds. */
 export interface Exchange extends TvRequest {
-  /** Numbered in order of arrival, from 1. */
+  /** Position in order of arrival, from 1. */
   number: number;
-  /** Arrival of the request. */
+  /** Time at which the request arrived. */
   atMs: number;
-  /** When the answer was ready to be sent, or the connection was cut. */
+  /** Time at which the answer was ready to be sent, or the connection was cut. */
   endMs: number;
   end: ExchangeEnd;
-  /** Id of the fault that the exam played. */
+  /** Id of the injected fault. */
   fault: string | undefined;
   /** For a lost answer, the answer that the TV did not get. */
   answer: TvAnswer | undefined;
@@ -113,7 +118,7 @@ type Members = Record<string, unknown>;
 const membersOf = (value: unknown): Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
 
-/** Numbers from this on are milliseconds (docs/protocol.md §1.2). */
+/** Timestamps of at least this number are in milliseconds (docs/protocol.md §1.2). */
 export const firstMilliseconds = 1e11;
 
 function readSeq(value: unknown): SentEvent['seq'] {

@@ -2,7 +2,7 @@ import type { FieldError } from '../../domain/error.ts';
 import type { TvOperation, TvRequest } from './exchange.ts';
 
 /**
- * An answer in place of the answer of the service. Without a code, it looks like the answer of a
+ * An answer that replaces the answer of the service. Without a code, it looks like the answer of a
  * proxy.
  */
 interface AnswerEffect {
@@ -10,12 +10,12 @@ interface AnswerEffect {
   status: number;
   code?: string;
   retryAfterSeconds?: number;
-  /** Returns the wrong members that the answer names. */
+  /** Returns the field errors of the answer. */
   errors?(request: TvRequest): FieldError[];
 }
 
 /**
- * `lose`: the service handles the request, and the connection breaks. `cut`: the connection breaks
+ * `lose`: the service handles the request, then the connection breaks. `cut`: the connection breaks
  * after `afterMs`, and the service does not handle the request. `at-once`: a request for changes is
  * not held.
  */
@@ -26,23 +26,23 @@ interface ConnectionEffect {
 
 export type Effect = AnswerEffect | ConnectionEffect;
 
-/** What happens to some requests of the TV. */
+/** A fault to inject into some requests of the TV. */
 export interface Fault {
-  /** The checks find the exchanges of a fault by this id. */
+  /** Id by which the checks find the affected exchanges. */
   id: string;
-  /** Default: every request of the TV. */
+  /** Operation that the fault applies to. Default: all operations. */
   operation?: TvOperation;
   effect: Effect;
-  /** Number of requests that the fault applies to. Default: all. */
+  /** Maximum number of requests that the fault applies to. Default: unlimited. */
   times?: number;
-  /** Selects the requests that the fault applies to. Default: all. */
+  /** Returns whether the fault applies to a request. Default: it applies to all requests. */
   applies?(request: TvRequest): boolean;
 }
 
 /** A fault that is in force. */
 export interface ActiveFault {
   readonly fault: Fault;
-  /** Number of requests that it was applied to. */
+  /** Number of requests to which the fault was applied. */
   count: number;
 }
 
@@ -60,7 +60,7 @@ export class Faults {
     this.#active = this.#active.filter((one) => one !== active);
   }
 
-  /** Returns the first fault that applies to a request, and counts it. */
+  /** Returns the first fault that applies to a request, and counts the request. */
   take(request: TvRequest): Fault | undefined {
     const found = this.#active.find(
       ({ fault: { operation, times = Number.POSITIVE_INFINITY, applies }, count }) =>

@@ -15,11 +15,11 @@ import {
 import type { Effect, Fault, Faults } from './faults.ts';
 import type { Recording } from './recording.ts';
 
-/** Stands for the URL of the service, because requests name only a path. */
+/** Placeholder for the URL of the service, because requests name only a path. */
 const baseUrl = 'http://tv.invalid';
-/** Larger bodies are not read. The largest body of the protocol has 1 MiB. */
+/** Maximum size of a body that is read. The largest body of the protocol has 1 MiB. */
 const maxBodyBytes = 2 * 1024 * 1024;
-/** Connections of a TV, and of anything else that finds the port. */
+/** Maximum number of connections, including connections of other programs that find the port. */
 const maxConnections = 500;
 const requestTimeoutMs = 15 * secondMs;
 /** Address of all other devices, from a range reserved for documentation (RFC 5737). */
@@ -31,26 +31,26 @@ export interface FrontOptions {
   service: Pick<Running, 'fetch'>;
   recording: Recording;
   faults: Faults;
-  /** The pairing codes that were shown so far. Recorded paths do not contain them. */
+  /** The pairing codes that were shown so far. They are removed from recorded paths. */
   codes: readonly string[];
-  /** Longest hold of a request for changes, in seconds. */
+  /** Maximum hold of a request for changes, in seconds. */
   holdSeconds: number;
   clock: Clock;
 }
 
-/** The address that the TV connects to. */
+/** The HTTP server that the TV connects to. */
 export interface Front {
   url: string;
   close(): Promise<void>;
 }
 
-/** What the exam sends to the TV. */
+/** The answer that the exam sends to the TV. */
 interface Answer {
   response: Response;
   body: Buffer;
 }
 
-/** A request that is being handled. */
+/** A request in progress. */
 interface Call {
   incoming: IncomingMessage;
   outgoing: ServerResponse;
@@ -58,7 +58,7 @@ interface Call {
   isOfTv: boolean;
 }
 
-/** Names of headers that describe the connection, and not the message. */
+/** Names of headers that describe the connection, not the message. */
 const connectionHeaders = ['connection', 'keep-alive', 'transfer-encoding', 'expect', 'upgrade'];
 
 function forwardedHeaders(incoming: IncomingMessage): Headers {
@@ -70,10 +70,10 @@ function forwardedHeaders(incoming: IncomingMessage): Headers {
   return headers;
 }
 
-/** A web TV of any origin may read these answers, and the answers of the exam's service. */
+/** Allows web TVs of any origin to read the answers of the exam and of its service. */
 const corsHeaders = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': '*' };
 
-/** Returns an error as the service would answer it, or as a proxy would if it has no code. */
+/** Returns an error as the service would answer it. Without a code, returns it as a proxy would. */
 function problem(effect: Effect & { kind: 'answer' }, request: TvRequest): Answer {
   const { status, code, retryAfterSeconds, errors } = effect;
   const headers = new Headers({ ...corsHeaders, 'Cache-Control': 'no-store' });
@@ -146,7 +146,8 @@ class FrontHandler {
       const { afterMs } = effect;
       if (afterMs !== undefined) {
         await new Promise<void>((elapsed) => clock.after(afterMs, elapsed));
-        // A browser repeats a request by itself if the connection breaks before the answer begins.
+        // The headers are sent first, because a browser repeats a request if its connection breaks
+        // before the answer begins.
         outgoing.writeHead(200).flushHeaders();
       }
       incoming.socket.destroy();
@@ -158,7 +159,7 @@ class FrontHandler {
         : await this.#askService(call, request, effect?.kind === 'at-once');
     const answer = readAnswer(given.response.status, given.response.headers, given.body);
     if (call.isOfTv) recording.learn(answer);
-    // Nothing that the TV does because of the answer is earlier.
+    // Read before the answer is sent, so that reactions of the TV are never earlier.
     const endMs = clock.now();
     if (effect?.kind === 'lose') {
       incoming.socket.destroy();
@@ -189,20 +190,20 @@ class FrontHandler {
         body.length === 0 || method === 'GET' || method === 'HEAD' ? null : new Uint8Array(body),
       signal: gone.signal,
     });
-    // Guesses of codes by others must not lock out the TV.
+    // Wrong codes of strangers must not lock out the TV.
     const remoteAddress = isOfTv ? incoming.socket.remoteAddress : strangerAddress;
     const response = await this.#options.service.fetch(request, { remoteAddress });
     return { response, body: Buffer.from(await response.arrayBuffer()) };
   }
 }
 
-/** Listens for the TV. Throws `port_taken` or `invalid_option`. */
+/** Starts to listen for the TV. Throws `port_taken` or `invalid_option`. */
 export async function openFront(options: FrontOptions): Promise<Front> {
   const { host, port } = options;
   const handler = new FrontHandler(options);
   const server = createServer({ requestTimeout: requestTimeoutMs }, (incoming, outgoing) => {
     const { socket } = incoming;
-    // The client has gone, or has sent something that is not a request.
+    // The client has disconnected, or has not sent a valid request.
     handler.handle(incoming, outgoing).catch(() => socket.destroy());
   });
   server.maxConnections = maxConnections;

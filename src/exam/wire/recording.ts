@@ -7,30 +7,32 @@ export interface Mark {
   atMs: number;
 }
 
-/** What a resumed exam needs to know about the run so far. */
+/** The recorded data that a resumed exam continues with. */
 export interface SavedRecording {
   exchanges: readonly Exchange[];
   marks: readonly Mark[];
-  /** Each code that was shown, with the address that used it first. */
+  /**
+   * Pairs of a code's fingerprint and the address that used the code first. `null`: not used yet.
+   */
   codes: readonly (readonly [code: string, address: string | null])[];
   keys: readonly string[];
 }
 
-/** Further exchanges are not recorded, so that a flood cannot fill the memory. */
+/** Maximum number of recorded exchanges, so that a flood cannot fill the memory. */
 const maxExchanges = 20_000;
 
-/** All requests that reached the exam, and the moments that the checks refer to. */
+/** All requests of the TV that reached the exam, and the marks that the checks refer to. */
 export class Recording {
   readonly #clock: Clock;
   #exchanges: Exchange[] = [];
   #strangers = 0;
   #marks: Mark[] = [];
   /**
-   * The address that used each code first, by the fingerprint of the code. `null`: not used yet. A
-   * TV may have another address when it registers again.
+   * For each fingerprint of a code, the address that used the code first. `null`: not used yet.
+   * When the TV registers again, its address may differ.
    */
   readonly #codes = new Map<string, string | null>();
-  /** Fingerprints of the device keys that the service gave for these codes. */
+  /** Fingerprints of the device keys that the service returned for these codes. */
   readonly #keys = new Set<string>();
   #listeners = new Set<() => void>();
   #number = 0;
@@ -44,7 +46,7 @@ export class Recording {
     return this.#exchanges;
   }
 
-  /** Number of requests of other TVs and programs. */
+  /** Number of requests from other TVs and programs. */
   get strangers(): number {
     return this.#strangers;
   }
@@ -58,14 +60,15 @@ export class Recording {
     return this.#number;
   }
 
-  /** Tells the exam that a code was shown. */
+  /** Adds a code of the exam. */
   addCode(code: string): void {
     this.#codes.set(code, null);
   }
 
   /**
-   * Returns whether a request comes from the TV of the exam. Such a request has a code or a key of
-   * the exam, or neither and the TV's address.
+   * Returns whether a request comes from the TV of the exam. A registration needs a code of the
+   * exam, from the address that used the code first. A request with a key needs a key of the exam.
+   * All other requests need the TV's address.
    */
   isOfTv({ operation, pairingCode, key, address }: TvRequest): boolean {
     if (operation === 'registerDevice') {
@@ -81,7 +84,7 @@ export class Recording {
     if (newKey !== undefined) this.#keys.add(newKey);
   }
 
-  /** Reserves a code for the address that used it first. */
+  /** Reserves a code for the address of this request. */
   claim({ pairingCode, address }: TvRequest): void {
     if (pairingCode !== undefined) this.#codes.set(pairingCode, address);
   }
@@ -93,7 +96,8 @@ export class Recording {
   /** Adds an exchange of the TV. */
   add(exchange: Exchange): void {
     if (this.#exchanges.length >= maxExchanges) return;
-    // Exchanges end in another order than they begin, and most of them take no time.
+    // Inserts by number, because exchanges end in another order than they begin. Most exchanges are
+    // inserted at the end.
     const later = this.#exchanges.findLastIndex(({ number }) => number < exchange.number);
     this.#exchanges.splice(later + 1, 0, exchange);
     this.notify();
@@ -104,7 +108,7 @@ export class Recording {
     this.notify();
   }
 
-  /** Calls `listener` after each change. Returns a function that stops that. */
+  /** Calls `listener` after each change. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

@@ -7,15 +7,15 @@ export interface OverloadLimits {
    */
   floor: number;
   /**
-   * How long the measurements must contradict the current state before it changes, in milliseconds.
-   * The time begins with the first such measurement.
+   * Duration for which the measurements must contradict the current state before it changes, in
+   * milliseconds. It begins at the first such measurement.
    */
   settledMs: number;
 }
 
 /**
- * Minimum number of measurements that must contradict the current state. A single one is not
- * enough, because it may follow a long turn of the event loop, in which no response could be sent.
+ * Minimum number of measurements that must contradict the current state. A single measurement may
+ * follow a long turn of the event loop, in which no response could be sent.
  */
 const minMeasurements = 3;
 /** Time constant of the moving average of the throughput. */
@@ -41,8 +41,8 @@ export class Lane {
   #perMs = 0;
   #isOverloaded = false;
   /**
-   * Measurements in a row that contradict `#isOverloaded`: their duration, their number, and the
-   * number of requests in progress at the first one.
+   * Consecutive measurements that contradict `#isOverloaded`: their duration, their number, and the
+   * number of requests in progress at the first measurement.
    */
   #opposite = notOpposite;
 
@@ -50,7 +50,7 @@ export class Lane {
     this.#limits = limits;
   }
 
-  /** Whether one more request may be admitted. */
+  /** Returns whether another request may be admitted. */
   get isOpen(): boolean {
     return !this.#isOverloaded || this.#atWork < this.#limit;
   }
@@ -99,7 +99,10 @@ export class Lane {
     this.#opposite = notOpposite;
   }
 
-  /** Number of requests that can be answered within the maximum wait, at least the floor. */
+  /**
+   * Returns the number of requests that can be answered within the maximum wait, at least the
+   * floor.
+   */
   get #limit(): number {
     return Math.max(this.#limits.floor, this.#perMs * this.#limits.maxWaitMs);
   }

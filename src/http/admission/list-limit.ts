@@ -4,14 +4,14 @@ import { SignageError } from '../../domain/error.ts';
 import type { ServedRequest } from '../request/request-context.ts';
 
 /**
- * Maximum number of lists one token reads at a time. Each response may hold 1 MiB of memory until
- * its client has read it.
+ * Maximum number of lists that one token reads at a time. Each response may hold 1 MiB of memory
+ * until its client has read it.
  */
 const maxConcurrent = 4;
 const maxWaiting = 32;
 const retryAfterSeconds = 1;
 
-/** The connection of a request. A mounted `fetch` has none. */
+/** The connection of a request. A mounted `fetch` has no connection. */
 interface Connection {
   incoming?: ServedRequest | undefined;
   outgoing?: ServerResponse | undefined;
@@ -31,11 +31,12 @@ export class ListLimit {
 
   /**
    * Resolves when a request of the token may begin. Long polls (`waitSeconds`) have a separate
-   * limit, and any number of them may wait. Throws `unavailable` when too many requests wait, and
-   * `malformed_request` when the client disconnects, or has disconnected.
+   * limit, and any number of long polls may wait. Throws `unavailable` when too many requests wait.
+   * Throws `malformed_request` when the client disconnects, or if it has disconnected already.
    */
   async enter(tokenId: string, isLongPoll: boolean, connection: Connection): Promise<ListSlot> {
-    // `close` was emitted already if the client disconnected during the look-up of its credential.
+    // The client may have disconnected during the look-up of its credential. `close` was then
+    // emitted already.
     if (connection.incoming?.socket.destroyed) throw clientGone();
     const key = isLongPoll ? `${tokenId} long poll` : tokenId;
     const token = this.#tokens.get(key) ?? { limit: pLimit(maxConcurrent), users: 0 };
@@ -50,7 +51,7 @@ export class ListLimit {
     connection.incoming?.once('close', slot.close);
     connection.outgoing?.once('close', slot.close);
     slot.hasWaited = token.limit.activeCount + token.limit.pendingCount >= maxConcurrent;
-    // A wait for other lists of the same token says nothing about overload.
+    // Waiting for other lists of the same token is no sign of overload.
     if (slot.hasWaited) connection.incoming?.admission?.end();
     try {
       await slot.resume();
@@ -64,8 +65,8 @@ export class ListLimit {
 
 /**
  * One of the concurrency slots of a token. It is released when the work has settled and the
- * response is closed. Work may go on after its client has left, and a client may read long after
- * the work.
+ * response is closed. Work may continue after its client has left. A client may also read long
+ * after the work.
  */
 export class ListSlot {
   readonly #limit: LimitFunction;
@@ -90,7 +91,7 @@ export class ListSlot {
     return this.#gone.signal;
   }
 
-  /** Waits for a free slot. */
+  /** Waits for a free slot, at first and after `pause`. */
   resume(): Promise<void> {
     return new Promise((resolve, reject) => {
       const occupy = () =>
@@ -107,7 +108,7 @@ export class ListSlot {
     });
   }
 
-  /** Releases the slot to the next request, until `resume`. */
+  /** Releases the slot to the next request, until `resume` is called. */
   pause(): void {
     this.#release();
   }
@@ -133,7 +134,7 @@ export class ListSlot {
 }
 
 function tooMany(): SignageError {
-  const detail = `This token reads ${maxConcurrent} lists already, and ${maxWaiting} more wait. Read fewer at a time, and retry after Retry-After.`;
+  const detail = `This token reads ${maxConcurrent} lists already, and ${maxWaiting} more wait. Read fewer at a time, and retry after the time in Retry-After.`;
   return new SignageError('unavailable', detail, { retryAfterSeconds });
 }
 

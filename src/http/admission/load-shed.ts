@@ -9,9 +9,9 @@ import type { Admission, ServedRequest } from '../request/request-context.ts';
 import { Lane, type OverloadLimits } from './lane.ts';
 
 /**
- * Each kind of requests has its own limit. A slow disk delays writes, but must not delay playlists.
- * Registrations and `strangers` (requests without a recently verified credential) can come from
- * anybody. A flood of them must not affect TVs.
+ * Each kind of request has its own limit. A slow disk delays writes, but must not delay playlists.
+ * Anybody can send registrations and requests without a recently verified credential (`strangers`).
+ * A flood of them must not affect TVs.
  */
 
 export interface LoadShedOptions {
@@ -24,8 +24,8 @@ export interface LoadShedOptions {
   /** Counts each rejected request. */
   metrics: Pick<Metrics, 'requestShed'>;
   /**
-   * Receives one entry when a kind of requests becomes overloaded, and one when it recovers. More
-   * entries would add to the overload.
+   * Receives one entry when a kind of request becomes overloaded, and one entry when it recovers.
+   * More entries would add to the overload.
    */
   log: Pick<LogSink, 'info' | 'warn'>;
   limits?: OverloadLimits;
@@ -33,8 +33,8 @@ export interface LoadShedOptions {
 
 export interface LoadShed {
   /**
-   * Returns whether the service may handle the request. If not, this call has already answered it
-   * with 503 and a `Retry-After` (docs/protocol.md §1.8). An admitted request counts as in
+   * Returns whether the service may handle the request. Otherwise, this call has already answered
+   * it with 503 and a `Retry-After` (docs/protocol.md §1.8). An admitted request counts as in
    * progress from the end of its body until its `admission` ends.
    */
   admit(incoming: ServedRequest, outgoing: ServerResponse): boolean;
@@ -88,7 +88,7 @@ function kindOf({ method, url = '' }: IncomingMessage, isKnown: boolean): ShedKi
   return method === 'GET' || method === 'HEAD' ? 'reads' : 'writes';
 }
 
-/** One request of a lane. */
+/** Admission of one request to a lane. */
 class LaneAdmission implements Admission {
   readonly #lane: Lane;
   readonly #isStranger: boolean;
@@ -189,7 +189,7 @@ export function makeLoadShed({
 }
 
 const overloaded =
-  'The service is overloaded and did not process this request. Retry after Retry-After.';
+  'The service is overloaded and did not process this request. Retry after the time in Retry-After.';
 /**
  * Errors with a `Retry-After` of 5 to 20 seconds. The spread keeps rejected TVs from returning all
  * at once. Created once, because creating an error costs more than the rest of a rejection.

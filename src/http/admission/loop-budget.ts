@@ -1,11 +1,11 @@
-/** Equal to the time slice of other long work in the event loop. */
+/** Time slice of all other long work in the event loop, too. */
 const defaultBudgetMs = 5;
 /** Maximum number of queued requests that begin in one turn of the event loop. */
 const maxPerTurn = 32;
 
 interface LoopBudgetOptions<R> {
   begin(request: R): void;
-  /** Returns whether the request skips the queue. */
+  /** Returns whether a request skips the queue. */
   isUrgent(request: R): boolean;
   /**
    * Maximum queue length. When it is exceeded, the oldest queued request begins even without
@@ -21,9 +21,9 @@ interface LoopBudgetOptions<R> {
 
 /**
  * Returns a function that begins requests within a time budget per turn of the event loop. Requests
- * begin after all sockets with data were read, which costs less than to read and answer one socket
- * after another. Requests beyond the budget begin in later turns, in order. Timers and sockets are
- * served in between, however many requests arrive together.
+ * begin after all sockets with data were read. This order costs less than reading and answering one
+ * socket after another. Requests beyond the budget begin in later turns, in order. Timers and
+ * sockets are served in between, however many requests arrive together.
  */
 export function makeLoopBudget<R>({
   begin,

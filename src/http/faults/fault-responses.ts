@@ -7,7 +7,8 @@ import type { StatusEffect } from './fault-rule.ts';
 import { defaultCode, segmentsOf, tvOperationAt } from './fault-target.ts';
 
 /**
- * Default `Retry-After` in seconds, for statuses that always carry one (docs/protocol.md §1.4).
+ * Default `Retry-After` in seconds, for statuses that always carry the header (docs/protocol.md
+ * §1.4).
  */
 const defaultRetryAfter: Readonly<Record<number, number>> = { 429: 60, 500: 5, 503: 5 };
 const detail = 'A fault rule of this service caused this response. X-Signage-Fault names the rule.';
@@ -57,7 +58,9 @@ function respond({ status, code: named, retryAfterSeconds }: StatusEffect, conte
   return problemResponse(client.problem);
 }
 
-/** Answers the requests that `withFaults` has marked with a status. Passes all others on. */
+/**
+ * Answers the requests that `withFaults` has marked with a status. Passes all other requests on.
+ */
 export const faultResponses: MiddlewareHandler<App> = async (context, next) => {
   const effect = context.env?.statusEffect;
   return effect ? respond(effect, context) : next();

@@ -8,12 +8,12 @@ import { documentedCodes, type FaultTarget, isUnknownTarget, segmentsOf } from '
 export interface StatusEffect {
   kind: 'status';
   status: number;
-  /** Default: the code documented for the path. */
+  /** Error code of the response. Default: the code documented for the path. */
   code: ServiceErrorCode | undefined;
   retryAfterSeconds: number | undefined;
 }
 
-/** A random time in this range. */
+/** Range of a random time. */
 interface TimeRange {
   fromMs: number;
   toMs: number;
@@ -24,7 +24,7 @@ interface Delay extends TimeRange {
   kind: 'delay';
 }
 
-/** Breaks the connection if there is no response by then, like a proxy that waits no longer. */
+/** Breaks the connection if there is no response after this time, like a proxy with a time-out. */
 interface Cut extends TimeRange {
   kind: 'cut';
 }
@@ -130,7 +130,7 @@ function readEffect(part: Part, target: FaultTarget): FaultEffect {
   throw malformedRule(part.rule, { part: part.text, at: part.at, allowed });
 }
 
-/** One fault rule: which requests, which effect, how often (docs/faults.md). */
+/** One fault rule: the matching requests, the effect and the frequency (docs/faults.md). */
 export interface FaultRule {
   /** The text of the rule. */
   text: string;
@@ -154,7 +154,7 @@ function readTarget({ rule, text, at }: Part): FaultTarget {
   if (!/^\/[\x21-\x7e]*$/.test(path) || /[?#]/.test(path))
     throw wrong(
       path,
-      'a path begins with /, with * for any one segment; * alone matches every path',
+      'a path begins with / and may have * for any segment; * alone matches every path',
     );
   const target = { method, segments: segmentsOf(path) };
   if (isUnknownTarget(target))

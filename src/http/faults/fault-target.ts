@@ -5,13 +5,13 @@ import { type Operation, type OperationId, operations } from '../../wire/operati
 
 /** The requests that a rule matches. */
 export interface FaultTarget {
-  /** Default: every method. GET includes HEAD. */
+  /** HTTP method. GET includes HEAD. `undefined` matches every method. */
   method: string | undefined;
   /** Segments of the path. `*` matches any segment. `undefined` matches every path. */
   segments: readonly string[] | undefined;
 }
 
-/** Whether a segment is `*`, or a parameter such as `:id`. */
+/** Returns whether a segment is `*` or a parameter such as `:id`. */
 const isAny = (segment: string) => segment === '*' || segment.startsWith(':');
 /** Compares two segments without regard to case, because UUIDs may be in upper case. */
 const same = (a: string, b: string) => isAny(a) || isAny(b) || a.toLowerCase() === b.toLowerCase();
@@ -41,12 +41,13 @@ const tvOperations = Object.entries<Operation>(runtimeOperations).filter(([, { p
 const codesOf = (operation: Operation, status: number) =>
   possibleErrors(operation).filter((code) => errorKinds[code].status === status);
 
-/** Paths outside the API may be anything, such as `/media/menu.png`. */
+/** First segments of API paths. All other paths may be anything, such as `/media/menu.png`. */
 const apiPaths = ['v1', 'devices'];
 
 /**
- * Returns whether a rule names an operation. The segments `devices`, `*`, `playlst` do not name
- * `/devices/claims/:claim`: `*` would stand for a literal, and a literal for the parameter.
+ * Returns whether a rule names an operation. A rule may write `*` for a literal segment, or a
+ * literal for a parameter, but not both. So the segments `devices`, `*`, `playlst` do not name
+ * `/devices/claims/:claim`.
  */
 function namesOperation(target: FaultTarget, { method, path }: Operation): boolean {
   const template = segmentsOf(path);
@@ -55,7 +56,10 @@ function namesOperation(target: FaultTarget, { method, path }: Operation): boole
   return isTarget(target, method, template) && !(hasLiteral && hasStar);
 }
 
-/** Returns whether a rule for a path of the API can match no operation, as after a typing error. */
+/**
+ * Returns whether a rule for an API path matches no operation, for example because of a typing
+ * error.
+ */
 export function isUnknownTarget(target: FaultTarget): boolean {
   const isOfApi = apiPaths.includes(target.segments?.[0] ?? '');
   return isOfApi && !all.some((operation) => namesOperation(target, operation));
@@ -67,7 +71,9 @@ export function documentedCodes(target: FaultTarget, status: number): ServiceErr
   return [...new Set(matching.flatMap((operation) => codesOf(operation, status)))];
 }
 
-/** Returns the operation of TVs at a path and the id in the path, or `undefined`. */
+/**
+ * Returns the TV operation at a path, with the id in the path. Returns `undefined` for other paths.
+ */
 export function tvOperationAt(
   requestMethod: string,
   path: readonly string[],
@@ -86,7 +92,7 @@ const preferred: readonly string[] = [
 ];
 
 /**
- * Returns the documented error code of a status for a path. Returns `undefined` if none is
+ * Returns the documented error code of a status for a path. Returns `undefined` if no code is
  * documented. The response then looks like the response of a proxy.
  */
 export function defaultCode(

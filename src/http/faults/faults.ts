@@ -8,7 +8,7 @@ import { isTarget, segmentsOf } from './fault-target.ts';
 
 /** The faults that apply to one request. */
 interface InjectedFaults {
-  /** The texts of the rules that apply, without `cut`. */
+  /** Texts of the applicable rules, except `cut` rules. */
   rules: readonly string[];
   delayMs: number;
   /** Breaks the connection if there is no response after `afterMs`. */
@@ -23,8 +23,8 @@ export interface Faults {
   /** The texts of all rules. */
   rules: readonly string[];
   /**
-   * Returns the faults for a request, or `undefined`. Call it once per request: each call counts
-   * towards `every` and `first`.
+   * Returns the faults for a request, or `undefined`. Call the function once per request, because
+   * each call counts towards `every` and `first`.
    */
   faultsFor(method: string, path: string): InjectedFaults | undefined;
 }
@@ -44,7 +44,7 @@ function cutOf(rule: FaultRule | undefined, random: Random): InjectedFaults['cut
 
 /**
  * Reads the rules. If several rules apply to a request, their delays add up. Of all other effects,
- * the first one wins. Throws `invalid_option` for a malformed rule.
+ * only the first applies. Throws `invalid_option` for a malformed rule.
  */
 export function makeFaults(texts: readonly string[], random: Random): Faults {
   const rules = texts.map((text) => readFaultRule(text, random));
@@ -73,8 +73,8 @@ export function makeFaults(texts: readonly string[], random: Random): Faults {
 }
 
 /**
- * Returns the error that stands for a broken connection in a mounted `fetch`, which has no
- * connection to break. The global `fetch` throws the same kind of error.
+ * Returns the error that replaces a broken connection in a mounted `fetch`, which has no connection
+ * to break. The global `fetch` throws the same kind of error.
  */
 const hungUp = () => new TypeError('fetch failed: a fault rule broke the connection');
 
@@ -123,7 +123,7 @@ type FetchHandler = (request: Request, bindings?: Bindings) => Response | Promis
 interface FaultyOptions {
   faults: Faults;
   clock: Clock;
-  /** Aborted when the service stops. Ends delays at once. */
+  /** Aborted when the service stops. The signal ends delays at once. */
   stopping: AbortSignal;
   /** Called for a request that is dropped without an answer. */
   onDrop(request: Request, rules: readonly string[]): void;

@@ -45,7 +45,7 @@ async function created<T extends { id: string }>(
 /** Path of the status of a code. */
 export const codePath = (code: string) => `/v1/devices/provisioning-codes/${code}/status`;
 
-/** Returns the `Idempotency-Key` of a creation, with the request that it identifies. */
+/** Returns the `Idempotency-Key` of a creation, and the request that it identifies. */
 export function idempotentRequest(
   operation: OperationId,
   { request, sent }: Pick<Call<OperationId>, 'request' | 'sent'>,

@@ -24,7 +24,7 @@ function checkEventSizes({ scan }: ReadBody): void {
   throw invalid(errors, maxBatch);
 }
 
-/** Returns the status of a response. Without a body, it is 304. */
+/** Returns the status of a response: 304 if it has no body, otherwise 200. */
 const statusOf = (body: Buffer | null) => (body === null ? 304 : 200);
 /** Only the TV may cache the response. */
 const cacheControl = 'private, no-cache';

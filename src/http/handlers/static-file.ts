@@ -9,7 +9,7 @@ import { type Coding, compress, maxUncompressedBytes, preferredCoding } from '..
 interface StaticFileOptions {
   /** Headers of every response. */
   headers: Record<string, string>;
-  /** Whether clients that accept it get the file compressed. */
+  /** Whether the file is compressed for clients that accept a content coding. */
   compression: boolean;
 }
 
@@ -23,7 +23,7 @@ interface Representation {
 
 /**
  * A static file, held in memory once for all responses. Each compressed form is made at its first
- * request, and kept.
+ * request, and then kept.
  */
 export class StaticFile {
   readonly #plain: Representation;
@@ -70,8 +70,8 @@ function representation(
 }
 
 /**
- * Number of bytes handed to a connection at a time. It is small, because TLS keeps an encrypted
- * copy of all unsent bytes.
+ * Number of bytes handed to a connection at a time. The number is small, because TLS keeps an
+ * encrypted copy of all unsent bytes.
  */
 const sliceBytes = 64 * 1024;
 
@@ -108,7 +108,7 @@ export function makeStaticFile(
   return new StaticFile(Uint8Array.from(content), type, options);
 }
 
-/** Responds with the file, or with 304 if the client has it already. */
+/** Responds with the file. Responds with 304 if the client already has the current version. */
 export async function answerStaticFile(context: Context, file: StaticFile): Promise<Response> {
   const { bytes, etag, headers } = await file.represent(context.req.header('Accept-Encoding'));
   if (matchesWeakly(context.req.header('If-None-Match'), etag))

@@ -10,7 +10,7 @@ interface ClientErrorOptions {
   earlyErrors: EarlyErrors;
   requests: Requests;
   /**
-   * Milliseconds that a client gets to complete a request, after its connection was paused for
+   * Milliseconds that a client has to complete a request after its connection was paused for
    * earlier responses.
    */
   requestTimeoutMs: number;
@@ -20,8 +20,8 @@ interface TimedOutRequest {
   error: NodeJS.ErrnoException;
   socket: Socket;
   /**
-   * The response in progress when the time-out was found. `undefined` if the headers of the request
-   * were incomplete.
+   * The response in progress when the time-out was found. `undefined` if the request's headers were
+   * incomplete.
    */
   response: ServerResponse | undefined;
 }
@@ -30,8 +30,8 @@ const isTimeout = ({ code }: NodeJS.ErrnoException) => code === 'ERR_HTTP_REQUES
 
 /**
  * Returns a handler for `clientError` of a server. One check of all connections may find hundreds
- * of timed-out requests. The handler rejects one per turn of the event loop, so that other requests
- * are not delayed. If a request is complete when its turn comes, it is not rejected.
+ * of timed-out requests. The handler rejects one request per turn of the event loop, so that other
+ * requests are not delayed. A request that is complete by its turn is not rejected.
  */
 export function makeClientErrorHandler({
   earlyErrors,

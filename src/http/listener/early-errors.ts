@@ -8,7 +8,7 @@ import { makeCorsHeaders } from '../request/cors.ts';
 import { commonHeaders, requestIdOf } from '../request/request-log.ts';
 
 /**
- * Answers requests that do not reach the app, most of them with an error. Uses the same problem
+ * Answers requests that do not reach the app. Most answers are errors. Uses the same problem
  * documents and common headers as the app.
  */
 export interface EarlyErrors {
@@ -23,15 +23,13 @@ export interface EarlyErrors {
 
 export interface EarlyErrorsOptions {
   newId: IdSource;
-  /**
-   * Origins of web TV apps that may read the error and its headers. Default: none.
-   */
+  /** Origins of web TV apps that may read the error and its headers. Default: no origins. */
   corsOrigins?: readonly string[];
   /** Counts each answer. */
   metrics?: Pick<Metrics, 'answeredEarly'>;
 }
 
-/** All methods that the service supports. Each path allows only some of them. */
+/** All methods that the service supports. Each path allows only some methods. */
 const allMethods = 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT';
 
 export function makeEarlyErrors({
@@ -93,7 +91,7 @@ const headersTooLarge =
  */
 const tooSlow = new SignageError(
   'request_timeout',
-  'The request did not arrive in time: 10 seconds for its headers, 15 for all of it.',
+  'The request did not arrive in time. The limit is 10 seconds for the headers, and 15 seconds for the whole request.',
 );
 
 /** An error of Node's HTTP parser, with the data that it was parsing. */
@@ -101,7 +99,7 @@ type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: n
 
 const requestLine = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
-/** Codes of Node's parser for unknown methods. The second one is for methods of RTSP. */
+/** Codes of Node's parser for unknown methods. The second code is for methods of RTSP. */
 const methodErrors = ['HPE_INVALID_METHOD', 'HPE_INVALID_CONSTANT'];
 
 /** Returns whether the parser rejected a well-formed request line because its method is unknown. */

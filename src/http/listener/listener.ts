@@ -21,7 +21,7 @@ import { checkTls, refuseTls, type Tls } from './tls.ts';
 
 export interface ListenerOptions extends RequestHandlerOptions {
   host: string;
-  /** 0 chooses a free port. */
+  /** Port to listen on. 0 chooses a free port. */
   port: number;
   /** Maximum number of connections at a time. Default: 20,000. */
   maxConnections?: number;
@@ -32,7 +32,7 @@ export interface ListenerOptions extends RequestHandlerOptions {
   limits?: Partial<typeof defaultLimits>;
 }
 
-/** Stricter than Node's defaults, because requests of TVs are short. */
+/** Limits that are stricter than Node's defaults, because requests of TVs are short. */
 const defaultLimits = {
   headersTimeout: 10 * secondMs,
   requestTimeout: 15 * secondMs,
@@ -40,13 +40,13 @@ const defaultLimits = {
   connectionsCheckingInterval: 100,
   maxHeaderSize: 8 * 1024,
   // Off, because Node's own response would not be a problem document. The request handler checks
-  // the header instead.
+  // the `Host` header instead.
   requireHostHeader: false,
   /** Time-out of the TLS handshake. */
   handshakeTimeout: 10 * secondMs,
-  /** How long a client may read nothing of a response. */
+  /** Maximum time in which a client reads nothing of a response. */
   stalledWriteTimeout: minuteMs,
-  /** How long `close` waits for requests in progress. */
+  /** Maximum time that `close` waits for requests in progress. */
   closeTimeout: closeTimeoutMs,
 };
 /**

@@ -6,16 +6,16 @@ import { makeRequestHandler, type RequestHandlerOptions } from './request-handle
 
 /** Maximum number of requests that wait for their turn of the event loop. */
 const maxWaiting = 20_000;
-/** How long a stopping service waits for requests in progress. */
+/** Maximum time that a stopping service waits for requests in progress. */
 export const closeTimeoutMs = 10 * secondMs;
 
 const bodyIsGone = () =>
   new SignageError(
     'internal_error',
-    'The body was read before the request reached the service. Mount nodeHandler before parsers of bodies.',
+    'The body was read before the request reached the service. Mount nodeHandler before body parsers.',
   );
 
-/** Returns whether another handler has read the body, or a part of it. */
+/** Returns whether another handler has read the body or a part of the body. */
 function isBodyGone({ headers, readableDidRead }: IncomingMessage): boolean {
   const hasBody =
     Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;

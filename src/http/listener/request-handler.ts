@@ -16,7 +16,7 @@ export interface RequestHandlerOptions {
   ): Response | Promise<Response>;
   /** Answers the most frequent requests without `fetch`, or calls `next`. */
   fastPath?: FastPath | undefined;
-  /** Rewrites the path of each request first. Default: the path stays the same. */
+  /** Rewrites the path of each request before anything else. Default: the path stays the same. */
   rewritePath?: RewritePath | undefined;
   /**
    * Called for unexpected errors after the start, such as errors of the server socket. The service
@@ -24,8 +24,8 @@ export interface RequestHandlerOptions {
    */
   onError(error: Error): void;
   /**
-   * Returns whether the service may handle a request. If it returns false, it has already answered
-   * the request. Default: always true.
+   * Returns whether the service may handle a request. If not, the function has already answered the
+   * request. Default: always true.
    */
   admit?: ((incoming: IncomingMessage, outgoing: ServerResponse) => boolean) | undefined;
   /**
@@ -37,19 +37,19 @@ export interface RequestHandlerOptions {
 }
 
 /**
- * Loop budget in milliseconds for requests without a recently verified credential: one or two
- * requests per turn. A smaller budget means less delay for TVs.
+ * Loop budget in milliseconds for requests without a recently verified credential. It allows one or
+ * two requests per turn. A smaller budget means less delay for TVs.
  */
 const strangersBudgetMs = 0.25;
 /**
- * Minimum milliseconds between two probes that skip the queue. Probes in between are queued like
- * other requests without a credential.
+ * Minimum milliseconds between two probes that skip the queue. Other probes are queued like
+ * requests without a credential.
  */
 const probeEveryMs = 5;
 
 /**
- * Returns whether there is exactly one `Host` header, or none in HTTP/1.0. With two, the proxy
- * could route by one of them, and the service could read the other.
+ * Returns whether there is exactly one `Host` header, or no `Host` header in HTTP/1.0. With two
+ * headers, the proxy could route by one header, and the service could read the other header.
  */
 function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0;
@@ -76,8 +76,8 @@ const isProbe = ({ req: { url = '' } }: ServerResponse) =>
   /^\/(healthz|readyz|metrics)\b/.test(url);
 
 /**
- * Returns a function that tells whether a request skips the queue. Only probes do, at a limited
- * rate.
+ * Returns a function that tells whether a request skips the queue. Only probes skip it, at a
+ * limited rate.
  */
 function makeIsUrgent(): (outgoing: ServerResponse) => boolean {
   let lastMs = Number.NEGATIVE_INFINITY;

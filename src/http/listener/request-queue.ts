@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 interface Connection {
   readonly socket: Socket;
   /**
-   * The response to the request that has begun, until its last byte is handed to the system.
-   * `undefined` while no request is in progress.
+   * The response in progress, until its last byte is handed to the system. `undefined` while no
+   * request is in progress.
    */
   inProgress: ServerResponse | undefined;
   /** Responses to the requests that wait, in order of arrival. */
@@ -16,7 +16,7 @@ interface Connection {
    */
   isHeld: boolean;
   isHoldDue: boolean;
-  /** Called once, `delayMs` after no request is in progress or waiting any more. */
+  /** Called once, `delayMs` after the connection has become idle. */
   onIdle: { callback: () => void; delayMs: number } | undefined;
   idleTimer: NodeJS.Timeout | undefined;
 }
@@ -25,8 +25,8 @@ const isIdle = ({ inProgress, waiting }: Connection) =>
   inProgress === undefined && waiting.length === 0;
 
 /**
- * Pauses a socket that Node has resumed. Node does so when it parses or reads a body, and when a
- * response drains.
+ * Pauses a socket that Node has resumed. Node resumes a socket when it parses or reads a body, and
+ * when a response drains.
  */
 function pauseAgain(this: Socket): void {
   this.pause();
@@ -39,14 +39,13 @@ export interface RequestQueueOptions {
 }
 
 /**
- * Begins one request at a time on each connection. The next one begins in a later turn of the event
- * loop, after the last byte of the previous response was handed to the system.
- *
+ * Begins one request at a time on each connection. The next request begins in a later turn of the
+ * event loop, after the last byte of the previous response was handed to the system.
  * Node parses everything it has read and emits all pipelined requests at once. It pauses the socket
  * only afterwards, so each of these requests could have an unread response in memory. This queue
- * pauses the socket while a request waits, so a connection holds only the requests of one read. If
- * too many requests wait on all connections together, the connection with the most waiting requests
- * is destroyed.
+ * pauses the socket while a request waits, so a connection holds only the requests of one read.
+ * If too many requests wait on all connections together, the connection with the most waiting
+ * requests is destroyed.
  */
 export class RequestQueue {
   readonly #begin: RequestQueueOptions['begin'];
@@ -84,8 +83,8 @@ export class RequestQueue {
   /**
    * Calls `callback` at once if the connection is idle. Otherwise waits until its complete requests
    * are answered, then `delayMs` longer. A request that arrives during the delay cancels the call.
-   * So does a connection that is closed before the delay begins. Drops a waiting request that is
-   * incomplete.
+   * A connection that closes before the delay also cancels the call. Drops a waiting request that
+   * is incomplete.
    */
   afterResponses(socket: Socket, callback: () => void, delayMs = 0): void {
     const connection = this.#connections.get(socket);
@@ -160,15 +159,15 @@ export class RequestQueue {
     if (this.#waiting > this.#maxWaiting) this.#destroyLongest();
     else if (!connection.isHeld && !connection.isHoldDue) {
       connection.isHoldDue = true;
-      // Pauses in the next tick: until then, Node parses the rest of what it has read, and would
-      // resume the socket.
+      // Pauses in the next tick. Until then, Node parses the rest of the data that it has read, and
+      // would resume the socket.
       process.nextTick(() => this.#hold(connection));
     }
   }
 
   /**
-   * Pauses the socket, unless the last waiting request is incomplete: its client must send the rest
-   * in time.
+   * Pauses the socket, unless the last waiting request is incomplete. The client must be able to
+   * send the rest of that request in time.
    */
   #hold(connection: Connection): void {
     connection.isHoldDue = false;

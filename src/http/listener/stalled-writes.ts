@@ -35,10 +35,10 @@ export function cutStalledWrites(
   const stalls = new WeakMap<Socket, { quietMs: number; seenMs: number }>();
 
   server.setTimeout(periodLengthMs, (socket) => {
-    // After a response, Node sets the keep-alive time-out. This event is that time-out, so the
-    // connection is idle and is closed.
+    // After a response, Node sets the keep-alive time-out. If this event is the keep-alive
+    // time-out, the connection is idle and is closed.
     if (!inProgress(socket) && socket.timeout !== periodLengthMs) return void socket.destroy();
-    // Nothing is to be sent. The next read or write restarts the period.
+    // Nothing remains to be sent. The next read or write restarts the period.
     if (socket.writableLength === 0) return;
     const periodMs = socket.timeout ?? 0;
     const nowMs = performance.now();

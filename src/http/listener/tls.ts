@@ -26,7 +26,7 @@ export function checkTls(tls: Tls): Tls {
   }
 }
 
-/** Throws `invalid_option`, because there is no certificate that a new one could replace. */
+/** Throws `invalid_option`. A service without TLS has no certificate to replace. */
 export function refuseTls(): never {
   throw new SignageError(
     'invalid_option',

@@ -5,9 +5,7 @@ import { cached } from '../../domain/concurrency.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { withTimeout } from '../../domain/timeout.ts';
 
-/**
- * Metrics whose values are kept by other modules. The values are read when metrics are rendered.
- */
+/** Metrics whose values are kept by other modules. Each rendering reads the values. */
 
 interface Description {
   name: string;
@@ -47,7 +45,7 @@ interface TimeCounts {
 }
 
 interface Series extends TimeCounts {
-  /** Value of the label. */
+  /** Value of the histogram's label. */
   value: string;
 }
 
@@ -97,7 +95,7 @@ export function watchOrigins(register: Registry, health: () => readonly OriginFi
     register,
     {
       name: 'signage_origin_seconds',
-      help: 'Time a playlist origin took to answer, by origin.',
+      help: 'Response time of playlist origins, by origin.',
       label: 'origin',
     },
     () => health().map(({ name: value, latencies }) => ({ value, ...latencies })),
@@ -127,7 +125,7 @@ export function watchOrigins(register: Registry, health: () => readonly OriginFi
   );
 }
 
-/** Backlog of the mirror. `oldestMs` is in epoch milliseconds. */
+/** Backlog of the mirror. `oldestMs` is in Unix epoch milliseconds. */
 interface MirrorFigures {
   pending: number;
   oldestMs: number | undefined;
@@ -148,7 +146,7 @@ export function watchMirror(
   };
   const oldest = {
     name: 'signage_mirror_oldest_seconds',
-    help: 'How long the oldest of them has been waiting; 0 when none waits.',
+    help: 'Waiting time of the oldest playlist or config that is not yet in the object store; 0 if none waits.',
   };
   const failures = {
     name: 'signage_mirror_failures_total',
@@ -163,8 +161,8 @@ export function watchMirror(
 const figureTimeoutMs = 2 * secondMs;
 
 /**
- * Resolves with the samples, or with none if they cannot be had in time. The other metrics must
- * stay readable while the database or the disk does not answer.
+ * Resolves with the samples, or with no samples after a failure or a time-out. The other metrics
+ * must stay readable while the database or the disk does not answer.
  */
 async function orNone(clock: Clock, samples: Promise<Sample[]>): Promise<Sample[]> {
   return withTimeout(clock, figureTimeoutMs, samples).catch(() => []);
@@ -205,12 +203,12 @@ export function watchFleet(
   collect(register, 'gauge', devices, () => orNone(clock, deviceSamples()));
 }
 
-/** Lifetime of the free space of the disk. */
+/** Lifetime of the cached free disk space. */
 const diskLifetimeMs = secondMs;
 
 /**
- * Adds the free space of the disk of a folder. Scrapes share a pending call: on a disk that hangs,
- * each further one would occupy another thread of libuv's pool.
+ * Adds the free disk space of a folder. Scrapes share a pending call. If the disk hangs, each
+ * further call would occupy another thread of libuv's pool.
  */
 export function watchDisk(register: Registry, folder: string, clock: Clock): void {
   const free = {
@@ -224,7 +222,7 @@ export function watchDisk(register: Registry, folder: string, clock: Clock): voi
   collect(register, 'gauge', free, () => orNone(clock, samples()));
 }
 
-/** Counts times in the buckets of a histogram. `value` is the value of its label. */
+/** Counts times in the buckets of a histogram. `value` is the value of the histogram's label. */
 export class TimeSeries implements Series {
   readonly value: string;
   readonly boundsMs: readonly number[];

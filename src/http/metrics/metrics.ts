@@ -17,16 +17,18 @@ import {
  */
 export type MeteredOperation = OperationId | 'system' | 'docs' | 'player' | 'media' | 'none';
 
-/** Outcome of a registration: bound, repeated, refused for its code or body, or locked out. */
+/**
+ * Outcome of a registration: bound, repeated, rejected because of its code or body, or locked out.
+ */
 type RegistrationOutcome = 'bound' | 'repeated' | 'refused' | 'locked_out';
 
 type LockOutScope = 'source' | 'service';
 
-/** Kinds of requests, each with its own overload limit (docs/protocol.md §1.8). */
+/** Kinds of requests. Each kind has its own overload limit (docs/protocol.md §1.8). */
 export const shedKinds = ['reads', 'writes', 'management', 'registrations', 'strangers'] as const;
 export type ShedKind = (typeof shedKinds)[number];
 
-/** A write of the store: of records, or of a batch of events. */
+/** Kind of a write to the store: a change of records, or a batch of events. */
 export type StoreWriteKind = 'change' | 'events';
 
 export interface Metrics {
@@ -34,7 +36,7 @@ export interface Metrics {
   observe(operation: MeteredOperation, status: number, seconds: number): void;
   /** Counts one answered long poll, without its duration, which says nothing about the service. */
   observeHeld(operation: MeteredOperation, status: number): void;
-  /** Counts one answer of the listener to a request that did not reach an operation. */
+  /** Counts one answer to a request that did not reach an operation. */
   answeredEarly(status: number): void;
   /** Counts the events of an accepted batch. */
   eventsReceived(count: number): void;
@@ -53,7 +55,7 @@ export interface Metrics {
   watchOrigins(health: Parameters<typeof watchOrigins>[1]): void;
   /** Adds the number of requests missing from the log of requests. */
   watchRequestLog(droppedCount: () => number): void;
-  /** Records the time from a change to the hint that told a TV of it. */
+  /** Records the time from a change to the hint that informs the TV. */
   hint(ms: number): void;
   /** Adds the number of TVs whose request for changes is held. */
   watchHeldDevices(heldCount: () => number): void;
@@ -72,12 +74,12 @@ const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 1
 
 const requestLogDropped = {
   name: 'signage_request_log_dropped_total',
-  help: 'Requests of TVs missing from the log of requests: too many, or the store failed.',
+  help: 'Requests of TVs missing from the log of requests, because they were too many or the store failed.',
 };
 
 const heldDevices = {
   name: 'signage_held_devices',
-  help: 'Requests for changes that are held now, until there is something new for the TV.',
+  help: 'Requests for changes that are held at the moment.',
 };
 
 interface Answered {
@@ -126,7 +128,7 @@ function makeRequestCounts(
     register,
     {
       name: 'signage_http_request_duration_seconds',
-      help: 'Time from the request to its answer, by operation. Without long polls.',
+      help: 'Time from the request to its answer, by operation. Excludes long polls.',
       label: 'operation',
     },
     () =>
@@ -190,9 +192,9 @@ function makeStoreWrite(register: Registry): Metrics['storeWrite'] {
 }
 
 /**
- * Returns the metrics of one service, in a registry of their own, so that two services can run side
- * by side. Labels name operations, statuses and outcomes: never an id, an address or a secret.
- *
+ * Returns the metrics of one service, in its own registry, so that two services can run side by
+ * side. Labels name operations, statuses and outcomes. They never contain an id, an address or a
+ * secret.
  * @param version of the service, for `signage_build_info`
  */
 export function makeMetrics(version: string): Metrics {
@@ -226,7 +228,7 @@ export function makeMetrics(version: string): Metrics {
   });
   const hints = new Histogram({
     name: 'signage_hint_seconds',
-    help: 'Time from a change, as this instance learns of it, to the answer that tells the TV.',
+    help: 'Time from the moment this instance learns of a change to the answer that informs the TV.',
     buckets: boundsMs.map((ms) => ms / 1000),
     registers,
   });

@@ -13,7 +13,7 @@ const text = (description: string): oas31.HeaderObject => ({
 
 /** Response headers, as components of the document. */
 export const responseHeaders = {
-  'X-Request-Id': { ...text('Names this request in the log of the service'), required: true },
+  'X-Request-Id': { ...text('Id of this request in the log of the service'), required: true },
   'X-Content-Type-Options': { ...text('`nosniff`'), required: true },
   'Referrer-Policy': { ...text('`no-referrer`'), required: true },
   'X-Playlist-Version': {
@@ -27,7 +27,7 @@ export const responseHeaders = {
     schema: { type: 'string', enum: ['on-demand', 'store', 'object-store'] },
   },
   'X-Config-Source': {
-    description: 'The most specific level that has a config; `default` when none has',
+    description: 'The most specific level that has a config; `default` if no level has a config',
     required: true,
     schema: { type: 'string', enum: ['screen', 'venue', 'tenant', 'default'] },
   },
@@ -38,13 +38,15 @@ export const responseHeaders = {
     schema: { type: 'integer', minimum: 0 },
   },
   'RateLimit-Policy': text(
-    'How many unknown codes (`q`) the source may send in how many seconds (`w`)',
+    'Number of unknown codes (`q`) that the source may send in a window of `w` seconds',
   ),
-  RateLimit: text('How many are left (`r`), and seconds until there are more (`t`)'),
+  RateLimit: text(
+    'Number of unknown codes that the source may still send (`r`), and seconds until the number increases (`t`)',
+  ),
   'WWW-Authenticate': text('`Bearer`, with `error="invalid_token"` if there was a credential'),
   'Cache-Control': text('`private, no-cache` for playlists and configs of TVs, else `no-store`'),
   'Content-Disposition': text('The name of the file'),
-  'Content-Security-Policy': text('What the page may load'),
+  'Content-Security-Policy': text('Sources from which the page may load content'),
   'Content-Encoding': text('`br` or `gzip`, if the client accepts it and the body is large'),
   Vary: text('Request headers that select this representation'),
 } as const satisfies Record<string, oas31.HeaderObject>;

@@ -16,8 +16,8 @@ import { systemPaths } from './system-paths.ts';
 const apiDescription = `Pairs TVs with screens, gives them playlists and configs, and collects what they played.
 
 - **TVs** register with a pairing code, once, and then send their device key (\`dak_…\`). **People and programs** send a management token (\`mak_…\`).
-- Every error is a problem document (RFC 9457) whose \`code\` is stable: programs should read nothing else.
-- Every response has \`X-Request-Id\`: the one you sent, if it has 1 to 128 characters of \`A-Z a-z 0-9 . _ -\`, else one of the service.
+- Every error is a problem document (RFC 9457). Its \`code\` is stable. Programs should read only the \`code\`.
+- Every response has \`X-Request-Id\`: the id that you sent, if it has 1 to 128 characters of \`A-Z a-z 0-9 . _ -\`, otherwise an id of the service.
 - Record times are ISO 8601 in UTC; \`validUntil\` and the \`timestamp\` of an event are Unix epoch seconds.`;
 
 /** Tags that group the operations, in the order of the page. */
@@ -29,18 +29,18 @@ const tags = [
   { name: 'token', description: 'Management tokens' },
   { name: 'venue', description: 'Places with screens' },
   { name: 'screen', description: 'Screens' },
-  { name: 'playlist', description: 'What the screens show' },
-  { name: 'config', description: 'How often TVs call, and what they keep' },
+  { name: 'playlist', description: 'Playlists of the screens' },
+  { name: 'config', description: 'Intervals and storage limits of TVs' },
   { name: 'event', description: 'Telemetry' },
   { name: 'report', description: 'Proof of play' },
   { name: 'data', description: 'Backups of the whole store' },
-  { name: 'audit', description: 'Who changed what' },
+  { name: 'audit', description: 'Audit trail of all changes' },
   { name: 'service', description: 'The service itself' },
 ];
 
 /**
- * Returns the tag of an operation: the noun of its command. Without a command, it is `token` under
- * `/v1` (the caller's own token), else `tv`.
+ * Returns the tag of an operation: the noun of its command. Without a command, the tag is `token`
+ * under `/v1` (the caller's own token), otherwise `tv`.
  */
 function tagOf({ command, path }: Operation): string {
   return command?.[0] ?? (path.startsWith('/v1/') ? 'token' : 'tv');
@@ -167,8 +167,8 @@ const plainSchema: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
       delete jsonSchema.maximum;
     }
   }
-  // A default of `null` is removed, because `null` and absent mean the same. Generated types would
-  // make a member with a default required.
+  // Removes a default of `null`, because `null` and an absent member mean the same. Generated types
+  // would require a member with a default.
   if (jsonSchema.default === null) delete jsonSchema.default;
   if (jsonSchema.format === 'ipv4' || jsonSchema.format === 'ipv6') delete jsonSchema.pattern;
   const { additionalProperties: additional } = jsonSchema;

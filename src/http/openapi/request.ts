@@ -28,13 +28,13 @@ export const requestHeaders = {
     name: 'If-Match',
     in: 'header',
     description:
-      'The `ETag` of the record as it was read. 412 if the record has changed since. `*`: any record.',
+      'The `ETag` of the record as it was read. Returns 412 if the record has changed since. `*` matches any record.',
     schema: { type: 'string' },
   },
   IfNoneMatchAny: {
     name: 'If-None-Match',
     in: 'header',
-    description: '`*`: only creates the record. 412 if there is one.',
+    description: '`*` creates the record, but never replaces it. Returns 412 if the record exists.',
     schema: { type: 'string' },
   },
   RegistrationKey: {
@@ -48,7 +48,7 @@ export const requestHeaders = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Random, such as a UUID, and secret. The same Idempotency-Key returns the same new device key, until that is first used.',
+      'Random, such as a UUID, and secret. The same Idempotency-Key returns the same new device key, until the new key is first used.',
     schema: { type: 'string', pattern: '^[!-~]{16,255}$' },
   },
   CreationKey: {

@@ -14,7 +14,7 @@ interface SystemPath {
    * component. `schema`: the schema of each line.
    */
   linesWith?: { parameter: string; schema: oas31.SchemaObject };
-  /** Whether it is a static file, with an `ETag` and compressed forms. */
+  /** Whether the path is a static file, with an `ETag` and compressed forms. */
   isFile?: boolean;
   errors?: readonly ServiceErrorCode[];
   security?: ZodOpenApiOperationObject['security'];
@@ -57,7 +57,7 @@ const paths: SystemPath[] = [
     path: '/metrics',
     id: 'getMetrics',
     summary: 'Metrics for Prometheus, from loopback or with the metrics token',
-    description: 'In the text format of Prometheus.',
+    description: 'Returns metrics in the text format of Prometheus.',
     mediaType: 'text/plain',
     schema: text,
     errors: ['credential_missing', 'credential_invalid'],
@@ -67,7 +67,7 @@ const paths: SystemPath[] = [
     path: '/openapi.json',
     id: 'getOpenApi',
     summary: 'This document',
-    description: 'Made from the schemas that validate requests.',
+    description: 'The document is generated from the schemas that validate requests.',
     schema: { type: 'object' },
     isFile: true,
   },
@@ -75,7 +75,7 @@ const paths: SystemPath[] = [
     path: '/docs',
     id: 'getDocs',
     summary: 'This document as a page',
-    description: 'Works without internet.',
+    description: 'The page needs no internet access.',
     mediaType: 'text/html',
     schema: text,
     isFile: true,

@@ -17,7 +17,8 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-// A page that the player shows must not use devices of the TV. It may play videos by itself.
+// Policy for the pages that the player shows. They must not use devices of the TV, but may play
+// videos without a user gesture.
 const deniedFeatures =
   'accelerometer bluetooth camera display-capture encrypted-media fullscreen gamepad geolocation ' +
   'gyroscope hid idle-detection local-fonts magnetometer microphone midi payment ' +
@@ -53,7 +54,7 @@ export const playerPaths = () =>
     : ['/player', '/player/', ...fileNames().map((name) => `/player/${name}`)];
 
 export interface PlayerRoutesOptions {
-  /** Whether clients get compressed files. */
+  /** Whether clients get compressed files, if they accept them. */
   compression: boolean;
   /** Path under which clients reach the service, without a trailing slash. */
   mountPath: string;

@@ -15,19 +15,19 @@ export interface AnswerReceiver {
 }
 
 /**
- * An answer that comes after a wait. A pending promise would take more memory than the rest of a
- * held request, because all callers up to the connection would wait for it.
+ * An answer that comes after a wait. It is no promise, because all callers up to the connection
+ * would wait for the promise. That would take more memory than the rest of a held request.
  */
 export interface HeldAnswer {
   /**
-   * Begins the wait. Returns a function that gives the wait up, and returns whether it still
-   * lasted.
+   * Begins the wait. Returns a function that ends the wait early. That function returns whether the
+   * wait was still in progress.
    */
   hold(receiver: AnswerReceiver): () => boolean;
 }
 
 /**
- * Status in log and metrics of a held request whose client disconnected, as nginx logs it. It is
- * never sent.
+ * Status in log and metrics of a held request whose client disconnected. nginx logs the same
+ * status. It is never sent.
  */
 export const clientLeftStatus = 499;

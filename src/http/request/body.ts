@@ -15,11 +15,11 @@ export interface ReadBody extends ParsedJson {
  */
 const defaultPartLimit = 1000;
 /**
- * Maximum size of a body that is buffered before the app runs. Node buffers as much in any case.
+ * Maximum size of a body that is buffered before the app runs. Node buffers this much in any case.
  */
 const maxBufferedBytes = 16 * 1024;
 
-/** The value for operations without a request body. */
+/** Value for operations without a request body. */
 export const noBody: ReadBody = {
   bytes: new Uint8Array(),
   json: undefined,
@@ -73,7 +73,8 @@ export function bufferBody(incoming: ServedRequest, begin: () => void): void {
 export function readFixedLength(incoming: ServedRequest, length: number): MaybePromise<Uint8Array> {
   if (incoming.rawBody) return incoming.rawBody;
   return new Promise((resolve, reject) => {
-    // The connection closed during the look-up of the credential, so `close` was already emitted.
+    // The connection may have closed during the look-up of the credential. `close` was then emitted
+    // already.
     if (incoming.destroyed) return reject(incomplete());
     collect(incoming, length, resolve);
     incoming.on('error', (cause) => reject(incomplete(cause)));
@@ -84,9 +85,9 @@ export function readFixedLength(incoming: ServedRequest, length: number): MaybeP
 }
 
 /**
- * Judges a body by its headers, before any of it is read: first its size, then its content type and
- * encoding (docs/protocol.md §1.3). Throws `body_too_large`, `unsupported_media_type`. Bodies
- * without a `Content-Length` are judged while they are read.
+ * Checks a body by its headers, before the body is read: first its size, then its content type and
+ * encoding (docs/protocol.md §1.3). Throws `body_too_large` and `unsupported_media_type`. Bodies
+ * without a `Content-Length` are checked while they are read.
  */
 export function checkAnnouncedBody(request: Pick<Exchange, 'header'>, limit: number): void {
   const length = Number(request.header('content-length') ?? 0);
@@ -96,8 +97,8 @@ export function checkAnnouncedBody(request: Pick<Exchange, 'header'>, limit: num
 }
 
 /**
- * Reads a body that passed `checkAnnouncedBody`. Throws `body_too_large` if one of unknown length
- * has more than `limit` bytes. `incoming` is the request of the listener, if there is one. A client
+ * Reads a body that passed `checkAnnouncedBody`. Throws `body_too_large` for a body of unknown
+ * length with more than `limit` bytes. `incoming` is the request of the listener, if any. A client
  * that waits for `100 Continue` gets it now.
  */
 export async function readBytes(
@@ -136,7 +137,7 @@ function isJsonType(contentType: string): boolean {
   return type === 'application/json' || (type.includes('/') && type.endsWith('+json'));
 }
 
-/** Throws `unsupported_media_type` unless a body is JSON and uncompressed. */
+/** Throws `unsupported_media_type` unless the body is uncompressed JSON. */
 function checkMediaType(
   contentType: string | null | undefined,
   encoding: string | null | undefined,
@@ -181,9 +182,9 @@ function membersOf(value: unknown): number {
 }
 
 /**
- * Returns a JSON body as one line that means exactly what was parsed: the bytes as sent, with line
- * breaks replaced by spaces. Valid JSON has line breaks only between tokens. A body with duplicate
- * or dropped members is serialized again.
+ * Returns a JSON body as one line with the same meaning: the original bytes, with line breaks
+ * replaced by spaces. Valid JSON has line breaks only between tokens. A body with duplicate or
+ * dropped members is serialized again.
  */
 export function compactLine({ bytes, json, scan }: ReadBody): Uint8Array {
   if (scan.isCompact) return bytes;

@@ -17,7 +17,7 @@ const ipv4WithPort = /^([\d.]+):\d{1,5}$/;
 
 /**
  * Returns an address in its standard form. An IPv4-mapped IPv6 address becomes an IPv4 address.
- * Returns `undefined` if the text is not an address.
+ * Returns `undefined` if the text is no address.
  */
 function normalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
@@ -25,7 +25,7 @@ function normalAddress(text: string): string | undefined {
 }
 
 /**
- * Like `normalAddress`, but also accepts the forms that proxies write: with a port, in brackets, in
+ * Like `normalAddress`, but also accepts the forms of proxies: with a port, in brackets, or in
  * quotes.
  */
 export function parseAddress(text: string): string | undefined {
@@ -81,7 +81,7 @@ export function parseProxy(text: string): Network {
   if (networkBits === 0)
     throw new SignageError(
       'invalid_option',
-      `${named} is every address there is. Name only the addresses of your proxies.`,
+      `${named} contains all addresses. Name only the addresses of your proxies.`,
     );
   const kind = network.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
   const first = kind.networkAddressFromCIDR(`${network}/${networkBits}`);
@@ -108,9 +108,9 @@ function makeIsProxy(trustedProxies: readonly string[]): (address: string) => bo
 }
 
 /**
- * Returns a function that returns the client's address (docs/protocol.md §3.5). Without trusted
- * proxies, this is the address of the socket. Behind trusted proxies, it is the last address in
- * `X-Forwarded-For` that is not a trusted proxy. If the connection is unknown, the address is
+ * Returns a function that determines the client's address (docs/protocol.md §3.5). Without trusted
+ * proxies, it is the address of the socket. Behind trusted proxies, it is the last address in
+ * `X-Forwarded-For` that belongs to no trusted proxy. If the connection is unknown, the address is
  * `null`. Throws `invalid_option` for a malformed range.
  */
 export function makeAddressOf(

@@ -14,7 +14,7 @@ const exposedHeaders = [
   'Location',
   // Web TVs without a battery-backed clock compare `validUntil` with this header.
   'Date',
-  // Names the fault rule, so that tests of web TV apps can tell injected faults from real ones.
+  // Names the fault rule, so that tests of web TV apps can tell injected faults from real faults.
   'X-Signage-Fault',
 ];
 const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];

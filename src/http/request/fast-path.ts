@@ -15,7 +15,7 @@ import {
   type RequestLog,
 } from './request-log.ts';
 
-/** Answers a request, or calls `next` without having consumed any of it. */
+/** Answers a request. Otherwise calls `next` without having consumed any of the request. */
 export type FastPath = (
   incoming: ServedRequest,
   outgoing: ServerResponse,
@@ -25,15 +25,15 @@ export type FastPath = (
 /** One of the most frequent requests of TVs, in its standard form. */
 interface Match {
   operation: 'getPlaylist' | 'getDeviceConfig' | 'getDeviceChanges' | 'postEvents';
-  /** The id as written in the path. */
+  /** Id as written in the path. */
   id: string;
-  /** The query of the path, with its `?`. */
+  /** Query of the path, including the `?`. */
   query?: string | undefined;
   /** Length of the body in bytes. 0 without a body. */
   length: number;
 }
 
-/** Operations of `GET` by the last segment of the path. */
+/** `GET` operations, by the last segment of the path. */
 const readOperations = {
   playlist: 'getPlaylist',
   config: 'getDeviceConfig',
@@ -92,13 +92,13 @@ function addHeaders(all: string[], headers: Readonly<Record<string, string>>): v
  */
 interface FastPathContext {
   requestLog: RequestLog;
-  /** `undefined` if no origins are allowed. */
+  /** Returns the CORS headers for an origin. `undefined` if no origins are allowed. */
   corsHeaders: ReturnType<typeof makeCorsHeaders> | undefined;
 }
 
 /**
- * A matching request of Node. It has methods rather than closures, because thousands are kept while
- * their answers are held.
+ * A request of Node that the fast path answers. It has methods rather than closures, because
+ * thousands of requests are kept while their answers are held.
  */
 class NodeExchange implements Exchange, AnswerReceiver {
   readonly incoming: ServedRequest;
@@ -173,7 +173,8 @@ class NodeExchange implements Exchange, AnswerReceiver {
       if (giveUp()) this.#end(clientLeftStatus);
     };
     this.outgoing.on('close', onClose);
-    // `close` was emitted already if the client disconnected during the look-up of its credential.
+    // The client may have disconnected during the look-up of its credential. `close` was then
+    // emitted already.
     if (this.incoming.socket.destroyed) onClose();
   }
 
@@ -181,7 +182,7 @@ class NodeExchange implements Exchange, AnswerReceiver {
     this.#context.requestLog.end(this.#logged, this.#match.operation, status);
   }
 
-  /** Node writes a flat array of names and values fastest. */
+  /** Node is fastest at writing a flat array of names and values. */
   #write({ status, headers, type, body }: Answer): void {
     const { outgoing, incoming } = this;
     const { corsHeaders } = this.#context;
@@ -199,10 +200,10 @@ class NodeExchange implements Exchange, AnswerReceiver {
 }
 
 /**
- * Returns the fast path: the most frequent requests of TVs go from Node's request to the services
- * and back, bypassing the app. The fast path and the app run the same operations, so rules, order
- * of checks and responses are the same, byte for byte (docs/protocol.md §1.3). Returns `undefined`
- * with fault rules, which only the app applies.
+ * Returns the fast path for the most frequent requests of TVs. It passes Node's request to the
+ * services and sends the answer, bypassing the app. The fast path and the app run the same
+ * operations, so rules, order of checks and responses are the same, byte for byte (docs/protocol.md
+ * §1.3). Returns `undefined` with fault rules, which only the app applies.
  */
 export function makeFastPath(options: AppOptions): FastPath | undefined {
   const { services, metrics, corsOrigins, faultResponses } = options;

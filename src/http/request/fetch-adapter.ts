@@ -9,7 +9,7 @@ import { type Answer, clientLeftStatus, type HeldAnswer } from './answer.ts';
 import { readBytes } from './body.ts';
 import type { App, Ctx, Exchange, ServedRequest } from './request-context.ts';
 
-/** A request of the Fetch API, as Hono's context has it. */
+/** A request of the Fetch API, taken from Hono's context. */
 class FetchExchange implements Exchange {
   readonly context: Ctx;
   readonly client: Exchange['client'];
@@ -55,7 +55,7 @@ function endOfHold(
   });
 }
 
-/** Returns the Hono handler of an operation. `compress`: compresses its responses. */
+/** Returns the Hono handler of an operation. `compress` compresses the responses. */
 export function fetchRoute(
   id: OperationId,
   run: (request: Exchange) => MaybePromise<Answer | HeldAnswer>,

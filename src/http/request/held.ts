@@ -2,11 +2,10 @@ import type { Reply } from './pipeline.ts';
 import type { Exchange } from './request-context.ts';
 
 /**
- * Returns the function that replies to long polls of the management API. `stopping` ends all of
- * them.
- *
- * The signal has one listener for all: an `AbortSignal` compares each added listener with all
- * others. In Node 20, `AbortSignal.any` leaks memory on the signal that lives longest.
+ * Returns the function that replies to long polls of the management API. `stopping` ends all long
+ * polls. They share one listener on the signal, because adding a listener to an `AbortSignal` takes
+ * time in proportion to its listeners. In Node 20, `AbortSignal.any` leaks memory on the signal
+ * that lives longest.
  */
 export function makeLongPollReply(stopping: AbortSignal) {
   const ends = new Set<() => void>();

@@ -18,9 +18,12 @@ import { checkAnnouncedBody, noBody, parseBody, type ReadBody } from './body.ts'
 import type { Exchange } from './request-context.ts';
 import { check, checkBody, queryObject } from './validate.ts';
 
-/** Result of a handler. Default status: the operation's own. */
+/** Result of a handler. `status` defaults to the status of the operation. */
 export interface Reply {
-  /** Sent as JSON. Text, bytes and streams are sent unchanged. `undefined` and `null`: no body. */
+  /**
+   * Body, sent as JSON. Strings, bytes and streams are sent unchanged. `undefined` and `null` mean
+   * no body.
+   */
   body?: unknown;
   /** Content type of the body. Default: `application/json`. */
   type?: string;
@@ -41,7 +44,7 @@ type AnyCaller = DeviceCaller | Caller | undefined;
 /** A request that has passed all checks of its operation (docs/protocol.md §1.3). */
 export interface Call<K extends OperationId> {
   caller: CallerOf<Operations[K]>;
-  /** The id or code in the path. */
+  /** Id or code in the path. */
   id: string;
   query: Named<Operations[K], 'query', undefined>;
   body: Named<Operations[K], 'body', undefined>;
@@ -140,12 +143,11 @@ function makeAnswerOf({
 
 /**
  * Returns a function that runs one operation for a request, with the checks in the order of
- * docs/protocol.md §1.3. The checks cover credential, role, size, content type, JSON, the record
- * in the path, query and body. The handler only checks state. The credential is checked again after
- * a body that was not yet buffered, and after a wait for a list slot.
- *
- * If only the credential must be checked, and the store answers synchronously, the result is
- * synchronous too.
+ * docs/protocol.md §1.3. The checks cover credential, role, size, content type, JSON, the record in
+ * the path, query and body. The handler only checks state.
+ * The credential is checked again after a body that was not yet buffered, and after a wait for a
+ * list slot. If only the credential must be checked, and the store answers synchronously, the
+ * result is synchronous too.
  */
 export function makeOperation<K extends OperationId>(
   services: Services,
@@ -178,7 +180,7 @@ export function makeOperation<K extends OperationId>(
     if (record) await services.checkRecord(caller as TenantCaller, record, request.id);
     const query = querySchema && check(querySchema, queryObject(request.query()), 'query');
     const body = bodySchema && checkBody(bodySchema, sent.json);
-    // The duration of a long poll says nothing about overload: it waits for an event.
+    // A long poll waits for an event, so its duration is no sign of overload.
     if (isLongPoll(query)) request.incoming?.admission?.end();
     const slot = isLimited
       ? await enterList(lists, caller as TenantCaller, query, request)

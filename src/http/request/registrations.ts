@@ -16,8 +16,8 @@ function rateLimitHeaders({ limit, windowMs, remaining, resetMs }: GuessQuota): 
 }
 
 /**
- * Counts failed registrations by reason. Adds headers with the quota of the source to each response
- * for which the code was looked up.
+ * Counts failed registrations by reason. Adds headers with the quota of the source to a response if
+ * the code was looked up.
  */
 export function registrationMiddleware(
   metrics: Pick<Metrics, 'registration'>,

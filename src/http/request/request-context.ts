@@ -12,9 +12,9 @@ import type { Peer } from './client-address.ts';
 export type ServedRequest = IncomingMessage & {
   /** The body, if it was buffered. `@hono/node-server` reads the same property. */
   rawBody?: Buffer;
-  /** Sends `100 Continue`. Set if the client waits for it before it sends the body. */
+  /** Sends `100 Continue`. Set if the client waits for `100 Continue` before it sends the body. */
   sendContinue?: () => void;
-  /** Hash of the device key, if the key is well-formed and the hash was already computed. */
+  /** Hash of the device key, if the key is well-formed and its hash was already computed. */
   keyHash?: string | undefined;
   /** Whether the credential was verified recently, if this was already determined. */
   isKnown?: boolean;
@@ -25,24 +25,24 @@ export type ServedRequest = IncomingMessage & {
 export interface Admission {
   /** Called when the credential of the request is verified. */
   verified(): void;
-  /** Called when the request was handled. */
+  /** Called after the request was handled. */
   end(): void;
 }
 
-/** The client of a request. Requests of TVs also have what the log for operators needs. */
+/** The client of a request. For requests of TVs, it includes the data for the log for operators. */
 export interface RequestClient extends ClientInfo, RequestSubject {
   requestId: string;
   /** The error response, if the request was refused. */
   problem?: ProblemParts | undefined;
   /** The texts of the fault rules that apply. */
   faults?: readonly string[] | undefined;
-  /** Set for long polls, whose duration is not measured. */
+  /** Whether the request is a long poll. The duration of long polls is not measured. */
   isHeld: boolean;
 }
 
 /**
- * A request as the handlers see it. One adapter makes it from a request of the Fetch API, the other
- * from a request of Node.
+ * A request as the handlers see it. There is one adapter for requests of the Fetch API, and one for
+ * requests of Node.
  */
 export interface Exchange {
   readonly client: RequestClient;
@@ -50,10 +50,10 @@ export interface Exchange {
   readonly id: string;
   /** Hash of the device key, if it was already computed. */
   readonly keyHash?: string | undefined;
-  /** The connection. A mounted `fetch` has none. */
+  /** The connection. A mounted `fetch` has no connection. */
   readonly incoming: ServedRequest | undefined;
   readonly outgoing: ServerResponse | undefined;
-  /** Hono's context. Only requests of the Fetch API have one. */
+  /** Hono's context. Only requests of the Fetch API have a context. */
   readonly context?: Ctx;
   /** Returns a header by its name in lower case. */
   header(name: string): string | undefined;
@@ -72,10 +72,7 @@ export interface Bindings {
   peer?: Peer;
   /** The texts of the fault rules that apply. Unset without a fault. */
   faults?: readonly string[];
-  /**
-   * The status that a fault rule sets in place of the service's own response. Unset without a
-   * fault.
-   */
+  /** Status of a fault rule that replaces the service's own response. Unset without a fault. */
   statusEffect?: StatusEffect;
 }
 

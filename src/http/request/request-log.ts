@@ -22,7 +22,7 @@ export const commonHeaders = {
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Returns the caller's request id if it is well-formed, else a new one. */
+/** Returns the caller's request id if it is well-formed, otherwise a new id. */
 export function requestIdOf(
   given: string | null | undefined,
   newId: IdSource,
@@ -58,7 +58,7 @@ export function makeRequestLog(options: RequestLogOptions) {
   const { newId, clock, trustedProxies, metrics, log, services } = options;
   const addressOf = makeAddressOf(trustedProxies);
   return {
-    /** `requestId` is the id that the caller sent, if any. */
+    /** `requestId` is the id that the caller sent. */
     begin(requestId: string | null | undefined, peer: Peer | undefined): LoggedRequest {
       const startMs = clock.now();
       return {

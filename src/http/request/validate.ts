@@ -18,7 +18,7 @@ function pathOf(source: 'body' | 'query', path: readonly PropertyKey[]): string 
 
 function fieldErrors(source: 'body' | 'query', issue: z.core.$ZodIssue): FieldError[] {
   const noun = source === 'query' ? 'query parameter' : 'member';
-  const wrong = wrongMembers(issue, `is no ${noun} that we know: check its spelling`);
+  const wrong = wrongMembers(issue, `is not a known ${noun}: check its spelling`);
   return wrong.map(({ path, message }) => ({ path: pathOf(source, path), message }));
 }
 
@@ -89,7 +89,10 @@ export function queryObject(search: URLSearchParams): Record<string, string | st
   return Object.fromEntries(values);
 }
 
-/** Returns whether a header occurs more than once. If it does, its values are joined by commas. */
+/**
+ * Returns whether a header occurs more than once. Node joins the values of a repeated header by
+ * commas.
+ */
 function isRepeated({ incoming }: Exchange, name: string): boolean {
   const names = incoming?.rawHeaders.filter((_, at) => at % 2 === 0) ?? [];
   return names.filter((one) => one.toLowerCase() === name).length > 1;
@@ -106,8 +109,8 @@ export function secretIdempotencyKey(request: Exchange): string | undefined {
 }
 
 /**
- * Returns the `Idempotency-Key`, if any. Throws `invalid_request` if it does not match `form`, or
- * if it occurs twice.
+ * Returns the `Idempotency-Key` of a request, if any. Throws `invalid_request` if the header does
+ * not match `form` or occurs twice.
  */
 export function idempotencyKey(request: Exchange, form: RegExp, rule: string): string | undefined {
   const name = 'idempotency-key';
@@ -120,8 +123,8 @@ export function idempotencyKey(request: Exchange, form: RegExp, rule: string): s
 }
 
 /**
- * Returns the `X-Device-Time` of a request, in Unix epoch milliseconds. A wrong value is no reason
- * to refuse events, so it counts as none (docs/protocol.md §2.5).
+ * Returns the `X-Device-Time` of a request, in Unix epoch milliseconds. Returns `undefined` for an
+ * invalid value, because it is no reason to reject events (docs/protocol.md §2.5).
  */
 export function deviceTime(request: Exchange): number | undefined {
   const text = request.header('x-device-time') ?? '';

@@ -8,7 +8,7 @@ import { isTransient } from '../backoff.ts';
 /** Keeps the `Idempotency-Key` of a claim, which is a secret (docs/protocol.md §3.6). */
 export interface ClaimKeyMemory {
   load(): string | undefined;
-  /** `undefined`: the claim has ended. */
+  /** Saves the key. `undefined`: the claim has ended. */
   save(key: string | undefined): void;
 }
 
@@ -17,24 +17,24 @@ export interface ClaimOptions {
   deviceInfo: DeviceInfoInput;
   clock: Clock;
   random: Random;
-  /** With it, a TV that is restarted shows the same claim again. */
+  /** Keeps the claim's key, so that a TV shows the same claim again after a restart. */
   keyMemory?: ClaimKeyMemory | undefined;
-  /** Called with each new claim, to show it. */
+  /** Called to show each new claim. */
   onClaim(claim: string): void;
-  /** Called before a request is repeated. May throw, to give up. */
+  /** Called before a request is repeated. To give up, the function throws. */
   onFailure?(error: SignageError): void;
   /**
-   * Shows an offer. Asks a person at the TV whether to accept it, if `offer.confirm` is true. After
-   * a refusal there is a new claim.
+   * Shows an offer. If `offer.confirm` is true, asks a person at the TV whether to accept the
+   * offer. A refusal leads to a new claim.
    */
   accept(offer: ClaimOffer): Promise<boolean>;
-  /** Ends the wait, which then rejects with `interrupted`. */
+  /** Ends the wait. The wait then rejects with `interrupted`. */
   signal: AbortSignal;
 }
 
-/** Longest hold in the API (docs/protocol.md §3.6). */
+/** Maximum hold of the API in seconds (docs/protocol.md §3.6). */
 const waitSeconds = 50;
-/** Pause after an answer that was not held. */
+/** Minimum time between two requests if an answer was not held. */
 const minIntervalMs = 5 * secondMs;
 const firstDelayMs = 2 * secondMs;
 const maxDelayMs = minuteMs;
@@ -42,9 +42,9 @@ const maxDelayMs = minuteMs;
 const unsupportedStatuses: readonly unknown[] = [405, 501];
 
 /**
- * Makes claims until an installer has offered a pairing code, and returns the code
- * (docs/protocol.md §3.6). Repeats requests that may succeed later, and rejects with all other
- * errors: with `not_supported` if the service has no claims.
+ * Creates claims until an installer has offered a pairing code, and returns the code
+ * (docs/protocol.md §3.6). Repeats requests that may succeed later. Rejects with all other errors,
+ * and with `not_supported` if the service has no claims.
  */
 export async function offeredCode(options: ClaimOptions): Promise<string> {
   for (;;) {
@@ -54,7 +54,10 @@ export async function offeredCode(options: ClaimOptions): Promise<string> {
   }
 }
 
-/** Returns the code that was offered to one claim. `undefined`: the claim has ended without one. */
+/**
+ * Returns the code that was offered to one claim. `undefined`: the claim has ended without an
+ * offer.
+ */
 async function codeOfNextClaim(options: ClaimOptions): Promise<string | undefined> {
   const { client, deviceInfo, clock, random, keyMemory, onClaim, accept, signal } = options;
   const idempotencyKey = keyMemory?.load() ?? randomHex(random, 16);

@@ -8,8 +8,8 @@ type Registered = Awaited<ReturnType<PlayerCore['options']['client']['register']
 const registerCall: PlayerCall<Registered> = { operation: 'registerDevice', statusOf: () => 201 };
 
 /**
- * Saves the key before it is used. If saving fails, the TV stays unpaired; a repeated registration
- * returns the same key.
+ * Saves the key before its first use. If saving fails, the TV stays unpaired. A repeated
+ * registration returns the same key.
  */
 async function bind(
   core: PlayerCore,
@@ -54,7 +54,10 @@ export async function registerOnce(core: PlayerCore, pairingCode: string): Promi
   }
 }
 
-/** Whether the code was rejected for good, so that a person must act (docs/protocol.md §3.4). */
+/**
+ * Returns whether the code was rejected for good, so that a person must act (docs/protocol.md
+ * §3.4).
+ */
 function isRefused(error: unknown): error is SignageError {
   return (
     error instanceof SignageError &&
@@ -64,7 +67,7 @@ function isRefused(error: unknown): error is SignageError {
 
 /**
  * Retries a code until the service accepts or rejects it, or a person withdraws it. Returns the
- * error of a rejection.
+ * error if the code was rejected.
  */
 async function registerWith(core: PlayerCore, code: string): Promise<SignageError | undefined> {
   const goesOn = () => !core.isEnding && !core.isCodeWithdrawn;
@@ -90,7 +93,7 @@ async function untilEnding(core: PlayerCore): Promise<undefined> {
   while (!core.isEnding) await core.networkNotifier.wait();
 }
 
-/** Returns the next code. Returns `undefined` if there is none or the TV stops first. */
+/** Returns the next code. Returns `undefined` if there is no code, or if the TV stops first. */
 async function askForCode(core: PlayerCore): Promise<string | undefined> {
   const { why, error } = core.unpaired;
   const { nextCode } = core.options;
@@ -98,12 +101,12 @@ async function askForCode(core: PlayerCore): Promise<string | undefined> {
 }
 
 /**
- * Pairs the TV: resumes a registration that a power cut interrupted, or asks for codes until one is
- * accepted. Returns the reason if it runs out of codes.
+ * Pairs the TV. Resumes a registration that a power cut interrupted, or asks for codes until the
+ * service accepts a code. Returns the reason if there are no more codes.
  */
 export async function pair(core: PlayerCore): Promise<PlayerEnd | undefined> {
   while (!core.isEnding && !core.state.binding) {
-    // A code that was withdrawn stays saved: typed again, it is sent under the same key.
+    // A withdrawn code stays saved. If the code is typed again, it is sent under the same key.
     const pending = core.isCodeWithdrawn ? undefined : core.state.registering?.pairingCode;
     const code = pending ?? (await askForCode(core));
     core.isCodeWithdrawn = false;

@@ -1,6 +1,6 @@
 import type { PlayerBinding } from '../state.ts';
 
-/** Members of a binding in a fragment, and their names there. */
+/** Members of a binding, and their names in the fragment. */
 const names = {
   apiKey: 'key',
   deviceId: 'device',
@@ -12,8 +12,8 @@ const forms = { apiKey: /^dak_[0-9A-Za-z]{20,80}$/, deviceId: id, screenId: id, 
 type Member = keyof typeof names;
 
 /**
- * Returns the address of the web player with a binding. It is in the fragment, which no browser
- * sends to a server.
+ * Returns the address of the web player with a binding. The binding is in the fragment, which
+ * browsers never send to a server.
  */
 export function playerKeyLink(serviceUrl: string, binding: PlayerBinding): string {
   const members = Object.keys(names) as Member[];
@@ -21,7 +21,7 @@ export function playerKeyLink(serviceUrl: string, binding: PlayerBinding): strin
   return `${serviceUrl.replace(/\/$/, '')}/player#${fragment}`;
 }
 
-/** Returns the binding in the fragment of a URL. `undefined` if it has none. */
+/** Returns the binding in the fragment of a URL. `undefined` if the fragment has no binding. */
 export function bindingInFragment(fragment: string): PlayerBinding | undefined {
   const values = new URLSearchParams(fragment.replace(/^#/, ''));
   const members = Object.keys(names) as Member[];

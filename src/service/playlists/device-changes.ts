@@ -7,16 +7,22 @@ import type { CurrentAnswers, Playback } from './playback.ts';
 import { SharedTimers, timerStepMs, timerStepOf } from './shared-timers.ts';
 import { Turns } from './turns.ts';
 
-/** A further hold of the same device ends the oldest. */
+/** Maximum number of held requests of a device. Another request ends the oldest hold. */
 const maxHoldsPerDevice = 2;
-/** Hints that one instance begins in a second, so that a fleet does not come at the same moment. */
+/**
+ * Maximum number of hints per second of an instance, so that TVs do not all return at the same
+ * moment.
+ */
 const hintsPerSecond = 2000;
 /**
- * Replaced holds that end in a second. Lower than other rates, because they are what a device with
- * many pipelined requests costs.
+ * Maximum number of replaced holds that end per second. It is low, because a device with many
+ * pipelined requests causes such holds.
  */
 const replacedPerSecond = 200;
-/** Shorter than the time for which a stopping service waits for its requests. */
+/**
+ * Maximum time for the last answers when the service stops. It is shorter than the wait of a
+ * stopping service for requests in progress.
+ */
 const stopMs = 8 * secondMs;
 
 interface DeviceChangesOptions {
@@ -27,7 +33,7 @@ interface DeviceChangesOptions {
 }
 
 /**
- * Tells TVs what they would be given now, and holds the answer until that changes (docs/protocol.md
+ * Returns current cursors to TVs, and holds a request until its cursor changes (docs/protocol.md
  * §2.9). The cursor is a hash of the answer, not a position, so no change can be missed.
  */
 export function makeDeviceChanges(
@@ -38,7 +44,8 @@ export function makeDeviceChanges(
   const turns = new Turns<Hold>(clock, hintsPerSecond, async (hold) => {
     if (hold.state === 'queued') await look(hold);
   });
-  // A device with many requests fills only these turns, so it does not delay the hints of others.
+  // A device with many requests fills only this queue, so it does not delay the hints of other
+  // devices.
   const replacedTurns = new Turns(clock, replacedPerSecond, answerReplaced);
   const timers = new SharedTimers<Hold>(clock, onDue);
   let isStopping = false;
@@ -49,7 +56,7 @@ export function makeDeviceChanges(
     for (const hold of topic === '*' ? holds.all : holds.concernedBy(id)) wake(hold);
   }
 
-  /** Spreads the ends of holds, so that a fleet does not come back at the same moment. */
+  /** Returns a random end for a hold, so that TVs do not all return at the same moment. */
   function drawnEndStep(waitSeconds: number): number {
     const waitMs = waitSeconds * secondMs;
     const fraction = (random(1)[0] ?? 0) / 255;
@@ -78,8 +85,9 @@ export function makeDeviceChanges(
   }
 
   /**
-   * Looks in a turn at the end of a playlist, because many screens may share it. The ends of holds
-   * need no turn: their times are drawn, and hints must not wait for them.
+   * Looks up the answer at the end of a playlist, or ends the hold. Many screens may share the end
+   * of a playlist, so these look-ups are queued. The ends of holds are not queued, because they are
+   * random already.
    */
   function onDue(hold: Hold): void {
     if (hold.dueStep < hold.endStep) {
@@ -90,7 +98,7 @@ export function makeDeviceChanges(
     void look(hold);
   }
 
-  /** Answers a hold in its turn, even without a change. */
+  /** Queues the answer of a hold. It is sent even without a change. */
   function end(hold: Hold): void {
     hold.isOver = true;
     wake(hold);
@@ -101,7 +109,7 @@ export function makeDeviceChanges(
     else if (hold.state === 'waiting') queue(hold);
   }
 
-  /** Lets a hold wait for its turn, at most until its end. */
+  /** Queues a look-up for a hold. The hold still ends in time. */
   function queue(hold: Hold): void {
     hold.state = 'queued';
     hold.wokenAtMs = clock.now();
@@ -115,12 +123,12 @@ export function makeDeviceChanges(
     timers.add(hold, step);
   }
 
-  /** Reads what the device would be given now. Checks its key again. */
+  /** Reads the current answers for the device. Checks the device key again. */
   async function read({ keyHash }: Hold): Promise<CurrentAnswers> {
     return current(checkKey(keyHash, await store.read.findByKeyHash(keyHash)));
   }
 
-  /** Answers the hold, or lets it wait. Never rejects. */
+  /** Looks up the current answers. Then answers the hold, or keeps it waiting. Never rejects. */
   async function look(hold: Hold): Promise<void> {
     if (!holds.all.has(hold)) return;
     const { isOver, after, listener, wokenAtMs } = hold;
@@ -145,7 +153,7 @@ export function makeDeviceChanges(
     listener.answer(changes);
   }
 
-  /** Answers a hold that another one of its device replaced. Never rejects. */
+  /** Answers a hold that a later request of the same device has replaced. Never rejects. */
   async function answerReplaced(hold: Hold): Promise<void> {
     let answers: CurrentAnswers;
     try {
@@ -157,7 +165,7 @@ export function makeDeviceChanges(
     hold.listener.answer(answers.changes);
   }
 
-  /** Waits for a change, for the end of the playlist, or for the end of the hold. */
+  /** Keeps the hold waiting for a change, the end of the playlist, or the end of the hold. */
   function wait(hold: Hold, playlistEndsAtMs = Number.POSITIVE_INFINITY): void {
     if (hold.hasChanged) {
       queue(hold);
@@ -172,15 +180,15 @@ export function makeDeviceChanges(
     /** Number of held answers. */
     heldCount: () => holds.all.size,
 
-    /** Returns what the device would be given now. */
+    /** Returns the current cursor, with the ETags of the playlist and config. */
     async get(caller: DeviceCaller): Promise<DeviceChanges> {
       return (await current(caller)).changes;
     },
 
     /**
-     * Tells `listener` when the cursor is no longer `after`, or when the time is over. Fails with
-     * the errors of a device key that is revoked meanwhile. Returns a function that gives the hold
-     * up, and returns whether it was still held.
+     * Calls `listener` when the cursor differs from `after`, or when the time is over. Fails with
+     * the errors of a device key that is revoked meanwhile. Returns a function that cancels the
+     * hold. That function returns whether the request was still held.
      */
     hold(
       { key, device, screen }: DeviceCaller,
@@ -208,7 +216,7 @@ export function makeDeviceChanges(
       return () => remove(hold);
     },
 
-    /** Ends all holds, for a service that stops. */
+    /** Ends all holds, because the service stops. */
     stop(): void {
       isStopping = true;
       turns.drainWithin(stopMs);

@@ -15,16 +15,16 @@ export interface Hold {
   readonly tenantId: string;
   readonly after: string;
   readonly listener: HoldListener;
-  /** Step of `SharedTimers` in which the hold ends. */
+  /** Step of `SharedTimers` at which the hold ends. */
   readonly endStep: number;
-  /** Step in which the hold looks again, even without a change. */
+  /** Step of `SharedTimers` at which the next look-up begins, even without a change. */
   dueStep: number;
   state: 'looking' | 'waiting' | 'queued';
-  /** Whether to look again after the look in progress. */
+  /** Whether to repeat the look-up in progress. */
   hasChanged: boolean;
-  /** Whether the next look gives the answer, even without a change. */
+  /** Whether the next look-up answers the hold, even without a change. */
   isOver: boolean;
-  /** Time of the change or of the end that the hold was woken for. */
+  /** Time of the change or the end that triggered the look-up. */
   wokenAtMs: number | undefined;
 }
 
@@ -36,8 +36,8 @@ const concernedIds = ({ deviceId, screenId, venueId, tenantId }: Hold) => [
 ];
 
 /**
- * The holds, by the ids of the records that concern them. Most devices and screens have one hold,
- * which needs no set of its own.
+ * Index of the holds by the ids of their device, screen, venue and tenant. Most devices and screens
+ * have one hold, which is stored without a set.
  */
 export class HoldTable {
   readonly all = new Set<Hold>();
@@ -64,7 +64,7 @@ export class HoldTable {
     return true;
   }
 
-  /** Returns the holds that a device, screen, venue or tenant concerns, oldest first. */
+  /** Returns the holds of a device, screen, venue or tenant, oldest first. */
   concernedBy(id: string): readonly Hold[] {
     const present = this.#byId.get(id);
     if (present === undefined) return [];

@@ -17,7 +17,7 @@ import type { ServedVersions } from './served-versions.ts';
 import { hasSameContent, putNextVersion, withdrawVersion } from './versions.ts';
 
 /**
- * Time for which a playlist is kept after the source began to report no playlist. Then it is
+ * Maximum age of a kept playlist after the source began to report no playlist. The playlist is then
  * withdrawn (docs/protocol.md §2.3).
  */
 const maxKeptMs = 24 * hourMs;
@@ -36,8 +36,8 @@ export interface OnDemandVersionsOptions {
 }
 
 /**
- * Whether a row is an active playlist from the source. Such a row is kept while the source reports
- * that there is no playlist.
+ * Returns whether a row is an active playlist from the source. Such a row is kept while the source
+ * reports that there is no playlist.
  */
 function isKeptAnswer(row: Playlist | undefined, nowMs: number): row is Playlist {
   return (
@@ -52,10 +52,10 @@ function digestOf({ items, validUntil }: OnDemandContent): string {
 }
 
 /**
- * Remembers, for each screen, the last version that the store returned, without its items. Used
- * while the store is unavailable.
- *
- * @param maxScreens limit of remembered screens, some 250 bytes each; the oldest entry is evicted
+ * Remembers the last version of each screen that the store returned, without its items. The
+ * versions are used while the store is unavailable.
+ * @param maxScreens limit of remembered screens, which take about 250 bytes each; the oldest entry
+ * is evicted
  */
 export function makeLastKnownVersions(maxScreens = 200_000) {
   const versions = new Map<string, KnownVersion>();
@@ -114,9 +114,8 @@ export function makeOnDemandVersions(
     withTimeout(clock, writeTimeoutMs, store.write(change));
 
   /**
-   * Returns whether another call recorded a version after the call of an answer had begun. The
-   * answer may be older than that version, so it must not replace it.
-   *
+   * Returns whether another call recorded a version after the call of this answer had begun. The
+   * answer may be older than that version, so it must not replace that version.
    * @param base the version recorded for the answer, or the version before its call
    */
   function isOutdated(
@@ -127,7 +126,7 @@ export function makeOnDemandVersions(
     return base !== undefined && isKeptAnswer(row, nowMs) && row.version > base;
   }
 
-  /** Returns `undefined` if the screen was deleted. */
+  /** Records the answer. Returns `undefined` if the screen was deleted. */
   async function record(
     screen: Screen,
     content: OnDemandContent,
@@ -163,8 +162,8 @@ export function makeOnDemandVersions(
   }
 
   /**
-   * Returns the version for an answer, or the newer version of another answer. Returns `undefined`
-   * if the screen was deleted.
+   * Returns the version for an answer. Returns the newer version if another answer was recorded
+   * meanwhile. Returns `undefined` if the screen was deleted.
    */
   async function versionOf(
     screen: Screen,

@@ -44,8 +44,8 @@ interface RenderedConfig {
 
 /**
  * Returns a function that renders the effective config. It caches the result by the most specific
- * stored config, which determines the other levels. The cache only hits with the embedded store,
- * which returns the same row objects each time.
+ * stored config, which determines the other levels. The cache only works with the embedded store,
+ * because that store returns the same row objects each time.
  */
 function makeRenderedConfigs(): (levels: ConfigLevels) => RenderedConfig {
   const cache = new BoundedMap<string, RenderedConfig>(10_000);
@@ -65,7 +65,7 @@ function makeRenderedConfigs(): (levels: ConfigLevels) => RenderedConfig {
 /** The current playlist and config of a device (docs/protocol.md §2.9). */
 export interface CurrentAnswers {
   changes: DeviceChanges;
-  /** The end of the playlist, in epoch milliseconds. `undefined` without one. */
+  /** End of the playlist, in Unix epoch milliseconds. `undefined` without a playlist. */
   endsAtMs: number | undefined;
 }
 
@@ -106,7 +106,10 @@ export function makePlayback(
     );
   }
 
-  /** Throws `playlist_not_found`, `playlist_fetch_failed`, `precondition_failed`. */
+  /**
+   * Returns the playlist. Throws `playlist_not_found`, `playlist_fetch_failed` or
+   * `precondition_failed`.
+   */
   function playlist(
     { device, screen }: DeviceCaller,
     precondition: Precondition,
@@ -142,7 +145,7 @@ export function makePlayback(
     throw new SignageError('config_fetch_failed', message, { cause, retryAfterSeconds: 5 });
   }
 
-  /** Throws `config_fetch_failed`, `precondition_failed`. */
+  /** Returns the config. Throws `config_fetch_failed` or `precondition_failed`. */
   function config(
     { device }: DeviceCaller,
     precondition: Precondition,

@@ -12,7 +12,7 @@ import { badCursor } from '../paging.ts';
 import { playlistView } from '../views.ts';
 import { hasSameContent, putNextVersion, withdrawVersion } from './versions.ts';
 
-/** Parses the cursor, which is a version: the page contains only older versions. */
+/** Parses the cursor, which is a version. The page contains only older versions. */
 function belowVersion(cursor: string | undefined): number {
   if (cursor === undefined) return Number.POSITIVE_INFINITY;
   if (!/^[1-9]\d*$/.test(cursor)) throw badCursor();
@@ -31,7 +31,7 @@ async function adopt(tx: Tx, row: Playlist): Promise<Playlist> {
   return adopted;
 }
 
-/** Returns the ETag of a screen's playlist, or `undefined` if the screen has none. */
+/** Returns the ETag of a screen's playlist, or `undefined` if the screen has no playlist. */
 function revisionOf(row: Playlist | undefined): string | undefined {
   return row && row.state !== 'withdrawn' ? revision.playlist(row) : undefined;
 }
@@ -74,7 +74,7 @@ export function makePlaylists(deps: ServiceDependencies) {
     });
   }
 
-  /** Throws `playlist_not_found`. */
+  /** Returns the playlist of a screen. Throws `playlist_not_found`. */
   async function get(caller: Caller, screenId: string): Promise<RevisedPlaylist> {
     const screen = await lookUp(store.read, caller, 'screen', screenId);
     const row = await store.read.get('playlists', screen.id);

@@ -46,7 +46,7 @@ export function makePlaylistRefresh(
     if (!row || playlistStatusAt(row, clock.now()) !== 'active')
       throw new SignageError(
         'playlist_not_found',
-        'The on-demand source has no playlist for this screen, and none was published.',
+        'The on-demand source has no playlist for this screen, and no playlist was published.',
       );
     if (row.origin === 'on-demand') return row.version;
     throw new SignageError(
@@ -57,7 +57,7 @@ export function makePlaylistRefresh(
 
   /**
    * Calls the on-demand source for a screen. TVs then get its answer. Throws `not_supported`,
-   * `playlist_not_found`, `playlist_fetch_failed`.
+   * `playlist_not_found` or `playlist_fetch_failed`.
    */
   return async (caller: Caller, screenId: string): Promise<PlaylistRefresh> => {
     const screen = await lookUp(store.read, caller, 'screen', screenId);

@@ -7,24 +7,24 @@ import type { Store } from '../../store/store.ts';
 
 /**
  * Tracks the playlist versions that TVs have received, so that no fallback origin serves an older
- * one.
+ * version.
  */
 export interface ServedVersions {
   /** Records a served version. */
   note(screenId: string, version: number): void;
   /**
-   * Returns the newest version that this instance served to the screen. If it served none yet,
-   * returns the last version in the TV's activity record, or 0.
+   * Returns the newest version that this instance served to the screen. If the instance has not
+   * served any version, returns the last version in the TV's activity record, or 0.
    */
   newest(screen: Screen): Promise<number>;
   /**
-   * Decorates an origin: a copy older than the served version counts as failed (docs/protocol.md
+   * Decorates an origin. A copy older than the served version counts as a failure (docs/protocol.md
    * §2.3).
    */
   notOlder(origin: PlaylistOrigin): RemoteOrigin;
 }
 
-/** Short, because the store may be unavailable when this time-out applies. */
+/** Maximum wait for the store. It is short, because the store may be unavailable. */
 const storeTimeoutMs = secondMs;
 
 function versionOf(answer: OriginAnswer): number | undefined {
@@ -32,7 +32,10 @@ function versionOf(answer: OriginAnswer): number | undefined {
   return answer.kind === 'playlist' ? answer.playlist.version : answer.version;
 }
 
-/** Keeps one id and one version per screen in memory: some 10 MB for 100,000 screens. */
+/**
+ * Creates the versions in memory. One id and one version per screen take about 10 MB for 100,000
+ * screens.
+ */
 export function makeServedVersions(store: Pick<Store, 'marks'>, clock: Clock): ServedVersions {
   const newestOf = new Map<string, number>();
 
@@ -62,7 +65,7 @@ export function makeServedVersions(store: Pick<Store, 'marks'>, clock: Clock): S
         if (version === undefined || version >= served) return answer;
         throw new SignageError(
           'origin_outdated',
-          `Its copy is version ${version}: a newer version was served already.`,
+          `The copy has version ${version}, but a newer version was served already.`,
         );
       },
     }),

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 
-/** Entries that are due within the same step share a timer. */
+/** Length of a step. Entries that are due within the same step share a timer. */
 export const timerStepMs = 100;
 
 interface Timer<T> {
@@ -11,7 +11,7 @@ interface Timer<T> {
 /** Rounds a time up to the end of its step. */
 export const timerStepOf = (atMs: number): number => Math.ceil(atMs / timerStepMs) * timerStepMs;
 
-/** Timers for many entries. Calls `onDue` for an entry at the end of its step. */
+/** Timers for many entries. Calls `onDue` for each entry at the end of its step. */
 export class SharedTimers<T> {
   readonly #clock: Clock;
   readonly #onDue: (entry: T) => void;

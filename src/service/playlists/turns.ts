@@ -2,12 +2,13 @@ import { type Clock, secondMs } from '../../domain/clock.ts';
 
 /** Pause between two rounds. */
 const pauseMs = 5;
-/** Longest time for which a round makes up, so that a pause causes no burst. */
+/** Maximum time whose turns a round makes up for. The limit avoids a burst after a pause. */
 const maxMadeUpMs = 20;
 
 /**
- * Spreads work that becomes due for many at the same moment. A single turn begins at once. Further
- * turns begin in rounds, each after the round before has ended.
+ * Rate limiter for work that becomes due for many devices at the same moment. Work begins at once
+ * if no other work is in progress. Otherwise work begins in rounds. A round begins after the
+ * previous round has ended.
  */
 export class Turns<T> {
   readonly #clock: Clock;
@@ -20,8 +21,8 @@ export class Turns<T> {
   #drainByMs: number | undefined;
 
   /**
-   * @param perSecond number of turns that begin in a second
-   * @param work does the work of one turn, and never rejects
+   * @param perSecond maximum number of entries whose work begins in a second
+   * @param work does the work of one entry, and never rejects
    */
   constructor(clock: Clock, perSecond: number, work: (one: T) => Promise<void>) {
     this.#clock = clock;
@@ -34,12 +35,15 @@ export class Turns<T> {
     if (this.#inProgress === 0 && !this.#isPausing) this.#nextRound();
   }
 
-  /** Raises the rate so that all turns begin within `forMs`. Further calls change nothing. */
+  /**
+   * Raises the rate so that the work of all entries begins within `forMs`. Further calls change
+   * nothing.
+   */
   drainWithin(forMs: number): void {
     this.#drainByMs ??= this.#clock.now() + forMs;
   }
 
-  /** Returns the size of a round that makes up for the time since the last one. */
+  /** Returns the number of entries in the next round, for the time since the last round. */
   #roundSize(): number {
     const nowMs = this.#clock.now();
     const sinceMs = Math.min(maxMadeUpMs, Math.max(0, nowMs - this.#roundAtMs));

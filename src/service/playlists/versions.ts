@@ -15,7 +15,7 @@ export type PlaylistContent = Pick<Playlist, 'items' | 'validUntil'>;
 
 const pastId = (screenId: string, version: number) => `${screenId}/${version}`;
 
-/** Whether a row is active and has exactly this content. */
+/** Returns whether a row is active and has exactly this content. */
 export function hasSameContent(
   row: Playlist | undefined,
   { items, validUntil }: PlaylistContent,

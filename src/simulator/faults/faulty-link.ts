@@ -33,7 +33,7 @@ interface RequestFaults {
 
 const noFaults: RequestFaults = { delayMs: 0, kinds: [] };
 
-/** Longest hold in the API (docs/protocol.md §2.9). */
+/** Maximum hold of the API in seconds (docs/protocol.md §2.9). */
 const longestHoldMs = 50 * secondMs;
 
 const connectionError = (code: string) => Object.assign(new Error(`A fault: ${code}`), { code });

@@ -4,17 +4,23 @@ import type { MediaBudget } from './media-budget.ts';
 import type { MediaStore } from './media-store.ts';
 
 const partBytes = 8 * 1024 * 1024;
-/** Largest file whose hash is checked, because browsers need the whole file in memory for it. */
+/**
+ * Maximum size of a file whose hash is checked. Browsers need the whole file in memory for the
+ * check.
+ */
 const maxHashedBytes = 128 * 1024 * 1024;
 
-/** What a publisher may say about the file of an item. */
+/** Properties of a media file that the publisher may specify. */
 export interface ExpectedMedia {
   url: string;
   size?: number | undefined;
   sha256?: string | undefined;
 }
 
-/** Why a file could not be stored. `isFinal`: the host answered, so a direct way fails, too. */
+/**
+ * Error with the reason why a file could not be stored. `isFinal`: the host answered, so loading
+ * the file from its own URL fails, too.
+ */
 export class DownloadFailed extends Error {
   readonly reason: PlaybackFailure;
   readonly isFinal: boolean;
@@ -32,30 +38,36 @@ export interface DownloadDependencies {
   now(): number;
 }
 
-/** Returns the strong `ETag` of a response. `If-Range` accepts no other (RFC 9110 §13.1.5). */
+/**
+ * Returns the strong `ETag` of a response. `If-Range` accepts only strong ETags (RFC 9110 §13.1.5).
+ */
 function strongEtag(headers: Headers): string | undefined {
   const etag = headers.get('etag');
   return etag?.startsWith('"') ? etag : undefined;
 }
 
-/** Requests the rest of a file, or the whole file if nothing of it is stored. */
+/** Requests the rest of a file, or the whole file if no part of it is stored. */
 async function request(url: string, stored: MediaRecord | undefined): Promise<Response> {
   if (stored?.etag && stored.bytes > 0) {
     const headers = { range: `bytes=${stored.bytes}-`, 'if-range': stored.etag };
     const rest = await fetch(url, { headers, credentials: 'omit' }).catch(() => undefined);
-    // A host may not allow these headers. 416: a power cut came after the last part.
+    // Falls through to the whole file. A host may reject these headers. 416 means that a power cut
+    // came after the last part.
     if (rest && rest.status !== 416) return rest;
     await rest?.body?.cancel();
   }
   try {
     return await fetch(url, { credentials: 'omit' });
   } catch {
-    // The browser does not tell a lost network from a host that does not allow other origins.
+    // The browser reports a lost network and a host without CORS headers by the same error.
     throw new DownloadFailed('unreachable', false);
   }
 }
 
-/** Returns the record to continue: the stored one if the response is its rest, else a new one. */
+/**
+ * Returns the stored record if the response continues the stored file. Otherwise returns a new
+ * record.
+ */
 async function recordFor(
   { store, now }: DownloadDependencies,
   url: string,
@@ -66,7 +78,7 @@ async function recordFor(
   if (status === 206 && stored && Number(start ?? stored.bytes) === stored.bytes) return stored;
   if (status !== 200) throw new DownloadFailed(`http_${status}`, true);
   const type = headers.get('content-type') ?? '';
-  // A login page of the network answers 200 to everything.
+  // A login page of the network answers 200 to every request.
   if (/^text\/html/i.test(type)) throw new DownloadFailed('not_media', true);
   return store.begin({ url, type, etag: strongEtag(headers) }, now());
 }
@@ -107,7 +119,7 @@ async function storeBody(
   try {
     for (;;) {
       const { done, value } = await reader.read().catch(async () => {
-        // Keeps what has arrived, so that the next attempt continues there.
+        // Keeps the received bytes, so that the next attempt continues after them.
         await flush();
         throw new DownloadFailed('unreachable', false);
       });
@@ -123,7 +135,9 @@ async function storeBody(
   }
 }
 
-/** Whether the content has this SHA-256, in hex. Browsers compute it only over HTTPS. */
+/**
+ * Returns whether the content has this SHA-256, in hex. Browsers compute hashes only over HTTPS.
+ */
 async function hasHash(blob: Blob, sha256: string): Promise<boolean> {
   if (!crypto.subtle || blob.size > maxHashedBytes) return true;
   const digest = await crypto.subtle.digest('SHA-256', await new Response(blob).arrayBuffer());
@@ -132,9 +146,10 @@ async function hasHash(blob: Blob, sha256: string): Promise<boolean> {
 }
 
 /**
- * Downloads a file into the store, or continues an interrupted download. Reads 8 MiB at a time into
- * memory. Rejects with `DownloadFailed`, or with an error of the database. `isReplaced`: downloads
- * the whole file. The stored one is deleted only when its host delivers it.
+ * Downloads a file into the store, or continues an interrupted download. Holds at most 8 MiB in
+ * memory at a time. Rejects with `DownloadFailed`, or with an error of the database. `isReplaced`
+ * downloads the whole file. The stored file is deleted only after its host begins to deliver the
+ * new file.
  */
 export async function download(
   dependencies: DownloadDependencies,
@@ -166,7 +181,7 @@ export async function download(
     if (!isResumable && (begun || !isReplaced)) await store.delete(url);
     throw error;
   } finally {
-    // Frees the connection of a body that is not read. Fails for one that is.
+    // Frees the connection of an unread body. Fails for a body in use.
     response.body?.cancel().catch(() => {});
   }
 }

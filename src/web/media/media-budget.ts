@@ -2,7 +2,7 @@ import { dayMs } from '../../domain/clock.ts';
 import type { MediaRecord } from '../memory/database.ts';
 import type { MediaStore } from './media-store.ts';
 
-/** Limits of the config (docs/protocol.md §2.4). */
+/** Cache limits in the config (docs/protocol.md §2.4). */
 export interface CachePolicy {
   maxSizeGB: number;
   retentionDays: number;
@@ -10,10 +10,10 @@ export interface CachePolicy {
 
 const defaultPolicy: CachePolicy = { maxSizeGB: 10, retentionDays: 7 };
 const gigabyte = 1e9;
-/** Largest part of the storage quota for media. The event queue needs some of the rest. */
+/** Maximum share of the storage quota for media. The event queue needs some of the rest. */
 const quotaShare = 0.8;
 
-/** Returns the storage quota of the origin in bytes. Browsers tell it only over HTTPS. */
+/** Returns the storage quota of the origin in bytes. Browsers reveal the quota only over HTTPS. */
 export async function storageQuota(): Promise<number | undefined> {
   try {
     return (await navigator.storage?.estimate?.())?.quota;
@@ -29,8 +29,8 @@ const sizeOf = (records: readonly MediaRecord[]) =>
   records.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /**
- * Keeps media within the config's limits and the quota. Evicts the least recently used files first,
- * and never a file of the active playlist.
+ * Keeps media within the config's limits and the quota. Evicts the least recently used files first.
+ * Never evicts a file of the active playlist.
  */
 export class MediaBudget {
   readonly #store: MediaStore;
@@ -60,13 +60,16 @@ export class MediaBudget {
     return Math.min(this.#policy.maxSizeGB * gigabyte, quota * quotaShare);
   }
 
-  /** Files that may be evicted, the least recently used first. */
+  /** Returns the evictable files, least recently used first. */
   #evictable(records: readonly MediaRecord[]): MediaRecord[] {
     const others = records.filter(({ url }) => !this.#active.has(url));
     return others.sort((a, b) => a.usedAtMs - b.usedAtMs);
   }
 
-  /** Deletes the least recently used file outside the active playlist. Returns whether it did. */
+  /**
+   * Deletes the least recently used file outside the active playlist. Returns whether there was
+   * such a file.
+   */
   async evictOne(): Promise<boolean> {
     const [oldest] = this.#evictable(await this.#store.all());
     if (!oldest) return false;
@@ -74,7 +77,7 @@ export class MediaBudget {
     return true;
   }
 
-  /** Makes room for more bytes. Returns whether they fit. If not, evicts nothing. */
+  /** Makes room for more bytes. Returns whether they fit. If they do not fit, evicts nothing. */
   async makeRoom(bytes: number): Promise<boolean> {
     const limit = (await this.#limitBytes()) - bytes;
     const records = await this.#store.all();
@@ -89,7 +92,7 @@ export class MediaBudget {
     return true;
   }
 
-  /** Deletes files that no playlist has named for the retention time. */
+  /** Deletes files outside the active playlist that were not used for the retention time. */
   async evictExpired(): Promise<void> {
     const oldestMs = this.#now() - this.#policy.retentionDays * dayMs;
     for (const { url, usedAtMs } of this.#evictable(await this.#store.all()))

@@ -9,22 +9,25 @@ import {
   type ExpectedMedia,
 } from './download.ts';
 
-/** Where the stage loads a file from. */
+/** The source from which the stage loads a file. */
 export interface MediaSource {
   /** A `blob:` URL of the stored file, or the file's own URL. */
   src: string;
   isStored: boolean;
   /** The `Content-Type` of a stored file. */
   type: string | undefined;
-  /** Must be called when the file is not shown any more. */
+  /** Must be called once the file is not shown any more. */
   release(): void;
 }
 
-/** Largest number of downloads ahead of time. */
+/** Maximum number of simultaneous downloads ahead of time. */
 const maxDownloads = 2;
-/** Pause after a failed download of the same file. */
+/** Pause between a failed download and the next attempt for the same file. */
 const retryMs = 30 * secondMs;
-/** The same for a file that does not fit. A new playlist ends it, because it may make room. */
+/**
+ * Pause for a file that does not fit into the storage. A new playlist ends the pause, because it
+ * may make room.
+ */
 const retryLargeMs = hourMs;
 
 interface Failure {
@@ -33,15 +36,15 @@ interface Failure {
 }
 
 /**
- * The media files of the playlist. Downloads them ahead of time, two at a time, in the order in
- * which they are needed. An item whose time has come is downloaded beside them.
+ * The media files of the playlist. Downloads the files ahead of time, two at a time, in playing
+ * order. An item that is due is downloaded in addition.
  */
 export class MediaLibrary {
   readonly #dependencies: DownloadDependencies;
   readonly #onUncached: (url: string) => void;
   readonly #pending = new Map<string, Promise<void>>();
   readonly #failures = new Map<string, Failure>();
-  /** Files that were doubted since the page was loaded. */
+  /** Files that were downloaded again since the page was loaded. */
   readonly #fresh = new Set<string>();
   #wanted: ExpectedMedia[] = [];
 
@@ -51,7 +54,7 @@ export class MediaLibrary {
     this.#onUncached = onUncached;
   }
 
-  /** Sets the files of the active playlist, in the order of their need, and downloads them. */
+  /** Sets the files of the active playlist, in playing order, and downloads them. */
   want(files: readonly ExpectedMedia[]): void {
     const { budget } = this.#dependencies;
     budget.setActive(new Set(files.map(({ url }) => url)));
@@ -62,8 +65,8 @@ export class MediaLibrary {
   }
 
   /**
-   * Returns where to load a file from. Waits for its download, for at most `patienceMs`. After
-   * that, or if the file cannot be stored, it is the file's own URL. Returns the reason if the host
+   * Returns the source of a file. Waits for its download, for at most `patienceMs`. After that, or
+   * if the file cannot be stored, the source is the file's own URL. Returns the reason if the host
    * refuses the file.
    */
   async open(
@@ -85,8 +88,8 @@ export class MediaLibrary {
   }
 
   /**
-   * Downloads a file again that was stored before this page was loaded, but cannot be shown. It may
-   * be damaged by a power cut.
+   * Downloads a file again that cannot be shown and was stored before this page was loaded. A power
+   * cut may have damaged the file.
    */
   doubt(file: ExpectedMedia): void {
     if (this.#fresh.has(file.url)) return;

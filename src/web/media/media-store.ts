@@ -1,7 +1,7 @@
 import { hourMs } from '../../domain/clock.ts';
 import type { MediaRecord, PlayerDatabase } from '../memory/database.ts';
 
-/** What is known of a file when its download begins. */
+/** Properties of a file that are known when its download begins. */
 export interface MediaKind {
   url: string;
   type: string;
@@ -13,7 +13,8 @@ const partsOf = (url: string) => IDBKeyRange.bound([url, 0], [url, Number.POSITI
 
 /**
  * Media files in IndexedDB. A file is a list of Blobs of a few MiB, so that an interrupted download
- * continues where it ended. The browser keeps Blobs on disk, and plays them with ranges.
+ * continues after the stored part. The browser keeps Blobs on disk, and supports range access for
+ * videos.
  */
 export class MediaStore {
   readonly #database: PlayerDatabase;
@@ -30,13 +31,13 @@ export class MediaStore {
     return (await this.#database.open()).getAll('media');
   }
 
-  /** Returns the content of a complete file, and notes its use. */
+  /** Returns the content of a complete file, and records its last use. */
   async read(url: string, nowMs: number): Promise<Blob | undefined> {
     const record = await this.find(url);
     if (!record?.isComplete) return undefined;
     const blob = await this.contentOf(record);
     if (blob.size !== record.bytes) return undefined;
-    // Flash memory wears out with each write, and a file may be shown every few seconds.
+    // Each write wears out the flash memory, and a file may be shown every few seconds.
     if (Math.abs(nowMs - record.usedAtMs) > useNotedEveryMs) await this.#noteUse(url, nowMs);
     return blob;
   }
@@ -48,12 +49,12 @@ export class MediaStore {
     await transaction.done;
   }
 
-  /** Returns the parts of a file that are stored. */
+  /** Returns the stored parts of a file. */
   async contentOf({ url, type }: MediaRecord): Promise<Blob> {
     return new Blob(await (await this.#database.open()).getAll('parts', partsOf(url)), { type });
   }
 
-  /** Begins a file. Deletes what is stored of it. */
+  /** Begins a file. Deletes its stored parts. */
   async begin({ url, type, etag }: MediaKind, nowMs: number): Promise<MediaRecord> {
     const record = { url, type, etag, bytes: 0, parts: 0, isComplete: false, usedAtMs: nowMs };
     const database = await this.#database.open();

@@ -2,8 +2,8 @@ import type { ActivePlaylist, PlaylistItem } from '../../client/entities.ts';
 import type { ExpectedMedia } from './download.ts';
 
 /**
- * Returns the file of an item. Publishers may add its `size` in bytes and its `sha256` in hex. The
- * player then checks them.
+ * Returns the URL of an item's media file, with the size in bytes and the SHA-256 in hex that the
+ * publisher may have given. Downloads are checked against both.
  */
 export function expectedMedia({ creativeUrl, size, sha256 }: PlaylistItem): ExpectedMedia {
   return {
@@ -13,7 +13,7 @@ export function expectedMedia({ creativeUrl, size, sha256 }: PlaylistItem): Expe
   };
 }
 
-/** Returns the images and videos of a playlist, each once, in the order of their need. */
+/** Returns the images and videos of a playlist in playing order, without duplicates. */
 export function filesOf(playlist: ActivePlaylist | undefined): ExpectedMedia[] {
   const files = new Map<string, ExpectedMedia>();
   for (const item of playlist?.items ?? [])

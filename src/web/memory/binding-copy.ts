@@ -1,6 +1,6 @@
 import type { PlayerHead } from '../../player/state.ts';
 
-/** The members without which a person would have to pair the TV again, or the screen be dark. */
+/** Without these members, a person would have to pair the TV again, or the screen would be dark. */
 const members = [
   'registering',
   'binding',
@@ -17,8 +17,8 @@ const itemName = 'signage-player-binding';
 
 /**
  * A second copy of the binding and the playlist, in `localStorage`. When storage runs out, browsers
- * delete the whole IndexedDB of an origin, but not its `localStorage`. So they do after some power
- * cuts.
+ * delete the whole IndexedDB of an origin, but not its `localStorage`. The same happens after some
+ * power cuts.
  */
 export class BindingCopy {
   readonly #storage: Storage;
@@ -27,7 +27,7 @@ export class BindingCopy {
     this.#storage = storage;
   }
 
-  /** Returns the copy. Returns `undefined` if there is none, or if it cannot be read. */
+  /** Returns the copy. Returns `undefined` if the copy is missing or cannot be read. */
   read(): BindingPart | undefined {
     try {
       const text = this.#storage.getItem(itemName);
@@ -37,20 +37,22 @@ export class BindingCopy {
     }
   }
 
-  /** Applies a change of the state to the copy. Does nothing if the storage cannot be written. */
+  /**
+   * Applies a change of the state to the copy. Does nothing if `localStorage` cannot be written.
+   */
   update(change: Partial<PlayerHead>): void {
     const changed = members.filter((member) => member in change);
     if (changed.length === 0) return;
     const before = this.read();
     const isRenewed = change.playlist?.etag && change.playlist.etag === before?.playlist?.etag;
-    // Its validity is renewed every few minutes. Flash memory wears out with each write.
+    // The playlist's validity is renewed every few minutes. Each write wears out the flash memory.
     if (changed.join() === 'playlist' && isRenewed) return;
     const copy: BindingPart = Object.assign(
       {},
       before,
       ...changed.map((member) => ({ [member]: change[member] })),
     );
-    // A long playlist may not fit.
+    // Retries without the playlist, because a long playlist may not fit.
     if (!this.#write(copy)) this.#write({ ...copy, playlist: undefined });
   }
 
@@ -60,7 +62,7 @@ export class BindingCopy {
       else this.#storage.removeItem(itemName);
       return true;
     } catch {
-      // IndexedDB has the binding. The copy only protects it from eviction.
+      // No error, because IndexedDB has the binding. The copy only protects it from eviction.
       return false;
     }
   }

@@ -7,20 +7,23 @@ export interface MediaRecord {
   url: string;
   /** The `Content-Type` of the response. */
   type: string;
-  /** Strong `ETag` of the response, for `If-Range`. `undefined` if there is none. */
+  /**
+   * Strong `ETag` of the response, for `If-Range`. `undefined` if the response had no strong
+   * `ETag`.
+   */
   etag: string | undefined;
-  /** Bytes stored so far, and the number of parts that hold them. */
+  /** Number of bytes stored so far, and number of parts. */
   bytes: number;
   parts: number;
   isComplete: boolean;
-  /** When the file was last prepared for the screen, in Unix epoch milliseconds. */
+  /** Time at which the file was last prepared for the screen, in Unix epoch milliseconds. */
   usedAtMs: number;
 }
 
 export interface PlayerSchema extends DBSchema {
-  /** The members of the saved state besides its queue, by name. */
+  /** Members of the saved state except its queue, by name. */
   head: { key: keyof PlayerHead; value: PlayerHead[keyof PlayerHead] };
-  /** The event queue, by position. */
+  /** Events of the queue, by position. */
   events: { key: number; value: EventInput };
   media: { key: string; value: MediaRecord };
   parts: { key: [url: string, part: number]; value: Blob };
@@ -29,7 +32,7 @@ export interface PlayerSchema extends DBSchema {
 const name = 'signage-player';
 const version = 1;
 
-/** The IndexedDB database of the player. Opens it again after the browser has closed it. */
+/** The IndexedDB database of the player. Reopens the database after the browser has closed it. */
 export class PlayerDatabase {
   #opened: Promise<IDBPDatabase<PlayerSchema>> | undefined;
 
@@ -60,6 +63,6 @@ export class PlayerDatabase {
   }
 }
 
-/** Whether a write failed because the storage quota of the origin is used up. */
+/** Returns whether a write failed because the storage quota of the origin is used up. */
 export const isQuotaExceeded = (error: unknown): boolean =>
   (error as { name?: unknown } | null)?.name === 'QuotaExceededError';

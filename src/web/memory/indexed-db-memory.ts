@@ -2,7 +2,7 @@ import type { PlayerHead, PlayerMemory, PlayerState, StateChange } from '../../p
 import type { BindingCopy } from './binding-copy.ts';
 import { isQuotaExceeded, type PlayerDatabase } from './database.ts';
 
-/** Makes room for a write that exceeded the quota. Resolves with whether it freed anything. */
+/** Makes room for a write that exceeded the quota. Resolves with whether any space was freed. */
 export type FreeSpace = () => Promise<boolean>;
 
 const noMembers: Record<keyof PlayerHead, undefined> = {
@@ -19,7 +19,7 @@ const noMembers: Record<keyof PlayerHead, undefined> = {
 };
 
 /**
- * The memory of a player in IndexedDB. An event is one record, so that a long queue is not written
+ * The memory of a player in IndexedDB. Each event is a record, so that a long queue is not written
  * again for each event. Each write is flushed to the disk before it resolves.
  */
 export class IndexedDbMemory implements PlayerMemory {
@@ -56,7 +56,7 @@ export class IndexedDbMemory implements PlayerMemory {
 
   save({ format: _, queue, queueStart = 0, ...head }: PlayerState): Promise<void> {
     const added = queue.map((event, index) => ({ position: queueStart + index, event }));
-    // All earlier events leave before the new ones are added.
+    // All earlier events leave the queue before the new events are added.
     const allEvents = Number.POSITIVE_INFINITY;
     return this.update({ head: { ...noMembers, ...head }, queueStart: allEvents, added });
   }

@@ -8,7 +8,7 @@ import { after } from '../timing.ts';
 import { explainDelay, explainNoClaim } from './messages.ts';
 import type { PairingScreen } from './pairing-screen.ts';
 
-/** How long an offer is shown that needs no answer. */
+/** Duration for which an offer is shown that needs no answer. */
 const offerShownMs = 3 * secondMs;
 const claimItem = 'signage-player-claim';
 
@@ -25,7 +25,10 @@ interface CodeSource {
   screen: PairingScreen;
 }
 
-/** Resolves with the code that a person types, or that an installer offers to this TV's claim. */
+/**
+ * Resolves with the pairing code. A person types the code, or an installer offers it to this TV's
+ * claim.
+ */
 export async function askForCode(
   { client, deviceInfo, screen }: CodeSource,
   why: UnpairedReason,
@@ -33,7 +36,7 @@ export async function askForCode(
 ): Promise<string> {
   const ending = new AbortController();
   const typed = screen.ask(why, error);
-  /** Shows an offer, and asks if the service wants it. */
+  /** Shows an offer. Asks for confirmation if the offer requires it. */
   const accept = async (offer: ClaimOffer) => {
     if (offer.confirm) return screen.confirm(offer);
     screen.tell(`This TV becomes ${offer.venue}/${offer.screen} of ${offer.tenant}.`);

@@ -1,6 +1,8 @@
 import { codeAlphabet } from '../../domain/records/code-alphabet.ts';
 
-/** A key of the keypad: a character of pairing codes, or the key that deletes the last one. */
+/**
+ * A key of the keypad: a character of pairing codes, or the key that deletes the last character.
+ */
 export type Key = string;
 
 export const deleteKey: Key = 'delete';
@@ -24,7 +26,7 @@ const steps: Record<Direction, { column: number; row: number }> = {
   down: { column: 0, row: 1 },
 };
 
-/** Returns the index of the next key in a direction. At an edge, continues at the opposite one. */
+/** Returns the index of the next key in a direction. At an edge, continues at the opposite edge. */
 export function neighbour(index: number, direction: Direction): number {
   const step = steps[direction];
   const column = ((index % columns) + step.column + columns) % columns;
@@ -32,7 +34,7 @@ export function neighbour(index: number, direction: Direction): number {
   return row * columns + column;
 }
 
-/** Returns the code as people read it: `ABCD-2345`, with `_` for missing characters. */
+/** Formats a code for people: `ABCD-2345`, with `_` for missing characters. */
 export function formatCode(code: string): string {
   const padded = code.padEnd(codeLength, '_');
   return `${padded.slice(0, 4)}-${padded.slice(4)}`;

@@ -23,7 +23,7 @@ const delays: Record<string, string> = {
   unavailable: 'The service is busy.',
 };
 
-/** Returns why the TV asks for a code, in words. `code` is the code that was refused. */
+/** Returns a text for people why the TV needs a code. `code` is the rejected code. */
 export function explainRequest(
   why: UnpairedReason,
   error: SignageError | undefined,
@@ -33,18 +33,24 @@ export function explainRequest(
   return (refusals[error.code] ?? error.message).replace('CODE', code);
 }
 
-/** Returns why a registration has not succeeded yet, in words. The player tries again by itself. */
+/**
+ * Returns a text for people why a registration has not succeeded yet. The player retries
+ * automatically.
+ */
 export function explainDelay({ code, message }: SignageError): string {
   return delays[code] ?? message;
 }
 
-/** Returns why this TV shows no claim, in words. Empty for a service of before, which has none. */
+/**
+ * Returns a text for people why this TV shows no claim. The text is empty if the service is too old
+ * for claims.
+ */
 export function explainNoClaim({ code, message }: SignageError): string {
   const isExpected = code === 'not_supported' || code === 'interrupted';
   return isExpected ? '' : `This TV cannot be paired from a computer: ${message}`;
 }
 
-/** Returns a time as people read it: `45 seconds`, `3:05 minutes`. */
+/** Formats a duration for people: `45 seconds`, `3:05 minutes`. */
 export function formatSeconds(seconds: number): string {
   if (seconds === 1) return '1 second';
   if (seconds < 60) return `${seconds} seconds`;

@@ -3,8 +3,8 @@ import { addButton, addElement } from './add-element.ts';
 import type { RemoteInput } from './remote-keys.ts';
 
 /**
- * Asks whether to accept an offer. "Back" is selected at first, so that OK alone accepts nothing:
- * somebody may press it for the keypad while a stranger's offer appears.
+ * Asks whether to accept an offer. "Back" is selected at first, so that OK alone accepts nothing. A
+ * person may press OK for the keypad just when a stranger's offer appears.
  */
 export class OfferQuestion {
   readonly #root: HTMLElement;
@@ -27,7 +27,7 @@ export class OfferQuestion {
     return !this.#root.hidden;
   }
 
-  /** Resolves with the answer, or `false` when it is closed. */
+  /** Resolves with the answer, or with `false` when the question is closed. */
   ask({ tenant, venue, screen }: ClaimOffer): Promise<boolean> {
     this.#text.textContent = `Pair this TV with ${venue}/${screen} of ${tenant}?`;
     this.#select(false);
@@ -37,7 +37,7 @@ export class OfferQuestion {
     });
   }
 
-  /** Takes a key of a remote control. */
+  /** Handles a key of a remote control. */
   press(input: RemoteInput): void {
     if (input.kind === 'move') this.#select(!this.#isAcceptSelected);
     else if (input.kind === 'ok') this.#end(this.#isAcceptSelected);

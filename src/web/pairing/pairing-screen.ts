@@ -9,8 +9,8 @@ import { OfferQuestion } from './offer-question.ts';
 import { readRemoteKey } from './remote-keys.ts';
 
 /**
- * The screen on which a person types a pairing code. It takes the arrow keys, OK and digits of a
- * remote control, a keyboard, and a pointer. The eighth character submits the code.
+ * The screen on which a person types a pairing code. It accepts a keyboard, a pointer, and the
+ * arrow keys, OK and digits of a remote control. The eighth character submits the code.
  */
 export class PairingScreen {
   readonly #root: HTMLElement;
@@ -27,7 +27,7 @@ export class PairingScreen {
 
   /**
    * `notes` are lines about this TV, below the keypad. `onOtherCode` is called when a person wants
-   * to type another code than the one that is delayed.
+   * to type another code instead of the delayed code.
    */
   constructor(root: HTMLElement, notes: readonly string[], onOtherCode: () => void) {
     this.#root = root;
@@ -57,7 +57,7 @@ export class PairingScreen {
     this.#root.hidden = true;
   }
 
-  /** Shows only a message, such as a progress. */
+  /** Shows only a message, such as the progress of a task. */
   tell(message: string): void {
     this.#stopCountdown();
     this.#question.close();
@@ -65,7 +65,7 @@ export class PairingScreen {
     this.#root.classList.add('telling');
   }
 
-  /** Asks for a code, and says why. Resolves with eight characters. */
+  /** Asks for a code, and shows the reason. Resolves with eight characters. */
   ask(why: UnpairedReason, error: SignageError | undefined): Promise<string> {
     this.#stopCountdown();
     this.#show(explainRequest(why, error, formatCode(this.#code)), false);
@@ -77,7 +77,7 @@ export class PairingScreen {
     });
   }
 
-  /** Takes a code as if it had been typed. Returns whether the screen asks for one. */
+  /** Accepts a code as if it had been typed. Returns whether the screen asks for a code. */
   submit(code: string): boolean {
     const submit = this.#submit;
     if (!submit) return false;
@@ -95,12 +95,12 @@ export class PairingScreen {
     this.#claim.textContent = `Or from a computer: signage pair Venue/Screen --tv ${grouped}`;
   }
 
-  /** Shows why this TV has no claim, or nothing. */
+  /** Shows why this TV has no claim. Shows nothing for an empty text. */
   showNoClaim(why = ''): void {
     this.#claim.textContent = why;
   }
 
-  /** Asks whether to accept an offer. Keeps a code that is half typed. */
+  /** Asks whether to accept an offer. Keeps a partly typed code. */
   async confirm(offer: ClaimOffer): Promise<boolean> {
     this.#root.classList.add('asking');
     const isAccepted = await this.#question.ask(offer);
@@ -113,7 +113,7 @@ export class PairingScreen {
     if (this.#countdown === undefined) this.#show('Checking the code …', true);
   }
 
-  /** Shows why a code is not accepted yet, and when the player tries it again. */
+  /** Shows why a code is not accepted yet, and when the player retries it. */
   showDelay(error: SignageError): void {
     this.#stopCountdown();
     const text = explainDelay(error);
@@ -164,10 +164,11 @@ export class PairingScreen {
       return;
     }
     const isAsking = this.#question.isOpen;
-    // With nothing to delete, Back leaves the player as on every page.
+    // If there is nothing to delete, Back leaves the player, as on every page.
     if (input.kind === 'back' && this.#code === '' && !isAsking) return;
     event.preventDefault();
-    // A key that is held down must not type twice, or answer a question that appears meanwhile.
+    // A key that is held down must not type twice. It must not answer a question that appears
+    // meanwhile.
     if (event.repeat && input.kind !== 'move') return;
     if (isAsking) this.#question.press(input);
     else if (input.kind === 'move') this.#select(neighbour(this.#selected, input.direction));

@@ -1,6 +1,6 @@
 import type { Direction } from './keypad.ts';
 
-/** What a key of a remote control or keyboard means on the pairing screen. */
+/** Meaning of a key of a remote control or keyboard on the pairing screen. */
 export type RemoteInput =
   | { kind: 'move'; direction: Direction }
   | { kind: 'ok' }
@@ -9,12 +9,14 @@ export type RemoteInput =
 
 const directions: Record<number, Direction> = { 37: 'left', 38: 'up', 39: 'right', 40: 'down' };
 const okCodes = [13, 32];
-/** Backspace, Escape, and Back of webOS (461), Tizen (10009) and Android (4). */
+/**
+ * `keyCode` of Backspace, Escape, and the Back key of webOS (461), Tizen (10009) and Android (4).
+ */
 const backCodes = [8, 27, 461, 10_009, 4];
 
 /**
- * Returns the meaning of a key, or `undefined` for a key of the browser. Uses `keyCode`, because
- * `KeyboardEvent.key` has no common name for the Back key of TVs.
+ * Returns the meaning of a key. Returns `undefined` for a key that the browser handles. Uses
+ * `keyCode`, because `KeyboardEvent.key` has no common name for the Back key of TVs.
  */
 export function readRemoteKey({
   key,

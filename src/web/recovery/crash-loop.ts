@@ -1,7 +1,10 @@
 import { readJson, writeJson } from './reload.ts';
 
 const itemName = 'signage-player-unfinished-starts';
-/** Counts the starts in a row that ended before an item was over, as when the renderer crashes. */
+/**
+ * Counts consecutive page loads that ended before an item was over, for example because the
+ * renderer crashed.
+ */
 export class CrashLoop {
   readonly #storage: Storage;
 
@@ -9,14 +12,14 @@ export class CrashLoop {
     this.#storage = storage;
   }
 
-  /** Counts a start. Returns how many before it were not finished. */
+  /** Counts a page load. Returns the number of unfinished page loads before it. */
   begin(): number {
     const starts = Number(readJson(this.#storage, itemName));
     writeJson(this.#storage, itemName, starts + 1);
     return starts;
   }
 
-  /** Forgets them, because an item is over. */
+  /** Resets the count, because an item is over. */
   end(): void {
     if (readJson(this.#storage, itemName) !== null) this.#storage.removeItem(itemName);
   }

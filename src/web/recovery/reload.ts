@@ -1,6 +1,6 @@
 import { watchdogPauseMs } from './pauses.ts';
 
-/** Why the page was loaded. `cold`: the browser was started, or a person loaded the page. */
+/** Reason for a page load. `cold`: the browser was started, or a person loaded the page. */
 export type LoadReason = 'cold' | 'watchdog' | 'update' | 'memory' | 'age';
 
 const reasonItem = 'signage-player-reload-reason';
@@ -23,18 +23,18 @@ export function writeJson(storage: Storage, item: string, value: unknown): void 
   try {
     storage.setItem(item, JSON.stringify(value));
   } catch {
-    // The player works without its notes about reloads.
+    // Ignored, because the player also works without its records about reloads.
   }
 }
 
-/** Returns why the page was loaded, once. */
+/** Returns the reason for the page load, and deletes it. */
 export function takeLoadReason(storage: Storage): LoadReason {
   const reason = readJson(storage, reasonItem);
   storage.removeItem(reasonItem);
   return typeof reason === 'string' ? (reason as LoadReason) : 'cold';
 }
 
-/** Reloads the page, and counts the reloads by the watchdog across reloads. */
+/** Reloads the page. Counts the reloads by the watchdog across page loads. */
 export class Reloader {
   readonly #storage: Storage;
   readonly #now: () => number;
@@ -53,14 +53,14 @@ export class Reloader {
     return count === 0 || Math.abs(this.#now() - lastMs) >= watchdogPauseMs(count);
   }
 
-  /** Forgets the reloads by the watchdog, because the player shows something again. */
+  /** Resets the count of reloads by the watchdog, because the player shows an item again. */
   noteRecovered(): void {
     if (this.#reloads().count > 0) this.#storage.removeItem(watchdogItem);
   }
 
   /**
    * Reloads the page if the service or the Service Worker delivers it. Otherwise the browser would
-   * show its own error page, and no player would run any more. Calls `prepare` before.
+   * show its own error page, and no player would run any more. Calls `prepare` before the reload.
    */
   async reload(reason: LoadReason, prepare = async () => {}): Promise<void> {
     this.isReloading = true;

@@ -1,8 +1,8 @@
 const channelName = 'signage-player';
 
 /**
- * Two tabs must not play with one device key. Tells the open tabs that this one takes over, and
- * calls `onReplaced` when a later tab does.
+ * Ensures that only one tab plays with the device key. Informs the open tabs that this tab takes
+ * over. Calls `onReplaced` when a later tab takes over.
  */
 export function takeOver(onReplaced: () => void): void {
   if (!('BroadcastChannel' in window)) return;

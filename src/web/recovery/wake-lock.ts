@@ -1,4 +1,4 @@
-/** Keeps the screen on while the page is visible. Browsers allow it only over HTTPS. */
+/** Keeps the screen on while the page is visible. Browsers allow a wake lock only over HTTPS. */
 export function keepAwake(): void {
   const request = () => {
     if (!document.hidden) navigator.wakeLock?.request('screen').catch(() => {});

@@ -3,14 +3,15 @@ import type { LoadReason, Reloader } from './reload.ts';
 
 const checkMs = 5 * secondMs;
 /**
- * The page is reloaded after this many checks in a row, a minute, in which an item was due but none
- * was shown. Checks are counted, because a browser that was suspended has missed its items, too.
+ * Maximum number of checks in a row, for one minute, in which an item is due but not shown. The
+ * page is reloaded after more. Checks are counted instead of time, because a suspended browser also
+ * shows no item.
  */
 const darkCheckLimit = minuteMs / checkMs;
 const updateCheckMs = 10 * minuteMs;
 const defaultReloadHours = 7 * 24;
 const maxHeapShare = 0.8;
-/** A page that needs much memory is not loaded anew more often. */
+/** Minimum time between two reloads because of high memory usage. */
 const minMemoryReloadMs = 10 * minuteMs;
 
 interface HeapSize {
@@ -30,13 +31,13 @@ export interface WatchdogOptions {
   reloadHours(): unknown;
 }
 
-/** Returns the share of the JavaScript heap in use. Only Chromium tells it. */
+/** Returns the share of the JavaScript heap in use. Only Chromium reveals the heap size. */
 function heapShare(): number {
   const { memory } = performance as { memory?: HeapSize };
   return memory ? memory.usedJSHeapSize / memory.jsHeapSizeLimit : 0;
 }
 
-/** Decides when the page must be loaded anew. */
+/** Decides when to reload the page. */
 export class Watchdog {
   readonly #options: WatchdogOptions;
   readonly #loadedAtMs = performance.now();
@@ -52,7 +53,9 @@ export class Watchdog {
     setInterval(() => void this.#check(), checkMs);
   }
 
-  /** Returns why the page should be reloaded before the next item. `undefined`: it should not. */
+  /**
+   * Returns the reason to reload the page before the next item. `undefined`: no reload is needed.
+   */
   get wantedReload(): LoadReason | undefined {
     const hours = this.#options.reloadHours();
     const limitMs = (typeof hours === 'number' && hours >= 1 ? hours : defaultReloadHours) * hourMs;
@@ -77,7 +80,7 @@ export class Watchdog {
     }
   }
 
-  /** Whether the service delivers another build of the page. */
+  /** Returns whether the service delivers another build of the page. */
   async #isReplaced(): Promise<boolean> {
     const { pageUrl, build } = this.#options;
     try {

@@ -4,7 +4,7 @@ import type { Look } from '../page-settings.ts';
 import { never } from '../timing.ts';
 import { type Layer, nextEvent } from './layer.ts';
 
-/** Returns why a picture from this source cannot be decoded. */
+/** Returns why an image from this source cannot be decoded. */
 function failureOf({ isStored, type }: MediaSource): PlaybackFailure {
   if (!isStored) return 'unreachable';
   return type?.startsWith('image/') ? 'codec' : 'not_media';
@@ -17,7 +17,7 @@ async function decode(image: HTMLImageElement, source: MediaSource) {
   ]);
   image.src = source.src;
   if (!(await ended) || image.naturalWidth === 0) return failureOf(source);
-  // Chromium 63 decodes when it paints.
+  // Chromium 63 decodes an image when it paints the image.
   if (!image.decode) return undefined;
   return image.decode().then(
     () => undefined,
@@ -25,7 +25,7 @@ async function decode(image: HTMLImageElement, source: MediaSource) {
   );
 }
 
-/** Shows a picture. */
+/** Returns a layer that shows an image. */
 export function makeImageLayer(parent: HTMLElement, source: MediaSource, look: Look): Layer {
   const element = document.createElement('img');
   element.className = 'layer';

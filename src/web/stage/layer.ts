@@ -1,20 +1,23 @@
 import type { PlaybackFailure } from '../../player/stage.ts';
 
 /**
- * One item on the glass. Its element is in the document from the beginning, and hidden until the
+ * One item on the stage. Its element is in the document from the beginning. It is hidden until the
  * stage reveals it.
  */
 export interface Layer {
   readonly element: HTMLElement;
-  /** Resolves once the first picture is decoded, or with the reason why it cannot be. */
+  /** Resolves once the first frame is decoded, or with the reason why decoding failed. */
   readonly ready: Promise<PlaybackFailure | undefined>;
-  /** Begins to play for this time. Resolves once a picture can be painted. */
+  /**
+   * Begins to play for `forMs`. Resolves once a frame can be painted, or with the reason of a
+   * failure.
+   */
   start(forMs: number): Promise<PlaybackFailure | undefined>;
-  /** Resolves if playing fails later. */
+  /** Resolves with the reason if playing fails later. */
   readonly failed: Promise<PlaybackFailure>;
   /** Whether the layer occupies a video decoder. */
   readonly usesDecoder: boolean;
-  /** Removes the element and frees what it loaded. */
+  /** Removes the element and frees its resources. */
   dispose(): void;
 }
 

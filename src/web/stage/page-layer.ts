@@ -3,8 +3,8 @@ import { never } from '../timing.ts';
 import { type Layer, nextEvent } from './layer.ts';
 
 /**
- * Returns whether a host answers. The page of another origin cannot be inspected, and the browser's
- * own error page would count as loaded.
+ * Checks whether a host answers. Returns the reason of a failure. A page of another origin cannot
+ * be inspected, and the browser's own error page would count as loaded.
  */
 async function probe(url: string): Promise<PlaybackFailure | undefined> {
   try {
@@ -27,8 +27,8 @@ async function load(frame: HTMLIFrameElement, url: string) {
 }
 
 /**
- * Shows a web page. Its scripts run in an origin of their own. A page of another origin keeps that
- * origin; one of the service's origin must not, because it could read the device key.
+ * Returns a layer that shows a web page. A page of another origin keeps its origin. A page of the
+ * service's origin gets an opaque origin, because its scripts could otherwise read the device key.
  */
 export function makePageLayer(parent: HTMLElement, url: string): Layer {
   const element = document.createElement('iframe');

@@ -12,13 +12,21 @@ import { makePageLayer } from './page-layer.ts';
 import { VideoLayer, VideoPool } from './video-layer.ts';
 import { VisibleTime } from './visible-time.ts';
 
-/** How long an item may take from its time to its first picture. */
+/** Maximum time until an item that is due shows its first frame. */
 const startLimitMs = 9 * secondMs;
-/** How long `show` waits for a download before it loads the file from its own URL. */
+/**
+ * Maximum wait of `show` for a download. After this time, the stage loads the file from the file's
+ * own URL.
+ */
 const patienceMs = 3 * secondMs;
-/** How long a video waits for a decoder before the video on the glass gives up its own. */
+/**
+ * Maximum wait of a video for a decoder. After this time, the visible video gives up its decoder.
+ */
 const decoderPatienceMs = secondMs;
-/** Web pages are loaded this long before they are shown, because their animations begin at once. */
+/**
+ * Time before its display at which a web page is loaded. It is short, because the animations of a
+ * page begin at once.
+ */
 const pageLeadMs = 5 * secondMs;
 
 /** An item that is being prepared, or is ready. */
@@ -31,19 +39,22 @@ interface Prepared {
 const keyOf = ({ creativeId, creativeUrl }: PlaylistItem) => `${creativeId} ${creativeUrl}`;
 const isLayer = (made: Layer | PlaybackFailure): made is Layer => typeof made === 'object';
 
-/** Resolves after the browser has painted. A hidden page paints nothing. */
+/**
+ * Resolves after the browser has painted. Resolves at once if the page is hidden, because the
+ * browser then paints nothing.
+ */
 async function painted(): Promise<void> {
   if (document.hidden) return;
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
   await Promise.race([frame().then(frame), after(secondMs)]);
 }
 
-/** The screen of the TV. The item on the glass stays until a picture of the next one is decoded. */
+/** The screen of the TV. The visible item stays until a frame of the next item is decoded. */
 export class ScreenStage implements Stage {
   look: Look = { fit: 'contain', sound: false };
-  /** Whether an item is on the glass. */
+  /** Whether an item is visible. */
   isShowing = false;
-  /** Called before each item, when a reload of the page disturbs least. */
+  /** Called before each item. At that moment, a reload of the page disturbs least. */
   onNext: () => void = () => {};
   readonly #root: HTMLElement;
   readonly #library: MediaLibrary;
@@ -64,7 +75,7 @@ export class ScreenStage implements Stage {
     signal: AbortSignal,
     isUrgent: boolean,
   ): Promise<PlaybackFailure | undefined> {
-    // The item whose time has come needs its decoder and the network first.
+    // The due item needs its decoder and the network first.
     await unlessAborted(this.#starting, signal);
     if (this.#prepared?.key !== keyOf(item)) {
       this.#dropPrepared();
@@ -76,7 +87,7 @@ export class ScreenStage implements Stage {
     if (layer === undefined) return undefined;
     const failure = isLayer(layer) ? await unlessAborted(layer.ready, signal) : layer;
     if (failure) this.#doubt(item);
-    // The next attempt begins anew.
+    // Dropped, so that the next attempt begins anew.
     if (failure && this.#prepared === prepared) this.#dropPrepared();
     return failure;
   }
@@ -108,12 +119,12 @@ export class ScreenStage implements Stage {
     this.isShowing = false;
   }
 
-  /** The stored file of the item may be damaged. */
+  /** Downloads the item's file again, because the stored file may be damaged. */
   #doubt(item: PlaylistItem): void {
     if (item.creativeType !== 'html') this.#library.doubt(expectedMedia(item));
   }
 
-  /** Waits until the item on the glass has only the lead time left. */
+  /** Waits until the visible item has only the lead time left. */
   async #waitForLead(signal: AbortSignal): Promise<void> {
     const waitMs = this.#current ? this.#endsAtMs - performance.now() - pageLeadMs : 0;
     if (waitMs > 0) await unlessAborted(after(waitMs), signal);
@@ -146,7 +157,7 @@ export class ScreenStage implements Stage {
     return makeImageLayer(this.#root, source, this.look);
   }
 
-  /** Waits for the first picture of an item, and reveals it unless the signal has aborted. */
+  /** Waits for the first frame of an item. Reveals the item unless the signal has aborted. */
   async #start(
     prepared: Prepared,
     forMs: number,
@@ -166,7 +177,10 @@ export class ScreenStage implements Stage {
     return layer;
   }
 
-  /** On a TV with one decoder, the next video loads only after the current one is gone. */
+  /**
+   * Removes the current video if the next item is not ready in time. On a TV with one decoder, the
+   * next video loads only after that.
+   */
   async #freeDecoder(ready: Promise<unknown>, signal: AbortSignal): Promise<void> {
     const current = this.#current;
     if (!current?.usesDecoder) return;
@@ -195,7 +209,7 @@ export class ScreenStage implements Stage {
     this.#prepared = undefined;
   }
 
-  /** Frees an item, unless it has just come on the glass. */
+  /** Frees an item, unless it has just become visible. */
   #drop({ controller, layer }: Prepared): void {
     controller.abort();
     void layer.then((made) => {

@@ -4,15 +4,18 @@ import type { MediaSource } from '../media/media-library.ts';
 import type { Look } from '../page-settings.ts';
 import { type Layer, nextEvent } from './layer.ts';
 
-/** A video that ends in its last second stands still. An earlier end repeats it. */
+/**
+ * A video that ends in the last second of its time keeps its last frame. An earlier end repeats the
+ * video.
+ */
 const standStillMs = secondMs;
-/** A video without progress for this time has stalled. */
+/** Time without progress after which the video has stalled. */
 const stallMs = 8 * secondMs;
 const checkMs = secondMs;
 
 /**
- * The two video elements of the page. TVs have one or two decoders, and elements that are created
- * for each item leak memory on some of them. One that has stalled is reset, and not replaced.
+ * The two video elements of the page. TVs have one or two decoders. On some TVs, creating elements
+ * for each item leaks memory. A stalled element is reset instead of replaced.
  */
 export class VideoPool {
   readonly #free: HTMLVideoElement[];
@@ -28,7 +31,7 @@ export class VideoPool {
     });
   }
 
-  /** Returns a free element. `undefined` if both are in use. */
+  /** Returns a free element, or `undefined` if both are in use. */
   take(): HTMLVideoElement | undefined {
     return this.#free.pop();
   }
@@ -43,14 +46,14 @@ function failureOf(video: HTMLVideoElement, { isStored, type }: MediaSource): Pl
   return /^(?:video|audio)\/|octet-stream/.test(type ?? 'video/') ? 'codec' : 'not_media';
 }
 
-/** Resolves once a new picture is on its way to the screen. */
+/** Resolves once a new frame is presented. */
 function nextPicture(video: HTMLVideoElement, signal: AbortSignal): Promise<unknown> {
   if (video.requestVideoFrameCallback)
     return new Promise((resolve) => video.requestVideoFrameCallback(resolve));
   return nextEvent(video, 'timeupdate', signal);
 }
 
-/** Plays. Without permission for sound, plays without. */
+/** Plays the video. Mutes the video if the browser forbids sound. */
 async function play(video: HTMLVideoElement): Promise<void> {
   try {
     await video.play();
@@ -61,7 +64,7 @@ async function play(video: HTMLVideoElement): Promise<void> {
   }
 }
 
-/** Plays a video in one of the two elements. */
+/** Layer that plays a video in one of the two elements. */
 export class VideoLayer implements Layer {
   readonly element: HTMLVideoElement;
   readonly usesDecoder = true;
@@ -110,7 +113,7 @@ export class VideoLayer implements Layer {
     return Promise.race([picture, this.failed]);
   }
 
-  /** Reports a stall when the video has not moved for some seconds, although it should. */
+  /** Reports a stall if the video makes no progress although it should play. */
   #watchProgress(): void {
     const { element } = this;
     let seconds = -1;

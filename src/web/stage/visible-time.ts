@@ -1,4 +1,4 @@
-/** Measures for how long the page was visible, by the monotonic clock. */
+/** Measures how long the page is visible, by the monotonic clock. */
 export class VisibleTime {
   #sumMs = 0;
   #sinceMs: number | undefined;
@@ -13,7 +13,7 @@ export class VisibleTime {
     this.#update();
   }
 
-  /** Ends the measurement. Returns milliseconds. */
+  /** Ends the measurement. Returns the visible time in milliseconds. */
   stop(): number {
     this.#update();
     document.removeEventListener('visibilitychange', this.#update);

@@ -49,7 +49,7 @@ describe('check', () => {
       '/z',
     ]);
     expect(errorsOf(z.strictObject({}), { x: '1' }, 'query')).toEqual([
-      { path: 'query.x', message: 'is no query parameter that we know: check its spelling' },
+      { path: 'query.x', message: 'is not a known query parameter: check its spelling' },
     ]);
   });
 
@@ -255,7 +255,7 @@ describe('problem', () => {
   it('stays below 32 KiB with 20 paths of control characters', () => {
     const errors = Array.from({ length: 20 }, () => ({
       path: '\u0001'.repeat(1000),
-      message: 'is no member that we know: check its spelling',
+      message: 'is not a known member: check its spelling',
     }));
     expect(
       problemParts(new SignageError('invalid_request', '\u0001'.repeat(1000), { errors }), 'id')

@@ -12,7 +12,8 @@ export interface NewRecord {
 const maxNameLength = 200;
 
 /**
- * Checks a name early, by the main rules of docs/protocol.md §5.1. The service checks it again.
+ * Checks a name before it is sent, by the main rules of docs/protocol.md §5.1. The service checks
+ * it again.
  */
 function nameProblem(text: string): string | undefined {
   const name = text.trim();
@@ -34,7 +35,7 @@ export async function askName(
   return { name: name.trim() };
 }
 
-/** Entry of the list that creates a record. Without a name, the next question asks for one. */
+/** List entry that creates a record. Without a name, the next question asks for the name. */
 type CreateOffer = { id?: undefined; name: string | undefined };
 
 /** Offers to create a record with the typed name, if the name is valid and not taken. */
@@ -51,7 +52,7 @@ function offerToCreate(
     : [{ value: { name }, name: `+ New ${kind} "${name}"` }];
 }
 
-/** The venues, or the screens of a venue, to choose from. */
+/** The records to choose from: venues, or the screens of a venue. */
 interface Choices<T> {
   kind: 'venue' | 'screen';
   list(query: { search?: string }, signal: AbortSignal): Promise<T[]>;
@@ -63,7 +64,7 @@ interface Choices<T> {
   requireFirstRight(): void;
 }
 
-/** Asks for a record, or for the name of a new one. */
+/** Asks for a record, or for the name of a new record. */
 export async function askRecord<T extends { name: string }>(
   call: CommandContext,
   { kind, list, shown, mayCreate, limit, requireFirstRight }: Choices<T>,

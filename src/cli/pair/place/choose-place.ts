@@ -11,21 +11,23 @@ import { type PairRights, requireCreateRight, venueRights } from './pair-rights.
 
 const maxVenues = 20;
 const maxScreens = 50;
-/** Number of venues that a message names. */
+/** Maximum number of venues that a message names. */
 const maxNamed = 5;
 
-/** Number of records among which a mistyped name is searched. */
+/** Maximum number of records that are compared with a mistyped name. */
 const maxSearched = 200;
 
-/** Explains that a token limited to some venues sees no others. */
+/**
+ * Returns the error for an unknown venue. A token limited to some venues does not see other venues.
+ */
 function venueMissing(name: string, isBound: boolean, venues: readonly Venue[]): string {
   if (!isBound) return `There is no venue "${name}".`;
   const names = venues.slice(0, maxNamed).map((venue) => venue.name);
   const more = venues.length > maxNamed ? ` and ${venues.length - maxNamed} more` : '';
-  return `Your token is limited to the venues ${names.join(', ')}${more}, and sees no "${name}".`;
+  return `Your token is limited to the venues ${names.join(', ')}${more}. It cannot see "${name}".`;
 }
 
-/** Finds a venue by id or name. If there is none, returns a similar one, or one to create. */
+/** Finds a venue by id or name. Otherwise returns a similar venue, or a venue to create. */
 async function venueNamed(
   call: CommandContext,
   anyRights: PairRights,
@@ -73,7 +75,7 @@ export function askVenue(
   });
 }
 
-/** Finds a screen of the venue by id or name. If there is none, returns the screen to create. */
+/** Finds a screen of the venue by id or name. Otherwise returns the screen to create. */
 async function screenNamed(
   call: CommandContext,
   rights: PairRights,
@@ -105,7 +107,8 @@ async function screenNamed(
 }
 
 /**
- * Asks for a screen of the venue, or for the name of a new one. Lists screens without a TV first.
+ * Asks for a screen of the venue, or for the name of a new screen. Lists screens without a TV
+ * first.
  */
 async function askScreen(
   call: CommandContext,
@@ -150,14 +153,14 @@ function namedPlace({ args, options }: CommandContext): Named {
   return { venue: given.slice(0, slash), screen: given.slice(slash + 1) };
 }
 
-/** Returns the venue of this name. A person may type the venue where a screen is expected. */
+/** Returns the venue with this name. A person may type a venue where a screen is expected. */
 async function venueOfName(call: CommandContext, name: string): Promise<Venue | undefined> {
   return (await call.read('listVenues', { query: { name } })).items[0];
 }
 
 /**
- * Handles a name without a venue that no screen has. It may be mistyped, or the name of a venue.
- * With `--create`, asks for the venue of the new screen.
+ * Handles an unknown name of a screen without a venue. The name may be mistyped, or belong to a
+ * venue. With `--create`, asks for the venue of the new screen.
  */
 async function screenMissing(
   call: CommandContext,

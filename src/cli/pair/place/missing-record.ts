@@ -4,7 +4,7 @@ import type { Choice } from '../../terminal/prompter.ts';
 import type { NewRecord } from './ask-record.ts';
 import { type PairRights, requireCreateRight } from './pair-rights.ts';
 
-/** A name that no record has. */
+/** A name that no record has, with the options to continue. */
 export interface MissingRecord<T> {
   kind: 'venue' | 'screen';
   name: string;
@@ -13,7 +13,7 @@ export interface MissingRecord<T> {
   error: SignageError;
 }
 
-/** Adds sentences to the hint of an error, or keeps its hint if there are none. */
+/** Adds sentences to the hint of an error. Without sentences, the hint stays unchanged. */
 function withHints(error: SignageError, hints: readonly string[]): SignageError {
   if (hints.length === 0) return error;
   return new SignageError(error.code, error.message, { hint: hints.join(' ') });
@@ -24,7 +24,10 @@ function didYouMean(near: readonly Choice<unknown>[]): string[] {
   return names.length > 0 ? [`Did you mean ${names.join(' or ')}?`] : [];
 }
 
-/** Lets the person at the terminal choose a similar record. Otherwise throws `error` with them. */
+/**
+ * Asks the person at the terminal to choose a similar record. Without a terminal or a similar
+ * record, throws `error` with the similar names.
+ */
 export async function chooseNear<T>(
   { prompter }: CommandContext,
   { kind, near, error }: Omit<MissingRecord<T>, 'name'>,
@@ -35,8 +38,8 @@ export async function chooseNear<T>(
 }
 
 /**
- * Returns the record that was meant, or the record to create, if `--create` or the person at the
- * terminal says so. Otherwise throws `error` with the similar names, `insufficient_role` or
+ * Returns the chosen similar record, or the record to create, if `--create` or the person at the
+ * terminal allows it. Otherwise throws `error` with the similar names, `insufficient_role` or
  * `declined`.
  */
 export async function resolveMissing<T>(

@@ -12,11 +12,11 @@ export interface PairRights {
   isBound: boolean;
 }
 
-/** Returns the rights for venues. A token limited to some venues may not create others. */
+/** Returns the rights for venues. A token limited to some venues may not create venues. */
 export const venueRights = <R extends PairRights | undefined>(rights: R): R =>
   rights && { ...rights, mayCreate: rights.mayCreate && !rights.isBound };
 
-/** Lists a role and all higher ones: `operator, admin or platform`. */
+/** Lists a role and all higher roles: `operator, admin or platform`. */
 export function rolesFrom(needs: Role): string {
   const able = rankedRoles.filter((role) => mayAct(role, needs));
   return able.length === 1 ? needs : `${able.slice(0, -1).join(', ')} or ${able.at(-1)}`;
@@ -25,7 +25,7 @@ export function rolesFrom(needs: Role): string {
 function notAllowed(role: Role, what: string, needs: Role): SignageError {
   const message = `The token's role ${role} may not ${what}. Needed: ${rolesFrom(needs)}.`;
   return new SignageError('insufficient_role', message, {
-    hint: 'Ask somebody with such a token. To see your own: signage whoami',
+    hint: 'Ask a person whose token has such a role. To see your own role: signage whoami',
   });
 }
 
@@ -45,7 +45,8 @@ export async function readRights(reader: Reader): Promise<PairRights> {
 }
 
 /**
- * Throws `insufficient_role` if the token may not create `what`. The error says which token may.
+ * Throws `insufficient_role` if the token may not create `what`. The error names the roles that
+ * may.
  */
 export function requireCreateRight({ role, mayCreate }: PairRights, what: string): void {
   if (mayCreate) return;
@@ -55,7 +56,7 @@ export function requireCreateRight({ role, mayCreate }: PairRights, what: string
     'insufficient_role',
     `The token is limited to some venues and may not create ${what}.`,
     {
-      hint: 'Ask somebody with a token for the whole tenant. To see the venues of yours: signage whoami',
+      hint: 'Ask somebody with a token for the whole tenant. To see the venues of your token: signage whoami',
     },
   );
 }

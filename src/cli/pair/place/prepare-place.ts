@@ -8,19 +8,19 @@ import type { ChosenPlace } from './choose-place.ts';
 
 const defaultReason = 'Replaced by another TV (signage pair)';
 
-/** A device to revoke, and the reason to record. */
+/** A device to revoke, and the reason for the audit trail. */
 export interface Replacement {
   device: Device;
   reason: string;
 }
 
-/** Describes a device for people: model, id and when it was last seen. */
+/** Returns a description of a device: model, id and when it was last seen. */
 export function describeDevice({ id, deviceInfo, online, lastSeenAt }: Device): string {
   const what = modelText(deviceInfo) || 'a device';
   return `${what} (${id}), ${online ? 'online' : `offline, last seen ${lastSeenAt ?? 'never'}`}`;
 }
 
-/** Warns of pending codes of the screens, which somebody else may be using to pair them. */
+/** Warns of pending codes of the screens. Another person may be using them to pair the screens. */
 export function warnOfOtherCodes(call: CommandContext, screens: readonly Screen[]): void {
   const pending = screens.flatMap(({ name, provisioningCode: newest }) =>
     newest?.status === 'pending'
@@ -35,7 +35,7 @@ export function warnOfOtherCodes(call: CommandContext, screens: readonly Screen[
   );
 }
 
-/** Asks why a device is revoked. */
+/** Asks for the reason to revoke a device. */
 export function askReason({ prompter }: CommandContext, fallback: string): Promise<string> {
   return prompter.input({
     message: 'Reason (recorded in the audit trail):',
@@ -45,7 +45,7 @@ export function askReason({ prompter }: CommandContext, fallback: string): Promi
 }
 
 /**
- * Decides whether to replace the device of an active screen. Throws `screen_already_bound` or
+ * Returns the device to replace if the screen is active. Throws `screen_already_bound` or
  * `declined`.
  */
 export async function confirmReplacement(
@@ -77,8 +77,8 @@ export async function confirmReplacement(
 }
 
 /**
- * Creates missing records and revokes the old device. Under `--dry-run`, returns placeholders as
- * the ids of missing records.
+ * Creates missing records and revokes the old device. Under `--dry-run`, missing records get
+ * placeholders as ids.
  */
 export async function preparePlace(
   call: CommandContext,

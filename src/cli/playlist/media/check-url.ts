@@ -45,7 +45,7 @@ export interface MediaCheckContext {
   report(problem: MediaProblem): void;
 }
 
-/** Checks that need no request. */
+/** Returns problems that are visible in the URL alone, without a request. */
 function addressProblems({ url, type }: Media, player: URL): MediaProblem[] {
   const isLocal = isLoopback(url.hostname) && !isLoopback(player.hostname);
   const isMixed = url.protocol === 'http:' && player.protocol === 'https:';

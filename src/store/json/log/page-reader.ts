@@ -27,8 +27,8 @@ export interface PageScan<Head> {
 }
 
 /**
- * A record that may match. Without `line`, the page ends after this record, although it has more
- * room.
+ * A record that may match. Without `line`, the byte limit of the page is reached, and the page ends
+ * after this record.
  */
 export interface PageRecord<Head> {
   file: string;

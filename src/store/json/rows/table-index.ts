@@ -77,7 +77,7 @@ export class TableIndex {
     this.#members = members.map((member) => ({ member, ids: new Map() }));
   }
 
-  /** Returns the row with a unique key. */
+  /** Returns the row that has `key` in the unique index `index`. */
   holder(index: string, key: string): Row | undefined {
     return this.#unique.find(({ name }) => name === index)?.holders.get(key);
   }

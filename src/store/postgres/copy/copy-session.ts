@@ -17,8 +17,9 @@ export class CopySession {
   }
 
   /**
-   * Throws `store_locked` if a service or another copy is connected, `store_unreachable`,
-   * `store_unusable`.
+   * Connects to the database and takes the exclusive lock. Throws `store_locked` if a service or
+   * another copy holds a lock, and `invalid_option` for a pooler. Throws `store_unreachable` or
+   * `store_unusable` for other failures.
    */
   static open(url: string): Promise<CopySession> {
     return connectTo(url, async (connect) => {

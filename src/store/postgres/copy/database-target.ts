@@ -75,8 +75,8 @@ async function existingCopy(
 }
 
 /**
- * The target of a copy. Records and progress are committed in one transaction, so an interrupted
- * copy resumes exactly.
+ * The PostgreSQL database that a copy writes to. Records and progress are committed in one
+ * transaction, so an interrupted copy resumes exactly.
  */
 class DatabaseTarget implements StoreTarget {
   readonly #session: CopySession;
