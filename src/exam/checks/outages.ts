@@ -131,7 +131,9 @@ export const networkChecks: readonly TvCheck[] = [
       if (!hasPlaylist(view, away.fromMs)) return skip('The TV had no playlist.');
       if (delivered(view, away) === 0) return skip('The TV delivered no events of that time.');
       const edgeMs = edgeSeconds * view.timing.tvSecondMs;
-      const share = view.playback.share(away.fromMs + edgeMs, away.toMs - edgeMs);
+      // Before its first request failed, the TV did not know of the outage.
+      const fromMs = view.faulted('network.away')[0]?.atMs ?? away.fromMs;
+      const share = view.playback.share(fromMs + edgeMs, away.toMs - edgeMs);
       if (share === undefined) return skip('The time was too short to measure.');
       const seen = `The TV played ${percent(share)}.`;
       return share >= 0.5 ? pass(seen) : fail(seen);
@@ -192,7 +194,7 @@ export const powerChecks: readonly TvCheck[] = [
       if (!hasPlaylist(view, goneMs)) return skip('The TV had no playlist.');
       const { events, lastMs } = eventsAfterPower(view, first);
       const onlineSeconds = Math.max(0, view.tvSeconds(backMs, lastMs));
-      const back = tvClockAt(view, backMs, events);
+      const back = tvClockAt(view, backMs);
       const isOfOffline = ({ seconds = 0 }: SentEvent) => seconds < back - 5;
       if (!events.some(isOfOffline)) return skip('The TV delivered no events of that time.');
       const offlineSeconds = view.tvSeconds(first.atMs, backMs);
@@ -210,13 +212,18 @@ export const powerChecks: readonly TvCheck[] = [
 /** Seconds in which the TV may send its queue in several batches. */
 const queueSeconds = 10;
 
+/** Returns whether an event is not of the batch that was sent when the power was cut. */
+function freshIn(view: ExamView): (event: SentEvent) => boolean {
+  const pending = new Set(view.faulted('power.lost').flatMap(digestsOf));
+  return ({ digest }) => !pending.has(digest);
+}
+
 /**
  * Returns the events that the TV made after its power was back, each once, up to the last batch
- * that was accepted soon after the outage. `lastMs` is the time of the last one.
+ * that was accepted soon after the outage. `lastMs` is the time of that batch.
  */
 function eventsAfterPower(view: ExamView, { atMs: startMs }: Exchange) {
-  const pending = new Set(view.faulted('power.lost').flatMap(digestsOf));
-  const isFresh = ({ digest }: SentEvent) => !pending.has(digest);
+  const isFresh = freshIn(view);
   const batches = view
     .of('postEvents')
     .filter((one) => one.atMs >= startMs && one.events.some(isFresh));
@@ -232,18 +239,16 @@ function eventsAfterPower(view: ExamView, { atMs: startMs }: Exchange) {
 
 /**
  * Returns the time of the TV's clock at `sinceMs`, in epoch seconds. A batch is not sent before its
- * newest event, so each later batch gives a lower limit, and the highest of them is near. Only
- * `events` count, because a TV may set its clock when it starts.
+ * newest event, so each later batch gives a lower limit, and the highest of them is near. Events of
+ * before the power cut do not count, because a TV may set its clock when it starts.
  */
-function tvClockAt(view: ExamView, sinceMs: number, events: readonly SentEvent[]): number {
-  const digests = new Set(events.map(({ digest }) => digest));
+function tvClockAt(view: ExamView, sinceMs: number): number {
+  const isFresh = freshIn(view);
   const limits = view
     .of('postEvents')
     .filter(({ atMs }) => atMs >= sinceMs)
-    .flatMap((batch) =>
-      batch.events
-        .filter(({ digest }) => digests.has(digest))
-        .map(({ seconds = 0 }) => seconds - view.tvSeconds(sinceMs, batch.atMs)),
+    .flatMap(({ atMs, events }) =>
+      events.filter(isFresh).map(({ seconds = 0 }) => seconds - view.tvSeconds(sinceMs, atMs)),
     );
   return Math.max(...limits);
 }

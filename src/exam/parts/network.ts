@@ -16,9 +16,7 @@ export const network: Part = {
     exam.mark('network is back');
     const backMs = exam.now();
     exam.step('finds its network again');
-    const isBack = await exam.untilGood('getPlaylist', backMs, exam.minutes(1.6 * sync));
-    // The power part, which follows, also waits for a batch of events.
-    if (isBack && exam.isQuick && exam.power) return;
+    await exam.untilGood('getPlaylist', backMs, exam.minutes(1.6 * sync));
     const sent = await exam.untilGood('postEvents', backMs, exam.minutes(reportMinutes));
     if (!sent) return;
     exam.step('sends the events from its time without a network');
