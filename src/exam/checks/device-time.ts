@@ -9,7 +9,7 @@ const inDeviceTime = {
 } as const;
 const notSent = skip('The TV sends no X-Device-Time.');
 
-/** What is wrong with the header of a batch. */
+/** Returns the mistake in the `X-Device-Time` of a batch, if any. */
 function problemOf({ deviceTime, events }: Exchange): string | undefined {
   if (deviceTime === undefined) return 'without it';
   if (!/^\d{1,16}$/.test(deviceTime)) return `with X-Device-Time: ${deviceTime}`;
@@ -18,7 +18,7 @@ function problemOf({ deviceTime, events }: Exchange): string | undefined {
   return isInSeconds ? `with X-Device-Time: ${deviceTime}, in seconds` : undefined;
 }
 
-/** The checks of `X-Device-Time`. It is optional, so a TV without it is not judged. */
+/** The checks of `X-Device-Time`. The header is optional: TVs without it are not judged. */
 export const deviceTimeChecks: readonly TvCheck[] = [
   {
     ...inDeviceTime,
@@ -39,8 +39,8 @@ export const deviceTimeChecks: readonly TvCheck[] = [
   {
     ...inDeviceTime,
     id: 'tv.device-time.anew',
-    title: 'X-Device-Time is set anew for each attempt',
-    expected: 'another X-Device-Time when a batch is sent again',
+    title: 'Each attempt to send a batch has a new X-Device-Time',
+    expected: 'a different X-Device-Time when the TV resends a batch',
     advice: 'Read the clock when you send the request. Do not store the header with the batch.',
     judge(view) {
       const batches = view.of('postEvents').filter((one) => problemOf(one) === undefined);

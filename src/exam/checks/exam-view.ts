@@ -19,7 +19,7 @@ export interface Gap {
   /** Sync intervals of the config in force at both ends, in minutes. */
   minMinutes: number;
   maxMinutes: number;
-  /** Whether something else than the interval may have caused the second request. */
+  /** Whether an answer about changes may have caused the second request. */
   isPrompted: boolean;
 }
 
@@ -28,7 +28,7 @@ const slackMs = 300;
 /** Seconds in which a TV fetches what an answer about changes names. */
 const promptSeconds = 10;
 
-/** The recorded exam, as the checks ask about it. */
+/** Queries of the checks about a recorded exam. */
 export class ExamView {
   readonly exchanges: readonly Exchange[];
   readonly timing: Timing;
@@ -123,12 +123,12 @@ export class ExamView {
     return gapMs >= 0.5 * minutes * this.timing.minuteMs - slackMs;
   }
 
-  /** Whether the TV waited as long as a `Retry-After` says. */
+  /** Whether the TV waited for the time in `Retry-After`. */
   isAfter(retryAfterSeconds: number, waitedMs: number): boolean {
     return waitedMs >= retryAfterSeconds * 1000 - slackMs;
   }
 
-  /** Shows a time span: in seconds, and in seconds of TV time if that is something else. */
+  /** Formats a time span in seconds, and in seconds of TV time unless the pace is 1. */
   span(ms: number): string {
     const seconds = (ms / 1000).toFixed(1);
     const tvSeconds = (ms / this.timing.tvSecondMs).toFixed(0);

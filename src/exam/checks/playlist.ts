@@ -11,10 +11,10 @@ const percent = (share: number) => `${Math.round(100 * share)} % of the time`;
 
 /** Seconds that a TV may take to finish its item and to start the next playlist. */
 const switchSeconds = 2 * itemSeconds + 2;
-/** Seconds in which a TV plays each item once, and some more. */
+/** Seconds in which a TV plays each item once, including the time for the switch. */
 const roundSeconds = itemCount * itemSeconds + switchSeconds;
 
-/** When the parts end that run beside this one. */
+/** End of the parts that run at the same time as this part, in epoch milliseconds. */
 const networkMs = (view: ExamView) => view.markedMs('network goes') ?? Number.POSITIVE_INFINITY;
 
 const isGone = ({ answer }: Exchange) => answer?.code === 'playlist_not_found';
@@ -56,7 +56,7 @@ export const playlistChecks: readonly TvCheck[] = [
     id: 'tv.playlist.fetched',
     title: 'The TV fetches its playlist',
     expected: 'a request within 1.5 sync intervals after the registration',
-    advice: 'Call GET /devices/:id/playlist at the start, and then in each sync interval.',
+    advice: 'Call GET /devices/:id/playlist at the start, and then once per sync interval.',
     judge: (view) => judgeFetched(view, 'getPlaylist'),
   },
   {
@@ -96,7 +96,7 @@ export const playlistChecks: readonly TvCheck[] = [
     ...inPlaylist,
     id: 'tv.playlist.order',
     title: 'The items are played in order',
-    expected: 'the items in the order of the playlist, again and again',
+    expected: 'impressions of the items in the order of the playlist, repeatedly',
     advice: 'Play items in order, and begin again after the last one.',
     judge(view) {
       const { impressions } = view.playback;
@@ -111,7 +111,7 @@ export const playlistChecks: readonly TvCheck[] = [
     id: 'tv.playlist.new-version',
     title: 'The TV plays a new version of its playlist',
     expected: 'impressions of the items of the new version, and no others',
-    advice: 'Replace the whole playlist when a 200 brings another one.',
+    advice: 'Replace the whole playlist when a request gets 200.',
     judge(view) {
       const { impressions } = view.playback;
       const newer = deliveries(view).filter(({ edition }) => edition > 1);
@@ -139,7 +139,7 @@ export const playlistChecks: readonly TvCheck[] = [
     ...inPlaylist,
     id: 'tv.playlist.plays-on-500',
     title: 'The TV plays on while its playlist cannot be fetched',
-    expected: 'impressions of at least half of the time',
+    expected: 'impressions that cover at least half of the time',
     advice: 'Keep the playlist, and keep playing it, after each 5xx.',
     judge(view) {
       const first = view.faulted('playlist.500-retry-after')[0] ?? view.faulted('playlist.500')[0];
@@ -198,8 +198,8 @@ export const playlistChecks: readonly TvCheck[] = [
   {
     ...inPlaylist,
     id: 'tv.playlist.plays-again',
-    title: 'The TV plays again when it has a playlist again',
-    expected: 'impressions of the playlist that follows the 404',
+    title: 'The TV plays again when its screen has a playlist again',
+    expected: 'impressions of the playlist published after the 404',
     advice: 'Start to play as soon as a request brings a playlist.',
     judge(view) {
       const gone = view.of('getPlaylist').find(isGone);
@@ -211,9 +211,9 @@ export const playlistChecks: readonly TvCheck[] = [
       const { impressions } = view.playback;
       if (impressions.length === 0) return noImpressions;
       if (impressions.some((event) => editionOf(event) === back.edition))
-        return pass('It reported impressions.');
+        return pass('The TV reported impressions.');
       return hasReported(view, back.given.endMs, roundSeconds)
-        ? fail(`${shown(back.given)}; no impression of it.`)
+        ? fail(`${shown(back.given)}; no impression of that playlist.`)
         : skip('The TV sent no events after that time.');
     },
   },

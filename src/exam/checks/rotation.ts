@@ -18,15 +18,15 @@ export const rotationChecks: readonly TvCheck[] = [
       if (sent.length === 0) return notUsed;
       const bare = sent.find(({ isSecretIdempotencyKey }) => !isSecretIdempotencyKey);
       return bare
-        ? fail(`${shown(bare)}, without a valid one.`)
+        ? fail(`${shown(bare)}, without a valid Idempotency-Key.`)
         : pass(`${sent.length} rotations.`);
     },
   },
   {
     ...inRotation,
     id: 'tv.rotate.repeats-same-key',
-    title: 'A rotation without an answer is repeated with the same key',
-    expected: 'the same Idempotency-Key',
+    title: 'The TV repeats an unanswered rotation with the same Idempotency-Key',
+    expected: 'a rotation with the same Idempotency-Key',
     advice: 'Repeat the rotation with the stored Idempotency-Key until an answer comes.',
     judge(view) {
       const [lost] = view.faulted('rotation.lost');

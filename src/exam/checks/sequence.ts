@@ -35,7 +35,7 @@ const isNumbered = ({ event }: NumberedEvent) => typeof event.seq === 'number';
 const numberedDevices = (view: ExamView) =>
   eventsByDevice(view).filter((events) => events.some(isNumbered));
 
-/** Returns the first number of 1, 2, 3 … that no event of a device has, below its highest one. */
+/** Returns the lowest missing `seq` of a device below its highest `seq`. */
 function firstGap(events: readonly NumberedEvent[]): number | undefined {
   const numbers = new Set(events.flatMap(({ event }) => event.seq ?? []));
   // Without a gap, the numbers are those up to the size of the set.
@@ -44,14 +44,14 @@ function firstGap(events: readonly NumberedEvent[]): number | undefined {
 
 const countOf = (devices: readonly NumberedEvent[][]) => `${devices.flat().length} events.`;
 
-/** The checks of `seq`. It is optional, so a TV without it is not judged. */
+/** The checks of `seq`. `seq` is optional, so a TV that sends none is not judged. */
 export const sequenceChecks: readonly TvCheck[] = [
   {
     ...inSequence,
     id: 'tv.seq.each-event',
     title: 'Each event has a seq, if any event has one',
     expected: 'a whole number of 1 or more as seq of each event',
-    advice: `${numberAdvice} This includes heartbeats and errors.`,
+    advice: `${numberAdvice} Number heartbeats and errors, too.`,
     judge(view) {
       const events = eventsByDevice(view).flat();
       if (events.every(({ event }) => event.seq === undefined)) return notNumbered;
@@ -64,7 +64,7 @@ export const sequenceChecks: readonly TvCheck[] = [
   {
     ...inSequence,
     id: 'tv.seq.no-gap',
-    title: 'The numbers of the events have no gap',
+    title: 'The seq numbers of events have no gap',
     expected: 'the numbers 1, 2, 3 … since each registration',
     advice: `${numberAdvice} A gap tells the service that an event was lost.`,
     judge(view) {
@@ -80,7 +80,7 @@ export const sequenceChecks: readonly TvCheck[] = [
     ...inSequence,
     id: 'tv.seq.unique',
     title: 'No two events have the same seq',
-    expected: 'a number of its own for each event, also after a power cut',
+    expected: 'a different number for each event, also after a power cut',
     advice: numberAdvice,
     judge(view) {
       const devices = numberedDevices(view);

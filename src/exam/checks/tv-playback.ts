@@ -14,14 +14,14 @@ interface Anchor {
   offset: number;
 }
 
-/** How far from a moment a batch may tell what the TV's clock showed, in seconds of TV time. */
+/** Maximum distance of a batch whose offset is used for a moment, in seconds of TV time. */
 const anchorRangeSeconds = 400;
-/** Longer durations are not believed. */
+/** Upper limit for the duration of an impression, in seconds. */
 const maxDuration = 2 * itemSeconds;
 
 /**
- * The playing time that the TV reports. The TV's clock may be wrong, so the newest event of each
- * batch tells what the clock showed when the batch was sent.
+ * The playing time that the TV reports. The TV's clock may be wrong. So the newest event of each
+ * batch gives the clock's time at the moment that the batch was sent.
  */
 export class TvPlayback {
   readonly #timing: Timing;
