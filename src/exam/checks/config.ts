@@ -111,7 +111,7 @@ export const configChecks: readonly TvCheck[] = [
     id: 'tv.config.keeps-on-500',
     title: 'The TV keeps its config while requests for the config get 500',
     expected: 'playlist requests at the interval of the last config',
-    advice: 'Keep the last config until a new one arrives.',
+    advice: 'Keep the last config until a new config arrives.',
     judge(view) {
       const [first] = view.faulted('config.500');
       const endMs = view.markedMs('config failures end');

@@ -23,9 +23,9 @@ export const deviceTimeChecks: readonly TvCheck[] = [
   {
     ...inDeviceTime,
     id: 'tv.device-time.sent',
-    title: 'Each batch has an X-Device-Time, if any batch has one',
+    title: 'If any batch has an X-Device-Time, each batch has an X-Device-Time',
     expected: "the TV's clock in Unix epoch milliseconds",
-    advice: 'Send X-Device-Time with each batch. In JavaScript it is String(Date.now()).',
+    advice: 'Send X-Device-Time with each batch. In JavaScript, use String(Date.now()).',
     judge(view) {
       const batches = view.of('postEvents');
       if (batches.every(({ deviceTime }) => deviceTime === undefined)) return notSent;

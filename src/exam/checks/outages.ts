@@ -147,7 +147,7 @@ export const powerChecks: readonly TvCheck[] = [
     section: '3.1',
     title: 'The TV keeps its key across a power cut',
     expected: 'requests with the same key, and no registration',
-    advice: 'Write the key to permanent storage before it is used.',
+    advice: 'Write the key to permanent storage before you use it.',
     judge(view) {
       const backMs = view.markedMs('power is back');
       return backMs === undefined ? noPower : keyAfter(view, backMs, revokedMs(view));

@@ -95,9 +95,9 @@ export const playlistChecks: readonly TvCheck[] = [
   {
     ...inPlaylist,
     id: 'tv.playlist.order',
-    title: 'The items are played in order',
+    title: 'The TV plays the items in order',
     expected: 'impressions of the items in the order of the playlist, repeatedly',
-    advice: 'Play items in order, and begin again after the last one.',
+    advice: 'Play items in order, and begin again after the last item.',
     judge(view) {
       const { impressions } = view.playback;
       if (impressions.length < 2) return noImpressions;
@@ -200,7 +200,7 @@ export const playlistChecks: readonly TvCheck[] = [
     id: 'tv.playlist.plays-again',
     title: 'The TV plays again when its screen has a playlist again',
     expected: 'impressions of the playlist published after the 404',
-    advice: 'Start to play as soon as a request brings a playlist.',
+    advice: 'Start to play as soon as a request returns a playlist.',
     judge(view) {
       const gone = view.of('getPlaylist').find(isGone);
       const endMs = networkMs(view);

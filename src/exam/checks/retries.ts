@@ -88,7 +88,8 @@ export const retryChecks: readonly TvCheck[] = [
     id: 'tv.retry-after.honoured',
     title: 'The TV waits for Retry-After',
     expected: 'no repeat of the request before the time in Retry-After has passed',
-    advice: 'After an answer with Retry-After, wait that many seconds before the same request.',
+    advice:
+      'After an answer with Retry-After, wait that number of seconds before you repeat the request.',
     judge(view) {
       const delayed = view.exchanges.filter(
         ({ operation, end, answer }) =>
@@ -141,7 +142,7 @@ export const retryChecks: readonly TvCheck[] = [
     id: 'tv.backoff.jitter',
     title: 'Delays after failures are random',
     expected: 'delays that differ from one failure to the next',
-    advice: 'Multiply each delay by a random number, such as one from 0.5 to 1.',
+    advice: 'Multiply each delay by a random number, for example from 0.5 to 1.',
     judge(view) {
       const groups = [...retryDelays(view).values()].filter((delays) => delays.length >= 3);
       if (groups.length === 0) return skip('Too few requests failed to measure.');

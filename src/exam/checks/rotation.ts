@@ -42,8 +42,8 @@ export const rotationChecks: readonly TvCheck[] = [
     ...inRotation,
     id: 'tv.rotate.uses-new-key',
     title: 'The TV uses its new key',
-    expected: 'requests with the new key, and none with the old one',
-    advice: 'Store the new key, call with it, and use it from then on.',
+    expected: 'requests with the new key, and no request with the old key',
+    advice: 'Store the new key, and send only the new key from then on.',
     judge(view) {
       const [rotated] = view.of('rotateDeviceKey').filter(isGood);
       if (!rotated) return notUsed;

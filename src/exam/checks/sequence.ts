@@ -49,7 +49,7 @@ export const sequenceChecks: readonly TvCheck[] = [
   {
     ...inSequence,
     id: 'tv.seq.each-event',
-    title: 'Each event has a seq, if any event has one',
+    title: 'If any event has a seq, each event has a seq',
     expected: 'a whole number of 1 or more as seq of each event',
     advice: `${numberAdvice} Number heartbeats and errors, too.`,
     judge(view) {
