@@ -34,9 +34,10 @@ export const changesChecks: readonly TvCheck[] = [
   {
     ...inChanges,
     id: 'tv.changes.no-hot-loop',
-    title: 'Answers at once do not make the TV ask in a loop',
+    title: 'Immediate answers do not make the TV send requests in a loop',
     expected: 'at most one request in 5 seconds with the same cursor',
-    advice: 'Wait until 5 seconds after the last request, unless the cursor has changed.',
+    advice:
+      'Wait until 5 seconds have passed since the last request, unless the cursor has changed.',
     judge(view) {
       const pairs = pairsOf(view).filter(
         ({ before, after }) =>
@@ -77,7 +78,7 @@ export const changesChecks: readonly TvCheck[] = [
   {
     ...inChanges,
     id: 'tv.changes.keeps-syncing',
-    title: 'The TV goes on with its usual requests',
+    title: 'The TV keeps polling at the sync interval',
     expected: 'playlist requests at the sync interval',
     advice: 'A request for changes is a hint. Fetch playlist and config at their interval, too.',
     judge(view) {
@@ -94,7 +95,7 @@ export const changesChecks: readonly TvCheck[] = [
     ...inChanges,
     id: 'tv.changes.cut-shorter',
     level: 'should',
-    title: 'After a cut, the TV asks for shorter waits',
+    title: 'After a cut request, the TV asks for a shorter wait',
     expected: 'a smaller waitSeconds',
     advice: 'A proxy cuts early. Ask for 0.8 times the seconds that the last request lasted.',
     judge(view) {
@@ -112,9 +113,9 @@ export const changesChecks: readonly TvCheck[] = [
   {
     ...inChanges,
     id: 'tv.changes.503-waits',
-    title: 'A request for changes waits for Retry-After',
-    expected: 'no request for changes before Retry-After is over',
-    advice: 'After 503, wait as many seconds as Retry-After says.',
+    title: 'The TV waits for Retry-After before it asks for changes again',
+    expected: 'no request for changes before the time in Retry-After has passed',
+    advice: 'After 503, wait for the number of seconds in Retry-After.',
     judge(view) {
       const [refused] = view.faulted('changes.503');
       if (!refused) return notUsed;
@@ -130,7 +131,7 @@ export const changesChecks: readonly TvCheck[] = [
   {
     ...inChanges,
     id: 'tv.changes.404-stops',
-    title: 'The TV goes on without changes after 404',
+    title: 'The TV stops asking for changes after 404',
     expected: 'no further request for changes',
     advice: 'An older service has no such endpoint. Ask again in 24 hours.',
     judge(view) {

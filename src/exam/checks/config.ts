@@ -54,15 +54,15 @@ export const configChecks: readonly TvCheck[] = [
     id: 'tv.config.fetched',
     title: 'The TV fetches its config',
     expected: 'a request within 1.5 sync intervals after the registration',
-    advice: 'Call GET /devices/:id/config at the start, and then in each sync interval.',
+    advice: 'Call GET /devices/:id/config at the start, and then once per sync interval.',
     judge: (view) => judgeFetched(view, 'getDeviceConfig'),
   },
   {
     ...inConfig,
     id: 'tv.config.sync-interval',
     title: 'The TV keeps to the sync interval of its config',
-    expected: `0.5 to 1.5 times syncIntervalMinutes, ${firstConfig.syncIntervalMinutes} min at first`,
-    advice: 'Take the time between two fetches from syncIntervalMinutes.',
+    expected: `gaps of 0.5 to 1.5 times syncIntervalMinutes (at first ${firstConfig.syncIntervalMinutes} min)`,
+    advice: 'Wait syncIntervalMinutes between two fetches.',
     judge(view) {
       const all = syncGaps(view);
       const isFirst = ({ minMinutes }: Gap) => minMinutes === firstConfig.syncIntervalMinutes;
@@ -73,7 +73,7 @@ export const configChecks: readonly TvCheck[] = [
     ...inConfig,
     id: 'tv.config.new-interval',
     title: 'The TV takes over a new sync interval',
-    expected: `at most 1.5 times syncIntervalMinutes, ${secondConfig.syncIntervalMinutes} min now`,
+    expected: `gaps of at most 1.5 times syncIntervalMinutes (now ${secondConfig.syncIntervalMinutes} min)`,
     advice: 'Apply each new config at once, without a restart.',
     judge(view) {
       // Another check judges the time in which the config cannot be fetched.
@@ -88,7 +88,7 @@ export const configChecks: readonly TvCheck[] = [
     id: 'tv.config.heartbeat-interval',
     title: 'The TV keeps to the heartbeat interval of its config',
     expected: `0.5 to 1.5 times heartbeatIntervalMinutes, ${firstConfig.heartbeatIntervalMinutes} min`,
-    advice: 'Make a heartbeat event in each heartbeatIntervalMinutes.',
+    advice: 'Create one heartbeat event every heartbeatIntervalMinutes.',
     judge(view) {
       if (view.of('postEvents').length === 0) return skip('The TV sent no events.');
       const times = view.playback.events
@@ -109,9 +109,9 @@ export const configChecks: readonly TvCheck[] = [
   {
     ...inConfig,
     id: 'tv.config.keeps-on-500',
-    title: 'The TV keeps its config while it gets 500',
+    title: 'The TV keeps its config while requests for the config get 500',
     expected: 'playlist requests at the interval of the last config',
-    advice: 'Keep the last config until a new one arrives.',
+    advice: 'Keep the last config until a new config arrives.',
     judge(view) {
       const [first] = view.faulted('config.500');
       const endMs = view.markedMs('config failures end');

@@ -22,7 +22,7 @@ function keepsKey(view: ExamView, fault: string): Verdict {
 }
 
 const keepAdvice =
-  'Forget the key only after device_key_revoked and device_key_orphaned. Then ask for a code.';
+  'Forget the key only after device_key_revoked or device_key_orphaned. Then ask for a code.';
 
 const isRevoked = ({ answer, end }: Exchange) =>
   end === 'answered' && answer?.code === 'device_key_revoked';
@@ -60,7 +60,7 @@ export const credentialChecks: readonly TvCheck[] = [
     id: 'tv.401.uncoded-keeps-key',
     level: 'should',
     section: '2.6',
-    title: 'The TV keeps its key after the 401 of a proxy',
+    title: 'The TV keeps its key after a 401 from a proxy',
     expected: 'further requests with the same key',
     advice: `${keepAdvice} A 401 without a code is not from the service.`,
     judge: (view) => keepsKey(view, 'config.401-uncoded'),

@@ -25,9 +25,9 @@ export const deviceTimeChecks: readonly TvCheck[] = [
   {
     ...inDeviceTime,
     id: 'tv.device-time.sent',
-    title: 'Each batch has an X-Device-Time, if any batch has one',
+    title: 'If any batch has an X-Device-Time, each batch has an X-Device-Time',
     expected: "the TV's clock in Unix epoch milliseconds",
-    advice: 'Send X-Device-Time with each batch. In JavaScript it is String(Date.now()).',
+    advice: 'Send X-Device-Time with each batch. In JavaScript, use String(Date.now()).',
     judge(view) {
       const batches = view.of('postEvents');
       if (batches.every(({ deviceTime }) => deviceTime === undefined)) return notSent;
@@ -41,8 +41,8 @@ export const deviceTimeChecks: readonly TvCheck[] = [
   {
     ...inDeviceTime,
     id: 'tv.device-time.anew',
-    title: 'X-Device-Time is set anew for each attempt',
-    expected: 'another X-Device-Time when a batch is sent again',
+    title: 'Each attempt to send a batch has a new X-Device-Time',
+    expected: 'a different X-Device-Time when the TV resends a batch',
     advice: 'Read the clock when you send the request. Do not store the header with the batch.',
     judge(view) {
       const batches = view.of('postEvents').filter((one) => problemOf(one) === undefined);

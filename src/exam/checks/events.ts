@@ -70,7 +70,7 @@ export const eventChecks: readonly TvCheck[] = [
     ...inEvents,
     id: 'tv.events.new-batch-new-key',
     title: 'A new batch has a new Idempotency-Key',
-    expected: 'a key stands for the same bytes each time',
+    expected: 'the same bytes each time that an Idempotency-Key is sent',
     advice: 'Make a new key for each batch. Repeat a key only with the same bytes.',
     judge(view) {
       const bodies = new Map<string, Exchange>();
@@ -87,7 +87,7 @@ export const eventChecks: readonly TvCheck[] = [
   {
     ...inEvents,
     id: 'tv.events.same-bytes-same-key',
-    title: 'A batch without an answer comes again unchanged',
+    title: 'The TV resends an unanswered batch unchanged',
     expected: 'the same bytes under the same Idempotency-Key',
     advice: sameBatchAdvice,
     judge: (view) => sameBatchAfter(view, 'events.lost'),
@@ -96,7 +96,7 @@ export const eventChecks: readonly TvCheck[] = [
     ...inEvents,
     id: 'tv.events.same-batch-after-500',
     section: '2.6',
-    title: 'A batch comes again unchanged after 500',
+    title: 'The TV resends a batch unchanged after status 500',
     expected: 'the same bytes under the same Idempotency-Key',
     advice: sameBatchAdvice,
     judge: (view) => sameBatchAfter(view, 'events.500'),
@@ -105,7 +105,7 @@ export const eventChecks: readonly TvCheck[] = [
     ...inEvents,
     id: 'tv.events.same-batch-after-503',
     section: '2.6',
-    title: 'A batch comes again unchanged after 503',
+    title: 'The TV resends a batch unchanged after status 503',
     expected: 'the same bytes under the same Idempotency-Key',
     advice: sameBatchAdvice,
     judge: (view) => sameBatchAfter(view, 'events.503'),
@@ -113,9 +113,9 @@ export const eventChecks: readonly TvCheck[] = [
   {
     ...inEvents,
     id: 'tv.events.400-drops-named',
-    title: 'An event that a 400 names is not sent again as it was',
-    expected: 'later batches without the named event',
-    advice: 'Drop or repair the events whose index stands in the paths of errors.',
+    title: 'The TV drops or repairs an event that a 400 names',
+    expected: 'later batches without the unchanged event',
+    advice: 'Take the index of each invalid event from errors[].path. Drop or repair these events.',
     judge(view) {
       const [refused] = view.faulted('events.400');
       if (!refused) return skip('The TV sent no batch at that time.');
@@ -133,9 +133,9 @@ export const eventChecks: readonly TvCheck[] = [
   {
     ...inEvents,
     id: 'tv.events.400-sends-rest',
-    title: 'The other events of a refused batch are sent',
-    expected: 'the events that the 400 does not name, in later batches',
-    advice: 'Send the events that errors does not name, under a new Idempotency-Key.',
+    title: 'The TV sends the other events of a batch refused with 400',
+    expected: 'later batches with the events that the 400 does not name',
+    advice: 'Send the valid events again under a new Idempotency-Key.',
     judge(view) {
       const [refused] = view.faulted('events.400');
       if (!refused) return skip('The TV sent no batch at that time.');
@@ -151,7 +151,7 @@ export const eventChecks: readonly TvCheck[] = [
     ...inEvents,
     id: 'tv.events.413-smaller',
     section: '2.6',
-    title: 'A batch that is too large comes in smaller parts',
+    title: 'The TV splits a batch after 413',
     expected: 'batches with fewer events after 413',
     advice: 'Split the batch, for example in halves.',
     judge(view) {
@@ -171,9 +171,9 @@ export const eventChecks: readonly TvCheck[] = [
     ...inEvents,
     id: 'tv.events.413-sends-all',
     section: '2.6',
-    title: 'No event of a batch that is too large is lost',
-    expected: 'each of its events in a later batch',
-    advice: 'Keep the events of the batch until each of its parts got a 202.',
+    title: 'The TV sends all events of a split batch',
+    expected: 'each event of the batch in a later batch',
+    advice: 'Keep the events of each part until the part gets a 202.',
     judge(view) {
       const [large] = view.faulted('events.413');
       if (!large) return skip('The TV sent no batch of several events at that time.');
@@ -190,8 +190,8 @@ export const eventChecks: readonly TvCheck[] = [
     ...inEvents,
     id: 'tv.events.413-own-keys',
     section: '2.6',
-    title: 'Each part of a batch that is too large has a key of its own',
-    expected: 'another Idempotency-Key for each part',
+    title: 'Each part of a split batch has its own Idempotency-Key',
+    expected: 'a different Idempotency-Key for each part',
     advice: 'Make a new Idempotency-Key for each part.',
     judge(view) {
       const [large] = view.faulted('events.413');
@@ -220,9 +220,9 @@ export const eventChecks: readonly TvCheck[] = [
   {
     ...inEvents,
     id: 'tv.events.no-duplicates',
-    title: 'No event is accepted twice',
-    expected: 'each event in one accepted batch',
-    advice: 'Never put an event into a new batch before the service has refused the old one.',
+    title: 'The service accepts each event of the TV only once',
+    expected: 'each event in only one accepted batch',
+    advice: 'Never put an event into a new batch before the service has refused the old batch.',
     judge(view) {
       const keys = new Map<string, Exchange>();
       // The service has also accepted a batch whose 202 was lost.

@@ -46,7 +46,7 @@ function lostEvents(view: ExamView): number {
   return new Set(cut.flatMap(digestsOf).filter((digest) => !sent.has(digest))).size;
 }
 
-/** Whether the last answer to a request for the playlist was not that there is none. */
+/** Whether the TV had a playlist at a moment, by the last answer to a playlist request. */
 function hasPlaylist(view: ExamView, atMs: number): boolean {
   const answers = view
     .of('getPlaylist')
@@ -88,7 +88,7 @@ export const networkChecks: readonly TvCheck[] = [
     id: 'tv.network.keeps-key',
     title: 'The TV keeps its key in an outage',
     expected: 'requests with the same key, and no registration',
-    advice: 'Never delete a key because no answer comes.',
+    advice: 'Never delete the key because the service does not answer.',
     judge(view) {
       const away = awayOf(view);
       if (!away) return noOutage;
@@ -103,7 +103,8 @@ export const networkChecks: readonly TvCheck[] = [
     section: '2.5',
     title: 'The TV keeps its events in an outage',
     expected: 'events of the time without network, delivered later',
-    advice: 'Queue events until they got a 202. Drop the oldest ones only when the queue is full.',
+    advice:
+      'Keep events in the queue until they get a 202. Drop the oldest events only when the queue is full.',
     judge(view) {
       const away = awayOf(view);
       if (!away) return noOutage;
@@ -123,7 +124,7 @@ export const networkChecks: readonly TvCheck[] = [
     ...inNetwork,
     id: 'tv.network.plays-on',
     title: 'The TV plays on in an outage',
-    expected: 'impressions of at least half of the time',
+    expected: 'impressions that cover at least half of the time',
     advice: 'Play the stored playlist and media while no answer comes.',
     judge(view) {
       const away = awayOf(view);
@@ -146,9 +147,9 @@ export const powerChecks: readonly TvCheck[] = [
     ...inPower,
     id: 'tv.power.keeps-key',
     section: '3.1',
-    title: 'The TV keeps its key without power',
+    title: 'The TV keeps its key across a power cut',
     expected: 'requests with the same key, and no registration',
-    advice: 'Write the key to permanent storage before it is used.',
+    advice: 'Write the key to permanent storage before you use it.',
     judge(view) {
       const backMs = view.markedMs('power is back');
       return backMs === undefined ? noPower : keyAfter(view, backMs, revokedMs(view));
@@ -158,9 +159,9 @@ export const powerChecks: readonly TvCheck[] = [
     ...inPower,
     id: 'tv.power.same-batch',
     section: '2.5',
-    title: 'A batch without an answer survives a power cut',
+    title: 'An unanswered batch survives a power cut',
     expected: 'the same bytes under the same Idempotency-Key',
-    advice: 'Store a batch with its Idempotency-Key before it is sent the first time.',
+    advice: 'Store a batch with its Idempotency-Key before the first attempt.',
     judge(view) {
       const backMs = view.markedMs('power is back');
       const lost = view.faulted('power.lost').at(-1);

@@ -59,7 +59,7 @@ export const playlistChecks: readonly TvCheck[] = [
     id: 'tv.playlist.fetched',
     title: 'The TV fetches its playlist',
     expected: 'a request within 1.5 sync intervals after the registration',
-    advice: 'Call GET /devices/:id/playlist at the start, and then in each sync interval.',
+    advice: 'Call GET /devices/:id/playlist at the start, and then once per sync interval.',
     judge: (view) => judgeFetched(view, 'getPlaylist'),
   },
   {
@@ -98,9 +98,9 @@ export const playlistChecks: readonly TvCheck[] = [
   {
     ...inPlaylist,
     id: 'tv.playlist.order',
-    title: 'The items are played in order',
-    expected: 'the items in the order of the playlist, again and again',
-    advice: 'Play items in order, and begin again after the last one.',
+    title: 'The TV plays the items in order',
+    expected: 'impressions of the items in the order of the playlist, repeatedly',
+    advice: 'Play items in order, and begin again after the last item.',
     judge(view) {
       const { impressions } = view.playback;
       if (impressions.length < 2) return noImpressions;
@@ -114,7 +114,7 @@ export const playlistChecks: readonly TvCheck[] = [
     id: 'tv.playlist.new-version',
     title: 'The TV plays a new version of its playlist',
     expected: 'impressions of the items of the new version, and no others',
-    advice: 'Replace the whole playlist when a 200 brings another one.',
+    advice: 'Replace the whole playlist when a request gets 200.',
     judge(view) {
       const { impressions } = view.playback;
       const newer = deliveries(view).filter(({ edition }) => edition > 1);
@@ -142,7 +142,7 @@ export const playlistChecks: readonly TvCheck[] = [
     ...inPlaylist,
     id: 'tv.playlist.plays-on-500',
     title: 'The TV plays on while its playlist cannot be fetched',
-    expected: 'impressions of at least half of the time',
+    expected: 'impressions that cover at least half of the time',
     advice: 'Keep the playlist, and keep playing it, after each 5xx.',
     judge(view) {
       const first = view.faulted('playlist.500-retry-after')[0] ?? view.faulted('playlist.500')[0];
@@ -203,9 +203,9 @@ export const playlistChecks: readonly TvCheck[] = [
   {
     ...inPlaylist,
     id: 'tv.playlist.plays-again',
-    title: 'The TV plays again when it has a playlist again',
-    expected: 'impressions of the playlist that follows the 404',
-    advice: 'Start to play as soon as a request brings a playlist.',
+    title: 'The TV plays again when its screen has a playlist again',
+    expected: 'impressions of the playlist published after the 404',
+    advice: 'Start to play as soon as a request returns a playlist.',
     judge(view) {
       const gone = view.of('getPlaylist').find(isGone);
       const endMs = networkMs(view);

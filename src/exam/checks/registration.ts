@@ -16,7 +16,7 @@ export const registrationChecks: readonly TvCheck[] = [
     section: '3.1',
     title: 'The registration is a valid request',
     expected: 'a registration that the service accepts',
-    advice: 'Send pairingCode and deviceInfo as JSON. Leave out addresses that are not known.',
+    advice: 'Send pairingCode and deviceInfo as JSON. Omit unknown addresses.',
     judge(view) {
       const sent = view.of('registerDevice');
       const refused = sent.find(isMalformed);
@@ -45,9 +45,9 @@ export const registrationChecks: readonly TvCheck[] = [
     ...inRegister,
     id: 'tv.register.retry-after',
     section: '2.6',
-    title: 'A registration waits for Retry-After',
-    expected: 'no registration before Retry-After is over',
-    advice: 'After 503, wait as many seconds as Retry-After says.',
+    title: 'The TV waits for Retry-After before it registers again',
+    expected: 'no registration before the time in Retry-After has passed',
+    advice: 'After 503, wait for the number of seconds in Retry-After.',
     judge(view) {
       const [refused] = view.faulted('register.503');
       const next = refused && view.nextOf(refused);
@@ -62,9 +62,9 @@ export const registrationChecks: readonly TvCheck[] = [
   {
     ...inRegister,
     id: 'tv.register.repeats-lost-answer',
-    title: 'A registration without an answer is repeated with the same key',
-    expected: 'the same code with the same Idempotency-Key',
-    advice: 'Store the Idempotency-Key with the code before the first attempt, and repeat both.',
+    title: 'The TV repeats an unanswered registration with the same Idempotency-Key',
+    expected: 'a registration with the same code and the same Idempotency-Key',
+    advice: 'Store the code with its Idempotency-Key before the first attempt, and repeat both.',
     judge(view) {
       const [lost] = view.faulted('register.lost');
       if (!lost) return skip('The TV sent no second registration.');
@@ -81,7 +81,7 @@ export const registrationChecks: readonly TvCheck[] = [
     id: 'tv.register.uses-key',
     section: '3.1',
     title: 'The TV uses the key of its registration',
-    expected: 'a request with the key of the 201',
+    expected: 'a request with the apiKey of the 201',
     advice: 'Store apiKey first. Then send it as Authorization: Bearer dak_….',
     judge(view) {
       const [registered] = view.registrations;
@@ -97,7 +97,7 @@ export const registrationChecks: readonly TvCheck[] = [
     id: 'tv.register.new-key-per-code',
     part: 'revoke',
     title: 'Each pairing code gets an Idempotency-Key of its own',
-    expected: 'another Idempotency-Key for another code',
+    expected: 'a different Idempotency-Key for each code',
     advice: 'Make a new random Idempotency-Key for each code.',
     judge(view) {
       const sent = view.of('registerDevice');

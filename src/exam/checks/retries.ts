@@ -90,8 +90,9 @@ export const retryChecks: readonly TvCheck[] = [
     ...always,
     id: 'tv.retry-after.honoured',
     title: 'The TV waits for Retry-After',
-    expected: 'the same request no earlier than Retry-After says',
-    advice: 'After an answer with Retry-After, wait that many seconds before the same request.',
+    expected: 'no repeat of the request before the time in Retry-After has passed',
+    advice:
+      'After an answer with Retry-After, wait that number of seconds before you repeat the request.',
     judge(view) {
       const delayed = view.exchanges.filter(
         ({ operation, end, answer }) =>
@@ -118,9 +119,10 @@ export const retryChecks: readonly TvCheck[] = [
   {
     ...always,
     id: 'tv.backoff.grows',
-    title: 'The TV asks less and less often while requests fail',
-    expected: 'delays that double, up to the sync interval',
-    advice: 'Wait a second or two after a failure, and double that each time.',
+    title: 'Delays grow while requests fail',
+    expected: 'a delay that doubles after each failure, up to the sync interval',
+    advice:
+      'Wait 1 to 2 seconds after the first failure. Double the delay after each further failure.',
     judge(view) {
       const all = outages(view);
       if (all.length === 0) return skip('No request failed for a while.');
@@ -143,7 +145,7 @@ export const retryChecks: readonly TvCheck[] = [
     id: 'tv.backoff.jitter',
     title: 'Delays after failures are random',
     expected: 'delays that differ from one failure to the next',
-    advice: 'Multiply each delay by a random number, such as one from 0.5 to 1.',
+    advice: 'Multiply each delay by a random number, for example from 0.5 to 1.',
     judge(view) {
       const groups = [...retryDelays(view).values()].filter((delays) => delays.length >= 3);
       if (groups.length === 0) return skip('Too few requests failed to measure.');
@@ -156,9 +158,10 @@ export const retryChecks: readonly TvCheck[] = [
     ...always,
     part: 'config',
     id: 'tv.errors.no-hammering',
-    title: 'The TV does not hammer after 403',
+    title: 'The TV does not repeat a request quickly after 403',
     expected: 'the next request after at least half a sync interval',
-    advice: 'Treat any other 4xx as a mistake: log it, and ask again at the sync interval.',
+    advice:
+      'Log a 4xx that the protocol does not name, and repeat the request at the sync interval.',
     judge(view) {
       const [refused] = view.faulted('config.403');
       const next = refused && view.nextOf(refused);
@@ -183,8 +186,8 @@ export const wireChecks: readonly TvCheck[] = [
     level: 'must',
     section: '1.3',
     title: 'All requests are valid',
-    expected: 'no request that the service refuses as a mistake of the app',
-    advice: 'Compare the request with the protocol. The answer to it names what is wrong.',
+    expected: 'no request that the service refuses because of a mistake in the app',
+    advice: 'Compare the request with the protocol. The answer of the service names the mistake.',
     judge(view) {
       const own = view.exchanges.filter(
         ({ operation, fault, end }) =>

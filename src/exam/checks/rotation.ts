@@ -25,8 +25,8 @@ export const rotationChecks: readonly TvCheck[] = [
   {
     ...inRotation,
     id: 'tv.rotate.repeats-same-key',
-    title: 'A rotation without an answer is repeated with the same key',
-    expected: 'the same Idempotency-Key',
+    title: 'The TV repeats an unanswered rotation with the same Idempotency-Key',
+    expected: 'a rotation with the same Idempotency-Key',
     advice: 'Repeat the rotation with the stored Idempotency-Key until an answer comes.',
     judge(view) {
       const [lost] = view.faulted('rotation.lost');
@@ -42,8 +42,8 @@ export const rotationChecks: readonly TvCheck[] = [
     ...inRotation,
     id: 'tv.rotate.uses-new-key',
     title: 'The TV uses its new key',
-    expected: 'requests with the new key, and none with the old one',
-    advice: 'Store the new key, call with it, and use it from then on.',
+    expected: 'requests with the new key, and no request with the old key',
+    advice: 'Store the new key, and send only the new key from then on.',
     judge(view) {
       const [rotated] = view.of('rotateDeviceKey').filter(isGood);
       if (!rotated) return notUsed;

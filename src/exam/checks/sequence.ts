@@ -52,9 +52,9 @@ export const sequenceChecks: readonly TvCheck[] = [
   {
     ...inSequence,
     id: 'tv.seq.each-event',
-    title: 'Each event has a seq, if any event has one',
+    title: 'If any event has a seq, each event has a seq',
     expected: 'a whole number of 1 or more as seq of each event',
-    advice: `${numberAdvice} This includes heartbeats and errors.`,
+    advice: `${numberAdvice} Number heartbeats and errors, too.`,
     judge(view) {
       const events = eventsByDevice(view).flat();
       if (events.every(({ event }) => event.seq === undefined)) return notNumbered;
@@ -67,7 +67,7 @@ export const sequenceChecks: readonly TvCheck[] = [
   {
     ...inSequence,
     id: 'tv.seq.no-gap',
-    title: 'The numbers of the events have no gap',
+    title: 'The seq numbers of events have no gap',
     expected: 'the numbers 1, 2, 3 … since each registration',
     advice: `${numberAdvice} A gap tells the service that an event was lost.`,
     judge(view) {
@@ -83,7 +83,7 @@ export const sequenceChecks: readonly TvCheck[] = [
     ...inSequence,
     id: 'tv.seq.unique',
     title: 'No two events have the same seq',
-    expected: 'a number of its own for each event, also after a power cut',
+    expected: 'a different number for each event, also after a power cut',
     advice: numberAdvice,
     judge(view) {
       const devices = numberedDevices(view);
