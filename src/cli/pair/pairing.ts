@@ -171,7 +171,7 @@ export function signalsOf(
   return { signal, graceSignal: abortedLater(clock, signal, graceMs) };
 }
 
-/** Returns the session with its whole timeout left, because the time for questions does not count. */
+/** Returns the session with its whole timeout left. The time for questions does not count. */
 export function restartTimeout(session: PairSession): PairSession {
   const { call, timeoutMs = Number.POSITIVE_INFINITY } = session;
   return { ...session, endsAtMs: call.clock.now() + timeoutMs };
