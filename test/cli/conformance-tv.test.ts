@@ -52,11 +52,11 @@ describe.concurrent('signage conformance --tv', () => {
       id: 'tv.register.repeats-lost-answer',
       level: 'must',
       section: '3.2',
-      title: 'A registration without an answer is repeated with the same key',
-      expected: 'the same code with the same Idempotency-Key',
+      title: 'The TV repeats an unanswered registration with the same Idempotency-Key',
+      expected: 'a registration with the same code and the same Idempotency-Key',
       result: 'pass',
       seen: expect.stringMatching(/^Repeated after /),
-      advice: expect.stringContaining('Store the Idempotency-Key'),
+      advice: expect.stringContaining('Store the code with its Idempotency-Key'),
     });
     expect(json).toContainEqual(
       expect.objectContaining({

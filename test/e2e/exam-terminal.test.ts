@@ -37,8 +37,10 @@ describe.skipIf(process.platform !== 'linux')(
       await terminal.until(/Is it on\? No\n.*Is it on\? \(Y\/n\)/);
       await tv.on();
       terminal.type('\r');
-      expect(await terminal.ended).toBe(0);
+      // At this speed, the registration of a TV on a busy machine may fail its row.
+      expect([0, 9]).toContain(await terminal.ended);
       expect(terminal.written()).toMatch(/✓.* tv\.power\.\S+/);
+      expect(terminal.written()).not.toMatch(/✗.* tv\.power\.\S+/);
       await tv.off();
     });
 

@@ -9,5 +9,5 @@ describe.skipIf(!chromiumPath)(`a browser that is killed${needsChromium}`, () =>
     const result = await runKills(rounds);
     expect(result.dark).toBe(0);
     expectKept(result, rounds + 2);
-  });
+  }, 180_000);
 });

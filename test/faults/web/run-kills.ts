@@ -123,10 +123,12 @@ export async function runKills(
   await browser.page.reload();
   await expect.poll(() => browser.page.locator('img.visible').count()).toBe(0);
   const unsent = async () => (await storedRecords(browser, 'events', 'getAllKeys')).length;
-  await expect.poll(unsent).toBe(0);
+  const patience = { timeout: 90_000 };
+  await expect.poll(unsent, patience).toBe(0);
   await expect
-    .poll(async () =>
-      (await storedRecords(browser, 'head', 'getAllKeys')).includes('batch' as never),
+    .poll(
+      async () => (await storedRecords(browser, 'head', 'getAllKeys')).includes('batch' as never),
+      patience,
     )
     .toBe(false);
   await browser.close();
