@@ -48,8 +48,8 @@ describe.concurrent('an exam of the simulated TV', () => {
       },
       memory: { load: async () => undefined, save: async (exam) => void saved.push(exam) },
     });
-    // Random delays of some milliseconds may happen to be equal, and a busy machine may hold the
-    // clock of the TV while it registers.
+    // Random delays of some milliseconds may happen to be equal. The clock of a simulated TV makes
+    // up for a slow request, so the TV waits too short after one.
     const uncertain = ['tv.backoff.jitter', 'tv.register.retry-after'];
     const isCertain = ({ id }: { id: string }) => !uncertain.includes(id);
     const failed = report.checks.filter(({ result }) => result === 'fail').filter(isCertain);
