@@ -101,17 +101,21 @@ const soon = (step: () => void) => {
 /**
  * A simulated clock that jumps from timer to timer. A timer fires at the real time that corresponds
  * to its simulated time, or at once if that is past. While the clock is held, it stops, so a TV's
- * behaviour depends only on its seed and the responses, not on how long they took.
+ * behaviour depends only on its seed and the responses, not on how long they took. Afterwards the
+ * clock goes on, and does not catch up: a TV that must wait some seconds after a slow response
+ * waits for all of them.
  */
 class FastClock implements VirtualClock {
   readonly #speed: number;
   readonly #wall: Clock;
   readonly #startMs: number;
-  readonly #wallStartMs: number;
+  /** Real time that corresponds to `#startMs`. Each hold moves it later by its length. */
+  #wallStartMs: number;
   readonly #limiter: ConcurrencyLimiter | undefined;
   readonly #timers = new Set<Timer>();
   #nowMs: number;
   #held = 0;
+  #heldSinceMs = 0;
   #cancelStep: (() => void) | undefined;
 
   constructor({ speed, startMs, wall, limiter }: VirtualClockOptions) {
@@ -139,12 +143,12 @@ class FastClock implements VirtualClock {
   }
 
   async hold<T>(work: () => Promise<T>): Promise<T> {
-    this.#held++;
+    if (this.#held++ === 0) this.#heldSinceMs = this.#wall.now();
     this.#limiter?.enter();
     try {
       return await work();
     } finally {
-      this.#held--;
+      if (--this.#held === 0) this.#wallStartMs += this.#wall.now() - this.#heldSinceMs;
       this.#limiter?.leave();
       this.#plan();
     }

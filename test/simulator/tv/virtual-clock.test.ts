@@ -24,25 +24,35 @@ describe('the clock of a fast TV', () => {
     expect(woken).toEqual([60_000, 120_000]);
   });
 
-  it('stops while it is held, and catches up afterwards timer by timer', async () => {
+  it('stops while it is held, and then waits as long as without the hold', async () => {
     const wall = new ManualClock();
     const clock = makeVirtualClock({ speed: 60, startMs, wall });
     const woken: number[] = [];
-    for (const delayMs of [60_000, 120_000, 180_000])
-      clock.after(delayMs, () => woken.push(clock.now() - startMs));
+    const wake = () => woken.push(clock.now() - startMs);
+    clock.after(60_000, wake);
+    wall.advance(600);
     let answer = () => {};
     const held = clock.hold(() => new Promise<void>((resolve) => (answer = resolve)));
-    wall.advance(2500);
+    const alsoHeld = clock.hold(async () => wall.advance(1000));
+    await alsoHeld;
+    wall.advance(1500);
     await turns();
     expect({ woken, now: clock.now() }).toEqual({ woken: [], now: startMs });
     answer();
     await held;
-    expect(clock.now()).toBe(startMs);
+    clock.after(90_000, wake);
+    wall.advance(399);
     await turns();
-    expect(woken).toEqual([60_000, 120_000]);
-    wall.advance(500);
+    expect(woken).toEqual([]);
+    wall.advance(1);
     await turns();
-    expect(woken).toEqual([60_000, 120_000, 180_000]);
+    expect(woken).toEqual([60_000]);
+    wall.advance(499);
+    await turns();
+    expect(woken).toEqual([60_000]);
+    wall.advance(1);
+    await turns();
+    expect(woken).toEqual([60_000, 90_000]);
   });
 
   it('completes the consequences of one timer before the next', async () => {
