@@ -80,14 +80,16 @@ describe.each(['memory', 'postgres'] as const)('POST playlist/refresh, %s', (kin
   it('100 at once share calls of the source, also of a slow one', async () => {
     const held = heldResult();
     nextResult = () => held.result;
+    const startMs = performance.now();
     const all = Array.from({ length: 100 }, () => refresh(admin, tv));
     await expect.poll(() => asked.length, { interval: 5 }).toBe(1);
     held.release(second);
     const answers = await Promise.all(all);
     expect(new Set(answers.map(({ body }) => body.version))).toEqual(new Set([2]));
     expect(answers[0]?.body).toEqual({ version: 2, changed: true });
-    // Requests that a busy machine reads later share a second call.
-    expect(asked.length).toBeLessThanOrEqual(2);
+    // Each call waits 200 ms for further requests. A busy machine may read some of them later.
+    const seconds = (performance.now() - startMs) / 1000;
+    expect(asked.length).toBeLessThanOrEqual(1 + 5 * seconds);
   });
 
   it('tells TVs that are held on changes, on each instance', async () => {
