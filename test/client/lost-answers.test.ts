@@ -44,7 +44,7 @@ async function countOf(list: AsyncIterable<unknown>): Promise<number> {
 
 /** A round has five creations, each of which loses its first answer. */
 describe.each([
-  ['1,000', 'the embedded store', 200, async () => 'memory:'],
+  ['300', 'the embedded store', 60, async () => 'memory:'],
   ['200', 'PostgreSQL', 40, freshDatabase],
 ])('%s lost answers of creations on %s', (_, __, rounds, storeUrl) => {
   it('create nothing twice, and every caller gets its record', { timeout: 120_000 }, async () => {
