@@ -1,3 +1,5 @@
+const admissionProbability = 1 / 4;
+
 /**
  * A bounded cache with a young and an old generation, each of a total size of at most `max`. When
  * the young generation is full, it becomes the old one, whose entries are dropped. A `WeakMap`
@@ -38,6 +40,17 @@ export class BoundedMap<K, V> {
     this.#youngSize += size;
   }
 
+  /**
+   * Sets about one in four values, chosen at random (probabilistic admission). Returns whether
+   * this value was set. Use it for keys that may outnumber the cache: setting every value would
+   * replace the whole cache again and again, and few reads would find their value.
+   */
+  offer(key: K, value: V): boolean {
+    const isAdmitted = Math.random() < admissionProbability;
+    if (isAdmitted) this.set(key, value);
+    return isAdmitted;
+  }
+
   delete(key: K): void {
     this.#forgetYoung(key);
     this.#old.delete(key);
@@ -48,26 +61,5 @@ export class BoundedMap<K, V> {
     if (value === undefined) return;
     this.#youngSize -= this.#sizeOf(value);
     this.#young.delete(key);
-  }
-}
-
-/**
- * Tells repeated keys from new ones, as far as it remembers them: for a cache whose values enter at
- * their second use. A fleet that is larger than a cache would otherwise replace all of it again and
- * again. The garbage collector pays for that, and no request finds its value.
- */
-export class RepeatedKeys<K> {
-  readonly #recent: BoundedMap<K, true>;
-
-  /** @param max number of keys that are remembered */
-  constructor(max: number) {
-    this.#recent = new BoundedMap(max);
-  }
-
-  /** Notes a use. Returns whether the key was used before. */
-  note(key: K): boolean {
-    if (this.#recent.get(key)) return true;
-    this.#recent.set(key, true);
-    return false;
   }
 }

@@ -1,4 +1,4 @@
-import { BoundedMap, RepeatedKeys } from '../domain/bounded-map.ts';
+import { BoundedMap } from '../domain/bounded-map.ts';
 import { SignageError } from '../domain/error.ts';
 import { servedPlaylistEtag } from '../domain/etag.ts';
 import { servedValidUntilSeconds } from '../domain/records/playlist.ts';
@@ -42,8 +42,6 @@ type CacheEntry = RenderedPlaylist & Identity & { validUntil: number };
 
 /** Memory for playlists of 10,000 TVs with ten items each. */
 const defaultLimitBytes = 32 * 1024 * 1024;
-/** Number of screens whose first read is remembered. More could not stay in the cache. */
-const rememberedScreens = 10_000;
 
 function render(row: Playlist, validUntil: number): CacheEntry {
   const { playlistId, tenantId, screenId, version, publishedAt, items } = validPlaylist(row);
@@ -67,19 +65,18 @@ const isOf = (row: Playlist, { playlistId, version, publishedAt }: Identity) =>
 export type RenderPlaylist = (row: Playlist, nowMs: number) => RenderedPlaylist;
 
 /**
- * Validates and renders playlists. Caches the latest one of each screen that was read twice lately.
+ * Validates and renders playlists. Caches the latest one of screens that are read often.
  *
  * @param limitBytes limit of the cache
  */
 export function makeRenderedPlaylists(limitBytes = defaultLimitBytes): RenderPlaylist {
   const cache = new BoundedMap<string, CacheEntry>(limitBytes / 2, ({ bytes }) => bytes.length);
-  const screens = new RepeatedKeys<string>(rememberedScreens);
   return (row, nowMs) => {
     const validUntil = servedValidUntilSeconds(row, nowMs);
     const cached = cache.get(row.screenId);
     if (cached && cached.validUntil === validUntil && isOf(row, cached)) return cached;
     const rendered = render(row, validUntil);
-    if (screens.note(row.screenId)) cache.set(row.screenId, rendered);
+    cache.offer(row.screenId, rendered);
     return rendered;
   };
 }

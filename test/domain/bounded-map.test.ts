@@ -45,6 +45,15 @@ describe('BoundedMap', () => {
     expect(['old', 'new'].map((key) => recent.get(key))).toEqual([undefined, undefined]);
   });
 
+  it('admits about one in four of the offered entries', () => {
+    const all = Array.from({ length: 8000 }, (_, n) => n);
+    const recent = new BoundedMap<number, number>(all.length);
+    const admitted = all.filter((n) => recent.offer(n, n));
+    expect(admitted.length).toBeGreaterThan(1700);
+    expect(admitted.length).toBeLessThan(2300);
+    expect(all.filter((n) => recent.get(n) === n)).toEqual(admitted);
+  });
+
   it('limits the total size of entries, and keeps a single larger one', () => {
     const recent = new BoundedMap<string, string>(4, (value) => value.length);
     recent.set('large', 'longer than the limit');

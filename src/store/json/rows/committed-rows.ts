@@ -1,4 +1,4 @@
-import { BoundedMap, RepeatedKeys } from '../../../domain/bounded-map.ts';
+import { BoundedMap } from '../../../domain/bounded-map.ts';
 import type {
   Device,
   DeviceKey,
@@ -51,9 +51,8 @@ export class CommittedRows implements RowLookup {
     parse: (line) => JSON.parse(line),
     render: (_, row) => rowLine(row),
   });
-  /** Playlists that were read twice lately, so that repeated reads do not parse them again. */
+  /** Playlists that are read often, so that repeated reads do not parse them again. */
   readonly #parsedPlaylists = new BoundedMap<string, Row>(parsedPlaylists);
-  readonly #readPlaylists = new RepeatedKeys<string>(parsedPlaylists);
   /** Summaries of playlists that were asked for, so that a list parses each version once. */
   readonly #playlistSummaries = new Map<string, PlaylistSummary>();
   /**
@@ -71,8 +70,9 @@ export class CommittedRows implements RowLookup {
   #playlist(id: string): Row | undefined {
     const known = this.#parsedPlaylists.get(id);
     if (known) return known;
-    const row = deepFreeze(this.playlists.get(id));
-    if (row && this.#readPlaylists.note(id)) this.#parsedPlaylists.set(id, row);
+    const row = this.playlists.get(id);
+    // Freezing takes about as long as parsing, so a row that only this reader gets is not frozen.
+    if (row && this.#parsedPlaylists.offer(id, row)) deepFreeze(row);
     return row;
   }
 
@@ -148,7 +148,7 @@ export class CommittedRows implements RowLookup {
     this.#parsedPlaylists.delete(id);
     this.#playlistSummaries.delete(id);
     this.playlists.delete(id);
-    if (row) this.playlists.set(id, row);
+    if (row) this.playlists.set(id, deepFreeze(row));
   }
 
   index(): void {
