@@ -46,7 +46,10 @@ export interface FleetCounts {
 }
 
 /** A playlist without its items. */
-export type PlaylistSummary = Pick<Playlist, 'version' | 'state' | 'publishedAt' | 'validUntil'>;
+export type PlaylistSummary = Pick<
+  Playlist,
+  'playlistId' | 'version' | 'state' | 'publishedAt' | 'validUntil'
+>;
 
 export interface PastPlaylistQuery {
   screenId: string;

@@ -166,10 +166,11 @@ export function makePlayback(
     device,
     screen,
   }: Pick<DeviceCaller, 'device' | 'screen'>): Promise<CurrentAnswers> {
-    const [row, levels] = await Promise.all([
-      store.read.get('playlists', screen.id),
+    const [summaries, levels] = await Promise.all([
+      store.playlistSummaries([screen.id]),
       orElse(() => configLevels(device), throwConfigFailure),
     ]);
+    const row = summaries.get(screen.id);
     const nowMs = clock.now();
     const active = row && playlistStatusAt(row, nowMs) === 'active' ? row : undefined;
     const playlist = active

@@ -46,15 +46,16 @@ import { type AnyActivity, LastActivityTable } from './last-activity.ts';
 import { Listener } from './notify/listener.ts';
 import { Notifier } from './notify/notifier.ts';
 import { RefusedRequestsTable } from './refused-requests.ts';
+import { Batcher } from './rows/batcher.ts';
 import {
   countFleet,
   listFinishedCodes,
   listPastPlaylists,
-  listPlaylistSummaries,
   listRows,
+  readPlaylistSummaries,
 } from './rows/listing.ts';
 import { RowReader } from './rows/row-reader.ts';
-import { VersionedRows } from './rows/versioned-rows.ts';
+import { lookUpLimits, VersionedRows } from './rows/versioned-rows.ts';
 import { Writer } from './rows/writer.ts';
 
 const readyTimeoutMs = 2 * secondMs;
@@ -94,6 +95,7 @@ export class PostgresStore implements Store {
   readonly #rollups: Rollups;
   readonly #lastActivity: LastActivityTable;
   readonly #guessCounters: SharedGuessCounters;
+  readonly #playlistSummaries: Batcher<string, PlaylistSummary | undefined>;
   #stopJobs: (() => Promise<void>)[] = [];
   #closing: Promise<void> | undefined;
 
@@ -117,6 +119,9 @@ export class PostgresStore implements Store {
     this.#rollups = new Rollups(database);
     this.#lastActivity = new LastActivityTable(database);
     this.#guessCounters = new SharedGuessCounters(database, clock);
+    this.#playlistSummaries = new Batcher(lookUpLimits, (ids) =>
+      readPlaylistSummaries(database.query, ids),
+    );
     this.refusedRequests = new RefusedRequestsTable(database);
   }
 
@@ -169,7 +174,13 @@ export class PostgresStore implements Store {
     signal?: AbortSignal,
   ): Promise<Map<string, PlaylistSummary>> {
     signal?.throwIfAborted();
-    return listPlaylistSummaries(this.#database.query, screenIds);
+    const summaries = new Map<string, PlaylistSummary>();
+    const add = async (id: string) => {
+      const summary = await this.#playlistSummaries.add(id);
+      if (summary) summaries.set(id, summary);
+    };
+    await Promise.all(screenIds.map(add));
+    return summaries;
   }
 
   async pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>> {

@@ -212,14 +212,15 @@ export function playlistSummaryTests(open: OpenEmptyStore): StoreTest[] {
     store = opened;
   });
   const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
-  const summaryOf = ({ version, state, publishedAt, validUntil }: Playlist) => ({
+  const summaryOf = ({ playlistId, version, state, publishedAt, validUntil }: Playlist) => ({
+    playlistId,
     version,
     state,
     publishedAt,
     validUntil,
   });
 
-  it('returns version, state and times of the newest playlists, without their items', async () => {
+  it('returns id, version, state and times of the newest playlists, without their items', async () => {
     const items = JSON.stringify([{ text: 'a\0"]",\ud800\\' }]);
     const ends = playlistRow(1, 1, { items, validUntil: 1_770_000_000_000 });
     const ended = playlistRow(2, 7, { state: 'withdrawn', publishedAt: 5 });

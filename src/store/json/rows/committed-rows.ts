@@ -53,7 +53,7 @@ export class CommittedRows implements RowLookup {
   });
   /** Playlists that are read often, so that repeated reads do not parse them again. */
   readonly #parsedPlaylists = new BoundedMap<string, Row>(parsedPlaylists);
-  /** Summaries of playlists that were asked for, so that a list parses each version once. */
+  /** Summaries of playlists that were asked for, so that each version is parsed once. */
   readonly #playlistSummaries = new Map<string, PlaylistSummary>();
   /**
    * Holders of the keys that TVs have used since the start, by the hash of the key. They save each
@@ -82,8 +82,8 @@ export class CommittedRows implements RowLookup {
     if (known) return known;
     const row = (this.#parsedPlaylists.get(id) ?? this.playlists.get(id)) as Playlist | undefined;
     if (!row) return undefined;
-    const { version, state, publishedAt, validUntil } = row;
-    const summary = Object.freeze({ version, state, publishedAt, validUntil });
+    const { playlistId, version, state, publishedAt, validUntil } = row;
+    const summary = Object.freeze({ playlistId, version, state, publishedAt, validUntil });
     this.#playlistSummaries.set(id, summary);
     return summary;
   }

@@ -48,19 +48,20 @@ export async function listRows<T extends ListedTable>(
   }
 }
 
-/** Returns the summaries of the newest playlists of these screens, by the id of the screen. */
-export async function listPlaylistSummaries(
+/** Returns the summary of the newest playlist of each of these screens, in their order. */
+export async function readPlaylistSummaries(
   query: Query,
   screenIds: readonly string[],
-): Promise<Map<string, PlaylistSummary>> {
+): Promise<(PlaylistSummary | undefined)[]> {
   const ids = screenIds.map(storableText);
   const found = await query<PlaylistSummary & { id: string }>(playlistSummaries, [ids]);
-  return new Map(found.map(({ id, ...summary }) => [id, summary]));
+  const byId = new Map(found.map(({ id, ...summary }) => [id, summary]));
+  return ids.map((id) => byId.get(id));
 }
 
 /** The database parses the rows, and sends no items. */
 const playlistSummaries = `SELECT id, summary.* FROM signage.playlists,
-  json_to_record(row::json) AS summary (version double precision, state text,
+  json_to_record(row::json) AS summary ("playlistId" text, version double precision, state text,
     "publishedAt" double precision, "validUntil" double precision)
   WHERE id = ANY ($1::text[])`;
 
