@@ -121,8 +121,12 @@ const timeoutShare = 0.95;
 const gatherMs = 200;
 /** Share of the concurrent calls that refreshes may take. The rest is for TVs. */
 const refreshShare = 0.25;
-/** Limit of refreshes that wait for a call. Further ones fail at once. */
+/**
+ * Limits of refreshes that wait for a call: of all tenants, and of one tenant. Further ones fail at
+ * once. One tenant cannot take the places of all others.
+ */
 const maxWaitingRefreshes = 32;
+const maxWaitingOfTenant = 16;
 
 /** Rejects when the signal aborts. */
 function aborted(signal: AbortSignal): Promise<never> {
@@ -154,7 +158,8 @@ export function makeOnDemandSource({
 }: OnDemandOptions): GuardedSource {
   const cache = new AnswerCache(clock, ttlMs);
   const inFlight = new Map<string, Promise<OnDemandAnswer>>();
-  const gathering = new Map<string, Promise<OnDemandAnswer>>();
+  /** Refreshes that wait for a call, by screen. */
+  const gathering = new Map<string, { tenantId: string; answer: Promise<OnDemandAnswer> }>();
   const waiters = new Waiters();
   const limiter = pLimit(concurrency);
   const refreshLimiter = pLimit(Math.max(1, Math.floor(concurrency * refreshShare)));
@@ -226,8 +231,10 @@ export function makeOnDemandSource({
   /** Makes one call for all refreshes of a screen that arrive before the call begins. */
   function refresh(screen: Screen, options: AskOptions): Promise<OnDemandAnswer> {
     const shared = gathering.get(screen.id);
-    if (shared) return shared;
-    if (gathering.size >= maxWaitingRefreshes)
+    if (shared) return shared.answer;
+    const { tenantId } = screen;
+    const ofTenant = [...gathering.values()].filter((one) => one.tenantId === tenantId).length;
+    if (gathering.size >= maxWaitingRefreshes || ofTenant >= maxWaitingOfTenant)
       throw new SignageError('origin_busy', `${gathering.size} other refreshes are waiting.`);
     const answer = new Promise<void>((resolve) => void clock.after(gatherMs, resolve)).then(() =>
       refreshLimiter(() => {
@@ -235,7 +242,7 @@ export function makeOnDemandSource({
         return guardedCall(screen, options);
       }),
     );
-    gathering.set(screen.id, answer);
+    gathering.set(screen.id, { tenantId, answer });
     return answer;
   }
 

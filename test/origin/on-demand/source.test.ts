@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Screen } from '../../../src/domain/records/rows.ts';
 import { makeOnDemandSource, type OnDemandOptions } from '../../../src/origin/on-demand/source.ts';
 import { item } from '../../support/content.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -136,12 +137,20 @@ describe('the on-demand source', () => {
       expect(await Promise.all(refreshes)).toHaveLength(3);
     });
 
-    it('refuses further refreshes while 32 wait, but not those of the same screens', async () => {
+    it('refuses further refreshes while 16 of a tenant or 32 wait, but not of the same screens', async () => {
       const source = sourceOf();
-      const screens = Array.from({ length: 32 }, () => screenRow());
-      for (const screen of screens) source.ask(screen, { isRefresh: true }).catch(() => undefined);
-      const refused = source.ask(screenRow(), { isRefresh: true });
-      await expect(refused).rejects.toMatchObject({ code: 'origin_busy' });
+      const tenants = ['one', 'other'];
+      const screens = tenants.flatMap((tenantId) =>
+        Array.from({ length: 16 }, () => screenRow({ tenantId })),
+      );
+      const refresh = (screen: Screen) => source.ask(screen, { isRefresh: true });
+      const expectRefusal = (tenantId: string) =>
+        expect(refresh(screenRow({ tenantId }))).rejects.toMatchObject({ code: 'origin_busy' });
+      for (const [index, screen] of screens.entries()) {
+        if (index === 16) await expectRefusal('one');
+        refresh(screen).catch(() => undefined);
+      }
+      await expectRefusal('third');
       const shared = source.ask(screens[0] ?? screenRow(), { isRefresh: true });
       await startRefreshes();
       asked[0]?.answer(null);
