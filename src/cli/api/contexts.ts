@@ -90,7 +90,7 @@ function parse(text: string, file: string): Contexts {
 
 /**
  * Reads the saved contexts. Returns none if the file does not exist. Throws `contexts_unusable` if
- * the file is damaged, or if other users can read it.
+ * the file is unreadable or damaged, or if other users have access to it.
  */
 export async function readContexts(io: Pick<Io, 'env'>): Promise<Contexts> {
   const file = await contextFile(io);

@@ -44,6 +44,8 @@ export interface CommandContext<A = any, O = any> extends ProgramEnvironment, Ap
    * Throws `declined` when the answer is no, and `usage` without a terminal.
    */
   confirmDestruction(question: string): Promise<void>;
-  /** The same for a change that destroys nothing: does not ask without a terminal. */
+  /**
+   * Like `confirmDestruction`, for a change that destroys nothing. Does not ask without a terminal.
+   */
   confirmChange(question: string): Promise<void>;
 }

@@ -185,7 +185,8 @@ function withoutSecrets({ message, advice }: Required<Explanation>, text: string
 
 /**
  * Parses the words after a command. If they ask for help or the version, prints it and returns the
- * exit code. Throws `usage`, with a suggestion for a mistyped word. `explain` may add to it.
+ * exit code. Throws `usage`, with a suggestion for a mistyped word. `explain` may replace the
+ * message and add advice.
  */
 export function parseWords(
   command: Command,

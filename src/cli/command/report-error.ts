@@ -99,8 +99,8 @@ function wantsJson(argv: readonly string[]): boolean {
 }
 
 /**
- * Prints an error to `stderr` as one line and a hint. With `-o json` and `-o ndjson`, prints a
- * problem document. Returns the exit code.
+ * Prints an error to `stderr`: the message, the mistakes if there are several, and a hint. With `-o
+ * json` and `-o ndjson`, prints a problem document. Returns the exit code.
  */
 export function reportError(error: unknown, argv: readonly string[], io: Io): number {
   if (!(error instanceof SignageError)) explainUnexpected(error, io);

@@ -90,8 +90,8 @@ export function defineCommand<
 }
 
 /**
- * Returns the command under a second name. `name` and `second` are as in its examples: `wait
- * screen`.
+ * Returns the command with its examples under a second name. `name` and `second` have a noun and a
+ * verb: `wait screen`.
  */
 export function alias<S extends CommandSpec>(spec: S, name: string, second: string): S {
   const examples = spec.examples.map(

@@ -37,7 +37,7 @@ function readPath(text: string): string {
 
 type Answer = NonNullable<Awaited<ReturnType<CommandContext['send']>>>;
 
-/** Writes status and headers to stderr. Pairing codes in a `Location` header are masked. */
+/** Writes status and headers to stderr. Redacts secrets, such as a pairing code in `Location`. */
 async function writeHead({ io }: CommandContext, { status, headers }: Answer): Promise<void> {
   const { shownPath } = await import('../api/connect.ts');
   const lines = Object.entries(headers).flatMap(([name, value]) =>

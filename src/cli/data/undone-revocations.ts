@@ -22,8 +22,8 @@ const kinds: Record<string, Pick<UndoneRevocation, 'what' | 'reason'> & { verb: 
 };
 
 /**
- * Finds undone revocations in an audit trail, oldest first. Skips keys and tokens created after the
- * backup, because the restored store does not contain them.
+ * Finds the undone revocations in the audit entries after a backup, and returns them oldest first.
+ * Skips keys and tokens created after the backup, because the restored store does not contain them.
  */
 export async function undoneRevocations(
   entries: AsyncIterable<AuditEntry>,

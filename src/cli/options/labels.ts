@@ -28,7 +28,7 @@ export function readLabelChanges(texts: readonly string[]): LabelChanges {
   return Object.fromEntries(changes);
 }
 
-/** Says which labels cannot be removed, because the record does not have them. */
+/** Prints a note for each label that cannot be removed, because the record does not have it. */
 export function noteAbsentLabels(
   { note }: Pick<CommandContext, 'note'>,
   labels: Record<string, string>,

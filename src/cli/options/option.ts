@@ -22,8 +22,8 @@ export function withVariables<S extends Readonly<Record<string, Setting<unknown>
 }
 
 /**
- * A text. Default: `undefined`. A flag whose value may be missing (`--tv [claim]`) then gives an
- * empty text. `completes` is the kind of record that the text names.
+ * A text. Default: `undefined`. A flag with an optional value (`--tv [claim]`) gives an empty text
+ * if the value is missing. `completes` is the kind of record that the text names.
  */
 export function text(
   flags: string,

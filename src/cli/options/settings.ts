@@ -1,4 +1,4 @@
-// Settings and how their values are read. `option.ts` makes settings.
+// Defines settings, and reads their values. `option.ts` makes settings.
 import { Option } from 'commander';
 import { SignageError } from '../../domain/error.ts';
 import type { Flags } from '../command/environment.ts';

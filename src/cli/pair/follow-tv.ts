@@ -88,7 +88,7 @@ async function cancelCode(session: PairSession, { code }: Pairing): Promise<void
 
 /**
  * Throws `pairing_code_used` if a TV has registered with another code of the screen. The service
- * does not return that code. Its creation time identifies the code.
+ * does not return that code, so the message identifies it by its creation time.
  */
 async function requireUnpaired(session: PairSession, pairing: Pairing): Promise<void> {
   const { call, signal } = session;
@@ -157,7 +157,8 @@ async function* untilRegistered(
 
 /**
  * Pairs one screen. Creates a code, replaces it when it expires, and follows the TV to the
- * milestone `waitFor`. Yields an update at each step. Always cancels an unused code at the end.
+ * milestone `waitFor`. Yields an update at each step. At the end, even after an error, tries to
+ * cancel an unused code.
  */
 export async function* followTv(
   session: PairSession,

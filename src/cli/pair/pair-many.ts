@@ -76,7 +76,7 @@ async function* pairOneOfMany(
   }
 }
 
-/** Pairs the screens concurrently. After an error, stops all pairings. */
+/** Pairs the screens concurrently. After an error that concerns all screens, stops all pairings. */
 function pairAll(
   session: PairSession,
   pairings: readonly Pairing[],

@@ -156,7 +156,7 @@ export async function runPair(
   requireVisibleCode(call);
   if (options.claimsFile !== undefined) return pairClaims(await makeSession(call, rights, options));
   if (options.all) {
-    // In turns, the person asks for the claim of the next TV without waiting for a playlist.
+    // By turns, the command asks for the next claim as soon as a TV has registered.
     const byTurns = options.tv !== undefined && { waitFor: options.waitFor ?? 'registered' };
     return pairVenue(await makeSession(call, rights, { ...options, ...byTurns }));
   }
