@@ -10,14 +10,14 @@ import { readPrivateFile, replaceFile } from './private-file.ts';
 export interface SavedContext {
   url: string;
   token: string;
-  /** Id of the token. Contexts that earlier versions saved have none. */
+  /** Id of the token. Missing in contexts that earlier versions saved. */
   tokenId?: string;
   /** Id of the tenant to act in. */
   tenant?: string;
   caFile?: string;
   /** Whether `--insecure-http` was given when the context was saved. */
   insecureHttp?: boolean;
-  /** Whether its service keeps its data, and so the token, only in memory. */
+  /** Whether the service keeps its data, and so the token, only in memory. */
   inMemory?: boolean;
 }
 

@@ -72,9 +72,9 @@ async function saveInContexts(
 }
 
 /**
- * Rotates a token. Saves the new secret in the contexts that hold the old one, and in the new file,
- * before anything is printed. After an interruption, the old secret still works, because nobody has
- * used the new one.
+ * Rotates a token. Before it prints anything, saves the new secret in `outputFile` and in the
+ * contexts that hold the token. After an interruption, the old secret still works, because nobody
+ * has used the new one.
  */
 async function rotateAndSave(
   call: CommandContext,

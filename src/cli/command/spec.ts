@@ -60,9 +60,7 @@ export interface CommandSpec<A extends Arguments = Arguments, O extends Options 
    * argument or option `venue`.
    */
   hints?: Readonly<Record<string, string>>;
-  /**
-   * Runs the command. Returns the exit code; `undefined` means 0. Throws the error of a failure.
-   */
+  /** Runs the command. Returns the exit code; `undefined` means 0. Throws if the command fails. */
   run(
     call: CommandContext<ArgumentValues<A>, Values<O>>,
   ): Promise<number | undefined> | Promise<void>;

@@ -78,7 +78,10 @@ function asJson({ text, headers }: Answer): unknown {
   }
 }
 
-/** Writes a body that is not JSON line by line, with control characters escaped. */
+/**
+ * Writes a body that is not JSON, with control characters escaped. Throws `unexpected_answer` if an
+ * output option needs JSON.
+ */
 function showText({ io, common: { output, jq, fields } }: CommandContext, text: string): void {
   if ([output, jq, fields].some((one) => one !== undefined)) {
     throw noJson('Leave out -o, --jq and --fields to see it unchanged.');

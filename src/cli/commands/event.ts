@@ -236,7 +236,7 @@ Impressions of simulated TVs are left out, unless --include-simulated is given. 
       ? (await call.read('reportImpressions', { query })).items.filter(isSelected)
       : await withoutSimulated(call, query, isSelected);
     const view = impressionView(call, groupBy);
-    // An empty selection has been noted already.
+    // `selectScreens` has already printed a note about an empty selection.
     const whenEmpty = selected?.size === 0 ? undefined : 'Nothing found.';
     await call.results.list(limitPages([rows], call.common.limit), view, whenEmpty);
   },

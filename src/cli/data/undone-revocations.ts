@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../domain/records/rows.ts';
 
-/** A revocation after the backup was taken. The restored store does not contain it. */
+/** A revocation that happened after the backup. The restored store does not contain it. */
 export interface UndoneRevocation {
   at: string;
   what: 'device key' | 'token';
@@ -38,7 +38,8 @@ export async function undoneRevocations(
     // Entries may repeat. A revocation overrides a replacement of the same key.
     if (!kind || (kind.reason === 'replaced' && found.get(id)?.reason === 'revoked')) continue;
     const { what, verb, reason } = kind;
-    // The token was deleted with its tenant. The restored store contains that tenant again.
+    // The entry of a token names its tenant if they were deleted together. The restored store
+    // contains that tenant again.
     const inTenant = typeof details.tenantId === 'string' ? ` --tenant ${details.tenantId}` : '';
     found.set(id, {
       at: new Date(at).toISOString(),

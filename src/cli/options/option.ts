@@ -142,7 +142,10 @@ export function day(flags: string, help: string): Setting<string | undefined> {
   return { flags, help, read, initial: undefined };
 }
 
-/** A duration such as `90s`, `15m` or `2h`, in milliseconds. A plain number means seconds. */
+/**
+ * A duration such as `90s`, `15m` or `2h`. Its value is in milliseconds. A plain number means
+ * seconds.
+ */
 export function duration(initial: string, flags: string, help: string): Setting<number> {
   const read = (value: string, source: string) => {
     const durationMs = parseDuration(value);

@@ -22,7 +22,9 @@ export interface SourceDocument {
   place(path: Path): string;
 }
 
-/** Maximum syntax errors to report. Further ones are usually consequences of the first. */
+/**
+ * Maximum number of syntax errors to report. Further errors are usually consequences of the first.
+ */
 const maxSyntaxErrors = 20;
 
 /** Limits alias expansion (`&` and `*`), so that a small file cannot expand into a huge one. */
@@ -137,8 +139,8 @@ export function parseDocuments(text: string, path: string): SourceDocument[] {
 const positionOf = ({ path }: FieldError) => path.split(': ', 1)[0] ?? path;
 
 /**
- * Combines errors of files into one error, sorted by file and line, each once. Its message contains
- * the first error and the number of others.
+ * Combines errors of files into one error, without duplicates, sorted by file and line. Its message
+ * contains the first error and the number of others.
  */
 export function invalidFile(fieldErrors: readonly FieldError[]): SignageError {
   const { compare } = new Intl.Collator('en', { numeric: true });

@@ -5,7 +5,8 @@ import type { ViewSource } from './view.ts';
 
 /**
  * Prints the pages of `--follow` as they arrive, until stdout closes or `--limit` is reached.
- * `follow` must throw `interrupted` when its signal aborts. Throws `interrupted` after Ctrl-C.
+ * `follow` must throw `interrupted` when its signal aborts. Throws `interrupted` if the command is
+ * interrupted.
  */
 export async function printFollowed<T>(
   call: CommandContext,

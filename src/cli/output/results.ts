@@ -64,7 +64,10 @@ const planView: View<PlannedRequest> = {
   nameOf: ({ method, path }) => `${method} ${path}`,
 };
 
-/** Makes the results of a command. Throws `usage` for output options that conflict. */
+/**
+ * Makes the `Results` for the output options of a command. Throws `usage` for output options that
+ * conflict.
+ */
 export function makeResults(
   { io, clock }: Pick<Environment, 'io' | 'clock'>,
   common: Pick<CommonValues, 'output' | 'jq' | 'fields' | 'quiet'>,

@@ -3,8 +3,8 @@ import { relativeTime } from '../records/text.ts';
 /** One column of a table. */
 export interface Column<T> {
   /**
-   * Header of the CSV column. Tables show it in capitals. A column with a member of the record has
-   * the name of that member.
+   * Header of the CSV column. Tables show it in capitals. A column that shows a member of the
+   * record has the name of that member.
    */
   name: string;
   value(record: T): unknown;

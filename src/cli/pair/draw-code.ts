@@ -40,7 +40,7 @@ const letters: Readonly<Record<string, string>> = {
 
 const dotsAcross = 5;
 /**
- * Rows of dots at which a text line begins. One line of block characters draws two rows of dots.
+ * For each text line: its first row of dots. One line of block characters draws two rows of dots.
  */
 const lines = [0, 2, 4, 6];
 const blocks = [' ', '▄', '▀', '█'];

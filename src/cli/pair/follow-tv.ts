@@ -127,8 +127,8 @@ async function renewCode(session: PairSession, pairing: Pairing): Promise<void> 
 }
 
 /**
- * Yields a code, and a new code after each expiry, until a TV registers. A claim gets only one
- * code. Returns the device id.
+ * Yields an update for each code, and replaces the code after each expiry, until a TV registers. A
+ * claim gets only one code. Returns the device id.
  */
 async function* untilRegistered(
   session: PairSession,

@@ -99,8 +99,8 @@ export function exitCodeFor(failures: ReadonlyMap<Pairing, SignageError>): numbe
 }
 
 /**
- * Prints the number of paired screens and how to continue when the command ends early. `again` is
- * the command that continues.
+ * When the command ends early, prints the number of paired screens, the remaining codes, and the
+ * command that continues (`again`).
  */
 function noteUnfinished({ call }: PairSession, pairings: readonly Pairing[], again: string): void {
   const done = pairings.filter(({ state }) => state === 'done').length;

@@ -163,7 +163,7 @@ export interface PairSession {
    * Returns the address of the web player to show beside the QR code. Default: shows no address.
    */
   playerLinkOf?: ((code: string) => string) | undefined;
-  /** Called whenever a pairing has changed. */
+  /** Called after the `problem` of a pairing has changed. */
   changed(pairing: Pairing): void;
 }
 
@@ -200,7 +200,7 @@ export function remainingMs(
   );
 }
 
-/** Pauses, at most until the deadline. Then throws like `remainingMs`. */
+/** Pauses, at most until the deadline. Throws like `remainingMs`, before and after the pause. */
 export async function wait(session: PairSession, pairing: Pairing, forMs: number): Promise<void> {
   await pause(session.call.clock, Math.min(forMs, remainingMs(session, pairing)), session.signal);
   remainingMs(session, pairing);
