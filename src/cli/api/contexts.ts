@@ -89,8 +89,8 @@ function parse(text: string, file: string): Contexts {
 }
 
 /**
- * Reads the saved contexts. Returns none if the file does not exist. Throws `contexts_unusable` if
- * the file is unreadable or damaged, or if other users have access to it.
+ * Reads the saved contexts. Returns no contexts if the file does not exist. Throws
+ * `contexts_unusable` if the file is unreadable or damaged, or if other users have access to it.
  */
 export async function readContexts(io: Pick<Io, 'env'>): Promise<Contexts> {
   const file = await contextFile(io);
@@ -130,7 +130,10 @@ export function requireContext({ contexts }: Contexts, name: string): void {
   });
 }
 
-/** Changes the saved contexts and returns the path of the file. Throws `contexts_unusable`. */
+/**
+ * Changes the saved contexts and returns the path of the file. Throws `contexts_unusable` if the
+ * file cannot be read or written.
+ */
 export async function changeContexts(
   io: Pick<Io, 'env'>,
   change: (saved: Contexts) => void,

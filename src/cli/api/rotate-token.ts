@@ -52,7 +52,7 @@ async function makeHolds(
 
 /**
  * Replaces the saved secrets of a token by the new one. Returns the names of the changed contexts.
- * Throws `contexts_unusable`.
+ * Throws `contexts_unusable` if the file cannot be read or written.
  */
 async function saveInContexts(
   call: CommandContext,

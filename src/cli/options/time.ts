@@ -21,7 +21,7 @@ interface TimeContext {
 
 /**
  * Parses a point in time and returns epoch milliseconds. Accepts ISO 8601 (a date means midnight
- * UTC), Unix epoch seconds or milliseconds, and a duration from now. Throws `usage`.
+ * UTC), Unix epoch seconds or milliseconds, and a duration from now. Throws `usage` for other text.
  *
  * @example readTime('2026-11-20', { source: '--since', nowMs, spans: 'ago' }) // 1795132800000
  */

@@ -20,7 +20,7 @@ export interface Column<T> {
 export interface MarkedLine {
   mark: 'ok' | 'warn' | 'fail';
   text: string;
-  /** The command to run next. */
+  /** The command to run next, or `null`. */
   next: string | null;
 }
 

@@ -74,7 +74,7 @@ export function placeArgument({ venue, screen }: Place): string {
 interface NextStep {
   /** State of the TV before the milestone, such as `has not registered yet`. */
   missing: string;
-  /** End of a sentence that starts with `Waited for`. */
+  /** End of the sentence `Timed out: waited 900 s for …`. */
   awaited(screen: string): string;
 }
 
@@ -169,7 +169,7 @@ export interface PairSession {
 
 const graceMs = 5000;
 
-/** Returns the two signals of a session. */
+/** Returns `signal` and its `graceSignal` for a session. */
 export function signalsOf(
   { clock }: Pick<CommandContext, 'clock'>,
   signal: AbortSignal,
