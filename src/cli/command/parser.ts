@@ -159,7 +159,7 @@ export function explainArguments(command: Command, spec: CommandSpec) {
 }
 
 /**
- * Explains a value for an option that takes none or is unknown, such as `--force=yes`. Does not
+ * Explains a mistake such as `--force=yes`: a value for a flag, or for an unknown option. Does not
  * repeat the value. `text` is the message of commander.
  */
 function explainValue(command: Command, text: string): Explanation | undefined {

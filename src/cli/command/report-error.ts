@@ -33,7 +33,10 @@ const hints: Readonly<Record<string, string>> = {
 const hintOf = (error: SignageError) =>
   error.hint ?? (Object.hasOwn(hints, error.code) ? hints[error.code] : undefined);
 
-/** Returns the message, or the number of mistakes if it only repeats the first of several. */
+/**
+ * Returns the message. If the message only repeats the first of several mistakes, returns their
+ * number.
+ */
 function headline({ message, errors = [], truncated }: SignageError): string {
   const [first] = errors;
   const firstText = first && (first.path ? `${first.path}: ${first.message}` : first.message);
