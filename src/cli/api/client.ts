@@ -29,7 +29,7 @@ type ReadId = {
 /** Operations that change something. */
 type ChangeId = Exclude<ManagementId, ReadId>;
 
-/** The result of a change: the response body. */
+/** Wraps the response body, because a change without a body must differ from `--dry-run`. */
 interface Made<I extends OperationId> {
   answer: CallAnswer<I>;
 }

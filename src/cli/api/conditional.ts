@@ -1,8 +1,8 @@
 import { hasCode } from '../../domain/error.ts';
 
 /**
- * Returns the headers for changing only what was read (docs/protocol.md §5.10). `null`: nothing was
- * stored. `undefined`: not known, so that there is no precondition.
+ * Returns the precondition header of a change (docs/protocol.md §5.10). `null`: the record must
+ * still not exist. `undefined`: the ETag is unknown, so the change has no precondition.
  */
 export function preconditionOf(etag: string | null | undefined): Record<string, string> {
   if (etag === undefined) return {};
@@ -24,9 +24,10 @@ interface ConditionalChange<S, R> {
 }
 
 /**
- * Writes until the service has stored the change. Reads and writes again if another caller has
- * changed the record, or if the answer was lost. After a lost answer, only the record says whether
- * the change was made. A service that is down ends this, because the read fails too.
+ * Optimistic concurrency: writes until the service has stored the change, at most 10 times. Reads
+ * and writes again if another caller has changed the record, or if the answer was lost. After a
+ * lost answer, only the record shows whether the change was made. If the service is down, the read
+ * fails too, and its error is thrown.
  */
 export async function untilStored<S, R>(
   known: S,

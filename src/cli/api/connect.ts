@@ -27,8 +27,9 @@ export const decodedAscii = (path: string) =>
   );
 
 /**
- * Redacts pairing codes and keys in a path. Searches the decoded path, because the service decodes
- * it, too. Returns a path without secrets unchanged.
+ * Redacts pairing codes, keys, tokens and secrets of claims in a path. Searches the decoded path,
+ * because the service decodes it, too. Returns the decoded path only if it has a secret. Escapes
+ * control characters.
  */
 export function shownPath(path: string): string {
   const decoded = decodedAscii(path);
@@ -40,7 +41,10 @@ export function exchangeLine({ method, path, outcome, tookMs }: Exchanged): stri
   return `${method} ${shownPath(path)} → ${outcome} (${Math.round(tookMs)} ms)\n`;
 }
 
-/** Returns the root certificates of Node and the certificates of a file. Throws `usage`. */
+/**
+ * Returns the root certificates of Node and the certificates of a file. Throws `usage` if the file
+ * is unreadable.
+ */
 export async function readCertificates(file: string): Promise<string[]> {
   // Loaded on demand: decoding the root certificates takes 7 ms.
   const { rootCertificates } = await import('node:tls');
@@ -82,7 +86,7 @@ async function tenantIdOf(
   });
 }
 
-/** Returns the options of a client that concern its connections. */
+/** Returns the options of a client other than its URL and its token. */
 export async function clientConnection(
   { caFile }: Pick<Address, 'caFile'>,
   { io, clock, random }: Environment,

@@ -10,14 +10,14 @@ import { readPrivateFile, replaceFile } from './private-file.ts';
 export interface SavedContext {
   url: string;
   token: string;
-  /** Id of the token. Contexts that earlier versions saved have none. */
+  /** Id of the token. Missing in contexts that earlier versions saved. */
   tokenId?: string;
   /** Id of the tenant to act in. */
   tenant?: string;
   caFile?: string;
   /** Whether `--insecure-http` was given when the context was saved. */
   insecureHttp?: boolean;
-  /** Whether its service keeps its data, and so the token, only in memory. */
+  /** Whether the service keeps its data, and so the token, only in memory. */
   inMemory?: boolean;
 }
 
@@ -89,8 +89,8 @@ function parse(text: string, file: string): Contexts {
 }
 
 /**
- * Reads the saved contexts. Returns none if the file does not exist. Throws `contexts_unusable` if
- * the file is damaged, or if other users can read it.
+ * Reads the saved contexts. Returns no contexts if the file does not exist. Throws
+ * `contexts_unusable` if the file is unreadable or damaged, or if other users have access to it.
  */
 export async function readContexts(io: Pick<Io, 'env'>): Promise<Contexts> {
   const file = await contextFile(io);
@@ -130,7 +130,10 @@ export function requireContext({ contexts }: Contexts, name: string): void {
   });
 }
 
-/** Changes the saved contexts and returns the path of the file. Throws `contexts_unusable`. */
+/**
+ * Changes the saved contexts and returns the path of the file. Throws `contexts_unusable` if the
+ * file cannot be read or written.
+ */
 export async function changeContexts(
   io: Pick<Io, 'env'>,
   change: (saved: Contexts) => void,

@@ -65,7 +65,7 @@ async function readToken(
 
 /**
  * Asks the service for the identity of the token, so that an invalid token is not saved. Adds the
- * ids of the token and of its tenant to `saved`.
+ * id of the token to `saved`, and replaces the name of the tenant by its id.
  */
 async function verify(
   saved: SavedContext,
@@ -109,10 +109,12 @@ function slipIn(token: string): string {
   return 'It may belong to another service, or may have been deleted.';
 }
 
-/** Number of times that `login` asks for the token. */
+/** Maximum number of times that `login` asks for the token. */
 const maxAttempts = 3;
 
-/** Reads the token and verifies it. After a typing mistake at the terminal, asks again. */
+/**
+ * Reads the token and verifies it. Asks again if the service rejects a token typed at the terminal.
+ */
 async function readVerified(
   call: CommandContext,
   given: ConnectionValues,

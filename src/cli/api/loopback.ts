@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 
-/** Whether a host of a URL or of `--host` is a loopback address. */
+/** Whether a host of a URL or of `--host` is a loopback address or a loopback name. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
   return (

@@ -20,8 +20,8 @@ export type Report = (message: string) => void;
 const syncDescriptor = promisify(fsync);
 
 /**
- * Makes the content of a file durable. FileHandle has a method for it, but Yarn Plug'n'Play
- * replaces it by a class without one.
+ * Makes the content of a file durable. Does not use `FileHandle.sync`, because Yarn Plug'n'Play
+ * replaces FileHandle by a class without it.
  */
 export const syncFile = ({ fd }: FileHandle): Promise<void> => syncDescriptor(fd);
 
@@ -29,9 +29,9 @@ export const syncFile = ({ fd }: FileHandle): Promise<void> => syncDescriptor(fd
 const isWindows = process.platform === 'win32';
 
 /**
- * Checks who can access a file with a secret. If other users can change it, calls `allow`, or
- * throws `open_to_others` without `allow`. If they can read it, calls `warn`. Skips pipes and
- * devices. Skips all files on Windows, which has no file modes.
+ * Checks whether other users can access a file with a secret. If other users can change it, calls
+ * `allow`, or throws `open_to_others` without `allow`. If they can read it, calls `warn`. Skips
+ * pipes and devices. Skips all files on Windows, which has no file modes.
  */
 async function checkSecretAccess(
   path: string,
@@ -63,7 +63,8 @@ export async function checkSecretFiles(
 }
 
 /**
- * Reads a secret from a file and trims it. Throws `usage`. The message never contains the secret.
+ * Reads a secret from a file and trims it. Throws `usage` if the file is unreadable or empty. The
+ * message never contains the secret.
  */
 export async function readSecretFile(path: string, what: string): Promise<string> {
   let text: string;
@@ -96,7 +97,10 @@ export async function writeSecretFile(path: string, secret: string): Promise<voi
   }
 }
 
-/** A new file for a secret. It is created before the secret, so that a failure loses no secret. */
+/**
+ * A new file for a secret. It is created before the secret, so that an unusable path loses no
+ * secret.
+ */
 export interface ReservedFile {
   /** Writes the secret, durably. */
   write(secret: string): Promise<void>;
@@ -105,8 +109,8 @@ export interface ReservedFile {
 }
 
 /**
- * Creates a file with mode 0600. Throws `usage` if the path exists. `flag` is the option in the
- * message. Never follows a link.
+ * Creates a file with mode 0600. Throws `usage` if the path exists or cannot be written. The
+ * message names the option `flag`. Never follows a link.
  */
 export async function createFile(path: string, flag: string): Promise<FileHandle> {
   try {
@@ -136,7 +140,7 @@ export async function reserveFile(path: string, flag: string): Promise<ReservedF
 
 /**
  * Reads a file with keys or tokens. Returns `undefined` if it does not exist. Throws `code` if
- * other users can read it. Skips that check on Windows.
+ * other users have access to it. Skips that check on Windows.
  */
 export async function readPrivateFile(path: string, code: ErrorCode): Promise<string | undefined> {
   try {

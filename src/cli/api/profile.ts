@@ -12,7 +12,7 @@ interface Sourced {
 }
 
 export interface Address {
-  /** The saved context that provides the URL, if any. */
+  /** Name of the chosen context, if its URL has the same origin as `url`. */
   context: string | undefined;
   url: Sourced;
   caFile: string | undefined;
@@ -54,7 +54,10 @@ function chooseContext(
   return { name, saved, env: flag === undefined ? env : {} };
 }
 
-/** Returns the token, if there is one. A saved token is sent only to the origin of its context. */
+/**
+ * Returns the token, if there is one. Throws `token_of_elsewhere` for a saved token if the origin
+ * of `url` is not the origin of its context.
+ */
 async function findToken(
   { tokenFile }: ConnectionValues,
   url: Sourced,
@@ -125,8 +128,8 @@ const isGiven = (flag: string | undefined, ...variables: (string | undefined)[])
   flag !== undefined || variables.some(Boolean);
 
 /**
- * Reads the saved contexts. An unusable file does not matter if flags or the environment have all
- * that a command needs, and name no context.
+ * Reads the saved contexts and chooses one. Ignores an unusable file if flags and the environment
+ * name no context and provide everything else (`isComplete`).
  */
 async function readChosen(
   { context }: Pick<AddressValues, 'context'>,

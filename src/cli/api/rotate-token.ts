@@ -32,9 +32,9 @@ async function use(call: CommandContext, secret: string): Promise<void> {
 }
 
 /**
- * Returns whether a context of this service holds the token. Sends no secret: the first use of a
- * pending one would end the overlap of another rotation. A context without an id holds the token if
- * its secret is the current secret of the token.
+ * Returns a function that tests whether a context of this service holds the token. Sends no secret
+ * to the service, because the first use of a new secret would end the old one. A context without a
+ * token id holds the token if it has the secret that this command uses.
  */
 async function makeHolds(
   call: CommandContext,
@@ -52,7 +52,7 @@ async function makeHolds(
 
 /**
  * Replaces the saved secrets of a token by the new one. Returns the names of the changed contexts.
- * Throws `contexts_unusable`.
+ * Throws `contexts_unusable` if the file cannot be read or written.
  */
 async function saveInContexts(
   call: CommandContext,
@@ -72,9 +72,9 @@ async function saveInContexts(
 }
 
 /**
- * Rotates a token. Saves the new secret in the contexts that hold the old one, and in the new file,
- * before anything is printed. If this is interrupted, the saved secret keeps working, because
- * nobody has used the new one.
+ * Rotates a token. Before it prints anything, saves the new secret in `outputFile` and in the
+ * contexts that hold the token. After an interruption, the old secret still works, because nobody
+ * has used the new one.
  */
 async function rotateAndSave(
   call: CommandContext,
@@ -107,7 +107,10 @@ async function rotateAndSave(
   }
 }
 
-/** Uses the new secret once, which ends the old one. Without `--now`, says until when it works. */
+/**
+ * With `--now`, uses the new secret once, which ends the old one. Otherwise prints the time at
+ * which the old one ends.
+ */
 async function endOld(
   call: CommandContext,
   { token, oldTokenUntil }: Rotated,

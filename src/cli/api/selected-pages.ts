@@ -11,7 +11,7 @@ type ReadPages = <I extends ListId>(id: I, query: Query) => AsyncIterable<ListIt
 
 /**
  * Yields the pages of a list with `?selector=`. A service of an earlier version refuses the
- * parameter (docs/protocol.md §5.3). Then the whole list is read and filtered here.
+ * parameter (docs/protocol.md §5.3). In that case, reads the whole list and filters it here.
  */
 export async function* selectedPages<I extends ListId>(
   readPages: ReadPages,

@@ -1,10 +1,13 @@
 import { usage } from '../options/settings.ts';
 import { isLoopback } from './loopback.ts';
 
-/** A host with a domain or a port, but without a scheme: `signage.example.com`. */
+/** A host without a scheme: a name with a dot or a port, `localhost`, or an IPv6 address. */
 const bareHost = /^(?:localhost|[\w-]+(?=:\d)|[\w-]+(?:\.[\w-]+)+|\[[\da-f:]+\])(?::\d+)?(?:\/|$)/i;
 
-/** Adds the scheme that a host lacks: http for this machine, https for others. */
+/**
+ * Adds the scheme that a host lacks: http for this machine, https for others. Returns other text
+ * unchanged.
+ */
 export function withScheme(text: string): string {
   const url = `https://${text}`;
   if (!bareHost.test(text) || !URL.canParse(url)) return text;
@@ -14,7 +17,10 @@ export function withScheme(text: string): string {
 /** Returns the base URL of a service. Removes `/v1`, which belongs to the paths of the API. */
 export const baseUrl = (url: string): string => url.replace(/\/v1\/*$/, '');
 
-/** Throws `usage` for a URL that would send a token unencrypted across a network. */
+/**
+ * Throws `usage` for an invalid URL. Without `insecureHttp`, also throws for a URL that would send
+ * a token unencrypted across a network.
+ */
 export function requireSafeAddress(url: string, insecureHttp: boolean): void {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     const complete = withScheme(url);

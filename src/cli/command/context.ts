@@ -40,10 +40,12 @@ export interface CommandContext<A = any, O = any> extends ProgramEnvironment, Ap
    */
   note(text: string): void;
   /**
-   * Asks before something is destroyed. Does not ask with `--yes` or `--dry-run`.
-   * Throws `declined` when the answer is no, and `usage` without a terminal.
+   * Asks before something is destroyed. Does not ask with `--yes` or `--dry-run`. Throws `declined`
+   * when the answer is no, and `usage` when it cannot ask.
    */
   confirmDestruction(question: string): Promise<void>;
-  /** The same for a change that destroys nothing: does not ask without a terminal. */
+  /**
+   * Like `confirmDestruction`, for a change that destroys nothing. Continues when it cannot ask.
+   */
   confirmChange(question: string): Promise<void>;
 }

@@ -5,8 +5,8 @@ import { errorKinds } from '../../wire/errors.ts';
 export const failedExitCode = 9;
 
 /**
- * Error codes whose exit code does not follow from the status of a response. They belong to the
- * command line, to the start of the service, and a few to the service.
+ * Error codes whose exit code does not follow from the status of a response. Most are errors of the
+ * command line or of the start of the service.
  */
 const ownCodes: Readonly<Record<string, number>> = {
   usage: 2,
@@ -56,8 +56,8 @@ const byStatus: Readonly<Record<number, number>> = {
 };
 
 /**
- * Returns the exit code for an error. An unknown error code is classified by its HTTP status.
- * `signals.ts` defines the exit codes of signals.
+ * Returns the exit code for an error. The HTTP status decides for an error code that is not in
+ * `ownCodes`. `signals.ts` defines the exit codes of signals.
  * - 1: unexpected.
  * - 2: usage.
  * - 3: not found.

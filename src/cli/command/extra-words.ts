@@ -54,7 +54,7 @@ export function requireFileOption(command: Command, { options = {} }: CommandSpe
   throw missingOption(missing, `Did you mean ${withOption(missing, [file])}?`);
 }
 
-/** Advises about words that are not quoted. A screen may be named without the slash. */
+/** Suggests how to write several words as one name: `VENUE/SCREEN`, or in quotes. */
 function adviseQuotes(command: Command, { arguments: all = {} }: CommandSpec): string {
   const { args } = command;
   const [venue = '', screen = ''] = args;
@@ -78,7 +78,7 @@ export function describeExtraWords(
   if (/^https?:/.test(word) && command.options.some(({ long }) => long === '--url'))
     return meant(`--url ${shellQuote(word)}`);
   const [option, next] = optionsFor(word, command, spec);
-  // A mistyped pairing code still reveals most of the code.
+  // Does not repeat the words, because a mistyped pairing code still reveals most of the code.
   if (option?.flags.startsWith('--code '))
     return { message: 'Unexpected argument.', advice: 'Did you mean --code, for a pairing code? ' };
   if (next?.required) return { message, advice: `It needs ${option?.flags} and ${next.flags}. ` };

@@ -2,7 +2,7 @@ import { type FieldError, SignageError } from '../../domain/error.ts';
 import { memberPath } from '../../domain/json/schema-issue.ts';
 import type { Options } from './spec.ts';
 
-/** Endings of members whose option has the shorter name: `--label` sets `labels`. */
+/** Endings that a member of a request may have after the name of its option: `label`, `labels`. */
 const memberEndings = ['', 's', 'Id', 'Ids', 'At'];
 
 /** Phrases of the service that name a part of a request, and the flag that sets it. */
@@ -24,7 +24,7 @@ function partsOf(path: string): string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Returns the flag that sets a member of a request, or the path of the member without one. */
+/** Returns the flag that sets a member of a request. If no flag sets it, returns its path. */
 function shownPath(path: string, options: Options): string {
   const parts = partsOf(path);
   const [member, ...inner] = parts;

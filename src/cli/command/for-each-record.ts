@@ -45,8 +45,8 @@ interface Named {
  * the results in the order of the records, and shows a progress bar. `work` returns `undefined`
  * with `--dry-run`.
  *
- * After an error that would repeat for all further records, it begins no further record. It yields
- * the results so far, because a script must see what was changed, and then throws the error.
+ * After an error that would repeat for all further records, starts no further call of `work`.
+ * Yields the remaining results, because a script must see all changes, and then throws the error.
  */
 export async function* resultsOf<T extends Named, M = unknown>(
   call: CommandContext,

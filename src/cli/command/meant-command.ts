@@ -1,6 +1,6 @@
 import { loadVerbs, nouns, single } from './tree.ts';
 
-/** Verbs of other programs, and the verb of this one. */
+/** Verbs of other programs, and the equivalent verbs of this program. */
 const synonyms: Readonly<Record<string, string>> = {
   add: 'create',
   new: 'create',
@@ -29,7 +29,7 @@ async function verbOf(noun: string, word: string | undefined): Promise<string | 
 
 /**
  * Returns the commands that a line may mean if its first word is not a command. That word may be a
- * plural, a verb before its noun, or a verb alone. At most three.
+ * plural, a verb before its noun, or a verb alone. Returns at most three commands.
  *
  * @example await meantCommands('list', 'screens') // ['screen list']
  */

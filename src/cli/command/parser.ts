@@ -159,7 +159,7 @@ export function explainArguments(command: Command, spec: CommandSpec) {
 }
 
 /**
- * Explains a value for an option that takes none or is unknown, such as `--force=yes`. Does not
+ * Explains a mistake such as `--force=yes`: a value for a flag, or for an unknown option. Does not
  * repeat the value. `text` is the message of commander.
  */
 function explainValue(command: Command, text: string): Explanation | undefined {
@@ -185,7 +185,8 @@ function withoutSecrets({ message, advice }: Required<Explanation>, text: string
 
 /**
  * Parses the words after a command. If they ask for help or the version, prints it and returns the
- * exit code. Throws `usage`, with a suggestion for a mistyped word. `explain` may add to it.
+ * exit code. Throws `usage`, with a suggestion for a mistyped word. `explain` may replace the
+ * message and add advice.
  */
 export function parseWords(
   command: Command,

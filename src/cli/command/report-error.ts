@@ -33,7 +33,10 @@ const hints: Readonly<Record<string, string>> = {
 const hintOf = (error: SignageError) =>
   error.hint ?? (Object.hasOwn(hints, error.code) ? hints[error.code] : undefined);
 
-/** Returns the message, or the number of mistakes if it only repeats the first of several. */
+/**
+ * Returns the message. If the message only repeats the first of several mistakes, returns their
+ * number.
+ */
 function headline({ message, errors = [], truncated }: SignageError): string {
   const [first] = errors;
   const firstText = first && (first.path ? `${first.path}: ${first.message}` : first.message);
@@ -99,8 +102,8 @@ function wantsJson(argv: readonly string[]): boolean {
 }
 
 /**
- * Prints an error to `stderr` as one line and a hint. With `-o json` and `-o ndjson`, prints a
- * problem document. Returns the exit code.
+ * Prints an error to `stderr`: the message, the mistakes if there are several, and a hint. With `-o
+ * json` and `-o ndjson`, prints a problem document. Returns the exit code.
  */
 export function reportError(error: unknown, argv: readonly string[], io: Io): number {
   if (!(error instanceof SignageError)) explainUnexpected(error, io);

@@ -94,7 +94,7 @@ function makeCommandContext(
   };
 }
 
-/** Replaces `{venue}` in a hint by the value of the argument or option `venue`. */
+/** Replaces placeholders in a hint: `{venue}` by the value of the argument or option `venue`. */
 function fillHint(hint: string, values: Flags): string {
   return hint.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     shellQuote(String(values[name] ?? name.toUpperCase())),

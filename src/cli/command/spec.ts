@@ -60,9 +60,7 @@ export interface CommandSpec<A extends Arguments = Arguments, O extends Options 
    * argument or option `venue`.
    */
   hints?: Readonly<Record<string, string>>;
-  /**
-   * Runs the command. Returns the exit code; `undefined` means 0. Throws the error of a failure.
-   */
+  /** Runs the command. Returns the exit code; `undefined` means 0. Throws if the command fails. */
   run(
     call: CommandContext<ArgumentValues<A>, Values<O>>,
   ): Promise<number | undefined> | Promise<void>;
@@ -90,8 +88,8 @@ export function defineCommand<
 }
 
 /**
- * Returns the command under a second name. `name` and `second` are as in its examples: `wait
- * screen`.
+ * Returns the command with its examples under a second name. `name` and `second` have a noun and a
+ * verb: `wait screen`.
  */
 export function alias<S extends CommandSpec>(spec: S, name: string, second: string): S {
   const examples = spec.examples.map(

@@ -37,7 +37,7 @@ function readPath(text: string): string {
 
 type Answer = NonNullable<Awaited<ReturnType<CommandContext['send']>>>;
 
-/** Writes status and headers to stderr. Pairing codes in a `Location` header are masked. */
+/** Writes status and headers to stderr. Redacts secrets, such as a pairing code in `Location`. */
 async function writeHead({ io }: CommandContext, { status, headers }: Answer): Promise<void> {
   const { shownPath } = await import('../api/connect.ts');
   const lines = Object.entries(headers).flatMap(([name, value]) =>
@@ -78,7 +78,10 @@ function asJson({ text, headers }: Answer): unknown {
   }
 }
 
-/** Writes a body that is not JSON line by line, with control characters escaped. */
+/**
+ * Writes a body that is not JSON, with control characters escaped. Throws `unexpected_answer` if an
+ * output option needs JSON.
+ */
 function showText({ io, common: { output, jq, fields } }: CommandContext, text: string): void {
   if ([output, jq, fields].some((one) => one !== undefined)) {
     throw noJson('Leave out -o, --jq and --fields to see it unchanged.');

@@ -46,8 +46,8 @@ async function examineScreen(
 }
 
 /**
- * Checks several screens. Returns a summary, then the problems of each screen after its `screen`
- * finding.
+ * Checks several screens. Returns a summary, then the `screen` finding and the problems of each
+ * screen that has problems.
  */
 async function examineScreens(call: CommandContext, names: readonly string[]): Promise<Finding[]> {
   const { screens } = await selectScreens(call, names);
@@ -68,7 +68,7 @@ async function examineScreens(call: CommandContext, names: readonly string[]): P
 }
 
 /**
- * Checks the settings, the service, the credential and the screen, in this order. Skips the checks
+ * Checks the settings, the service, the credential and the screens, in this order. Skips the checks
  * that depend on a failed one.
  */
 async function* examine(

@@ -45,8 +45,8 @@ async function readFile({ io }: CommandContext, file: string | undefined): Promi
 }
 
 /**
- * Warns of a setting whose name resembles a well-known one. All other settings belong to the TV
- * app.
+ * Warns of a setting whose name resembles a well-known one. Any other name may be a setting of the
+ * TV app.
  */
 async function noteMistyped(call: CommandContext, config: ConfigTree): Promise<void> {
   const { defaultConfig } = await import('../../domain/records/config.ts');

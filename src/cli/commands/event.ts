@@ -15,8 +15,8 @@ import { isUuid } from '../records/names.ts';
 import { eventView, impressionView, tvRequestView } from '../records/views/history-views.ts';
 
 /**
- * Resolves a name to an id. Does not look up an id, because events outlive their screens and
- * devices.
+ * Resolves a name to an id. Returns an id without a look-up, because events outlive their screens
+ * and devices.
  */
 async function idOf(
   text: string | undefined,
@@ -150,7 +150,10 @@ requests of each TV. The token needs the role operator.
 type Row = CallAnswer<'reportImpressions'>['items'][number];
 type ReportFilters = CallInput<'reportImpressions'>['query'];
 
-/** Reads the rows of real TVs, and notes how many impressions of simulated TVs it leaves out. */
+/**
+ * Reads the rows of real TVs, and prints the number of omitted impressions of simulated TVs. A
+ * service of an earlier version cannot omit them.
+ */
 async function withoutSimulated(
   call: CommandContext,
   filters: ReportFilters,
@@ -177,7 +180,10 @@ async function withoutSimulated(
   }
 }
 
-/** Returns the ids of the screens that the options select. The service reports by screen only. */
+/**
+ * Returns the ids of the screens that the options select. Throws `usage` with another grouping,
+ * because only a report by screen can be filtered by these ids.
+ */
 async function selectedIds(call: CommandContext): Promise<Set<string>> {
   const { groupBy } = call.options;
   if (groupBy !== undefined && groupBy !== 'screen')
@@ -230,7 +236,7 @@ Impressions of simulated TVs are left out, unless --include-simulated is given. 
       ? (await call.read('reportImpressions', { query })).items.filter(isSelected)
       : await withoutSimulated(call, query, isSelected);
     const view = impressionView(call, groupBy);
-    // An empty selection has been noted already.
+    // `selectScreens` has already printed a note about an empty selection.
     const whenEmpty = selected?.size === 0 ? undefined : 'Nothing found.';
     await call.results.list(limitPages([rows], call.common.limit), view, whenEmpty);
   },

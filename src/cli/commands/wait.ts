@@ -36,7 +36,10 @@ async function lookAtScreen(call: CommandContext, id: string, state: string) {
   return { found: screen.state === state ? screen : undefined, saw: describeScreen(screen) };
 }
 
-/** Longer than for one screen, because each check of many screens reads a page per 200 screens. */
+/**
+ * Interval between two checks of several records. Longer than for one record, because each check
+ * sends several requests.
+ */
 const everyMsForMany = 2000;
 
 /** One of several records to wait for. */
@@ -85,7 +88,10 @@ async function mapConcurrently<T, R>(
   return results;
 }
 
-/** Waits for the screens that are named or selected. Names are resolved only once. */
+/**
+ * Waits for the screens that are named or selected. Resolves names only once, but selects again at
+ * each check.
+ */
 async function waitForScreens(
   call: CommandContext,
   names: readonly string[],

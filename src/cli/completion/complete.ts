@@ -13,7 +13,7 @@ export interface CompletionContext extends Environment {
 /** Possible completions, or `files` if the shell should complete file names. */
 export type Offer = readonly Candidate[] | 'files';
 
-/** The sources of the values of an option or argument. */
+/** The parts of an option or argument that determine its possible values. */
 interface ValueSource {
   choices?: readonly string[];
   completes?: NameKind | undefined;

@@ -8,7 +8,7 @@ import { isPrintable } from '../terminal/escape.ts';
 
 /** A possible completion of the last word. */
 export interface Candidate {
-  /** Text of the whole word. If it ends in `/` or `=`, the shell adds no blank after it. */
+  /** Text of the whole word. If it ends in `/` or `=`, the shell adds no space after it. */
   text: string;
   description: string;
 }

@@ -26,7 +26,7 @@ export interface ExamFolder {
   memory: TvExamMemory;
 }
 
-/** Opens the folder, and creates it if needed. Throws `invalid_file`. */
+/** Opens the folder, and creates it if needed. Throws `invalid_file` if that fails. */
 export async function openExamFolder(folder: string): Promise<ExamFolder> {
   const unusable = (error: unknown) =>
     new SignageError('invalid_file', `${fileProblem(error, folder, 'written')} (--state).`);

@@ -86,7 +86,10 @@ async function* inPages(
   yield page;
 }
 
-/** Adds the nearest check ids to the error for an unknown id. */
+/**
+ * Returns the error for an unknown check id with the nearest ids as its hint. Returns other errors
+ * unchanged.
+ */
 async function withNearIds(error: unknown, rows: readonly string[]): Promise<unknown> {
   if (!hasCode(error, 'invalid_option') || rows.length === 0) return error;
   const groups = [...new Set(allChecks.map(({ id }) => id.replace(/\..*/, '')))];

@@ -75,7 +75,7 @@ function elapsed(spanMs: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** Returns the URL for the TV. A wildcard address becomes the address of this machine. */
+/** Returns the URL for the TV. Replaces a wildcard address by an IPv4 address of this machine. */
 function urlForTv(url: string): string {
   const shown = new URL(url);
   if (!['0.0.0.0', '[::]'].includes(shown.hostname)) return url;
@@ -85,7 +85,7 @@ function urlForTv(url: string): string {
   return shown.origin;
 }
 
-/** Shows a code in two groups, as `signage pair` does. */
+/** Formats a pairing code as two groups: `ABCD-2345`. */
 const shownCode = (code: string) => `${code.slice(0, 4)}-${code.slice(4)}`;
 
 function showSummary(call: CommandContext, { summary, strangers, requests }: TvExamReport): void {

@@ -22,7 +22,10 @@ function runProgram(program: string, word: 'on' | 'off', signal: AbortSignal): P
 export class PowerProgram implements TvPower {
   readonly #program: string;
   readonly #signal: AbortSignal;
-  /** Why the program failed. The exam still continues, because the other parts do not need it. */
+  /**
+   * The first failure of the program. The exam continues, because its other parts do not need the
+   * program.
+   */
   problem: unknown;
 
   constructor(program: string, signal: AbortSignal) {

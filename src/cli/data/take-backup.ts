@@ -4,7 +4,7 @@ import type { CommandContext } from '../command/context.ts';
 import { usage } from '../options/settings.ts';
 import { withProgress } from '../terminal/progress.ts';
 
-/** Formats a number of bytes. */
+/** Formats a number of bytes as decimal megabytes: `12.3 MB`. */
 export function megabytes(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../domain/records/rows.ts';
 
-/** A revocation after the backup was taken. The restored store does not contain it. */
+/** A revocation that happened after the backup. The restored store does not contain it. */
 export interface UndoneRevocation {
   at: string;
   what: 'device key' | 'token';
@@ -22,8 +22,8 @@ const kinds: Record<string, Pick<UndoneRevocation, 'what' | 'reason'> & { verb: 
 };
 
 /**
- * Finds undone revocations in an audit trail, oldest first. Skips keys and tokens created after the
- * backup, because the restored store does not contain them.
+ * Finds the undone revocations in the audit entries after a backup, and returns them oldest first.
+ * Skips keys and tokens created after the backup, because the restored store does not contain them.
  */
 export async function undoneRevocations(
   entries: AsyncIterable<AuditEntry>,
@@ -38,7 +38,8 @@ export async function undoneRevocations(
     // Entries may repeat. A revocation overrides a replacement of the same key.
     if (!kind || (kind.reason === 'replaced' && found.get(id)?.reason === 'revoked')) continue;
     const { what, verb, reason } = kind;
-    // The token was deleted with its tenant. The restored store contains that tenant again.
+    // The entry of a token names its tenant if they were deleted together. The restored store
+    // contains that tenant again.
     const inTenant = typeof details.tenantId === 'string' ? ` --tenant ${details.tenantId}` : '';
     found.set(id, {
       at: new Date(at).toISOString(),

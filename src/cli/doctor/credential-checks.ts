@@ -17,7 +17,9 @@ const rolePermissions: Readonly<Record<Role, string>> = {
 
 const login = ({ url }: Profile) => `signage login --url ${shellQuote(url.value)}`;
 
-/** The finding for a rejected token or an unknown tenant. */
+/**
+ * Makes the finding for a rejected request, such as one with an invalid token or an unknown tenant.
+ */
 function refusal(error: SignageError, profile: Profile): Finding {
   if (error.code === 'tenant_not_found') {
     return fail(

@@ -58,8 +58,8 @@ export function mirrorFinding(
 }
 
 /**
- * Reports the state of playlist origins and copies from `GET /readyz?verbose`. Returns nothing if
- * the service does not report it.
+ * Reports the state of playlist origins and copies from `GET /readyz?verbose`. Returns an empty
+ * array if the service does not report it.
  */
 export function originFindings(body: string, nowMs: number): Finding[] {
   const lines = body.split('\n').flatMap((line): Line[] => [asObject(line) ?? []].flat());

@@ -75,7 +75,7 @@ function checkCode({ screen, quotedName, nowMs }: ScreenContext): Finding {
   );
 }
 
-/** Reports the last TV of a screen that has none now. */
+/** Reports the last TV of a screen that has no current TV. */
 async function checkFormerDevice({
   reader,
   screen,
@@ -119,7 +119,7 @@ function checkNumbers({ quotedName }: ScreenContext, device: Device): Finding[] 
   return [];
 }
 
-/** Returns the current playlist. If there is none, returns the newest version. */
+/** Returns the current playlist. If it was withdrawn, returns the newest version in the history. */
 async function findPlaylist({ reader, screen }: ScreenContext): Promise<Playlist | undefined> {
   try {
     return await reader.read('readPlaylist', { params: { id: screen.id } });

@@ -43,7 +43,7 @@ function checkClock(reply: Reply, startedMs: number, endedMs: number): Finding |
 const startIt = ({ url }: Profile) =>
   isLoopback(new URL(url.value).hostname) ? 'signage serve' : null;
 
-/** Checks that a signage service answers. */
+/** Checks that a signage service answers, and that the clocks agree. */
 async function checkAlive(
   caller: Caller,
   profile: Profile,

@@ -14,12 +14,15 @@ export interface RequestFilters {
 
 const pollMs = 2000;
 /**
- * Each poll reads the last milliseconds before the newest request again, because other instances
- * share their requests with a delay.
+ * Time before the newest request that each poll reads again, because other instances share their
+ * requests with a delay.
  */
 const overlapMs = 5000;
 
-/** Reads all requests that match. The hint of an error says how to resume. */
+/**
+ * Reads all requests that match. If the service becomes unreachable, the hint of the error contains
+ * the option that resumes.
+ */
 async function readRequests(
   call: CommandContext,
   query: RequestFilters,
@@ -40,7 +43,10 @@ function nextFrom(newest: TvRequest, since: string | undefined): string {
   return new Date(Math.max(Date.parse(newest.at) - overlapMs, sinceMs)).toISOString();
 }
 
-/** Returns the start of a list that has the newest request. `undefined` without a request. */
+/**
+ * Returns the time at which the first poll starts: shortly before the newest request. Returns
+ * `undefined` if there is no request.
+ */
 async function fromNewest(
   call: CommandContext,
   filters: RequestFilters,
@@ -52,8 +58,8 @@ async function fromNewest(
 }
 
 /**
- * Yields new requests, oldest first, each once. Without `filters.from`, starts after the present
- * ones. Throws `interrupted` when the signal aborts.
+ * Yields new requests, oldest first, each once. Without `filters.from`, skips the requests that
+ * exist at the start. Throws `interrupted` when the signal aborts.
  */
 export async function* followRequests(
   call: CommandContext,

@@ -51,7 +51,10 @@ export async function* followEvents(
   }
 }
 
-/** Reads one page. The hint of an error says how to resume. */
+/**
+ * Reads one page. If the service becomes unreachable, the hint of the error contains the option
+ * that resumes.
+ */
 async function readPage(
   call: CommandContext,
   filters: Filters,

@@ -13,7 +13,10 @@ export interface CsvLine {
 const delimiterOf = (header: string) =>
   [',', ';', '\t'].find((delimiter) => header.includes(delimiter)) ?? ',';
 
-/** Returns the lines of a CSV text that are not empty. Throws `invalid_file` for other texts. */
+/**
+ * Returns the lines of a CSV text that are not empty. Throws `invalid_file` if the text is not
+ * UTF-8 or not CSV.
+ */
 export function readCsvLines(text: string, file: string): CsvLine[] {
   if (text.includes('\ufffd'))
     throw new SignageError('invalid_file', `${file} is not UTF-8. Save it as "CSV UTF-8".`);

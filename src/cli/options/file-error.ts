@@ -11,7 +11,7 @@ function systemText({ errno, message }: NodeJS.ErrnoException): string {
 }
 
 /**
- * Says in a clause why a file cannot be read or written: `No such file: menu.yaml`. Shows no path
+ * Returns the reason why a file cannot be read or written: `No such file: menu.yaml`. Shows no path
  * that looks like a secret.
  */
 export function fileProblem(error: unknown, given: string, access: Access = 'read'): string {

@@ -19,8 +19,8 @@ export async function readInput(io: Io, path: string): Promise<string> {
 }
 
 /**
- * Returns the only document of a YAML or JSON file (`-` for stdin). Throws `invalid_file` for
- * several documents, for none, and for a syntax error with its position.
+ * Returns the only document of a YAML or JSON file (`-` for stdin). Throws `invalid_file` for a
+ * syntax error, with its position, and for a file without exactly one document.
  */
 export async function readSource(io: Io, path: string): Promise<SourceDocument> {
   const text = await readInput(io, path);

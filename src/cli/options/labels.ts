@@ -4,7 +4,7 @@ import { usage } from './settings.ts';
 /** Separates labels in the form of `-o csv`: `floor=2, wing=east`. */
 export const labelPart = /,\s*(?=[^,=]+=)/;
 
-/** Parses labels such as `floor=2`. Throws `usage`. */
+/** Parses labels such as `floor=2`. Throws `usage` for a label in another form. */
 export function readLabels(texts: readonly string[]): Record<string, string> {
   return Object.fromEntries(texts.map(readLabel));
 }
@@ -28,7 +28,7 @@ export function readLabelChanges(texts: readonly string[]): LabelChanges {
   return Object.fromEntries(changes);
 }
 
-/** Says which labels cannot be removed, because the record does not have them. */
+/** Prints a note for each label that cannot be removed, because the record does not have it. */
 export function noteAbsentLabels(
   { note }: Pick<CommandContext, 'note'>,
   labels: Record<string, string>,

@@ -22,8 +22,8 @@ export function withVariables<S extends Readonly<Record<string, Setting<unknown>
 }
 
 /**
- * A text. Default: `undefined`. A flag whose value may be missing (`--tv [claim]`) then gives an
- * empty text. `completes` is the kind of record that the text names.
+ * A text. Default: `undefined`. A flag with an optional value (`--tv [claim]`) gives an empty text
+ * if the value is missing. `completes` is the kind of record that the text names.
  */
 export function text(
   flags: string,
@@ -142,7 +142,10 @@ export function day(flags: string, help: string): Setting<string | undefined> {
   return { flags, help, read, initial: undefined };
 }
 
-/** A duration such as `90s`, `15m` or `2h`, in milliseconds. A plain number means seconds. */
+/**
+ * A duration such as `90s`, `15m` or `2h`. Its value is in milliseconds. A plain number means
+ * seconds.
+ */
 export function duration(initial: string, flags: string, help: string): Setting<number> {
   const read = (value: string, source: string) => {
     const durationMs = parseDuration(value);

@@ -17,8 +17,9 @@ export function groupedCode(code: string): string {
 }
 
 /**
- * Parses a pairing code in any spelling, such as `abcd-2345` or `ABCD 2345`. Throws `usage`. The
- * message does not quote the text, because a mistyped code still reveals most of the code.
+ * Parses a pairing code in any spelling, such as `abcd-2345` or `ABCD 2345`. Throws `usage` for
+ * other text. The message does not quote the text, because a mistyped code still reveals most of
+ * the code.
  */
 export function readCode(text: string): string {
   const code = text.replaceAll(separators, '');
@@ -28,7 +29,9 @@ export function readCode(text: string): string {
   throw usage(`A pairing code is 8 letters and digits, such as ABCD 2345; this one has ${found}.`);
 }
 
-/** Parses a claim in any spelling, such as `k7q2-mx` or `K7Q 2MX`. Throws `usage`. */
+/**
+ * Parses a claim in any spelling, such as `k7q2-mx` or `K7Q 2MX`. Throws `usage` for other text.
+ */
 export function readClaim(text: string): string {
   const claim = text.replaceAll(separators, '');
   if (claimForm.test(claim)) return claim.toUpperCase();

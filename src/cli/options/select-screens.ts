@@ -6,7 +6,7 @@ import * as option from './option.ts';
 import { selectorOption } from './selector.ts';
 import { usage } from './settings.ts';
 
-/** A screen that a command changes. */
+/** A screen that the command line names or selects. */
 export interface Selected {
   id: string;
   /** The full name (`Lobby/Main`), or the name as typed. */
@@ -14,7 +14,7 @@ export interface Selected {
   screen: Screen;
 }
 
-/** Options of commands that change named screens, or all screens that match. */
+/** Options that select screens, for commands that also accept screen names. */
 export const selectionOptions = {
   selector: selectorOption('instead of names: all screens with these labels'),
   venue: option.text(
@@ -25,7 +25,7 @@ export const selectionOptions = {
   allowNone: option.flag('--allow-none', 'end with exit code 0 if no screen matches, instead of 3'),
 };
 
-/** Whether the options select the screens, instead of their names. */
+/** Whether the command line selects the screens with options, instead of naming them. */
 export const hasFilter = ({ options: { venue, selector } }: CommandContext) =>
   venue !== undefined || selector.length > 0;
 
@@ -71,7 +71,7 @@ async function matchingScreens(call: CommandContext): Promise<Selected[]> {
   }));
 }
 
-/** The screens that a command changes. */
+/** The screens that the command line names or selects. */
 export interface Selection {
   /** Without duplicates. */
   screens: Selected[];
@@ -103,7 +103,7 @@ export async function selectScreens(
   return { screens, single: names.length === 1 ? screens[0] : undefined };
 }
 
-/** Returns the filters with which a list has the selected screens, or few others. */
+/** Returns filters for a list that match all selected screens, and possibly others. */
 export function selectionFilters(call: CommandContext, screens: readonly Selected[]) {
   const venueIds = new Set(screens.map(({ screen }) => screen.venueId));
   const [venueId] = venueIds;

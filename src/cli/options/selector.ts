@@ -2,7 +2,10 @@ import { parseSelector } from '../../domain/selector.ts';
 import * as option from './option.ts';
 import { type Setting, usage } from './settings.ts';
 
-/** The option `--selector`: selectors that must all match. `usage` for a malformed one. */
+/**
+ * Makes the option `--selector`. All given selectors must match. Reading a malformed selector
+ * throws `usage`.
+ */
 export function selectorOption(help: string): Setting<readonly string[]> {
   return {
     ...option.repeated('--selector <selector>', help),

@@ -1,4 +1,4 @@
-// Settings and how their values are read. `option.ts` makes settings.
+// Defines settings, and reads their values. `option.ts` makes settings.
 import { Option } from 'commander';
 import { SignageError } from '../../domain/error.ts';
 import type { Flags } from '../command/environment.ts';
@@ -59,7 +59,7 @@ function readSetting<T>(setting: Setting<T>, flags: Flags, variables: Variables)
   const option = new Option(setting.flags);
   const { long: flag = '', negate } = option;
   const stored = flags[option.attributeName()];
-  // commander stores `--no-input` as `input: false`. Default: true.
+  // commander stores `--no-input` as `input: false`. Its default is `true`.
   const given = negate ? stored === false || undefined : stored;
   if (given === undefined && setting.required) throw missingOption(setting);
   if (Array.isArray(given) && setting.readAll) return setting.readAll(given, flag);

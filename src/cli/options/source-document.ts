@@ -22,7 +22,9 @@ export interface SourceDocument {
   place(path: Path): string;
 }
 
-/** Maximum syntax errors to report. Further ones are usually consequences of the first. */
+/**
+ * Maximum number of syntax errors to report. Further errors are usually consequences of the first.
+ */
 const maxSyntaxErrors = 20;
 
 /** Limits alias expansion (`&` and `*`), so that a small file cannot expand into a huge one. */
@@ -64,8 +66,8 @@ function countMembers(value: unknown): number {
 }
 
 /**
- * Parses JSON directly, about 100 times faster than the YAML parser. Returns `undefined` for other
- * text, and for JSON in which a member occurs twice.
+ * Parses a JSON object directly, about 100 times faster than the YAML parser. Returns `undefined`
+ * for other text, and for JSON in which a member occurs twice.
  */
 function asPlainJson(text: string): unknown {
   if (!/^\s*\{/.test(text)) return undefined;
@@ -137,8 +139,8 @@ export function parseDocuments(text: string, path: string): SourceDocument[] {
 const positionOf = ({ path }: FieldError) => path.split(': ', 1)[0] ?? path;
 
 /**
- * Combines errors of files into one error, sorted by file and line, each once. Its message contains
- * the first one and the number of others.
+ * Combines errors of files into one error, without duplicates, sorted by file and line. Its message
+ * contains the first error and the number of others.
  */
 export function invalidFile(fieldErrors: readonly FieldError[]): SignageError {
   const { compare } = new Intl.Collator('en', { numeric: true });
@@ -175,8 +177,8 @@ function fieldErrorsOf(issue: z.core.$ZodIssue, document: SourceDocument): Field
 }
 
 /**
- * Validates a document against a schema. If it is invalid, adds each error to `fieldErrors` and
- * returns `undefined`.
+ * Validates a document against a schema. If it is invalid, adds the first error of each member to
+ * `fieldErrors`, and returns `undefined`.
  */
 export function checkDocument<S extends z.ZodType>(
   schema: S,

@@ -21,7 +21,7 @@ interface TimeContext {
 
 /**
  * Parses a point in time and returns epoch milliseconds. Accepts ISO 8601 (a date means midnight
- * UTC), Unix epoch seconds or milliseconds, and a duration from now. Throws `usage`.
+ * UTC), Unix epoch seconds or milliseconds, and a duration from now. Throws `usage` for other text.
  *
  * @example readTime('2026-11-20', { source: '--since', nowMs, spans: 'ago' }) // 1795132800000
  */
@@ -38,7 +38,9 @@ export function readTime(text: string, { source, nowMs, spans }: TimeContext): n
   throw usage(`${source} must be a time such as ${like}, not "${text}".`);
 }
 
-/** Parses the time in the past that an option gives. Returns it in ISO 8601. */
+/**
+ * Parses the time that an option gives, and returns it in ISO 8601. A duration leads to the past.
+ */
 export function readPastTime(
   { clock }: Pick<Environment, 'clock'>,
   source: string,
@@ -54,7 +56,7 @@ interface RangeEnd {
   time: string | undefined;
 }
 
-/** Throws `usage` for a range of time that ends before it begins. */
+/** Throws `usage` for a range of time that does not end after its start. */
 export function checkRange(first: RangeEnd, last: RangeEnd): void {
   if (first.time === undefined || last.time === undefined || first.time < last.time) return;
   throw usage(

@@ -11,7 +11,7 @@ function at(record: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** Parses the paths of `--fields`: `id,labels.floor`. Throws `usage`. */
+/** Parses the paths of `--fields`: `id,labels.floor`. Throws `usage` for an empty name. */
 export function readFields(text: string): string[] {
   const paths = text.split(',').map((path) => path.trim());
   if (paths.some((path) => path === '' || path.split('.').includes(''))) {

@@ -8,7 +8,10 @@ function shown(line: string): string {
 
 const maxReasonLength = 200;
 
-/** Returns the reason of an error of jq, without its prefix and the position in our parentheses. */
+/**
+ * Returns the reason of an error of jq, without the prefix and the position. The position is wrong,
+ * because it counts the parentheses that `applyJq` adds.
+ */
 function reasonOf(stderr: string, expression: string): string {
   const [line = ''] = stderr.split('\n', 1);
   const text = line.replace(/^jq: error(?: \(at [^)]*\))?:? ?/, '');

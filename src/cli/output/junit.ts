@@ -8,7 +8,10 @@ const entities: Readonly<Record<string, string>> = {
   '"': '&quot;',
 };
 
-/** Escapes a text for XML. XML 1.0 has no way to write most control characters. */
+/**
+ * Escapes a text for XML. Also escapes control characters, because XML 1.0 cannot represent most of
+ * them.
+ */
 const xml = (text: string) =>
   escapeControl(text).replaceAll(/[&<>"]/g, (character) => entities[character] as string);
 

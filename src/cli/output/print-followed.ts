@@ -4,8 +4,9 @@ import { limitPages } from './results.ts';
 import type { ViewSource } from './view.ts';
 
 /**
- * Prints the pages of `--follow` as they arrive. `follow` ends when its signal aborts. Ends when
- * interrupted, when stdout closes, or at `--limit`.
+ * Prints the pages of `--follow` as they arrive, until stdout closes or `--limit` is reached.
+ * `follow` must throw `interrupted` when its signal aborts. Throws `interrupted` if the command is
+ * interrupted.
  */
 export async function printFollowed<T>(
   call: CommandContext,

@@ -24,8 +24,8 @@ type Pages<T> = AsyncIterable<readonly T[]> | Iterable<readonly T[]>;
 export interface Results {
   record<T>(record: T, view: ViewSource<T>): Promise<void>;
   /**
-   * Prints a list. Tables, `ndjson`, `csv` and `name` are written page by page. People see
-   * `emptyText` on `stderr` in place of an empty table. Returns whether there was a record.
+   * Prints a list. Tables, `ndjson`, `csv` and `name` are written page by page. In place of an
+   * empty table, prints `emptyText` on `stderr`. Returns whether there was a record.
    */
   list<T>(pages: Pages<T>, view: ViewSource<T>, emptyText?: string): Promise<boolean>;
   /**
@@ -64,7 +64,10 @@ const planView: View<PlannedRequest> = {
   nameOf: ({ method, path }) => `${method} ${path}`,
 };
 
-/** Makes the results of a command. Throws `usage` for output options that conflict. */
+/**
+ * Makes the `Results` for the output options of a command. Throws `usage` for output options that
+ * conflict.
+ */
 export function makeResults(
   { io, clock }: Pick<Environment, 'io' | 'clock'>,
   common: Pick<CommonValues, 'output' | 'jq' | 'fields' | 'quiet'>,

@@ -3,8 +3,8 @@ import { relativeTime } from '../records/text.ts';
 /** One column of a table. */
 export interface Column<T> {
   /**
-   * Header of the CSV column. Tables show it in capitals. A column with a member of the record has
-   * the name of that member.
+   * Header of the CSV column. Tables show it in capitals. A column that shows a member of the
+   * record has the name of that member.
    */
   name: string;
   value(record: T): unknown;
@@ -20,7 +20,7 @@ export interface Column<T> {
 export interface MarkedLine {
   mark: 'ok' | 'warn' | 'fail';
   text: string;
-  /** The command to run next. */
+  /** The command to run next, or `null`. */
   next: string | null;
 }
 
@@ -29,9 +29,9 @@ export interface TestCase {
   name: string;
   /** Name of the class, which groups test cases. */
   group: string;
-  /** Why it failed. */
+  /** Reason for a failure. `undefined`: the check did not fail. */
   failure?: string | undefined;
-  /** Why it was skipped. */
+  /** Reason for skipping the check. `undefined`: the check was not skipped. */
   skipped?: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface View<T> {
   nameOf(record: T): string;
 }
 
-/** A view, or a function that makes it on demand. JSON and YAML need no view. */
+/** A view, or a function that makes it on demand. JSON, NDJSON and YAML need no view. */
 export type ViewSource<T> = View<T> | (() => Promise<View<T>>);
 
 /** Makes a column for a member of the record. */
@@ -77,7 +77,7 @@ export function exactText(value: unknown): string {
   return typeof value === 'object' ? structureText(value) : String(value);
 }
 
-/** Formats a value for people. `nowMs`: formats times by their distance from it. */
+/** Formats a value for people. With `nowMs`, formats times relative to it: `5 min ago`. */
 export function shownText(value: unknown, nowMs?: number): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   const text = exactText(value);

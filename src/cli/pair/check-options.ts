@@ -1,7 +1,7 @@
 import type { CommandContext } from '../command/context.ts';
 import { usage } from '../options/settings.ts';
 
-/** Rejects options that exclude each other. */
+/** Throws `usage` for options that exclude each other. */
 export function checkOptions({ options, common }: CommandContext): void {
   if (options.qr && options.qrWeb)
     throw usage('--qr and --qr-web show different QR codes. Give one.');

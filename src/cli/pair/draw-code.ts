@@ -40,7 +40,7 @@ const letters: Readonly<Record<string, string>> = {
 
 const dotsAcross = 5;
 /**
- * Rows of dots at which a text line begins. One line of block characters draws two rows of dots.
+ * For each text line: its first row of dots. One line of block characters draws two rows of dots.
  */
 const lines = [0, 2, 4, 6];
 const blocks = [' ', '▄', '▀', '█'];
@@ -87,11 +87,11 @@ export function pairLink(url: string, code: string): string {
   return `signage://pair?url=${encodeURIComponent(url)}&code=${encodeURIComponent(code)}`;
 }
 
-/** Draws the QR code of a text, as lines of equal width. Light dots are drawn as blocks. */
+/** Draws the QR code of a text, as lines of equal width. Light modules are drawn as blocks. */
 export type DrawQr = (text: string) => {
-  /** The QR code with two characters for each dot. */
+  /** The QR code with two characters for each module. */
   large: readonly string[];
-  /** The QR code with one character for each two dots in a column. */
+  /** The QR code with one character for every two vertically adjacent modules. */
   compact: readonly string[];
 };
 

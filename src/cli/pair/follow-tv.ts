@@ -88,7 +88,7 @@ async function cancelCode(session: PairSession, { code }: Pairing): Promise<void
 
 /**
  * Throws `pairing_code_used` if a TV has registered with another code of the screen. The service
- * does not return that code. Its creation time identifies the code.
+ * does not return that code, so the message identifies it by its creation time.
  */
 async function requireUnpaired(session: PairSession, pairing: Pairing): Promise<void> {
   const { call, signal } = session;
@@ -127,8 +127,8 @@ async function renewCode(session: PairSession, pairing: Pairing): Promise<void> 
 }
 
 /**
- * Yields a code, and a new code after each expiry, until a TV registers. A claim gets only one
- * code. Returns the device id.
+ * Yields an update for each code, and replaces the code after each expiry, until a TV registers. A
+ * claim gets only one code. Returns the device id.
  */
 async function* untilRegistered(
   session: PairSession,
@@ -157,7 +157,8 @@ async function* untilRegistered(
 
 /**
  * Pairs one screen. Creates a code, replaces it when it expires, and follows the TV to the
- * milestone `waitFor`. Yields an update at each step. Always cancels an unused code at the end.
+ * milestone `waitFor`. Yields an update at each step. At the end, even after an error, tries to
+ * cancel an unused code.
  */
 export async function* followTv(
   session: PairSession,

@@ -77,7 +77,10 @@ interface Turns {
   failures: Map<Pairing, SignageError>;
 }
 
-/** Asks for claims until a TV is paired with the screen, or the person skips the screen. */
+/**
+ * Asks for claims until a TV is paired with the screen, the person skips the screen, or another
+ * claim would not help.
+ */
 async function* turnOf(
   session: PairSession,
   { venue, screen, message }: { venue: Venue; screen: Screen; message: string },

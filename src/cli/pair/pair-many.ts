@@ -76,7 +76,7 @@ async function* pairOneOfMany(
   }
 }
 
-/** Pairs the screens concurrently. After an error, stops all pairings. */
+/** Pairs the screens concurrently. After an error that concerns all screens, stops all pairings. */
 function pairAll(
   session: PairSession,
   pairings: readonly Pairing[],
@@ -99,8 +99,8 @@ export function exitCodeFor(failures: ReadonlyMap<Pairing, SignageError>): numbe
 }
 
 /**
- * Prints the number of paired screens and how to continue when the command ends early. `again` is
- * the command that continues.
+ * When the command ends early, prints the number of paired screens, the remaining codes, and the
+ * command that continues (`again`).
  */
 function noteUnfinished({ call }: PairSession, pairings: readonly Pairing[], again: string): void {
   const done = pairings.filter(({ state }) => state === 'done').length;

@@ -39,7 +39,9 @@ export function requireVisibleCode(call: CommandContext): void {
 /** Returns the note with the address of the web player, an alternative to the QR code. */
 export const inBrowser = (playerLink: string) => `In a browser instead: ${playerLink}`;
 
-/** Prints a QR code in black and white, regardless of the terminal's colours. */
+/**
+ * Prints a QR code, in black and white if the terminal supports colours. Prints its link below it.
+ */
 async function noteQr(
   { io, common, note }: CommandContext,
   drawQr: DrawQr,
@@ -57,7 +59,7 @@ async function noteQr(
 
 /**
  * Prints the code on stderr if the results do not show it in time. For a claim, prints that the TV
- * gets the code. With `--qr`, also prints the QR code.
+ * gets the code. With `--qr` or `--qr-web`, also prints the QR code.
  */
 async function noteCode(
   { call, playerLinkOf }: PairSession,

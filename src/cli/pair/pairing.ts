@@ -32,7 +32,10 @@ interface LiveCode {
 /** Progress of one pairing. Mutable: the live view reads it at each redraw. */
 export interface Pairing {
   readonly place: Place;
-  /** The claim that the TV shows. The TV then gets the code from the service. */
+  /**
+   * The claim that the TV shows. With a claim, the TV gets the code from the service, and nobody
+   * types it.
+   */
   readonly claim: string | undefined;
   code: LiveCode | undefined;
   device: Device | undefined;
@@ -40,7 +43,7 @@ export interface Pairing {
   reached: Milestone[];
   /** Reason why the pairing makes no progress at the moment. */
   problem: string | undefined;
-  /** Action needed by another person after the pairing, printed as a note at the end. */
+  /** Action that another person must take after the pairing. Printed as a note at the end. */
   followUp: string | undefined;
   state: 'running' | 'done' | 'failed';
 }
@@ -71,7 +74,7 @@ export function placeArgument({ venue, screen }: Place): string {
 interface NextStep {
   /** State of the TV before the milestone, such as `has not registered yet`. */
   missing: string;
-  /** End of a sentence that starts with `Waited for`. */
+  /** End of the sentence `Timed out: waited 900 s for …`. */
   awaited(screen: string): string;
 }
 
@@ -109,8 +112,8 @@ function codeText({ place, code }: Pairing): string[] {
 }
 
 /**
- * Returns what an unfinished pairing left behind, and how to continue. Omits how to continue if the
- * pairing failed or never had a code, because the error already says how.
+ * Describes the remains of an unfinished pairing, and the next command. Omits the next command if
+ * the pairing failed or never had a code, because the error already has a hint.
  */
 export function describeUnfinished(pairing: Pairing): string {
   const { place, device, code, state } = pairing;
@@ -143,12 +146,15 @@ export interface PairSession {
    */
   endsWithoutPlaylist: boolean;
   timeoutMs: number | undefined;
-  /** Deadline by the local clock. Infinite at a terminal, where a person can stop the command. */
+  /**
+   * Deadline by the local clock. Infinite by default at a terminal, where a person can stop the
+   * command.
+   */
   endsAtMs: number;
   signal: AbortSignal;
   /**
-   * Aborts some time after `signal`. Used for the last requests, which find out the final state of
-   * the codes.
+   * Aborts 5 s after `signal`. Used for requests that create or cancel a code, so that an
+   * interruption leaves no unknown code.
    */
   graceSignal: AbortSignal;
   /** Returns the link that the QR code of a pairing code encodes. */
@@ -157,13 +163,13 @@ export interface PairSession {
    * Returns the address of the web player to show beside the QR code. Default: shows no address.
    */
   playerLinkOf?: ((code: string) => string) | undefined;
-  /** Called whenever a pairing has changed. */
+  /** Called after the `problem` of a pairing has changed. */
   changed(pairing: Pairing): void;
 }
 
 const graceMs = 5000;
 
-/** Returns the two signals of a session. */
+/** Returns `signal` and its `graceSignal` for a session. */
 export function signalsOf(
   { clock }: Pick<CommandContext, 'clock'>,
   signal: AbortSignal,
@@ -177,7 +183,10 @@ export function restartTimeout(session: PairSession): PairSession {
   return { ...session, endsAtMs: call.clock.now() + timeoutMs };
 }
 
-/** Returns the time until the deadline. Throws `wait_timed_out` after it, or `interrupted`. */
+/**
+ * Returns the time until the deadline. Throws `wait_timed_out` after the deadline, and
+ * `interrupted` if `signal` has aborted.
+ */
 export function remainingMs(
   { call, endsAtMs, timeoutMs = 0, signal }: PairSession,
   pairing: Pairing,
@@ -191,7 +200,7 @@ export function remainingMs(
   );
 }
 
-/** Pauses between two polls. */
+/** Pauses, at most until the deadline. Throws like `remainingMs`, before and after the pause. */
 export async function wait(session: PairSession, pairing: Pairing, forMs: number): Promise<void> {
   await pause(session.call.clock, Math.min(forMs, remainingMs(session, pairing)), session.signal);
   remainingMs(session, pairing);
@@ -212,8 +221,8 @@ const transientCodes = ['unreachable', 'unavailable'];
 const retryIntervalMs = 2000;
 
 /**
- * Repeats a request while the service is unreachable, because an installer's network may be
- * unstable. Throws all other errors.
+ * Repeats a request while the service is unreachable or unavailable, because an installer's network
+ * may be unstable. Throws all other errors, and `wait_timed_out` after the deadline.
  */
 export async function retryWhileUnreachable<T>(
   session: PairSession,

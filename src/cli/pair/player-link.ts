@@ -9,9 +9,9 @@ import type { PairUpdate } from './pair-update.ts';
 const flag = '--player-link-file';
 
 /**
- * Yields all updates unchanged, and registers with the code in the place of a TV that forgets its
- * storage. Writes the link of the web player with the device key into a new file with mode 0600.
- * Throws `usage` if the file exists or cannot be created.
+ * Yields all updates unchanged. Registers with the first code, in the place of a player that
+ * forgets its storage. Writes the link of the web player with the device key into a new file with
+ * mode 0600. Throws `usage` if the file exists or cannot be created.
  */
 export async function* registerForPlayer(
   call: CommandContext,

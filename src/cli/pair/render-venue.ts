@@ -101,8 +101,8 @@ function footer(
 
 /**
  * Renders the live view while all screens of a venue are paired. It shows the current code, in
- * large letters if they fit, and the list page with that code. Without a selection it shows no
- * keys.
+ * large letters if they fit, and the list page with that code. Without a current code, the footer
+ * omits the arrow keys.
  */
 export function renderVenue(
   venue: string,

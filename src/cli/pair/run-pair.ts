@@ -79,7 +79,7 @@ async function makeSession(
   };
 }
 
-/** Warns that a QR code with a loopback address does not work on a phone. */
+/** Warns if the QR code has a loopback address, because a phone cannot reach it. */
 async function noteUnreachable(call: CommandContext): Promise<void> {
   const { url } = await call.profile();
   if (isLoopback(new URL(url.value).hostname))
@@ -88,7 +88,7 @@ async function noteUnreachable(call: CommandContext): Promise<void> {
     );
 }
 
-/** Pairs one screen. If the pairing ends early, prints what it left behind. */
+/** Pairs one screen. If the pairing ends early, prints the changes and codes that remain. */
 async function pairScreen(session: PairSession, pairing: Pairing): Promise<void> {
   const { call, waitFor } = session;
   try {
@@ -156,7 +156,7 @@ export async function runPair(
   requireVisibleCode(call);
   if (options.claimsFile !== undefined) return pairClaims(await makeSession(call, rights, options));
   if (options.all) {
-    // In turns, the person asks for the claim of the next TV without waiting for a playlist.
+    // By turns, the command asks for the next claim as soon as a TV has registered.
     const byTurns = options.tv !== undefined && { waitFor: options.waitFor ?? 'registered' };
     return pairVenue(await makeSession(call, rights, { ...options, ...byTurns }));
   }

@@ -22,7 +22,10 @@ const delivered: readonly (number | null)[] = [200, 304];
 /** Types of events that a TV sends only after it has shown something. */
 const playingTypes = ['impression', 'play'];
 
-/** Returns the time at which the service received the first event of a playing TV. */
+/**
+ * Returns the time at which the service received the first impression of the TV, or else its first
+ * `play` event.
+ */
 async function playingSince({ call, signal }: PairSession, device: Device): Promise<string | null> {
   if (device.lastEventAt === null) return null;
   for (const type of playingTypes) {
@@ -63,8 +66,8 @@ async function currentPlaylist({ call, signal }: PairSession, screenId: string) 
 }
 
 /**
- * Returns what to do about a missing playlist. Sets `followUp` if the pairing ends because only
- * another person can publish a playlist.
+ * Returns the problem of a missing playlist, and how to solve it. Sets `followUp` if the pairing
+ * ends because only another person can publish a playlist.
  */
 function missingPlaylist(
   playlist: Playlist | undefined,
@@ -94,7 +97,7 @@ const hints: Partial<Record<Milestone, string>> = {
     'The TV has not reported yet that it plays. Many apps report this after some minutes of playing.',
 };
 
-/** Returns why the TV has not reached the milestone, if that is known. */
+/** Returns the reason why the TV has not reached the milestone, if it is known. */
 async function problemOf(
   session: PairSession,
   pairing: Pairing,
@@ -111,7 +114,8 @@ async function problemOf(
 
 /**
  * Polls the device until it has reached the milestone. Returns the time of the milestone. Returns
- * `undefined` if the pairing ends earlier, because only another person can publish a playlist.
+ * `undefined` if the pairing ended early: the playlist is missing, and this token may not publish
+ * one.
  */
 export async function untilReached(
   session: PairSession,

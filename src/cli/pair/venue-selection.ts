@@ -32,7 +32,10 @@ function rankOf(pairing: Pairing): number {
   return pairing.state === 'running' ? 1 : 2;
 }
 
-/** Returns the pairings that match the filter. Pairings with an open code come first. */
+/**
+ * Returns the pairings that match the filter. Pairings with an open code come first, finished
+ * pairings last.
+ */
 export function listedPairings(
   pairings: readonly Pairing[],
   { filter }: VenueSelection,
@@ -63,8 +66,8 @@ const steps: Readonly<Record<string, number>> = {
 };
 
 /**
- * Handles a key. Arrow keys choose the code to show, Escape clears the filter, and other keys edit
- * it.
+ * Handles a key. Navigation keys choose the code to show, Escape clears the filter, and other keys
+ * edit it.
  */
 export function handleKey(
   selection: VenueSelection,

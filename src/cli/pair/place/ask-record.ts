@@ -12,8 +12,8 @@ export interface NewRecord {
 const maxNameLength = 200;
 
 /**
- * Checks a name before it is sent, by the main rules of docs/protocol.md §5.1. The service checks
- * it again.
+ * Returns the reason to reject a name, by the main rules of docs/protocol.md §5.1. The service
+ * checks all rules.
  */
 function nameProblem(text: string): string | undefined {
   const name = text.trim();

@@ -18,7 +18,8 @@ const maxNamed = 5;
 const maxSearched = 200;
 
 /**
- * Returns the error for an unknown venue. A token limited to some venues does not see other venues.
+ * Returns the error message for an unknown venue. A token limited to some venues does not see other
+ * venues.
  */
 function venueMissing(name: string, isBound: boolean, venues: readonly Venue[]): string {
   if (!isBound) return `There is no venue "${name}".`;
@@ -27,7 +28,7 @@ function venueMissing(name: string, isBound: boolean, venues: readonly Venue[]):
   return `Your token is limited to the venues ${names.join(', ')}${more}. It cannot see "${name}".`;
 }
 
-/** Finds a venue by id or name. Otherwise returns a similar venue, or a venue to create. */
+/** Finds a venue by id or name. `resolveMissing` handles an unknown name. */
 async function venueNamed(
   call: CommandContext,
   anyRights: PairRights,
@@ -75,7 +76,7 @@ export function askVenue(
   });
 }
 
-/** Finds a screen of the venue by id or name. Otherwise returns the screen to create. */
+/** Finds a screen of the venue by id or name. `resolveMissing` handles an unknown name. */
 async function screenNamed(
   call: CommandContext,
   rights: PairRights,
@@ -159,8 +160,8 @@ async function venueOfName(call: CommandContext, name: string): Promise<Venue | 
 }
 
 /**
- * Handles an unknown name of a screen without a venue. The name may be mistyped, or belong to a
- * venue. With `--create`, asks for the venue of the new screen.
+ * Handles an unknown screen name that was given without a venue. The name may be mistyped, or
+ * belong to a venue. With `--create`, asks for the venue of the new screen.
  */
 async function screenMissing(
   call: CommandContext,

@@ -13,7 +13,10 @@ export interface MissingRecord<T> {
   error: SignageError;
 }
 
-/** Adds sentences to the hint of an error. Without sentences, the hint stays unchanged. */
+/**
+ * Returns the error with these sentences as its hint. Without sentences, returns the error
+ * unchanged.
+ */
 function withHints(error: SignageError, hints: readonly string[]): SignageError {
   if (hints.length === 0) return error;
   return new SignageError(error.code, error.message, { hint: hints.join(' ') });

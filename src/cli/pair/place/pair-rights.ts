@@ -46,7 +46,7 @@ export async function readRights(reader: Reader): Promise<PairRights> {
 
 /**
  * Throws `insufficient_role` if the token may not create `what`. The error names the roles that
- * may.
+ * may, or says that the token is limited to some venues.
  */
 export function requireCreateRight({ role, mayCreate }: PairRights, what: string): void {
   if (mayCreate) return;

@@ -45,8 +45,8 @@ export function askReason({ prompter }: CommandContext, fallback: string): Promi
 }
 
 /**
- * Returns the device to replace if the screen is active. Throws `screen_already_bound` or
- * `declined`.
+ * Returns the device to replace if the screen is active. Without `--replace`, asks first. Throws
+ * `declined` when the answer is no, and `screen_already_bound` when it cannot ask.
  */
 export async function confirmReplacement(
   call: CommandContext,
