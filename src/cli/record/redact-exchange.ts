@@ -62,7 +62,10 @@ class Redaction {
     this.#operationId = operationId;
   }
 
-  /** Replaces parts of a path and query that may be secret. Words, numbers and UUIDs stay. */
+  /**
+   * Replaces parts of a path and query that may be secret. Words and UUIDs stay, and numbers in the
+   * query.
+   */
   path(path: string): string {
     const [before = '', ...rest] = path.split('?');
     const segments = before.split('/');
@@ -157,7 +160,10 @@ class Redaction {
     );
   }
 
-  /** Replaces the value of a member whose name says that it is a secret. */
+  /**
+   * Replaces the whole value of a member whose name marks it as a secret. In other values, replaces
+   * the secrets that they contain.
+   */
   #member(member: string, value: string): string {
     if (value === '') return value;
     const name = plainName(member);
