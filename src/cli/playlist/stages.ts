@@ -31,7 +31,6 @@ const limitNames = ['errors', 'unfetched'] as const;
 /** A limit above which a publication in stages stops. */
 export interface Limit {
   of: (typeof limitNames)[number];
-  /** Share of the screens. */
   percent: number;
   /** As typed: `errors>1%`. */
   text: string;

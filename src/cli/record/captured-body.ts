@@ -49,7 +49,7 @@ export class CapturedBody {
     return this.bytes > maxBodyBytes;
   }
 
-  /** HMAC-SHA-256 of the chunks so far, in hex. */
+  /** HMAC-SHA-256 of the chunks before the first read, in hex. */
   get hash(): string {
     this.#hash ??= this.#hmac.digest('hex');
     return this.#hash;

@@ -47,7 +47,7 @@ const groupedCode = /^[A-Z0-9]{4}[- ]?[A-Z0-9]{4}$/;
 
 /**
  * Returns the minimum length of an `Idempotency-Key`. Except for batches, each key gives access to
- * an answer with a secret (§3.2).
+ * an answer with a secret (docs/protocol.md §3.2).
  */
 const minKeyLength = (operationId: OperationId | undefined) =>
   operationId === 'postEvents' ? 1 : 16;

@@ -60,7 +60,8 @@ export class ReplayedTv {
 
   /**
    * Sends all requests, one after the other. Long polls run concurrently with the others. Throws
-   * `interrupted`, and the error of the service if the TV cannot be registered.
+   * `interrupted` if the signal aborts. Throws the error of the service if the TV cannot be
+   * registered.
    */
   async run(): Promise<void> {
     const { paired, exchanges } = this.#plan;

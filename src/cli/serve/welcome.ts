@@ -60,7 +60,8 @@ export async function ownToken(running: Running, io: Io): Promise<string | undef
 
 /**
  * Returns the first free name of `local`, `local-2`, …. A saved context may hold the only copy of a
- * token. So its name is free only if its service had this address, and kept its data in memory.
+ * token. So the name of a saved context is free only if its service had this address, and kept its
+ * data in memory.
  */
 function freeName({ contexts }: Contexts, url: string): string {
   const isFree = (name: string) => {

@@ -161,7 +161,8 @@ async function readDocuments(
 
 /**
  * Reads and merges site files; `-` is stdin. Sends no request. Throws `invalid_file` with all
- * errors, each with file, document, line and path.
+ * errors, each with file, document, line and path. Checks playlists and duplicates only if all
+ * documents are valid.
  */
 export async function readSite(
   io: Io,

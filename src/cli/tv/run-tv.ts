@@ -19,7 +19,7 @@ import { readDeviceInfo, tvService } from './tv-service.ts';
 /** Time for a clean shutdown before the player is aborted. */
 const shutdownGraceMs = 2 * secondMs;
 
-/** Runs one round of a TV (`--once`). Throws on failure. A missing playlist is not a failure. */
+/** Runs one round of a TV (`--once`). Throws if a request fails, unless there is no playlist. */
 async function runOnce(player: Player, nextCode: CodeSource, nowMs: number): Promise<void> {
   if ((await player.load()).deviceId === undefined) {
     const code = await nextCode('new', undefined);
