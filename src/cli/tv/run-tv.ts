@@ -19,7 +19,10 @@ import { readDeviceInfo, tvService } from './tv-service.ts';
 /** Time for a clean shutdown before the player is aborted. */
 const shutdownGraceMs = 2 * secondMs;
 
-/** Runs one round of a TV (`--once`). Throws if a request fails, unless there is no playlist. */
+/**
+ * Runs one round of a TV (`--once`). Throws if a request fails, or if there is no code. A missing
+ * playlist is no error.
+ */
 async function runOnce(player: Player, nextCode: CodeSource, nowMs: number): Promise<void> {
   if ((await player.load()).deviceId === undefined) {
     const code = await nextCode('new', undefined);
