@@ -161,7 +161,7 @@ export class StateFile implements PlayerMemory {
     this.#saved = { format: 1, service, deviceInfo, tv: this.#saved?.tv ?? empty };
   }
 
-  /** Reads the file again, because the user may have repaired it. */
+  /** Reads the file on each call: the player compares its key with the saved one. */
   async load(): Promise<PlayerState | undefined> {
     return (await readSaved(this.#path))?.tv;
   }
