@@ -38,15 +38,15 @@ function splitAtFirst(argv: readonly string[]): Words {
   return { before: argv.slice(0, at), first: argv[at], after: argv.slice(at + 1) };
 }
 
-/** Whether `--help` is anywhere before `--`. `--help` overrides all other words. */
+/** Whether `--help` or `-h` is anywhere before `--`. `--help` overrides all other words. */
 function asksForHelp(words: readonly string[]): boolean {
   const end = words.indexOf('--');
   return (end < 0 ? words : words.slice(0, end)).some((word) => word === '--help' || word === '-h');
 }
 
 /**
- * Parses a word that may be unknown. The commands that were probably meant replace the suggestion
- * of commander.
+ * Parses words that may name no command. Likely commands (`meant`) replace the suggestion of
+ * commander.
  */
 function parseUnknown(
   command: Command,

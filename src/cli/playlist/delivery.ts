@@ -15,7 +15,7 @@ export interface DeliveryTarget {
   version: number;
 }
 
-/** Filters of the list of devices that match all targets. */
+/** Filters for the list of devices. They match the devices of all targets. */
 type DeviceFilters = NonNullable<CallInput<'listDevices'>['query']>;
 
 /**
@@ -33,7 +33,9 @@ interface DeliveryOptions {
 }
 
 const maxShownNames = 10;
-/** Up to this number, a request for each screen is cheaper than reading the whole list. */
+/**
+ * Up to this number of screens, a request for each screen is cheaper than reading the whole list.
+ */
 const fewScreens = 5;
 /** Maximum number of devices that a wait reads per second, in pages of 200. */
 const devicesPerSecond = 2000;

@@ -13,7 +13,9 @@ interface CheckOptions {
   state: (typeof copyStates)[number] | undefined;
 }
 
-/** Lists the copies in the object store. Returns 9 if one does not match the service. */
+/**
+ * Lists the copies in the object store. Returns the exit code 9 if one does not match the service.
+ */
 export async function checkCopies(
   call: CommandContext,
   { venue, state }: CheckOptions,

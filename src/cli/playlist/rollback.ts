@@ -53,7 +53,10 @@ function hasContent(playlist: Playlist | undefined, wanted: Publication): boolea
 const isExpired = ({ validUntil }: Playlist, nowMs: number) =>
   validUntil !== null && validUntil * 1000 <= nowMs;
 
-/** Returns the publication of a former version. Throws `invalid_request` if it has expired. */
+/**
+ * Returns the publication of a former version. Throws `invalid_request` if it has expired and there
+ * is no new end.
+ */
 export function formerContent(
   call: CommandContext,
   former: Playlist,
@@ -152,7 +155,7 @@ async function rollBack(
   return made && { ...made, from: previous.version };
 }
 
-/** Withdraws the playlist if it is still current. Otherwise throws `precondition_failed`. */
+/** Withdraws the playlist. Throws `precondition_failed` if another one is current. */
 async function withdraw(call: CommandContext, id: string, playlist: Stored): Promise<void> {
   await untilStored<Stored | undefined, unknown>(playlist, {
     async read() {
@@ -170,7 +173,7 @@ async function withdraw(call: CommandContext, id: string, playlist: Stored): Pro
 
 /**
  * Restores the playlist that a screen had before `published`, if `published` is still current. If
- * there was none, or if it has expired, withdraws `published`. Returns the word for the result.
+ * there was none, or if it has expired, withdraws `published`. Returns the result to report.
  */
 export async function restore(
   call: CommandContext,

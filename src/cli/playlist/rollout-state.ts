@@ -44,7 +44,10 @@ const rolloutState = z.object({
     .optional(),
 });
 
-/** Content of the file of `--state`: the playlists of the screens before the first change. */
+/**
+ * Content of the file of `--state`: the playlist versions before the first change, and the progress
+ * of a staged publication.
+ */
 export type RolloutState = z.infer<typeof rolloutState>;
 
 function parseState(text: string): RolloutState | undefined {
@@ -80,7 +83,7 @@ export async function writeState(path: string, state: RolloutState): Promise<voi
   }
 }
 
-/** Returns the playlist of a screen, or `undefined` if it has none. */
+/** Returns the playlist of a screen with its ETag, or `undefined` if it has none. */
 export async function currentPlaylist(call: CommandContext, id: string) {
   try {
     return await call.readWithEtag('readPlaylist', { params: { id } });
@@ -90,7 +93,7 @@ export async function currentPlaylist(call: CommandContext, id: string) {
   }
 }
 
-/** Reads the current playlist of a screen. */
+/** Reads the version and the ETag of a screen's current playlist. */
 export async function recordScreen(
   call: CommandContext,
   { id, name }: Pick<Selected, 'id' | 'name'>,
@@ -104,7 +107,7 @@ export async function recordScreen(
   };
 }
 
-/** Reads the current playlist of each screen, in the order of the screens. */
+/** Reads the version and the ETag of each current playlist, in the order of the screens. */
 async function recordScreens(
   call: CommandContext,
   screens: readonly Selected[],

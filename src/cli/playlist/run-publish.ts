@@ -21,7 +21,7 @@ import { withProgress } from '../terminal/progress.ts';
 import { Delivery, type TvState } from './delivery.ts';
 import { readPublication, versionOn } from './publication.ts';
 
-/** Throws `usage` for options that need `--staged`, or exclude it. */
+/** Whether `--staged` is given. Throws `usage` for options that need `--staged` or exclude it. */
 function isStaged({ options }: CommandContext): boolean {
   const { staged, stopOn, rollback, state, wait } = options;
   const [other] = [

@@ -7,7 +7,10 @@ export interface Share {
   total: number;
 }
 
-/** Returns the limit that a share exceeds, for people: `errors>1%: 2 of 50 screens (4%)`. */
+/**
+ * Formats the limit that a share exceeds: `errors>1%: 2 of 50 screens (4%)`. Returns `undefined` if
+ * the share is within the limit.
+ */
 export function exceeded(limit: Limit, { count, total }: Share): string | undefined {
   if (total === 0 || (count / total) * 100 <= limit.percent) return undefined;
   const percent = Math.round((count / total) * 1000) / 10;
@@ -20,7 +23,7 @@ export async function newestEvent(call: CommandContext): Promise<string | null> 
 }
 
 /**
- * Counts the screens whose TVs have reported a playback error since the event `after`. Each call
+ * Collects the screens whose TVs have reported a playback error since the event `after`. Each call
  * reads only new events. Starts after an event instead of at a time, because the clocks of this
  * machine and of the service may differ.
  */
@@ -34,7 +37,7 @@ export class PlaybackErrors {
     this.#after = after;
   }
 
-  /** Returns the ids of the screens. */
+  /** Reads new events. Returns the ids of all screens with an error so far. */
   async read(): Promise<ReadonlySet<string>> {
     const query = {
       type: 'playback_error',

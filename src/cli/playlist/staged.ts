@@ -34,7 +34,7 @@ type Result = ItemResult & { version?: number };
 
 const hashOf = (text: string) => hash('sha256', text);
 
-/** Opens the file of `--state`, or begins a rollout with the screens in the order of a hash. */
+/** Opens the file of `--state`, or begins a rollout. Orders the screens by a hash of their ids. */
 async function openStaged(
   call: CommandContext,
   names: readonly string[],
@@ -134,7 +134,9 @@ class StagedPublication {
     await this.#change(screens, (screen) => publishOnce(this.#call, screen, this.#content));
   }
 
-  /** Waits, and checks the limits. Returns the limit that is exceeded. */
+  /**
+   * Waits for `--hold`, and checks the limits meanwhile. Returns the first limit that is exceeded.
+   */
   async #hold(stage: number): Promise<string | undefined> {
     const { clock, interrupted, options } = this.#call;
     const endsAt = (this.#state.staged.publishedAtMs ?? clock.now()) + options.hold;
@@ -151,7 +153,10 @@ class StagedPublication {
     });
   }
 
-  /** `unfetched` counts only at the end of a stage, because TVs need time to fetch. */
+  /**
+   * Returns the first limit that is exceeded. Checks `unfetched` only at the end of a stage,
+   * because TVs need time to fetch.
+   */
   async #problem(stage: number, isEnd: boolean): Promise<string | undefined> {
     const reached = this.#reached(stage);
     for (const limit of this.#plan.limits) {

@@ -28,10 +28,9 @@ export const stagedOptions = {
 
 const limitNames = ['errors', 'unfetched'] as const;
 
-/** A share of the screens at which a publication in stages stops. */
+/** A limit above which a publication in stages stops. */
 export interface Limit {
   of: (typeof limitNames)[number];
-  /** It stops above this share. */
   percent: number;
   /** As typed: `errors>1%`. */
   text: string;
@@ -71,7 +70,7 @@ interface StageValues {
   state: string | undefined;
 }
 
-/** Parses the options of a publication in stages. Throws `usage`. */
+/** Parses the options of a publication in stages. Throws `usage` if they are invalid. */
 export function readStagePlan({ staged, stopOn, rollback, state }: StageValues): StagePlan {
   const percents = readPercents(staged);
   const limits = stopOn === undefined ? [] : stopOn.split(',').map(readLimit);

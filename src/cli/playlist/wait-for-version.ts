@@ -6,8 +6,8 @@ import { screensOfVenueView, screensView } from '../records/views/place-views.ts
 import { Delivery, type DeliveryTarget, namesText } from './delivery.ts';
 
 /**
- * Returns the screens with their active versions. Notes the screens that have none. Throws
- * `playlist_not_found` if no screen has one.
+ * Returns the screens with their active versions. Prints a note about screens that have none.
+ * Throws `playlist_not_found` if no screen has one.
  */
 async function latestVersions(
   call: CommandContext,

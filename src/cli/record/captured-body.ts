@@ -3,7 +3,9 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { SignageError } from '../../domain/error.ts';
 import { invalidJson, type ParsedJson, parseJson } from '../../domain/json/parse-json.ts';
 
-/** Maximum body that is recorded as JSON: 1 MiB, as for requests (docs/protocol.md §1.7). */
+/**
+ * Maximum size of a body that is recorded as JSON: 1 MiB, as for requests (docs/protocol.md §1.7).
+ */
 const maxBodyBytes = 1024 * 1024;
 
 const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
@@ -47,13 +49,15 @@ export class CapturedBody {
     return this.bytes > maxBodyBytes;
   }
 
-  /** HMAC-SHA-256 of the chunks so far, in hex. */
+  /** HMAC-SHA-256 of the chunks before the first read, in hex. */
   get hash(): string {
     this.#hash ??= this.#hmac.digest('hex');
     return this.#hash;
   }
 
-  /** Parses the body. Throws `invalid_json` if it is not JSON or is too large. */
+  /**
+   * Decompresses and parses the body. Throws `invalid_json` if that fails, or if it is too large.
+   */
   parse(contentEncoding = 'identity'): ParsedJson {
     if (this.isTooLarge) throw invalidJson('it is too large');
     const decode = decoders[contentEncoding.trim().toLowerCase()];

@@ -26,7 +26,9 @@ export interface CapturedExchange {
 const parameter = /:\w+/g;
 const parameterCount = ({ path }: { path: string }) => path.match(parameter)?.length ?? 0;
 
-/** All operations, by the shape of their paths. Paths with fewer parameters come first. */
+/**
+ * All operations, with regular expressions for their paths. Paths with fewer parameters come first.
+ */
 const routes = (Object.keys(operations) as OperationId[])
   .sort((one, other) => parameterCount(operations[one]) - parameterCount(operations[other]))
   .map((id) => {

@@ -162,8 +162,9 @@ function checkAnswer({ method, status, answer }: CapturedExchange, { operationId
 }
 
 /**
- * Checks the request and the answer against the schemas of the protocol. Does not check parts that
- * did not arrive. Returns at most 20 violations for the request, and 20 for the answer.
+ * Checks the request and the answer against the schemas of the protocol. Does not check a message
+ * that did not arrive completely. Returns at most 20 violations for the request, and 20 for the
+ * answer.
  */
 export function checkExchange(exchange: CapturedExchange, route: Route): Violation[] {
   const { outcome } = exchange;

@@ -28,7 +28,10 @@ export interface ProxyOptions {
   random: Random;
   /** Called once for each request, after its answer has ended. */
   onExchange(exchange: CapturedExchange): void;
-  /** Called with the error code of Node's parser when a connection sends no valid HTTP. */
+  /**
+   * Called when a connection sends no valid HTTP. Gets the error code of Node's parser, or a
+   * reason.
+   */
   onInvalid(code: string): void;
 }
 
@@ -180,7 +183,7 @@ class PassedExchange {
     answer.pipe(outgoing);
   }
 
-  /** Answers 502 unless the answer has begun. An answer that breaks off reports its own error. */
+  /** Answers 502 unless the answer has begun. `#answer` handles an answer that breaks off. */
   #fail(error: unknown): void {
     const outgoing = this.#outgoing;
     this.#discardRest();
@@ -248,7 +251,7 @@ function listenError(cause: NodeJS.ErrnoException, host: string, port: number): 
 
 /**
  * Starts a reverse proxy that reports each exchange. It passes bodies on without buffering them.
- * Throws `port_taken` and `invalid_option`.
+ * Throws `port_taken` or `invalid_option` if it cannot listen.
  */
 export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const { host, port, random, onInvalid } = options;

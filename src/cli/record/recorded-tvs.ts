@@ -1,6 +1,6 @@
 import type { RecordedExchange } from './recording.ts';
 
-/** One TV of a recording: all its requests that were sent with one binding. */
+/** One TV of a recording. A TV that is paired again with a new code counts as another TV. */
 export interface RecordedTv {
   /** Number from 1, in order of the first requests. */
   number: number;

@@ -67,7 +67,7 @@ function readLine(line: string, place: string): RecordedExchange {
 
 /**
  * Returns the exchanges of a recording in order of their requests. Ignores an incomplete last line,
- * which a killed recorder leaves. Throws `invalid_file`.
+ * which a killed recorder leaves. Throws `invalid_file` for any other invalid line.
  */
 export function readRecording(text: string, file: string): RecordedExchange[] {
   const lines = text.split('\n');

@@ -47,7 +47,7 @@ const groupedCode = /^[A-Z0-9]{4}[- ]?[A-Z0-9]{4}$/;
 
 /**
  * Returns the minimum length of an `Idempotency-Key`. Except for batches, each key gives access to
- * an answer with a secret (§3.2).
+ * an answer with a secret (docs/protocol.md §3.2).
  */
 const minKeyLength = (operationId: OperationId | undefined) =>
   operationId === 'postEvents' ? 1 : 16;
@@ -62,7 +62,10 @@ class Redaction {
     this.#operationId = operationId;
   }
 
-  /** Replaces parts of a path and query that may be secret. Words, numbers and UUIDs stay. */
+  /**
+   * Replaces parts of a path and query that may be secret. Words and UUIDs stay, and numbers in the
+   * query.
+   */
   path(path: string): string {
     const [before = '', ...rest] = path.split('?');
     const segments = before.split('/');
@@ -157,7 +160,10 @@ class Redaction {
     );
   }
 
-  /** Replaces the value of a member whose name says that it is a secret. */
+  /**
+   * Replaces the whole value of a member whose name marks it as a secret. In other values, replaces
+   * the secrets that they contain.
+   */
   #member(member: string, value: string): string {
     if (value === '') return value;
     const name = plainName(member);

@@ -2,8 +2,8 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { decodedAscii } from '../api/connect.ts';
 
 /**
- * The kinds of names. `private` is a value in the place of a secret that does not have the form of
- * a secret. An example is a pairing code in lower case.
+ * The kinds of names. `private` names a value that stands in place of a secret but has another
+ * form, such as a pairing code in lower case.
  */
 export type SecretKind = KeyKind | 'claim' | 'code' | 'idempotency' | 'mac' | 'ip' | 'private';
 /** Prefixes of device keys, management tokens and the secrets of claims. */
@@ -19,22 +19,25 @@ const keys = /(?:[dm]ak|clm)_[0-9a-z]+/gi;
 const macs =
   /(?<![0-9a-z])(?:[0-9a-f]{2}([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2}){4}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})(?![0-9a-z])/gi;
 /**
- * Matches 12 hex digits with a letter and a decimal digit. Digits after a dash may belong to a
- * UUID.
+ * Matches 12 hex digits that include a letter and a decimal digit. Skips digits next to a dash,
+ * which may belong to a UUID.
  */
 const bareMacs = /(?<![\w-])(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{12}(?![\w-])/gi;
 const ipv4s = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)/g;
 const colonRuns = /[0-9a-f:]+/gi;
 /**
- * Matches 8 characters of the alphabet of codes (docs/protocol.md §4). The first alternative skips
- * UUIDs.
+ * Matches pairing codes (docs/protocol.md §4), with or without a hyphen. Also matches UUIDs, only
+ * to skip them.
  */
 const uuidsAndCodes =
   /[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|(?<![\w#])[A-HJKMNP-Z2-9]{4}-?[A-HJKMNP-Z2-9]{4}(?!\w)/g;
 const uuidLength = 36;
 
 const windowLength = 8;
-/** Idempotency keys of batches may be as short as `1`. Short keys are no secrets. */
+/**
+ * Minimum length of a secret that `inText` searches for. Default: `windowLength`. Shorter
+ * idempotency keys belong to batches, and are no secrets.
+ */
 const minLengths: Readonly<Partial<Record<SecretKind, number>>> = { idempotency: 16 };
 
 const isSeparator = (code: number) =>
@@ -84,7 +87,10 @@ export class SecretNames {
   /** Secrets to search for, by their first letters and digits. */
   readonly #known = new Map<string, KnownSecrets>();
 
-  /** Returns the name of a secret. From now on, `inText` finds the secret everywhere. */
+  /**
+   * Returns the name of a secret. From now on, `inText` finds the secret everywhere, unless it is
+   * too short (`minLengths`).
+   */
   of(kind: SecretKind, secret: string): string {
     const { plain } = alphanumerics(secret);
     const id = `${kind} ${kind === 'ip' || plain === '' ? secret.toLowerCase() : plain}`;

@@ -18,9 +18,15 @@ export interface SummaryRow {
   wrong: number;
   /** Median interval between two requests, in seconds. `null` for fewer than two requests. */
   everySeconds: number | null;
-  /** Interval of the last config in seconds, for operations with an interval. */
+  /**
+   * Interval in the last config of the TV, in seconds. `null` if the operation has none, or if no
+   * config was recorded.
+   */
   configSeconds: number | null;
-  /** Remark that the measured interval differs from the config. `null` if both agree. */
+  /**
+   * Remark that the measured interval differs from the config. `null` if both agree, or if one is
+   * unknown.
+   */
   remark: string | null;
 }
 

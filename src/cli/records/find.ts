@@ -26,7 +26,7 @@ function ambiguous(records: string, text: string, candidates: readonly string[])
 interface Search<T> {
   byId(id: string): Promise<T>;
   byName(name: string): Promise<T[]>;
-  /** Returns records of which one may be meant by a mistyped name. */
+  /** Returns records, one of which the user may have meant. */
   similar(): Promise<readonly { name: string }[]>;
   /** Returns texts that distinguish records of the same name, for the error. Default: none. */
   candidates?(found: readonly T[]): string[] | Promise<string[]>;
@@ -138,7 +138,7 @@ export async function findDevice(reader: Reader, text: string): Promise<Device> 
 }
 
 /**
- * Creates a record. If the name was just taken, returns the existing record of that name. Under
+ * Creates a record. If the name is taken, returns the existing record of that name. Under
  * `--dry-run` the record is `undefined`.
  */
 export async function createOrFind<T>(

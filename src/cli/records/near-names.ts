@@ -27,7 +27,8 @@ export async function nearNames<T extends { name: string }>(
 }
 
 /**
- * Asks whether one of the nearest words was meant, for a hint. Returns `''` if no word is near.
+ * Returns a question for a hint: whether one of the nearest words was meant. Returns `''` if no
+ * word is near.
  *
  * @example await didYouMean('flor', ['floor', 'wing']) // 'Did you mean "floor"?'
  */

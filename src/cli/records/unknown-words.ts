@@ -1,4 +1,4 @@
-// Notes for a list that found nothing because a word of a filter is probably mistyped.
+// Prints notes for a list that is empty, probably because a word of a filter is mistyped.
 import { auditActions } from '../../domain/records/audit.ts';
 import { parseSelector } from '../../domain/selector.ts';
 import type { CommandContext } from '../command/context.ts';
@@ -17,7 +17,7 @@ const eventTypes = [
 
 type Noting = Pick<CommandContext, 'note'>;
 
-/** Notes a word that is not among the known ones: with the near ones, or with all. */
+/** Prints a note about an unknown word. Suggests similar known words, or else lists all of them. */
 async function noteUnknown(
   { note }: Noting,
   message: string,
@@ -27,21 +27,19 @@ async function noteUnknown(
   note(`${message} ${question || `Known are ${known.join(', ')}.`}`);
 }
 
-/** Notes that no well-known event has this type. */
+/** Prints a note if an event type is not a well-known one. */
 export async function noteUnknownType(call: Noting, word: string | undefined): Promise<void> {
   if (word === undefined || eventTypes.includes(word)) return;
   await noteUnknown(call, `"${word}" is not a well-known type.`, { word, known: eventTypes });
 }
 
-/** Notes that the service records no action of this name. */
+/** Prints a note if the service records no action of this name. */
 export async function noteUnknownAction(call: Noting, word: string | undefined): Promise<void> {
   if (word === undefined || auditActions.some((action) => action === word)) return;
   await noteUnknown(call, `There is no action "${word}".`, { word, known: auditActions });
 }
 
-/**
- * Returns the keys of the labels of screens and of their venues.
- */
+/** Returns the keys of all labels of screens, and of venues. */
 async function keysInUse(call: CommandContext): Promise<Record<'screen' | 'venue', string[]>> {
   const keys = (records: readonly { labels: Readonly<Record<string, string>> }[]) => [
     ...new Set(records.flatMap(({ labels }) => Object.keys(labels))),
@@ -50,8 +48,8 @@ async function keysInUse(call: CommandContext): Promise<Record<'screen' | 'venue
 }
 
 /**
- * Notes the keys of labels and selectors that no screen, or no venue, has. `labels` are
- * `key=value`.
+ * Prints a note for each label key that no screen, or no venue, has. Ignores negated selectors.
+ * `labels` have the form `key=value`.
  */
 export async function noteUnknownLabels(
   call: CommandContext,

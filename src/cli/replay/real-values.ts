@@ -18,7 +18,7 @@ export class RealValues {
     this.#random = random;
   }
 
-  /** Replaces a recorded value from now on. */
+  /** From now on, replaces `recorded` by `real`. Ignores values that are not strings. */
   set(recorded: unknown, real: unknown): void {
     if (typeof recorded === 'string' && typeof real === 'string') this.#values.set(recorded, real);
   }
@@ -52,7 +52,10 @@ export class RealValues {
     );
   }
 
-  /** Returns a valid value of this kind. Addresses are reserved ones (RFC 5737). */
+  /**
+   * Returns a value that has the form of this kind. Keys have a wrong checksum. IP addresses are
+   * reserved for documentation (RFC 5737).
+   */
   #madeUp(kind: string, count: number): string {
     switch (kind) {
       case 'code':

@@ -6,8 +6,8 @@ export interface ReplayPlan extends RecordedTv {
   /** Name of the pairing code that bound the TV. `undefined`: the recording does not show it. */
   codeName: string | undefined;
   /**
-   * Name of the key and the id in the paths of a TV that was paired before the recording began. It
-   * is registered first.
+   * For a TV that was paired before the recording began: the name of its key, and the id in its
+   * paths. The replay registers this TV first.
    */
   paired: { keyName: string; id: string } | undefined;
   /** Number of recorded requests that are not sent again. */
@@ -34,8 +34,9 @@ function pairedBefore(exchanges: readonly RecordedExchange[]): ReplayPlan['paire
 const idempotencyKeyOf = ({ request }: RecordedExchange) => request.headers['idempotency-key'];
 
 /**
- * Returns whether a request is sent again. Requests that did not reach the service are not. Neither
- * are batches that the service never accepted because it failed: it would store them now.
+ * Whether to send a request again. Omits requests that did not reach the service, or that it
+ * dropped without an answer. Omits batches that a failing service never accepted, because it would
+ * store them now.
  */
 function isSent(exchange: RecordedExchange, acceptedKeys: ReadonlySet<string>): boolean {
   const { outcome, status, operation } = exchange;

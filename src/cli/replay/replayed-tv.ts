@@ -14,8 +14,9 @@ export interface ReplayContext {
   clock: Clock;
   random: Random;
   speed: number;
-  /** When the replay began, and the first recorded request. Unix epoch milliseconds. */
+  /** Start of the replay, in Unix epoch milliseconds. */
   startedMs: number;
+  /** Time of the first recorded request, in Unix epoch milliseconds. */
   recordedMs: number;
   signal: AbortSignal;
   /** Called for each answer. */
@@ -24,7 +25,9 @@ export interface ReplayContext {
 
 /** Longer than the longest hold of an answer (docs/protocol.md §2.9). */
 const requestTimeoutMs = minuteMs;
-/** Headers sent again unchanged. Leaves out headers of the connection and of proxies. */
+/**
+ * Headers that are sent again, with real values. Omits headers of the connection and of proxies.
+ */
 const sentHeaders = ['accept', 'content-encoding', 'content-type', 'user-agent'];
 /** A longer body gets the same answer: it exceeds all limits of docs/protocol.md §1.7. */
 const maxFillerBytes = 2 * 1024 * 1024;
@@ -57,7 +60,8 @@ export class ReplayedTv {
 
   /**
    * Sends all requests, one after the other. Long polls run concurrently with the others. Throws
-   * `interrupted`, and the error of the service if the TV cannot be registered.
+   * `interrupted` if the signal aborts. Throws the error of the service if the TV cannot be
+   * registered.
    */
   async run(): Promise<void> {
     const { paired, exchanges } = this.#plan;

@@ -21,7 +21,7 @@ import { noAnswer, type ReplayContext, ReplayedTv } from './replayed-tv.ts';
 
 type ReplayOptions = Values<typeof replayOptions>;
 
-/** Requests that got the same answer in the recording, and the same answer now. */
+/** Group of requests with the same operation, recorded answer and current answer. */
 interface ReplayRow {
   operation: string;
   /** Status and error code. `none`: no answer. */

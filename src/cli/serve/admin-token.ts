@@ -36,7 +36,7 @@ const isKept = ({ demo }: ServeValues, io: Io) => demo || !io.stdout.isTTY;
 
 /**
  * Writes the token of a first start to the file `admin-token` in the data folder. Returns the path,
- * or `undefined` if the token is not written. Throws `token_not_kept`.
+ * or `undefined` if it is shown instead. Throws `token_not_kept` if it cannot be written.
  */
 export async function keepToken(
   token: string,
@@ -80,7 +80,7 @@ async function keptToken(
   return unknown;
 }
 
-/** Returns the platform token of a running service. */
+/** Returns the platform token of a running service, if it is known. */
 export async function knownToken(
   running: Running,
   settings: ServeValues,

@@ -16,7 +16,9 @@ export interface BrowserOffer {
   expiresInSeconds: number;
 }
 
-/** Makes a code for a screen, and says how to make a browser its TV. `start` begins the text. */
+/**
+ * Creates a code for a screen, and prints how to use it in a browser. `start` precedes the text.
+ */
 export async function offerCode(
   demo: Demo,
   screenId: string,

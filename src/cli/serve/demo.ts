@@ -143,10 +143,7 @@ function creativeName(tv: DemoTv | undefined, creativeId: unknown): string {
   return item ? posix.basename(new URL(item.creativeUrl).pathname) : String(creativeId);
 }
 
-/**
- * Returns an event as one line: `14:05:09  Aurora Café / Entrance       impression  spring.mp4, 10
- * s`.
- */
+/** Formats an event: `14:05:09  Aurora Café / Entrance  impression  spring.mp4, 10 s`. */
 function eventLine({ event, screenId, receivedAt }: StoredEvent, tvs: readonly DemoTv[]): string {
   const tv = tvs.find((one) => one.screenId === screenId);
   const width = Math.max(...tvs.map((one) => one.place.length));
@@ -229,7 +226,7 @@ async function run(simulation: Simulation, hasPlayer: boolean): Promise<void> {
 }
 
 /**
- * Runs a few simulated TVs, and prints each event that arrives to `stdout`, until the service is
+ * Runs a few simulated TVs, and prints each new event to `stdout`, until the service is
  * interrupted. Never throws.
  *
  * @param hasPlayer whether the service has the web player

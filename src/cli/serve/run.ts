@@ -14,8 +14,8 @@ import { givenStore, visibleSecret, warnOfPassword } from './store-location.ts';
 import { ownToken, welcome } from './welcome.ts';
 
 /**
- * Reloads certificate and key at SIGHUP. If that fails, the old ones stay in use. Without TLS,
- * SIGHUP has its default action.
+ * Reloads the certificate and the key on SIGHUP. If that fails, the old ones stay in use. Without
+ * TLS, SIGHUP has its default action.
  */
 function reloadOnHangup(
   running: Running,

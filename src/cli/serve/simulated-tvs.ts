@@ -30,8 +30,8 @@ export async function oldestTenant(simulation: Simulation): Promise<string | und
 }
 
 /**
- * Returns where to save the TVs for the next start: in the data folder. Without a data folder, the
- * TVs are not saved, and are deleted at the end.
+ * Returns the folder that keeps the TVs for the next start. Without a data folder, the TVs are
+ * deleted at the end.
  */
 function keptIn({
   store,

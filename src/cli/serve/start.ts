@@ -61,7 +61,8 @@ interface TlsTexts {
 }
 
 /**
- * Reads certificate and key, if configured. Throws `usage` if one is missing or they do not match.
+ * Reads certificate and key, if configured. Throws `usage` if one is missing or invalid, or if they
+ * do not match.
  */
 export async function readTls(
   certFile: string | undefined,

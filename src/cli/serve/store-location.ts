@@ -26,7 +26,10 @@ export const storeFileSetting = withVariable(
   text('--store-file <file>', 'file with the URL of the database, including the password'),
 );
 
-/** Returns the store of `--store`, or of the file of `--store-file`. Throws `usage`. */
+/**
+ * Returns the store of `--store`, or of the file of `--store-file`. Throws `usage` if both name
+ * one, or if the text in the file is invalid.
+ */
 export async function givenStore({
   store,
   storeFile,
@@ -40,7 +43,7 @@ export async function givenStore({
   return readStore(await readSecretFile(storeFile, '--store-file'), `The file ${storeFile}`);
 }
 
-/** Returns the warning of a secret in the command line. `instead` names safer sources. */
+/** Returns the warning about a secret in the command line. `instead` names safer sources. */
 export const visibleSecret = (secret: string, instead: string) =>
   `The ${secret} is in the command line, where everyone on this machine can read it: use ${instead}.`;
 
@@ -66,13 +69,19 @@ export function shownPlace({ store, data }: { store: string; data: string }): st
   return store === 'json' ? resolve(data) : publicUrl(store);
 }
 
-/** Parses the location of a store to copy: a data folder, or a database URL. Throws `usage`. */
+/**
+ * Parses the location of a store to copy: a data folder, or a database URL. Throws `usage` for
+ * other texts.
+ */
 export function readPlace(value: string, source: string): string {
   if (isDatabaseUrl(value) || !/^([a-z][a-z0-9+]+:|(json|memory)$)/i.test(value)) return value;
   throw usage(`${source} must be a data folder or postgres://user@host/database.`);
 }
 
-/** Returns the location given by `flag`, or by the file that `flag`-file names. Throws `usage`. */
+/**
+ * Returns the location given by `flag`, or by the file that `flag`-file names. Throws `usage`
+ * unless exactly one of them is given.
+ */
 export async function givenPlace(
   flag: string,
   place: string | undefined,

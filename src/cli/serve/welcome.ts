@@ -33,8 +33,8 @@ interface OwnContext {
 
 /**
  * Finds the context that an earlier start of this service saved. With `wantedId`, only a context
- * with this token matches. Later starts do not know the token, so any token of this service
- * matches.
+ * with this token matches. Without it, any token of this service matches, because later starts do
+ * not know the token.
  */
 async function findOwnContext(
   running: Running,
@@ -59,9 +59,9 @@ export async function ownToken(running: Running, io: Io): Promise<string | undef
 }
 
 /**
- * Returns the first of `local`, `local-2`, … that no other service has. A context may hold the only
- * copy of a token. It is reused only if it belongs to a service in memory that had the same address
- * and is gone.
+ * Returns the first free name of `local`, `local-2`, …. A saved context may hold the only copy of a
+ * token. So the name of a saved context is free only if its service had this address, and kept its
+ * data in memory.
  */
 function freeName({ contexts }: Contexts, url: string): string {
   const isFree = (name: string) => {
@@ -159,8 +159,8 @@ function banner(
 }
 
 /**
- * Prints how to reach the service, and saves a context for it. If it cannot be saved, logs the
- * error.
+ * Prints how to reach the service, and saves a context for it. If the context cannot be saved, logs
+ * a warning.
  */
 export async function welcome(
   running: Running,

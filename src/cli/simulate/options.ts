@@ -3,13 +3,13 @@ import * as option from '../options/option.ts';
 import { type Setting, usage } from '../options/settings.ts';
 import { connectionOptions } from '../options/shared.ts';
 
-/** A duration, in milliseconds. Default: `undefined`. */
+/** Makes a setting for a duration, in milliseconds. Default: `undefined`. */
 export function span(flags: string, help: string): Setting<number | undefined> {
   const { read } = option.duration('0s', flags, help);
   return { flags, env: undefined, help, read, initial: undefined };
 }
 
-/** A speed factor above 0. `max` means infinity. Default: `undefined`. */
+/** Makes a setting for a speed factor above 0. `max` means infinity. Default: `undefined`. */
 export function speed(flags: string, help: string): Setting<number | undefined> {
   const read = (value: string, source: string) => {
     const factor =
@@ -25,8 +25,8 @@ export function speed(flags: string, help: string): Setting<number | undefined> 
 }
 
 /**
- * A duration of 1 s or more, in milliseconds. Default: `undefined`.
- * With 0 and `--speed max` a TV would rotate its key forever without moving its clock.
+ * Makes a setting for a duration of 1 s or more, in milliseconds. Default: `undefined`. With 0 and
+ * `--speed max`, a TV would rotate its key forever without advancing its clock.
  */
 export function rotateEvery(flags: string, help: string): Setting<number | undefined> {
   const setting = span(flags, help);

@@ -20,7 +20,7 @@ export interface ReadScenario extends Omit<Scenario, 'playlist'> {
 const nameForm = /^[a-z0-9-]+$/;
 const mediaUrl = 'https://media.example.com';
 
-/** Reads the text of a named scenario. Any other name is a path. */
+/** Reads the text of a scenario. A text that does not match `nameForm` is a path. */
 async function readText(io: Io, text: string): Promise<string> {
   if (!nameForm.test(text)) return readInput(io, text);
   const names = fixtureNames('scenarios');

@@ -28,7 +28,7 @@ export interface Applied {
   error: string | null;
 }
 
-/** Returns why a record must not be deleted, or `null`. */
+/** Returns the reason why the plan may not delete its record, or `null`. */
 export function deletionRefusal({ change, current }: Planned, force: boolean): string | null {
   return change === 'delete' && current?.isActive && !force
     ? 'The screen is active. Revoke its device first, or use --force.'
@@ -43,7 +43,10 @@ export function plannedResult(plan: Planned, force: boolean): Applied {
   return { kind, name, id: current?.id ?? null, result: change, changed, error };
 }
 
-/** Whether two records differ in attributes that have the ETag of the record itself. */
+/**
+ * Whether two records differ in attributes that share the ETag of the record: all but config and
+ * playlist.
+ */
 const recordDiffers = (current: Attributes, wanted: Attributes) =>
   differingAttributes(current, wanted).some((name) => name !== 'config' && name !== 'playlist');
 
@@ -104,7 +107,7 @@ async function updateRecord(
   applied.result = changed.length > 0 ? 'updated' : 'unchanged';
 }
 
-/** Deletes a record that is still as planned. */
+/** Deletes a record, unless another caller has changed it since it was planned. */
 async function deleteRecord(
   call: CommandContext,
   { kind, current }: Planned,

@@ -70,7 +70,10 @@ interface SiteOptions {
 const changing = (plans: readonly Planned[]) =>
   plans.filter(({ change }) => change !== 'unchanged');
 
-/** Prints the differences between service and files. Returns 9 if there are any. */
+/**
+ * Prints the differences between service and files. Returns the exit code: 9 if there are any, else
+ * 0.
+ */
 export async function showDifferences(
   call: CommandContext,
   { files, prune, allowOutside }: SiteOptions,
@@ -114,7 +117,7 @@ function summary(results: readonly Applied[]): string {
   return `Applied ${countText(words.length, 'record')}: ${countsText(words)}.`;
 }
 
-/** Applies site files. Returns 9 if a record failed. */
+/** Applies site files. Returns the exit code: 9 if a record failed, else 0. */
 export async function applySite(
   call: CommandContext,
   { files, prune, force, allowOutside }: SiteOptions & { force: boolean },

@@ -1,7 +1,7 @@
 import { labelPart, readLabels } from '../options/labels.ts';
 import { type ConfigTree, mergeConfigs, readAssignment } from '../tenant-config/path.ts';
 
-/** The entries of a row. An entry without a filled cell is missing. */
+/** The content of a row. Members whose cells are empty are missing. */
 export interface CsvEntry {
   venue?: string;
   name?: string;
@@ -12,7 +12,9 @@ export interface CsvEntry {
   playlist?: { file: string };
 }
 
-/** Returns an entry with the text of a cell. Throws `usage` if the text has another form. */
+/**
+ * Returns a copy of the entry with the content of a cell. Throws `usage` if the text is malformed.
+ */
 type Fill = (entry: CsvEntry, text: string) => CsvEntry;
 
 const plain: Readonly<Record<string, Fill>> = {

@@ -17,7 +17,7 @@ interface Venue {
   rows: Row[];
 }
 
-/** Reads one line. Adds its mistakes to `complain`. */
+/** Reads one line. Passes its mistakes to `complain`. */
 function readRow(
   { number, cells }: CsvLine,
   columns: readonly string[],
@@ -76,8 +76,9 @@ function origin(venues: readonly Venue[], [, at, member, ...inner]: Path) {
 }
 
 /**
- * Parses a CSV file of screens (docs/site-files.md) as a site document. Adds all mistakes to
- * `fieldErrors`, each with its line and column. Throws `invalid_file` for a text that is not CSV.
+ * Parses a CSV file of screens (docs/site-files.md) as a site document. Adds each mistake to
+ * `fieldErrors` with its line and column. Checks rows only if `fieldErrors` is empty after the
+ * header. Throws `invalid_file` for a text that is not CSV.
  */
 export function parseCsv(
   text: string,

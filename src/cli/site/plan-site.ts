@@ -91,7 +91,10 @@ export interface Planned {
   differences: readonly Difference[];
 }
 
-/** Returns the tenant of the token. Throws if the files name another tenant. */
+/**
+ * Returns the tenant of the token, or of `--tenant`. Throws `usage` if there is none, or if the
+ * files name another tenant.
+ */
 async function findTenant(
   reader: Reader,
   name: string | undefined,
@@ -108,8 +111,8 @@ async function findTenant(
 }
 
 /**
- * Reads the screens of the wanted venues. If these are most of all venues, reads one list of all
- * screens.
+ * Reads the screens of the wanted venues. If these are more than half of all venues, reads one list
+ * of all screens.
  */
 async function screensOf(
   reader: Reader,

@@ -117,15 +117,17 @@ async function namedPlaylists(
 }
 
 /**
- * Whether a text is CSV: its first line names the column `venue`, which every CSV file needs. A
- * site file in YAML or JSON does not begin so.
+ * Whether a text is CSV: its first line names the column `venue`, which every CSV file needs. No
+ * site file in YAML or JSON begins with such a line.
  */
 function isCsv(text: string): boolean {
   const [header = ''] = text.replace(/^\ufeff/, '').split(/[\r\n]/, 1);
   return header.split(/[,;\t]/).some((cell) => /^"?\s*venue\s*"?$/.test(cell));
 }
 
-/** Parses a site file. The name of a file says that it is CSV, or its content does. */
+/**
+ * Parses a site file. It is CSV if its name ends in `.csv`, or if `isCsv` recognizes its content.
+ */
 async function parseSiteFile(
   text: string,
   file: string,
@@ -159,7 +161,8 @@ async function readDocuments(
 
 /**
  * Reads and merges site files; `-` is stdin. Sends no request. Throws `invalid_file` with all
- * errors, each with file, document, line and path.
+ * errors, each with file, document, line and path. Checks playlists and duplicates only if all
+ * documents are valid.
  */
 export async function readSite(
   io: Io,

@@ -14,8 +14,8 @@ export type RecordKind = Level;
 export const requestsAtOnce = 16;
 
 /**
- * ETags of a record, its config and its playlist. `null`: nothing is stored. Absent: not known,
- * since lists and services of earlier versions have none.
+ * ETags of a record, its config and its playlist. `null`: nothing is stored. Absent: unknown,
+ * because lists and earlier versions of the service send none.
  */
 type Etags = Partial<Record<'record' | 'config' | 'playlist', string | null | undefined>>;
 
@@ -29,8 +29,8 @@ export interface CurrentRecord {
 }
 
 /**
- * Error codes that mean "absent". A record that was deleted meanwhile makes applying the plan fail
- * later.
+ * Error codes that mean "absent". If a record was deleted after it was listed, the plan fails when
+ * it is applied.
  */
 const noneCodes = [
   'config_not_found',

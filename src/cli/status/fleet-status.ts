@@ -7,9 +7,12 @@ type Received = ListItem<'listScreenStatus'>;
 type PlaybackError = CallAnswer<'listEvents'>['items'][number];
 
 /**
+ * Status of a screen, the worst first.
+ *
  * - `dark`: its TV is offline.
  * - `failing`: its TV is online and has no playlist, or not the newest version.
  * - `unpaired`: it has no TV.
+ * - `ok`: none of the above applies.
  */
 const statuses = ['dark', 'failing', 'unpaired', 'ok'] as const;
 type Status = (typeof statuses)[number];
@@ -24,7 +27,7 @@ export interface ScreenStatus extends Received {
   /** The full name: `Lobby/Main`. */
   name: string;
   status: Status;
-  /** When the TV of a dark screen was last seen. */
+  /** Time at which the TV of a dark screen was last seen. `null` for other screens. */
   darkSince: string | null;
   lastError: LastError | null;
 }
@@ -38,13 +41,13 @@ const recentMs = hourMs;
 const ageMs = ({ at }: Received, time: string) => Date.parse(at) - Date.parse(time);
 
 /**
- * When the TV was last seen. Falls back to its registration, because a crash of the service may
- * lose the time.
+ * Returns the time at which the TV was last seen. Default: its registration, because a crash of the
+ * service may lose the time.
  */
 const seenAt = ({ lastSeenAt, createdAt }: NonNullable<Received['device']>) =>
   lastSeenAt ?? createdAt;
 
-/** Whether the TV has not fetched the current playlist in time. */
+/** Whether the TV got no playlist, or has not fetched the current version in time. */
 function lacksPlaylist(received: Received): boolean {
   const { device, playlist } = received;
   if (!device) return false;
@@ -85,8 +88,8 @@ function lastErrorOf({ device }: Received, event: PlaybackError | undefined): La
 }
 
 /**
- * Returns the newest playback error of each screen, as far as one page of events shows them. Newest
- * first, so that a screen with many errors hides only older ones.
+ * Returns the newest playback error of each screen. Reads only one page of events. The page has the
+ * newest events, so a screen with many errors hides only older errors of other screens.
  */
 async function recentPlaybackErrors(call: CommandContext): Promise<Map<string, PlaybackError>> {
   const from = new Date(call.clock.now() - recentMs).toISOString();

@@ -95,12 +95,12 @@ const operations = {
   tenant: { get: 'getTenantConfig', put: 'putTenantConfig', delete: 'deleteTenantConfig' },
 } as const;
 
-/** Returns the stored config. Throws `config_not_found`. */
+/** Returns the stored config. Throws `config_not_found` if there is none. */
 export async function getConfig(reader: Reader, owner: OwnerId): Promise<ConfigTree> {
   return (await getConfigWithEtag(reader, owner)).answer;
 }
 
-/** Returns the stored config with its ETag. Throws `config_not_found`. */
+/** Returns the stored config with its ETag. Throws `config_not_found` if there is none. */
 export function getConfigWithEtag(
   reader: Reader,
   { level, id }: OwnerId,

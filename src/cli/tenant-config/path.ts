@@ -61,8 +61,8 @@ export function mergeConfigs(under: ConfigTree, over: ConfigTree): ConfigTree {
 }
 
 /**
- * Returns the config without one key, and without objects that are empty then. Returns `undefined`
- * if the key does not exist.
+ * Returns the config without one key, and without objects that this leaves empty. Returns
+ * `undefined` if the key does not exist.
  */
 export function withoutKey(
   config: ConfigTree,

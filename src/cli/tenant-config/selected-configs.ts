@@ -34,7 +34,7 @@ export async function selectOwners(
   }));
 }
 
-/** Returns `none` if no config, or no such setting, is stored. */
+/** Runs `change`. Returns `none` if no config, or no such setting, is stored. */
 async function unlessNone<T>(change: () => Promise<T>): Promise<T | 'none'> {
   try {
     return await change();
@@ -55,7 +55,7 @@ export function getConfigs(call: CommandContext, owners: readonly NamedOwner[]):
   return forEachRecord(call, owners, read, configColumns);
 }
 
-/** Changes the config of each screen, or replaces it with `--replace`. */
+/** Merges `wanted` into the config of each screen. With `--replace`, replaces the config. */
 export async function setConfigs(
   call: CommandContext,
   owners: readonly NamedOwner[],

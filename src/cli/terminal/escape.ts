@@ -25,7 +25,7 @@ export function escapeControl(text: string): string {
   return text.replaceAll(unprintable, escaped);
 }
 
-/** Reverts `escapeControl`. */
+/** Replaces the escapes that `escapeControl` writes with their characters. */
 export function unescapeControl(text: string): string {
   return text.replaceAll(/\\u([0-9a-f]{4})/g, (code, hex: string) => {
     const character = String.fromCharCode(Number.parseInt(hex, 16));

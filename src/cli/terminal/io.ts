@@ -6,7 +6,9 @@ export interface Output {
   readonly isTTY: boolean;
   /** Width of the terminal in characters, if known. */
   readonly columns?: number | undefined;
-  /** Aborts when a write finds that the reader has closed its end. Endless output stops then. */
+  /**
+   * Aborts when a write fails because the reader has closed its end. Endless commands then stop.
+   */
   readonly gone?: AbortSignal;
 }
 
@@ -35,13 +37,11 @@ export interface Io {
   /** For prompts, which are drawn on `stderr`. */
   terminal(): Terminal;
   /**
-   * Replaces the default action of a signal by `handle`. Returns a function that restores the
-   * default action.
+   * Calls `handle` at a signal, instead of the default action. Returns a function that removes
+   * `handle`.
    */
   onSignal(name: SignalName, handle: () => void): () => void;
-  /**
-   * Sends SIGINT to this process, as a terminal does at Ctrl-C. A terminal in raw mode does not.
-   */
+  /** Sends SIGINT to this process. In raw mode, the terminal does not send it at Ctrl-C. */
   interrupt(): void;
 }
 

@@ -23,8 +23,8 @@ type Keyboard = NodeJS.ReadableStream & { setRawMode?(mode: boolean): unknown };
 const isPrinted = (text: string | undefined) => text !== undefined && /^\P{C}$/u.test(text);
 
 /**
- * Calls `press` for each key at the terminal. Ctrl-C still interrupts the program. Returns a
- * function that gives the terminal back as it was.
+ * Calls `press` for each key that is pressed without Ctrl or Alt. Ctrl-C still interrupts the
+ * program. Returns a function that restores the terminal.
  */
 export function watchKeys(io: Io, press: (key: Key) => void): () => void {
   const input: Keyboard = io.terminal().input;

@@ -34,7 +34,9 @@ interface Screen {
   off?(event: 'resize', handle: () => void): unknown;
 }
 
-/** Whether `stderr` is a terminal on which no other output breaks the view. */
+/**
+ * Whether to draw a live view: `stderr` is a terminal, and no other output would break the view.
+ */
 export function isWatched({ io, common }: Pick<CommandContext, 'io' | 'common'>): boolean {
   // The lines of --verbose would break the view.
   if (!io.stderr.isTTY || common.quiet || common.verbose || io.env.TERM === 'dumb') return false;

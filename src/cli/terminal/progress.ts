@@ -15,8 +15,9 @@ export function progressBar(done: number, total: number): string {
 }
 
 /**
- * Runs `work` with a progress line on `stderr`. `show` overwrites the line, `erase` removes it. The
- * line is shown only at a terminal that is not dumb, cut to its width, and erased at the end.
+ * Runs `work` with a progress line on `stderr`. `show` replaces the line, at most once per
+ * `minIntervalMs`, and `erase` removes it. The line is cut to the width of the terminal, and erased
+ * at the end. Without a terminal, with `TERM=dumb` or with `--quiet`, it is not shown.
  */
 export async function withProgress<T>(
   { io, clock, common }: Environment & { common: Pick<CommonValues, 'quiet'> },

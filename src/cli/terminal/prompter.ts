@@ -12,7 +12,7 @@ export interface Choice<T> {
 }
 
 interface Question {
-  /** Text of the question. Control characters are escaped, also in the names of choices. */
+  /** Text of the question. Control characters are escaped, here and in choices. */
   message: string;
   /** The flag that answers the question: `--venue`. */
   flag: string;
@@ -81,8 +81,8 @@ interface PromptStreams {
 const interruptionErrors = ['ExitPromptError', 'AbortPromptError'];
 
 /**
- * Makes the prompter, which loads the package of a kind of question when it is asked. Ctrl-C at a
- * question and an aborted `signal` throw `interrupted`.
+ * Makes the prompter. Each kind of question loads its package when it is first asked. Questions
+ * throw `interrupted` at Ctrl-C, and when `signal` aborts.
  */
 export function makePrompter(
   io: Io,

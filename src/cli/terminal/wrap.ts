@@ -17,8 +17,8 @@ export function wrapIndented(text: string, indent: number, columns: number | und
 }
 
 /**
- * Writes an escaped message as one paragraph, wrapped at the width of a terminal. `start` precedes
- * it, and further lines are indented by as much, or by `indent`.
+ * Escapes a message and writes it as one paragraph, wrapped at the width of the terminal. `start`
+ * precedes the first line. Further lines are indented by `indent` columns.
  */
 export function writeMessage(
   output: Output,

@@ -146,7 +146,10 @@ function answerLines({ answers }: PlayerView, nowMs: number): LiveLine[] {
   });
 }
 
-/** Renders the live view of a TV. In a small terminal, the last lines are left out first. */
+/**
+ * Renders the live view of a TV. The most important lines come first, because a small terminal cuts
+ * off the last ones.
+ */
 export function renderTv(
   view: PlayerView,
   status: TvStatus,

@@ -19,7 +19,10 @@ import { readDeviceInfo, tvService } from './tv-service.ts';
 /** Time for a clean shutdown before the player is aborted. */
 const shutdownGraceMs = 2 * secondMs;
 
-/** Runs one round of a TV, for scripts. Throws on failure; a missing playlist is not a failure. */
+/**
+ * Runs one round of a TV (`--once`). Throws if a request fails, or if there is no code. A missing
+ * playlist is no error.
+ */
 async function runOnce(player: Player, nextCode: CodeSource, nowMs: number): Promise<void> {
   if ((await player.load()).deviceId === undefined) {
     const code = await nextCode('new', undefined);
@@ -27,7 +30,7 @@ async function runOnce(player: Player, nextCode: CodeSource, nowMs: number): Pro
     await player.register(code);
   }
   await player.fetchConfig().catch((error) => {
-    // After a 401 the player may use its previous key, so it tries once more.
+    // After a 401, the player may have switched to its previous key, so the call is repeated once.
     if (
       error instanceof SignageError &&
       error.status === 401 &&
@@ -44,8 +47,8 @@ async function runOnce(player: Player, nextCode: CodeSource, nowMs: number): Pro
 }
 
 /**
- * Runs the player until the first signal, `--duration`, or the end of stdout. Then asks the player
- * to stop, and aborts it after `shutdownGraceMs`.
+ * Runs the player until it ends. Asks it to stop at the first signal, after `--duration`, or when
+ * the reader of stdout is gone. Aborts it `shutdownGraceMs` later.
  */
 async function runUntilStopped(
   { io, clock, interrupted }: CommandContext,

@@ -130,8 +130,8 @@ export class StateFile implements PlayerMemory {
   }
 
   /**
-   * Opens and locks the file. Throws `state_in_use` if another process has it, and `invalid_file`
-   * if it is damaged or readable by others.
+   * Opens and locks the file. Throws `state_in_use` if it is already locked. Throws `invalid_file`
+   * if it is damaged, cannot be read or locked, or is readable by others.
    */
   static async open(path: string): Promise<StateFile> {
     const release = await acquireLock(path).catch((error: unknown) => {
@@ -161,7 +161,7 @@ export class StateFile implements PlayerMemory {
     this.#saved = { format: 1, service, deviceInfo, tv: this.#saved?.tv ?? empty };
   }
 
-  /** Reads the file again, because the user may have repaired it. */
+  /** Reads the file on each call: the player compares its key with the saved one. */
   async load(): Promise<PlayerState | undefined> {
     return (await readSaved(this.#path))?.tv;
   }

@@ -44,7 +44,10 @@ const dropWords: Readonly<Record<DropReason, string>> = {
   unpaired: 'their device key is lost',
 };
 
-/** Returns the file name of the creative: `spring.mp4`. Falls back to the host, then to the id. */
+/**
+ * Returns the file name of the creative: `spring.mp4`. If the path ends with `/`, returns the host.
+ * If the URL is invalid, returns the id.
+ */
 export function itemName({ creativeUrl, creativeId }: PlaylistItem): string {
   if (!URL.canParse(creativeUrl)) return creativeId;
   const { pathname, host } = new URL(creativeUrl);
@@ -60,7 +63,8 @@ export function spanText(seconds: number): string {
 }
 
 /**
- * Describes the result of a call: `304 in 4 ms`, `401 device_key_revoked in 3 ms`, `unreachable`.
+ * Describes the result of a call: `304 in 4 ms`, `401 device_key_revoked in 3 ms`, `unreachable in
+ * 2 ms`.
  */
 export function answerText({
   status,
@@ -76,7 +80,7 @@ function eventText({ type, creativeId, duration }: EventInput): string {
   return `${type}${of}${typeof duration === 'number' ? `, ${spanText(duration)}` : ''}`;
 }
 
-/** The kinds of log entries. `-o ndjson` prints their members as JSON. */
+/** The kinds of log entries. `-o ndjson` prints their members, except `error`, as JSON. */
 type What =
   | { what: 'phase'; phase: PlayerPhase }
   | { what: 'bound'; deviceId: string; screenId: string; tenantId: string }

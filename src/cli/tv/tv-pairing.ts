@@ -38,7 +38,10 @@ type Suspend = <T>(ask: () => Promise<T>) => Promise<T>;
 /** Number of failed attempts after which a TV that was never paired gives up. */
 const maxAttempts = 3;
 
-/** Shows a claim in large letters, and how to pair the TV that has it. Also with `--quiet`. */
+/**
+ * Shows a claim, in large letters if they fit on the terminal, and the command that pairs the TV.
+ * Shows them even with `--quiet`.
+ */
 async function showClaim({ io }: CommandContext, claim: string): Promise<void> {
   const { blockLetters } = await import('../pair/draw-code.ts');
   const letters = blockLetters(claim, (io.stderr.columns ?? defaultSize.columns) - 1);
@@ -51,7 +54,7 @@ async function showClaim({ io }: CommandContext, claim: string): Promise<void> {
 
 /**
  * Returns a source of codes that installers offer to the claims of this TV. Gives up after
- * `maxAttempts` failures if no claim was shown yet, and always with `--once`.
+ * `maxAttempts` failures with `--once`, or if no claim was shown yet.
  */
 function claimSource(
   call: CommandContext,

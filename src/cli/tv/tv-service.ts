@@ -10,8 +10,8 @@ import type { SavedTv } from './state-file.ts';
 import type { TvOptions } from './tv-options.ts';
 
 /**
- * Returns the service that the TV is paired with. The key is never sent to another service. Throws
- * `state_of_elsewhere` if `--url` names one.
+ * Returns the service that the TV is paired with, or registers with. Throws `state_of_elsewhere` if
+ * `--url` names another service, which must not get the key.
  */
 function pairedService(saved: SavedTv | undefined, { url, state }: TvOptions): string | undefined {
   if (!saved?.tv.binding && !saved?.tv.registering) return undefined;

@@ -26,9 +26,8 @@ export interface MediaCheckOptions extends Omit<SendOptions, 'report'> {
   onProgress?(done: number, total: number): void;
 }
 
-/** The result of a check of media. */
 export interface MediaReport {
-  /** In the order of the playlists. */
+  /** Findings about files, in the order of the playlists, then findings about whole playlists. */
   findings: MediaFinding[];
   /** Number of different media files. */
   files: number;
@@ -54,7 +53,7 @@ const invalidUrl = (fault: string) =>
     advice: 'Correct it, and publish the playlist again.',
   });
 
-/** Collects the different files of all playlists, with the strictest requirements for each. */
+/** Collects the distinct files of all playlists, each file with its strictest requirements. */
 function collect(playlists: readonly CheckedPlaylist[]): Map<string, Entry> {
   const entries = new Map<string, Entry>();
   for (const { screen, items, validUntil, maxSizeGB } of playlists) {
@@ -112,7 +111,8 @@ function totalFindings(
 }
 
 /**
- * Checks the media files of playlists from this machine, each file once. Throws `interrupted`.
+ * Checks the media files of playlists from this machine, each file once. Throws `interrupted` if
+ * the signal aborts.
  */
 export async function checkMedia(
   playlists: readonly CheckedPlaylist[],

@@ -62,7 +62,7 @@ function addressProblems({ url, type }: Media, player: URL): MediaProblem[] {
   return [...(isLocal ? [local] : []), ...(isMixed ? [mixed] : [])];
 }
 
-/** Returns the problems of a page. */
+/** Returns the result of each check of a web page. `undefined`: the check passed. */
 function pageProblems({ url, reply }: Hop, player: URL): (MediaProblem | undefined)[] {
   const format = isEncoded(reply) ? undefined : sniff(reply.body);
   return [
@@ -72,7 +72,10 @@ function pageProblems({ url, reply }: Hop, player: URL): (MediaProblem | undefin
   ];
 }
 
-/** Checks an image or a video whose response is successful and not empty. */
+/**
+ * Checks an image or a video whose response is successful and not empty. Returns its size in bytes,
+ * if known.
+ */
 async function checkFile(
   { type, maxSizeGB }: Media,
   hops: readonly [...Hop[], Hop],
@@ -106,7 +109,7 @@ async function checkFile(
 
 /**
  * Checks one media file, and reports its problems. Returns its size in bytes, if known. Throws
- * `interrupted`.
+ * `interrupted` if the signal aborts.
  */
 export async function checkUrl(
   media: Media,

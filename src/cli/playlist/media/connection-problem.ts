@@ -26,7 +26,7 @@ const tlsDetails: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The certificate authority of the host is not trusted here.',
 };
 
-/** Returns the host names of a certificate for another host, from the error of Node. */
+/** Returns the host names in a certificate for another host. Node attaches it to the error. */
 function certificateNames(cause: unknown): string | undefined {
   const names = (cause as { cert?: { subjectaltname?: unknown } }).cert?.subjectaltname;
   return typeof names === 'string' ? names.replaceAll(/\b(?:DNS|IP Address):/g, '') : undefined;

@@ -20,7 +20,7 @@ const examples: Readonly<Record<CreativeType, string>> = {
 
 const noType = ['', 'application/octet-stream', 'binary/octet-stream'];
 
-/** Checks the status. It must be 200, or 206 for a range. */
+/** Checks the status. It must be 200, or 206 for a range. `isEmpty` handles 204. */
 export function statusProblem({ status }: MediaReply): MediaProblem | undefined {
   if ([200, 204, 206].includes(status)) return undefined;
   const isDenied = status === 401 || status === 403;

@@ -54,7 +54,10 @@ function exposeProblem({ reply }: Hop): MediaProblem | undefined {
   });
 }
 
-/** Sends the preflight request of a browser: Fetch standard, section 4.8. */
+/**
+ * Sends the preflight request of a browser (Fetch standard, section 4.8). Returns a warning if the
+ * response refuses the origin or the headers.
+ */
 async function preflightProblem(
   { url, origin }: Hop,
   send: Send,

@@ -52,7 +52,7 @@ export interface MediaProblem extends ProblemText {
   check: MediaCheck;
 }
 
-/** A problem and its place. All members are strings or numbers, so that CSV has them all. */
+/** A problem and its place. All members are scalars, so that each becomes a column in CSV. */
 export interface MediaFinding extends MediaProblem {
   /** The first screen that has the item. `null` for a file. */
   screen: string | null;

@@ -5,7 +5,7 @@ import type { MediaReply, Send } from './send.ts';
 const maxRedirects = 20;
 const redirectStatuses = [301, 302, 303, 307, 308];
 
-/** One response on the way to the file. */
+/** One response in a chain of redirects. */
 export interface Hop {
   url: URL;
   /** The value of the request header `Origin`, as a browser would send it. */
@@ -60,9 +60,9 @@ function stepProblem(from: URL, to: URL, player: URL): MediaProblem | undefined 
 }
 
 /**
- * Requests a URL and follows its redirects as a browser does. Returns all responses, the last one
- * without a redirect. Returns `undefined` if the URL leads to no final response. The reason is then
- * already reported.
+ * Requests a URL and follows its redirects as a browser does. Returns all responses; the last one
+ * is no redirect. Returns `undefined` if there is no final response, after it has reported the
+ * reason.
  */
 export async function follow(
   start: URL,

@@ -37,8 +37,8 @@ function matchesSource(source: string, page: URL, self: URL): boolean {
 }
 
 /**
- * Returns why `X-Frame-Options` forbids the frame. Browsers ignore unknown values, and refuse
- * contradictory ones (HTML standard, section 7.7).
+ * Returns the `X-Frame-Options` header if it forbids the frame. Browsers ignore unknown values, and
+ * refuse contradictory ones (HTML standard, section 7.7).
  */
 function frameOptionsFault(header: string, page: URL, self: URL): string | undefined {
   const values = new Set(header.split(',').map((value) => value.trim().toLowerCase()));

@@ -18,7 +18,7 @@ export interface Mp4Layout {
 
 interface Box {
   type: string;
-  /** In bytes. `undefined`: it ends with the file. */
+  /** In bytes. `undefined`: the box extends to the end of the file. */
   size: number | undefined;
 }
 
@@ -40,8 +40,8 @@ function parseBox(header: Buffer): Box | undefined {
 }
 
 /**
- * Reads the headers of the boxes of an MP4 file from its beginning. Stops at the media data if the
- * index comes first, otherwise at the end of the file.
+ * Reads the headers of the boxes of an MP4 file from its beginning. Stops when the order of index
+ * and media data is known, at the end of the file, or after `maxBoxes`.
  *
  * @param total size of the file in bytes, if known
  */

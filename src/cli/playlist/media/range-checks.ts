@@ -2,9 +2,9 @@ import { error, type MediaProblem, warning } from './finding.ts';
 import type { Hop } from './follow.ts';
 import { type MediaReply, prefixBytes, type Send } from './send.ts';
 
-/** The first range of a file, as the request header `Range`. */
+/** The first range of a file, as the value of the request header `Range`. */
 export const firstRange = `bytes=0-${prefixBytes - 1}`;
-/** Bytes that the check compares in a second range. */
+/** Number of bytes that the check compares in a second range. */
 const sampleBytes = 16;
 
 interface ContentRange {
@@ -27,8 +27,8 @@ function parseContentRange(header: string | undefined): ContentRange | undefined
 }
 
 /**
- * Returns the size of a file in bytes. `undefined`: the response does not say it. The size of a
- * compressed body is unknown.
+ * Returns the size of a file in bytes, or `undefined` if the response does not state it. The
+ * response must not be compressed.
  */
 export function fileSize({ status, headers, body, isWhole }: MediaReply): number | undefined {
   if (status === 206) return parseContentRange(headers['content-range'])?.total;
@@ -80,7 +80,10 @@ const ifRangeProblem = (detail: string, effect: string) =>
     advice: 'Correct the support of If-Range on the server or CDN (RFC 9110 §13.1.5).',
   });
 
-/** Checks whether a download continues, but only if the file has not changed (`If-Range`). */
+/**
+ * Checks `If-Range`: a download must continue if the file has not changed, and start again if it
+ * has.
+ */
 async function validatorProblems(
   { url, origin, reply }: Hop,
   { offset, send }: { offset: number; send: Send },

@@ -100,8 +100,9 @@ export async function runCheck(
 }
 
 /**
- * Checks the media of a playlist before it is published. Prints warnings as notes. Throws
- * `partly_failed` if there are errors, after it has printed all findings as the result.
+ * Checks the media of a playlist before it is published. Prints warnings as notes if there are no
+ * errors. Throws `partly_failed` if there are errors, after it has printed all findings as the
+ * result.
  */
 export async function requireGoodMedia(
   call: CommandContext,

@@ -7,12 +7,14 @@ import { span } from '../../records/text.ts';
 import { connectionProblem } from './connection-problem.ts';
 import { error, type MediaProblem, shownUrl, warning } from './finding.ts';
 
-/** Maximum bytes read of one response. They contain magic numbers and most MP4 indexes. */
+/**
+ * Maximum number of bytes read from one response. They contain magic numbers and most MP4 indexes.
+ */
 export const prefixBytes = 64 * 1024;
 const slowMs = 3000;
 /**
- * The value of `User-Agent`. It begins like the header of a TV, because some media servers refuse
- * unknown programs.
+ * The value of `User-Agent`. It begins like that of the browser of a TV, because some media servers
+ * refuse unknown programs.
  */
 const userAgent = 'Mozilla/5.0 (compatible; signage)';
 
@@ -28,7 +30,7 @@ export interface MediaReply {
 
 /**
  * Sends one request. Returns `undefined` after it has reported why there is no response. Throws
- * `interrupted`.
+ * `interrupted` if the signal aborts.
  */
 export type Send = (
   url: URL,
@@ -70,7 +72,7 @@ function open(url: URL, options: OpenOptions): Promise<IncomingMessage> {
 
 /**
  * Reads up to `prefixBytes` of a successful response, and closes the connection. `onChunk` gets the
- * size so far. Throws if the signal aborts before.
+ * size so far. Throws if the signal aborts before the end.
  */
 async function readPrefix(
   answer: IncomingMessage,
@@ -91,7 +93,8 @@ async function readPrefix(
     // Leaving the loop destroys the stream.
     if (size > prefixBytes) break;
   }
-  // The connection ends a body without a length, so an aborted one looks complete to Node.
+  // The end of the connection ends a body without `Content-Length`. If the signal aborts, such a
+  // body looks complete to Node.
   signal.throwIfAborted();
   return { body: Buffer.concat(chunks).subarray(0, prefixBytes), isWhole: size <= prefixBytes };
 }

@@ -46,7 +46,7 @@ function reachColumns<T extends Reach>(
   ];
 }
 
-/** Returns a function that returns the name of a venue by its id. */
+/** Looks up venue names. A venue without a name in the map is shown as `<id> (deleted)`. */
 export const namesOf = (names: ReadonlyMap<string, string>) => (id: string) =>
   names.get(id) ?? `${id} (deleted)`;
 
@@ -87,19 +87,19 @@ export function knownTokenView(venueOf: (id: string) => string, nowMs: number): 
   };
 }
 
-/** The view of tokens. Fetches the names of all venues. */
+/** Returns the view of tokens with the names of all venues, which it fetches. */
 export const tokensView = (call: CommandContext) => async (): Promise<View<Token>> =>
   knownTokenView(namesOf(await venueNames(call)), call.clock.now());
 
-/** The view of one token. Fetches the names of its venues. */
+/** Returns the view of one token. Fetches the names of its venues. */
 export const tokenView = (call: CommandContext, token: Token) => async () =>
   knownTokenView(await namesInReach(call, token), call.clock.now());
 
 type CreatedToken = CallAnswer<'createToken'>;
 
 /**
- * The view of a new token, with its secret. Fetches nothing: a failure would lose the secret, which
- * the service returns only once.
+ * Returns the view of a new token, with its secret. Fetches nothing: a failure would lose the
+ * secret, which the service returns only once.
  */
 export const createdTokenView = (
   venueOf: (id: string) => string,
@@ -122,7 +122,7 @@ export interface Identity extends CallAnswer<'getMe'> {
   tokenSource: string;
 }
 
-/** The view of an identity. Fetches the names of the token's venues. */
+/** Returns the view of an identity. Fetches the names of the token's venues. */
 export const identityView =
   (reader: Pick<Reader, 'read'>, identity: Identity, nowMs: number) =>
   async (): Promise<View<Identity>> => ({

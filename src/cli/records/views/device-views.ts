@@ -54,14 +54,14 @@ function deviceView(nameOfScreen: (screenId: string) => string): View<Device> {
   };
 }
 
-/** The view of devices of a venue, or of all devices. Fetches the names of the screens. */
+/** Returns the view of devices of a venue, or of all devices. Fetches the names of the screens. */
 export const devicesView =
   (reader: Reader, venueId?: string) => async (): Promise<View<Device>> => {
     const names = await screenPaths(reader, venueId);
     return deviceView((screenId) => names.get(screenId) ?? screenId);
   };
 
-/** The view of the devices of one screen. Fetches the name of the screen. */
+/** Returns the view of the devices of one screen. Fetches the name of the screen. */
 export const devicesOfScreenView =
   (reader: Reader, screenId: string) => async (): Promise<View<Device>> => {
     const name = await screenPathById(reader, screenId);

@@ -23,8 +23,8 @@ function detail({ event }: StoredEvent): string {
 }
 
 /**
- * The view of events. Fetches the names of the screens. Shows the id of a screen whose name is
- * unknown.
+ * Returns the view of events. Fetches the names of the screens. Shows the id of a screen whose name
+ * is unknown.
  */
 export const eventView = (reader: Reader) => async (): Promise<View<StoredEvent>> => {
   const names = await screenPaths(reader);
@@ -50,7 +50,7 @@ type TvRequest = ListItem<'listRequests'>;
 const reason = ({ code, faults }: TvRequest) =>
   [code ?? '', ...faults.map((rule) => `fault ${rule}`)].filter(Boolean).join(', ');
 
-/** The view of requests of TVs. Fetches the names of the screens. */
+/** Returns the view of requests of TVs. Fetches the names of the screens. */
 export const tvRequestView = (reader: Reader) => async (): Promise<View<TvRequest>> => {
   const names = await screenPaths(reader);
   return {
@@ -65,11 +65,12 @@ export const tvRequestView = (reader: Reader) => async (): Promise<View<TvReques
   };
 };
 
-/** Rounds a sum of fractions, which is rarely exact. */
+/** Rounds a sum of fractions to one decimal, because binary fractions are rarely exact. */
 const oneDecimal = (value: number) => Math.round(value * 10) / 10;
 
 /**
- * The view of the report. Fetches the names of screens or venues if the report is grouped by them.
+ * Returns the view of the report. Fetches the names of screens or venues if the report is grouped
+ * by them.
  */
 export const impressionView =
   (reader: Reader, groupBy: ReportGroup | undefined) => async (): Promise<View<ReportRow>> => {

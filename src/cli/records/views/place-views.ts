@@ -34,13 +34,13 @@ function screenView(venueOf: (venueId: string) => string): View<Screen> {
   };
 }
 
-/** The view of screens of all venues. Fetches the names of the venues. */
+/** Returns the view of screens of all venues. Fetches the names of the venues. */
 export const screensView = (reader: Reader) => async (): Promise<View<Screen>> => {
   const names = await venueNames(reader);
   return screenView((venueId) => names.get(venueId) ?? venueId);
 };
 
-/** The view of screens of one venue. Fetches the name of the venue. */
+/** Returns the view of screens of one venue. Fetches the name of the venue. */
 export const screensOfVenueView =
   (reader: Reader, venueId: string) => async (): Promise<View<Screen>> => {
     const name = await venueName(reader, venueId);

@@ -43,7 +43,7 @@ export const itemView: View<Item> = {
 
 export type MirrorCopy = ListItem<'listMirror'>;
 
-/** The view of playlist copies. Fetches the names of the venues. */
+/** Returns the view of playlist copies. Fetches the names of the venues. */
 export const copiesView = (reader: Reader) => async (): Promise<View<MirrorCopy>> => {
   const names = await venueNames(reader);
   const venueOf = ({ venueId }: MirrorCopy) => names.get(venueId) ?? venueId;
