@@ -15,8 +15,8 @@ export function withJitter(core: PlayerCore, ms: number): number {
 }
 
 /**
- * Returns whether the same request may succeed later. Any other error is a bug of the app, and must
- * not cause rapid retries (docs/protocol.md §2.6).
+ * Returns whether the same request may succeed later. A permanent error is a bug of the app, and
+ * must not cause rapid retries (docs/protocol.md §2.6).
  */
 export function isTransient(error: SignageError): boolean {
   const { code, status, retryAfterSeconds } = error;

@@ -103,8 +103,8 @@ function splitBatch(core: PlayerCore, batch: Batch): void {
 }
 
 /**
- * Repairs a rejected batch as its error demands (docs/protocol.md §2.6). After any other error, the
- * batch is retried unchanged.
+ * Repairs a rejected batch if the error demands it (docs/protocol.md §2.6). Otherwise the TV
+ * retries the batch unchanged.
  */
 function repairBatch(core: PlayerCore, batch: Batch, error: SignageError): void {
   if (core.state.batch !== batch) return;

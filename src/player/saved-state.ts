@@ -79,7 +79,7 @@ export class SavedPlayerState {
     return this.#loaded;
   }
 
-  /** Returns the saved binding, to compare it with the binding in memory. */
+  /** Reads the binding again from the persistent memory, to compare it with the binding in RAM. */
   async savedBinding(): Promise<PlayerBinding | undefined> {
     return (await this.#hold(() => this.#memory.load()))?.binding;
   }
