@@ -20,7 +20,7 @@ export interface EndpointTraffic extends Latencies {
 const noLatencies: Latencies = { p50Ms: 0, p95Ms: 0, p99Ms: 0, maxMs: 0 };
 const microsecondsPerMs = 1000;
 
-/** Two significant figures give an error of about 1 % and need only a few kilobytes of memory. */
+/** Two significant figures give an error of about 1 % and need only about 25 KB of memory. */
 const makeTimes = () =>
   createHistogram({ lowest: 1, highest: 600 * 1000 * microsecondsPerMs, figures: 2 });
 

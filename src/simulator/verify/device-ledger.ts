@@ -90,7 +90,7 @@ export class DeviceLedger {
     return this.#acknowledged.length;
   }
 
-  /** Number of repeated batches, each repeat counted. */
+  /** Number of repeated attempts to send a batch. */
   get repeats(): number {
     return this.#repeats;
   }
