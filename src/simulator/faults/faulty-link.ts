@@ -44,8 +44,8 @@ async function* firstHalf(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 /**
- * Draws the faults of one request. Each rule draws its share and its delay for all requests, also
- * for those that it does not affect. So its target does not change the later draws.
+ * Draws the faults of one request. Each rule draws its hit and its delay even for requests that it
+ * does not affect, so that runs stay reproducible.
  */
 function drawFaults({ rules, random, counters }: LinkOptions, url: string): RequestFaults {
   if (!random) return noFaults;

@@ -99,7 +99,7 @@ export interface FleetProgress {
   compared: number;
 }
 
-/** The number of faults that one rule has injected. */
+/** Number of times that one fault rule took effect. For `offline`: number of failed requests. */
 export interface FaultCount {
   rule: string;
   count: number;

@@ -33,7 +33,7 @@ export class IndexedDbMemory implements PlayerMemory {
     this.#freeSpace = freeSpace;
   }
 
-  /** Returns the saved state. Restores the binding from its copy if the database was evicted. */
+  /** Returns the saved state. Restores the binding from its copy if the database has lost it. */
   async load(): Promise<PlayerState | undefined> {
     const database = await this.#database.open();
     const transaction = database.transaction(['head', 'events']);

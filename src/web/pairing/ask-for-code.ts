@@ -8,7 +8,7 @@ import { after } from '../timing.ts';
 import { explainDelay, explainNoClaim } from './messages.ts';
 import type { PairingScreen } from './pairing-screen.ts';
 
-/** Duration for which an offer is shown that needs no answer. */
+/** Display time of an offer that needs no answer. */
 const offerShownMs = 3 * secondMs;
 const claimItem = 'signage-player-claim';
 
