@@ -6,7 +6,10 @@ const firstDelayMs = 2 * secondMs;
 /** Maximum `Retry-After`. Larger values are capped. */
 const maxRetryAfterMs = dayMs;
 
-/** Delays are rounded, because Node handles timers of equal length much more cheaply. */
+/**
+ * Unit to which `withJitter` rounds delays, because Node handles timers of equal length much more
+ * cheaply.
+ */
 const roundingMs = 100;
 
 /** Adds up to 10 % jitter in either direction, so that TVs that started together drift apart. */

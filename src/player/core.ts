@@ -32,7 +32,7 @@ export class PlayerCore {
   readonly speed: number;
   readonly stage: Stage;
   readonly record: SavedPlayerState;
-  /** Reason why the TV has no key. */
+  /** Reason why the TV needs a pairing code. Unused while the TV has a key. */
   unpaired: { why: UnpairedReason; error: SignageError | undefined } = {
     why: 'new',
     error: undefined,
@@ -163,7 +163,7 @@ export class PlayerCore {
 
   /**
    * Makes a call that a power cut aborts. Each call has its own short-lived signal. One signal for
-   * the life of a simulated TV would take a tenth of its RAM.
+   * the life of a simulated TV would take a tenth of the TV's RAM.
    */
   async abortable<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.isCut) throw interrupted();

@@ -133,8 +133,8 @@ export async function runNetworkLoop(core: PlayerCore): Promise<void> {
 }
 
 /**
- * Sends the queued events before an orderly stop, until the queue is empty or a call fails. After a
- * failure, continues only if it repaired the batch. Unsent events stay saved.
+ * Sends the queued events before an orderly stop. Ends when the queue is empty, or after a failure
+ * that repaired no batch. Unsent events stay saved.
  */
 export async function sendRemainingEvents(core: PlayerCore): Promise<void> {
   while (unsentCount(core) > 0 && core.state.binding && !core.isCut) {

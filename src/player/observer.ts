@@ -62,7 +62,7 @@ export interface PlayerObserver {
   onPhase?(phase: PlayerPhase): void;
   /** A playlist was loaded or fetched. `undefined` if the TV has no playlist. */
   onPlaylist?(playlist: ActivePlaylist | undefined): void;
-  /** An item is shown. `undefined` if nothing is shown any more. */
+  /** The player passed an item to the stage. `undefined` if the player shows nothing any more. */
   onShow?(item: PlaylistItem | undefined): void;
   /** The TV was paired. The key is already saved. */
   onBound?(binding: Omit<PlayerBinding, 'apiKey'>): void;

@@ -74,8 +74,8 @@ export interface PlayerOptions {
    */
   rotateEveryMs?: number | undefined;
   /**
-   * Maximum number of unsent events, up to 200,000. Beyond it, the oldest are dropped. Default:
-   * 10,000.
+   * Maximum number of unsent events, up to 200,000. Beyond it, the player drops the oldest events.
+   * Default: 10,000.
    */
   queueLimit?: number;
 }
@@ -97,7 +97,10 @@ export interface Showing {
   item: PlaylistItem;
   /** Index in the playlist, from 0. */
   place: number;
-  /** Time at which the item appeared, by the TV's clock, in Unix epoch milliseconds. */
+  /**
+   * Time at which the player passed the item to the stage, by the TV's clock, in Unix epoch
+   * milliseconds.
+   */
   sinceMs: number;
 }
 

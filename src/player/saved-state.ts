@@ -22,7 +22,7 @@ class SingleFlight {
     return this.#next;
   }
 
-  /** Resolves once no run is pending, whether it succeeded or failed. */
+  /** Resolves once no run is pending. Ignores errors of runs. */
   async idle(): Promise<void> {
     for (let last = this.#next ?? this.#current; last; last = this.#next)
       await last.catch(() => {});

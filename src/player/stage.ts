@@ -44,7 +44,7 @@ export interface Stage {
    * next item is ready, or until `clear` is called.
    */
   show(item: PlaylistItem, forMs: number, signal: AbortSignal): Promise<Shown>;
-  /** Removes the item. The player has no item to show. */
+  /** Removes the visible item. The player then shows nothing until the next call of `show`. */
   clear(): void;
 }
 

@@ -20,8 +20,8 @@ export interface Rotating {
 }
 
 /**
- * The previous key. It works again if the new key is replaced before its first use, or after the
- * restore of an older backup.
+ * The previous key. It may still work after the service has rejected the new key. The new key was
+ * then replaced before its first use, or an older backup was restored.
  */
 export interface FormerKey {
   apiKey: string;
@@ -70,8 +70,8 @@ export interface PlayerHead {
    */
   readonly nextSeq?: number | null | undefined;
   /**
-   * The pending batch. It is sent again, unchanged and under the same key, until the service
-   * accepts or rejects it.
+   * The pending batch. It is sent again, unchanged and under the same `Idempotency-Key`, until the
+   * service accepts or rejects it.
    */
   readonly batch?: Batch | undefined;
 }

@@ -167,7 +167,7 @@ async function runPlayer(): Promise<void> {
     const code = codeInFragment(location.hash);
     clearFragment();
     if (!code || screen.submit(code)) return;
-    // A person opened a URL with a code while another code is delayed, or before the service has
+    // A person opened a URL with a code while another code was delayed, or before the service had
     // rejected the stored key.
     firstCode = code;
     player.withdrawCode();

@@ -17,7 +17,9 @@ export interface ClaimOptions {
   deviceInfo: DeviceInfoInput;
   clock: Clock;
   random: Random;
-  /** Keeps the claim's key, so that a TV shows the same claim again after a restart. */
+  /**
+   * Keeps the claim's `Idempotency-Key`, so that a TV shows the same claim again after a restart.
+   */
   keyMemory?: ClaimKeyMemory | undefined;
   /** Called to show each new claim. */
   onClaim(claim: string): void;

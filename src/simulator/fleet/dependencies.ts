@@ -17,8 +17,8 @@ interface ConnectionPool {
 }
 
 /**
- * Makes a pool of at most `connections` connections. Further requests wait for a free one. `null`:
- * no limit. `certificates` (PEM) are trusted in place of Node's own.
+ * Makes a pool of at most `connections` connections. Further requests wait for a free connection.
+ * `null`: no limit. `certificates` (PEM) are trusted in place of Node's own.
  */
 function makePool(
   connections: number | null,

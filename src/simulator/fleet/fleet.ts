@@ -255,7 +255,7 @@ class FleetRun {
 
 /**
  * Runs a fleet of simulated TVs against a service, with the given faults. Each TV registers, plays
- * and reports like a real TV. At the end the run compares the events that the service acknowledged
+ * and reports like a real TV. At the end, the run compares the events that the service acknowledged
  * with the events that it stored.
  *
  * Creates a venue, screens and pairing codes, unless `codes` are given. At the end, the run deletes

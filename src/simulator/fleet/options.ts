@@ -27,8 +27,8 @@ export interface FleetOptions {
    */
   codes?: readonly string[] | undefined;
   /**
-   * Folder that saves the fleet. The next run with this folder continues with the same TVs.
-   * Default: the run saves nothing, and deletes the records it has created.
+   * Folder in which the run saves the fleet. The next run with this folder continues with the same
+   * TVs. Default: the run saves nothing, and deletes the records it has created.
    */
   keep?: string | undefined;
   /** Name of the service that the saved fleet belongs to. Default: `url`. */

@@ -39,7 +39,7 @@ export class FleetCounters {
   /** Number of key rotations, and of fallbacks to the previous key. */
   rotations = 0;
   fallBacks = 0;
-  /** Number of faults injected, by rule. */
+  /** Number of times that each fault rule took effect. */
   readonly faults = new Map<string, number>();
   readonly #failures = new Map<string, Failures>();
 

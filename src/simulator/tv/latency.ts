@@ -1,7 +1,10 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import type { RuntimeOperation } from '../../player/observer.ts';
 
-/** Response times, in milliseconds from sending the request to the last byte. */
+/**
+ * Response times in milliseconds, from the start of the request to the last byte. They include the
+ * wait for a free connection.
+ */
 export interface Latencies {
   p50Ms: number;
   p95Ms: number;
@@ -52,7 +55,7 @@ export class LatencyRecorder {
     if (status === undefined) return;
     const tookUs = Math.max(1, Math.round(tookMs * microsecondsPerMs));
     endpoint.times.record(tookUs);
-    // A held answer is late on purpose.
+    // The service delays held answers on purpose.
     if (operation !== 'getDeviceChanges') this.#all.record(tookUs);
   }
 

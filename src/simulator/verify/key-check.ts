@@ -7,7 +7,7 @@ import type { FleetLedger } from './ledger.ts';
 
 /** The result of checking the keys of all TVs. */
 export interface KeyBalance {
-  /** Number of TVs with a key whose device was not revoked. */
+  /** Number of TVs that have a key, and whose device was not revoked. */
   tvs: number;
   /** Number of keys ever issued to the checked devices. */
   issued: number;

@@ -8,7 +8,7 @@ export interface Finding {
    * `several_working_keys`, `locked_out`.
    */
   code: string;
-  /** Number of affected events, or of occurrences for the other codes. */
+  /** Number of affected events for the codes `events_…`, otherwise number of occurrences. */
   count: number;
   /** Description of the first occurrence. */
   message: string;

@@ -51,8 +51,8 @@ async function request(url: string, stored: MediaRecord | undefined): Promise<Re
   if (stored?.etag && stored.bytes > 0) {
     const headers = { range: `bytes=${stored.bytes}-`, 'if-range': stored.etag };
     const rest = await fetch(url, { headers, credentials: 'omit' }).catch(() => undefined);
-    // Otherwise requests the whole file. The host may reject these headers. A 416 means that a
-    // power cut came after the last part.
+    // After a failure or a 416, requests the whole file. The host may reject these headers. A 416
+    // means that a power cut came after the last part.
     if (rest && rest.status !== 416) return rest;
     await rest?.body?.cancel();
   }

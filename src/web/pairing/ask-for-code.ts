@@ -12,7 +12,9 @@ import type { PairingScreen } from './pairing-screen.ts';
 const offerShownMs = 3 * secondMs;
 const claimItem = 'signage-player-claim';
 
-/** Keeps the key of the claim, so that the page shows the same claim after a reload. */
+/**
+ * Keeps the `Idempotency-Key` of the claim, so that the page shows the same claim after a reload.
+ */
 const claimKey: ClaimKeyMemory = {
   load: () => localStorage.getItem(claimItem) ?? undefined,
   save: (key) =>

@@ -52,7 +52,7 @@ async function painted(): Promise<void> {
 /** The screen of the TV. The visible item stays until a frame of the next item is decoded. */
 export class ScreenStage implements Stage {
   look: Look = { fit: 'contain', sound: false };
-  /** Whether an item is visible. */
+  /** Whether an item has become visible since the last `clear`. */
   isShowing = false;
   /** Called before each item. At that moment, a reload of the page disturbs least. */
   onNext: () => void = () => {};
