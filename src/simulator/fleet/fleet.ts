@@ -90,8 +90,8 @@ class FleetRun {
   }
 
   /**
-   * Prepares and simulates. Returns the error that made the run fail. An interruption is not an
-   * error.
+   * Prepares and runs the simulation. Returns the error that made the run fail. An interruption is
+   * not an error.
    */
   async #begin(): Promise<{ error: unknown } | undefined> {
     try {

@@ -2,8 +2,8 @@ import type { Clock } from '../../domain/clock.ts';
 import type { PlayerClock } from '../../player/options.ts';
 
 /**
- * Limits how many TVs have a request in flight. The other TVs wait before their next step. This
- * backpressure makes a fast fleet as slow as a slow service, so that requests do not pile up.
+ * Limits the number of TVs with a request in flight. The other TVs wait before their next step.
+ * This backpressure makes a fast fleet as slow as a slow service, so that requests do not pile up.
  */
 export class ConcurrencyLimiter {
   readonly #limit: number;
