@@ -6,7 +6,10 @@ const firstDelayMs = 2 * secondMs;
 /** Maximum `Retry-After`. Larger values are capped. */
 const maxRetryAfterMs = dayMs;
 
-/** Delays are rounded, because Node handles timers of equal length much more cheaply. */
+/**
+ * Unit to which `withJitter` rounds delays, because Node handles timers of equal length much more
+ * cheaply.
+ */
 const roundingMs = 100;
 
 /** Adds up to 10 % jitter in either direction, so that TVs that started together drift apart. */
@@ -15,8 +18,8 @@ export function withJitter(core: PlayerCore, ms: number): number {
 }
 
 /**
- * Returns whether the same request may succeed later. Any other error is a bug of the app, and must
- * not cause rapid retries (docs/protocol.md §2.6).
+ * Returns whether the same request may succeed later. A permanent error is a bug of the app, and
+ * must not cause rapid retries (docs/protocol.md §2.6).
  */
 export function isTransient(error: SignageError): boolean {
   const { code, status, retryAfterSeconds } = error;

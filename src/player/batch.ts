@@ -16,8 +16,8 @@ export const largestBatch = 100;
 const seconds = (timeMs: number) => Math.floor(timeMs / 1000);
 
 /**
- * Returns the proof that an item was played for `duration` seconds until `atMs`. It is an
- * `impression` of the campaign, or a `play` without one (docs/protocol.md §2.5).
+ * Returns the proof that an item was played for `duration` seconds until `atMs`. An item of a
+ * campaign gives an `impression`, any other item a `play` (docs/protocol.md §2.5).
  */
 export function proofOfPlay(
   playlist: ActivePlaylist,
@@ -36,7 +36,7 @@ export function proofOfPlay(
   };
 }
 
-/** Returns the report of an item that could not be played. */
+/** Returns the event for an item that could not be played. */
 export function playbackError(
   { creativeId }: PlaylistItem,
   atMs: number,

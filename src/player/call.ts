@@ -22,9 +22,9 @@ function forgetKey(core: PlayerCore, reason: UnpairedReason, error: SignageError
 }
 
 /**
- * Falls back to the previous key, once. Returns whether there was a previous key. It still works if
- * the new key was replaced before its first use, or after the restore of an older backup
- * (docs/protocol.md §2.8).
+ * Falls back to the previous key, unless the service has rejected it, too. Returns whether the TV
+ * fell back. The previous key may still work: the new key was replaced before its first use, or an
+ * older backup was restored (docs/protocol.md §2.8).
  */
 function fallBackToPreviousKey(core: PlayerCore, error: SignageError): boolean {
   const { binding, formerKey } = core.state;
@@ -40,7 +40,7 @@ function fallBackToPreviousKey(core: PlayerCore, error: SignageError): boolean {
 }
 
 /**
- * Uses the saved key if it differs from the key in memory, which may be corrupted. Otherwise falls
+ * Uses the saved key if it differs from the key in RAM, which may be corrupted. Otherwise falls
  * back to the previous key, or forgets the key.
  */
 async function checkKey(core: PlayerCore, error: SignageError): Promise<void> {
@@ -54,8 +54,8 @@ function leaveRevoked(core: PlayerCore, error: SignageError): void {
 }
 
 /**
- * Changes the id in paths. A TV has the ids of its device and of its screen. If the service rejects
- * one id, the TV uses the other id.
+ * Changes the id in the paths of requests. A TV has the ids of its device and of its screen. If the
+ * service rejects one id, the TV uses the other id.
  */
 function switchId(core: PlayerCore): void {
   const { binding } = core.state;

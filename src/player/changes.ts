@@ -12,11 +12,12 @@ const minIntervalMs = 5 * secondMs;
 /** Minimum time between two requests with a changed cursor. */
 const minChangedIntervalMs = secondMs;
 /**
- * Share of a hold before which an unchanged answer counts as cut off. The service holds a request
- * for at least 80 % of the requested time. A short hold may therefore end within `minIntervalMs`.
+ * An unchanged answer within this share of the requested time was not held in full. The service
+ * holds a request for at least 80 % of this time. `minIntervalMs` alone is no criterion, because
+ * the requested time may be shorter.
  */
 const earlyShare = 0.5;
-/** Number of holds in a row that may end early before the TV pauses for one sync interval. */
+/** Number of early ends in a row after which the TV pauses for one sync interval. */
 const maxEarlyEnds = 3;
 /** Length of the next hold, as a share of the time after which a proxy cut a hold off. */
 const shorterShare = 0.8;
@@ -40,7 +41,7 @@ function isOtherPlaylist({ state }: PlayerCore, playlist: DeviceChanges['playlis
   return playlist ? playlist.etag !== state.playlist?.etag : state.playlist !== undefined;
 }
 
-/** Repeats requests for changes. Makes a fetch due when an answer names new content. */
+/** Long-polls for changes. Makes a fetch due when an answer names new content. */
 class ChangesWatch {
   readonly #core: PlayerCore;
   #cursor: string | undefined;
@@ -102,7 +103,8 @@ class ChangesWatch {
   #handle({ cursor, playlist, config }: DeviceChanges, tookMs: number): number {
     this.#failures = 0;
     if (cursor === this.#cursor) {
-      // An intermediary answers in place of the service, or ends the hold.
+      // Such an early answer means that an intermediary answers in place of the service, or ends
+      // holds.
       const isEarly = tookMs < earlyShare * this.#waitSeconds * secondMs;
       if (isEarly && tookMs < minIntervalMs) return this.#delayAfterEarlyEnd(tookMs);
       this.#earlyEnds = 0;
@@ -148,8 +150,8 @@ class ChangesWatch {
 }
 
 /**
- * Keeps a request for changes open while the TV lives, to learn of changes at once
- * (docs/protocol.md §2.9). The periodic fetches continue, so if a service or proxy prevents holds,
+ * Long polling: keeps a request for changes open while the TV lives, to learn of changes at once
+ * (docs/protocol.md §2.9). The periodic fetches continue. So if a service or proxy prevents holds,
  * changes only arrive later. Does nothing if the speed is not 1, because a held request would stop
  * a virtual clock.
  */

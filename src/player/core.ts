@@ -17,9 +17,9 @@ import { type Stage, timerStage } from './stage.ts';
 import { type PlayerBinding, type PlayerHead, ramMemory } from './state.ts';
 
 const noObserver: PlayerObserver = {};
-/** Valid range of the intervals in a config (docs/protocol.md §5.4). */
+/** Valid range of the intervals in a config, in minutes (docs/protocol.md §5.4). */
 const intervalRange = { min: 1, max: 1440 };
-/** Intervals that are used if the config has no valid value. */
+/** Intervals in minutes, used if the config contains no number. */
 const defaultIntervals = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1 };
 
 export type FetchOperation = 'getDeviceConfig' | 'getPlaylist';
@@ -32,23 +32,26 @@ export class PlayerCore {
   readonly speed: number;
   readonly stage: Stage;
   readonly record: SavedPlayerState;
-  /** Reason why the TV has no key. */
+  /** Reason why the TV needs a pairing code. Unused while the TV has a key. */
   unpaired: { why: UnpairedReason; error: SignageError | undefined } = {
     why: 'new',
     error: undefined,
   };
   showing: Showing | undefined;
   readonly answers: Partial<Record<RuntimeOperation, PlayerAnswer>> = {};
-  /** Whether the last call got a response. */
+  /** Whether the last call reached the service. Ignores holds without a response. */
   reached = true;
   isRegistering = false;
-  /** Whether a person wants to type another code instead of the code in progress. */
+  /** Whether a person has withdrawn the code of the pending registration, to type another code. */
   isCodeWithdrawn = false;
   /** Whether queued events must be sent at once. */
   isUrgent = false;
-  /** Maximum batch size. Halved when the service rejects a batch as too large. */
+  /**
+   * Maximum batch size. Halved when the service rejects a batch without naming events. Doubled by
+   * each success, up to `largestBatch`.
+   */
   batchLimit = largestBatch;
-  /** Number of repairs of rejected batches. */
+  /** Number of rejected batches that the TV has split, or from which it has dropped events. */
   repairs = 0;
   /** Whether an orderly stop was requested. */
   isStopping = false;
@@ -57,7 +60,7 @@ export class PlayerCore {
   readonly showNotifier = new Notifier();
   readonly networkNotifier = new Notifier();
   readonly changesNotifier = new Notifier();
-  /** Fetches that an answer for changes has made due, because the content has changed. */
+  /** Fetches to make at once, because an answer for changes named new content. */
   readonly due = new Set<FetchOperation>();
   readonly #random: Random;
   #bound: { client: DeviceClient; id: string } | undefined;
@@ -91,7 +94,7 @@ export class PlayerCore {
     return this.record.isCut;
   }
 
-  /** Whether the TV has a key and is not stopping. */
+  /** Whether the TV plays with a key, and neither an orderly stop nor a power cut has begun. */
   get isLive(): boolean {
     return this.isPlaying && !this.isEnding && this.state.binding !== undefined;
   }
@@ -107,7 +110,8 @@ export class PlayerCore {
   }
 
   /**
-   * Returns the client with the device key, and the id used in its paths. Throws `not_registered`.
+   * Returns the client with the device key, and the id for the paths of its requests. Throws
+   * `not_registered` without a key.
    */
   get bound(): { client: DeviceClient; id: string } {
     const { binding } = this.state;
@@ -159,7 +163,7 @@ export class PlayerCore {
 
   /**
    * Makes a call that a power cut aborts. Each call has its own short-lived signal. One signal for
-   * the life of a TV would take a tenth of the TV's memory.
+   * the life of a simulated TV would take a tenth of the TV's RAM.
    */
   async abortable<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.isCut) throw interrupted();
@@ -197,7 +201,7 @@ export class PlayerCore {
     this.changesNotifier.notify();
   }
 
-  /** Makes the network loop fetch at once, unless it waits after a failure. */
+  /** Makes the network loop fetch at once. A fetch that waits after a failure keeps its delay. */
   makeDue(operation: FetchOperation): void {
     this.due.add(operation);
     this.networkNotifier.notify();

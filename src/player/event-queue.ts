@@ -10,16 +10,16 @@ export interface QueuedEvent {
 export interface QueueChange {
   /** Position of the oldest event. All events before it have left the queue. */
   readonly queueStart: number;
-  /** New events, in ascending order. They replace events at the same positions. */
+  /** New events, in ascending order of position. They replace events at the same positions. */
   readonly added: readonly QueuedEvent[];
 }
 
-/** Maximum number of released slots at the front before the array is compacted. */
+/** Number of released slots at the front up to which the array is not compacted. */
 const maxReleased = 1024;
 
 /**
- * The unsent events of a TV, oldest first. Adding or removing an event takes constant time on
- * average. Each event has a position. The positions are consecutive.
+ * The unsent events of a TV, oldest first. `push` and `shift` take amortised constant time per
+ * event. Each event has a position. The positions are consecutive.
  */
 export class EventQueue {
   #slots: EventInput[];
@@ -85,8 +85,8 @@ export class EventQueue {
   }
 
   /**
-   * Returns the changes since the last call. `undo` makes the next call return these changes again,
-   * because they could not be saved.
+   * Returns the changes since the last call. If the changes cannot be saved, call `undo`: the next
+   * call then returns them again.
    */
   takeChange(): QueueChange & { undo(): void } {
     const { start } = this;

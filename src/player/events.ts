@@ -9,8 +9,8 @@ const defaultQueueLimit = 10_000;
 const defaultRetentionDays = 7;
 
 /**
- * Removes and returns the events above the queue limit, and those older than the retention time of
- * the config.
+ * Removes and returns the oldest events above the queue limit, and events older than the retention
+ * time of the config (default: 7 days).
  */
 function dropSurplus(core: PlayerCore): EventInput[] {
   const { queueLimit = defaultQueueLimit } = core.options;
@@ -74,8 +74,8 @@ function rejectedIndexes({ errors = [] }: SignageError, count: number): Readonly
 }
 
 /**
- * Drops the rejected events of a batch. Returns the other events to the queue. They are sent under
- * a new idempotency key.
+ * Drops the rejected events of a batch. Returns the other events to the queue. The TV sends them
+ * under a new idempotency key.
  */
 function dropEvents(
   core: PlayerCore,
@@ -103,8 +103,8 @@ function splitBatch(core: PlayerCore, batch: Batch): void {
 }
 
 /**
- * Repairs a rejected batch as its error demands (docs/protocol.md §2.6). After any other error, the
- * batch is retried unchanged.
+ * Repairs a rejected batch if the error demands it (docs/protocol.md §2.6). Otherwise the TV
+ * retries the batch unchanged.
  */
 function repairBatch(core: PlayerCore, batch: Batch, error: SignageError): void {
   if (core.state.batch !== batch) return;

@@ -13,8 +13,8 @@ export interface Place {
 export const isPlayable = ({ duration }: PlaylistItem) => Number.isFinite(duration) && duration > 0;
 
 /**
- * Returns the first playable item from `index` on. The playlist repeats, and must have a playable
- * item.
+ * Returns the first playable item from `index` on. Wraps around at the end. The playlist must
+ * contain a playable item.
  */
 export function placeFrom(playlist: ActivePlaylist, index: number): Place {
   const { items } = playlist;

@@ -75,10 +75,7 @@ function scheduleEvents(core: PlayerCore, schedule: Schedule): void {
     schedule.dueIn(reportAfterSeconds * secondMs);
 }
 
-/**
- * Makes the fetches due for which changes were announced. A fetch that waits after a failure keeps
- * its delay.
- */
+/** Makes announced fetches due. A fetch that waits after a failure keeps its delay. */
 function scheduleDue(core: PlayerCore, schedules: ReadonlyMap<Job, Schedule>): void {
   for (const [operation, job] of fetches) {
     const schedule = schedules.get(job);
@@ -102,7 +99,7 @@ async function runJob(core: PlayerCore, schedule: Schedule, { run, nextMs }: Job
       schedule.failures++;
       core.fail(error);
     }
-    // A repaired batch is sent again without delay.
+    // The TV sends a repaired batch again without delay.
     schedule.dueIn(core.repairs > repairs ? 0 : retryDelayMs(core, error, schedule.failures));
   }
 }
@@ -136,8 +133,8 @@ export async function runNetworkLoop(core: PlayerCore): Promise<void> {
 }
 
 /**
- * Sends the queued events before an orderly stop, until the queue is empty or a call fails. Unsent
- * events stay saved.
+ * Sends the queued events before an orderly stop. Ends when the queue is empty, or after a failure
+ * that repaired no batch. Unsent events stay saved.
  */
 export async function sendRemainingEvents(core: PlayerCore): Promise<void> {
   while (unsentCount(core) > 0 && core.state.binding && !core.isCut) {

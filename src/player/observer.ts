@@ -6,7 +6,7 @@ import type { PlayerBinding } from './state.ts';
 /**
  * The phase of a TV. `unpaired`: without a key. `registering`: trying a pairing code. `playing`:
  * bound and showing an item. `dark`: bound, with nothing to show. `offline`: bound, and the last
- * call got no response. An offline TV keeps playing its saved playlist while that is valid.
+ * call got no response. An offline TV keeps playing its saved playlist while the playlist is valid.
  */
 export type PlayerPhase = 'unpaired' | 'registering' | 'playing' | 'dark' | 'offline';
 
@@ -60,9 +60,9 @@ export interface PlayerObserver {
   onAnswer?(answer: PlayerAnswer): void;
   /** The phase changed. */
   onPhase?(phase: PlayerPhase): void;
-  /** A playlist was loaded or fetched. `undefined` if the TV has no playlist any more. */
+  /** A playlist was loaded or fetched. `undefined` if the TV has no playlist. */
   onPlaylist?(playlist: ActivePlaylist | undefined): void;
-  /** An item is shown. `undefined` if nothing is shown any more. */
+  /** The player passed an item to the stage. `undefined` if the player shows nothing any more. */
   onShow?(item: PlaylistItem | undefined): void;
   /** The TV was paired. The key is already saved. */
   onBound?(binding: Omit<PlayerBinding, 'apiKey'>): void;
@@ -72,6 +72,9 @@ export interface PlayerObserver {
   onFallBack?(error: SignageError): void;
   /** The TV lost its key. */
   onUnpaired?(why: UnpairedReason, error: SignageError | undefined): void;
-  /** A call or a save failed. The player retries as the protocol requires. */
+  /**
+   * A call, a save or the stage failed, or the service rejected a pairing code. The player retries
+   * if the protocol allows it.
+   */
   onFailure?(error: unknown): void;
 }

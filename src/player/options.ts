@@ -22,7 +22,7 @@ import type { PlayerMemory } from './state.ts';
 export interface PlayerClock extends Clock {
   /**
    * Stops the clock while the work runs, so the response time of the service does not count as
-   * simulated time. Without it, the clock never stops.
+   * simulated time. Without `hold`, the clock never stops.
    */
   hold?<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -39,13 +39,13 @@ export interface PlayerOptions {
   /** Persistent memory of the TV. Default: `ramMemory()`. */
   memory?: PlayerMemory;
   /**
-   * Returns the next pairing code. Called at the first start, after a rejected code, and when the
-   * key is lost. `undefined` ends `run`. Default: no codes.
+   * Returns the next pairing code. Called for a TV without a key: at the start, after a rejected or
+   * withdrawn code, and after the loss of the key. `undefined` ends `run`. Default: no codes.
    */
   nextCode?(why: UnpairedReason, error: SignageError | undefined): Promise<string | undefined>;
   /**
-   * Where items are shown. Default: a stage without a screen, on which each item only takes its
-   * time.
+   * Stage on which the player shows items. Default: a stage without a screen, on which each item
+   * only takes its time.
    */
   stage?: Stage;
   /** Callbacks for the actions of the player. Default: no callbacks. */
@@ -74,8 +74,8 @@ export interface PlayerOptions {
    */
   rotateEveryMs?: number | undefined;
   /**
-   * Maximum number of unsent events, up to 200,000. Beyond it, the oldest are dropped. Default:
-   * 10,000.
+   * Maximum number of unsent events, up to 200,000. Beyond it, the player drops the oldest events.
+   * Default: 10,000.
    */
   queueLimit?: number;
 }
@@ -86,9 +86,9 @@ export interface PlayerOptions {
  */
 export interface PlayerEnd {
   reason: 'stopped' | 'aborted' | 'unpaired';
-  /** Reason why a code is needed, after `unpaired`. */
+  /** With `unpaired`: the reason why the TV needs a code. */
   why?: UnpairedReason;
-  /** Error of the service after `unpaired`, if any. */
+  /** With `unpaired`: the error of the service, if any. */
   error?: SignageError | undefined;
 }
 
@@ -97,7 +97,10 @@ export interface Showing {
   item: PlaylistItem;
   /** Index in the playlist, from 0. */
   place: number;
-  /** Time at which the item appeared, by the TV's clock, in Unix epoch milliseconds. */
+  /**
+   * Time at which the player passed the item to the stage, by the TV's clock, in Unix epoch
+   * milliseconds.
+   */
   sinceMs: number;
 }
 

@@ -97,7 +97,10 @@ class Playback {
     if (duration > 0) this.#failures = 0;
   }
 
-  /** Resolves once the item has left the stage. Calls `onBegin` when the stage has begun. */
+  /**
+   * Shows an item until its time is over, it fails, or it must leave the stage. Calls `onBegin`
+   * after the call of `Stage.show`.
+   */
   async #showFor(item: PlaylistItem, forMs: number, onBegin: () => void): Promise<Shown> {
     const core = this.#core;
     const ending = new AbortController();
@@ -129,7 +132,7 @@ class Playback {
 
   /**
    * Returns whether the item must leave the stage now (docs/protocol.md §2.3). An item that a new
-   * version does not contain leaves as soon as the first item of that version is ready.
+   * playlist does not contain leaves as soon as the first item of the new playlist is ready.
    */
   #mustLeave(item: PlaylistItem): boolean {
     const playlist = this.#core.isLive ? playable(this.#core) : undefined;

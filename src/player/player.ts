@@ -21,7 +21,8 @@ function connectPower(core: PlayerCore, signal: AbortSignal | undefined): () => 
 }
 
 /**
- * Runs all loops of the TV until it stops. If playback or the network loop fails, all loops end.
+ * Runs all loops of the TV until it stops, loses its key or loses power. If one of playback and the
+ * network loop ends, all loops end.
  */
 async function play(core: PlayerCore): Promise<void> {
   core.isPlaying = true;
@@ -30,12 +31,14 @@ async function play(core: PlayerCore): Promise<void> {
 }
 
 /**
- * A simulated TV that follows docs/protocol.md. It registers, plays its playlist, keeps the
- * intervals of its config and reports what it played. It keeps playing while the service is down.
- * It resumes after a power cut if it gets the same `memory`.
+ * The TV side of docs/protocol.md, for the web player, `signage tv` and the simulator. A player
+ * registers, plays its playlist, keeps the intervals of its config, and reports the played items.
+ * It keeps playing while the service is down. It resumes after a power cut if it gets the same
+ * `memory`.
  *
- * `run` does all of this. The other methods are single steps, for tests. The steps throw the
- * client's `SignageError`s, and `not_registered` without a key.
+ * `run` does all of this. `register`, `fetchConfig`, `fetchPlaylist`, `flush` and `rotateKey` are
+ * single steps, for tests. They throw the client's `SignageError`s. Steps that need a key throw
+ * `not_registered` without one.
  *
  * @example
  * const tv = new Player({
@@ -55,7 +58,7 @@ export class Player {
     this.#core = new PlayerCore(options);
   }
 
-  /** The current state. */
+  /** Returns a snapshot of the state. */
   get state(): PlayerView {
     const { phase, state, showing, answers } = this.#core;
     const { binding, config, playlist, batch } = state;
@@ -76,10 +79,10 @@ export class Player {
 
   /**
    * Runs the TV until `stop` is called, the signal aborts, or there is neither a key nor a code.
-   * With `forMs` it stops after this time by its own clock, in milliseconds.
+   * With `forMs`, the TV stops after this time by its own clock, in milliseconds.
    *
-   * Aborting simulates a power cut: nothing is sent or saved any more. Rejects if the memory cannot
-   * be read or `nextCode` rejects.
+   * An abort acts like a power cut: the TV sends and saves nothing any more. Rejects if the memory
+   * cannot be read or `nextCode` rejects.
    */
   async run(signal?: AbortSignal, forMs?: number): Promise<PlayerEnd> {
     const core = this.#core;
@@ -114,7 +117,7 @@ export class Player {
   }
 
   /**
-   * Loads the saved state and returns the current state. All other methods also load the saved
+   * Loads the saved state, and returns the state. `run` and the single steps also load the saved
    * state.
    */
   async load(): Promise<PlayerView> {
@@ -123,16 +126,16 @@ export class Player {
   }
 
   /**
-   * Makes one attempt to register with a pairing code. If the response was lost, call it again with
-   * the same code.
+   * Makes one attempt to register with a pairing code. After a lost response, call `register` again
+   * with the same code.
    */
   register(pairingCode: string): Promise<void> {
     return this.#step((core) => registerOnce(core, pairingCode));
   }
 
   /**
-   * Stops trying the code in progress, to ask for another code. Does nothing if no code is in
-   * progress.
+   * Makes `run` stop trying the current code and ask for another code. Does nothing if no
+   * registration is pending.
    */
   withdrawCode(): void {
     this.#core.isCodeWithdrawn = this.#core.state.registering !== undefined;
@@ -160,7 +163,7 @@ export class Player {
     return this.#step(flushOnce);
   }
 
-  /** Makes one attempt to rotate the key. If the response was lost, call it again. */
+  /** Makes one attempt to rotate the key. After a lost response, call `rotateKey` again. */
   rotateKey(): Promise<void> {
     return this.#step(rotateOnce);
   }

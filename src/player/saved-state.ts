@@ -22,7 +22,7 @@ class SingleFlight {
     return this.#next;
   }
 
-  /** Resolves once no run is pending, whether it succeeded or failed. */
+  /** Resolves once no run is pending. Ignores errors of runs. */
   async idle(): Promise<void> {
     for (let last = this.#next ?? this.#current; last; last = this.#next)
       await last.catch(() => {});
@@ -79,7 +79,7 @@ export class SavedPlayerState {
     return this.#loaded;
   }
 
-  /** Returns the saved binding, to compare it with the binding in memory. */
+  /** Reads the binding again from the persistent memory, to compare it with the binding in RAM. */
   async savedBinding(): Promise<PlayerBinding | undefined> {
     return (await this.#hold(() => this.#memory.load()))?.binding;
   }

@@ -15,8 +15,8 @@ export class Notifier {
   }
 
   /**
-   * Waits for `forMs`. Ends early at a notification after which `shouldContinue` returns false.
-   * Returns whether the whole time elapsed.
+   * Waits for `forMs`. Calls `shouldContinue` at the start and after each notification, and ends
+   * early if it returns false. Returns whether the whole time elapsed.
    */
   async waitFor(clock: Clock, forMs: number, shouldContinue: () => boolean): Promise<boolean> {
     let hasElapsed = false;
@@ -30,7 +30,8 @@ export class Notifier {
   }
 
   /**
-   * Waits for the work. Ends early at a notification after which `shouldContinue` returns false.
+   * Waits for the work. Calls `shouldContinue` at the start and after each notification, and ends
+   * early if it returns false.
    */
   async waitForWork(work: Promise<unknown>, shouldContinue: () => boolean): Promise<void> {
     let isOver = false;

@@ -3,8 +3,9 @@ import type { Clock } from '../domain/clock.ts';
 
 /**
  * Reason why an item could not be played, as the `reason` of a `playback_error`. `http_404`: the
- * status of its URL. `not_media`: the file is neither an image, a video nor a page. `codec`: the TV
- * cannot decode it. `stalled`: it stopped, or did not begin within 10 seconds.
+ * status of the response. `not_media`: the file is not of the expected type, or differs from its
+ * given size or hash. `codec`: the TV cannot decode the file. `stalled`: the item stopped, or did
+ * not begin within 10 seconds.
  */
 export type PlaybackFailure =
   | 'unreachable'
@@ -15,20 +16,21 @@ export type PlaybackFailure =
   | 'too_large'
   | 'mixed_content';
 
-/** How an item was shown. */
+/** The outcome of showing an item. */
 export interface Shown {
-  /** Time for which the item could be seen, in milliseconds. */
+  /** Time for which the item was visible, in milliseconds. */
   playedMs: number;
   /** Set if the item could not be played to its end. */
   failure?: PlaybackFailure | undefined;
 }
 
-/** Where a player shows its items. A rejection counts as `stalled`. */
+/** The output surface on which a player shows its items. A rejection counts as `stalled`. */
 export interface Stage {
   /**
    * Prepares an item while another item is shown. Resolves with `undefined` once `show` can show
-   * the item without delay, otherwise with the reason. The signal aborts if another item comes
-   * next. The same item may be prepared several times. Default: every item is ready at once.
+   * the item without delay, otherwise with the reason of the failure. The signal aborts if the
+   * player no longer needs the preparation. The same item may be prepared several times. Default:
+   * every item is ready at once.
    * @param isUrgent whether the item on the stage leaves as soon as the prepared item is ready
    */
   prepare?(
@@ -42,7 +44,7 @@ export interface Stage {
    * next item is ready, or until `clear` is called.
    */
   show(item: PlaylistItem, forMs: number, signal: AbortSignal): Promise<Shown>;
-  /** Shows the idle picture. */
+  /** Removes the visible item. The player then shows nothing until the next call of `show`. */
   clear(): void;
 }
 

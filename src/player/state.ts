@@ -20,8 +20,8 @@ export interface Rotating {
 }
 
 /**
- * The previous key. It works again if the new key is replaced before its first use, or after the
- * restore of an older backup.
+ * The previous key. It may still work after the service has rejected the new key. The new key was
+ * then replaced before its first use, or an older backup was restored.
  */
 export interface FormerKey {
   apiKey: string;
@@ -52,7 +52,7 @@ export interface SavedPlaylist {
   validUntilMs: number;
 }
 
-/** The saved members of a TV, except its queue of events. */
+/** The saved state of a TV, without its event queue. */
 export interface PlayerHead {
   readonly registering?: Registering | undefined;
   readonly binding?: PlayerBinding | undefined;
@@ -65,13 +65,13 @@ export interface PlayerHead {
   readonly configTag?: string | undefined;
   readonly playlist?: SavedPlaylist | undefined;
   /**
-   * `seq` of the next event (docs/protocol.md §2.5). `undefined`: 1. `null`: the storage has lost
-   * the count, so events are not numbered any more.
+   * `seq` of the next event (docs/protocol.md §2.5). `undefined`: 1. `null`: the count is unknown
+   * or lost, so the TV does not number its events.
    */
   readonly nextSeq?: number | null | undefined;
   /**
-   * The pending batch. It is sent again, unchanged and under the same key, until the service
-   * accepts or rejects it.
+   * The pending batch. It is sent again, unchanged and under the same `Idempotency-Key`, until the
+   * service accepts or rejects it.
    */
   readonly batch?: Batch | undefined;
 }
@@ -96,16 +96,20 @@ export interface StateChange extends QueueChange {
 
 /**
  * The persistent memory of a player. The player makes one call of `save` or `update` at a time. If
- * the call rejects, the player sends nothing that depends on the saved state, and retries later.
+ * the call rejects, the player sends nothing that it must save first, and retries later.
  */
 export interface PlayerMemory {
   /** Resolves with the last saved state, or `undefined` without a saved state. */
   load(): Promise<PlayerState | undefined>;
-  /** Replaces the state. Resolves once the state is durable. Not called if `update` exists. */
+  /**
+   * Replaces the state. Resolves once the state is durable. The player does not call it if `update`
+   * exists.
+   */
   save(state: PlayerState): Promise<void>;
   /**
    * Changes the state atomically. Resolves once the change is durable. `state` returns the whole
-   * state, with all later changes. After a rejection, the next change contains this change.
+   * state, including changes made after the call. After a rejection, the next change contains this
+   * change.
    */
   update?(change: StateChange, state: () => PlayerState): Promise<void>;
 }

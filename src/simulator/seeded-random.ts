@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 /**
  * Reproducible pseudo-random generator. Never use it for secrets. The algorithm is sfc32 of
- * PractRand, whose state is only four words per TV.
+ * PractRand, whose state is only four 32-bit words.
  *
  * @example new SeededRandom('7/tv 1').fraction() // the same in every run
  */

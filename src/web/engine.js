@@ -1,7 +1,7 @@
 // Shows on the screen why the player cannot start. Plain ES5, because browsers that are too old for
 // the player must be able to run it. The content security policy forbids an inline script. The
-// script has no `nomodule`, because new browsers also need it. They retry when the player's own
-// script does not arrive.
+// script has no `nomodule`, because new browsers also need it: it reloads the page if the player's
+// own script does not arrive.
 (function () {
   var retryMs = 15000;
   var tooOld = [
@@ -21,7 +21,7 @@
     tell();
   }
 
-  // The player has taken over, and reports its own errors.
+  // Returns whether the player has taken over. The player then reports its own errors.
   function hasStarted() {
     return document.documentElement.getAttribute('data-started') !== null;
   }

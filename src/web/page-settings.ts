@@ -23,7 +23,8 @@ export interface PlayerSettings extends Look {
 }
 
 /**
- * Returns the settings of the web player in a config. Replaces invalid values by their defaults.
+ * Returns the settings of the web player in a config. Replaces invalid values by their defaults,
+ * except for `reloadHours`.
  */
 export function readSettings(config: DeviceConfig | undefined): PlayerSettings {
   const player = (config as { player?: Record<string, unknown> } | undefined)?.player ?? {};
@@ -38,7 +39,8 @@ export function readSettings(config: DeviceConfig | undefined): PlayerSettings {
 }
 
 /**
- * Returns the offset of the stage in pixels. The stage moves every 10 minutes, to avoid burn-in.
+ * Returns the offset of the stage in pixels, after `step` moves. The stage moves every 10 minutes,
+ * to avoid burn-in.
  */
 export function pixelShift(step: number): { x: number; y: number } {
   const [x, y] = corners[step % corners.length] as (typeof corners)[number];

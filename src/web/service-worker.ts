@@ -1,7 +1,7 @@
-// Serves the page and its scripts if the network is down at a cold start. Media are in IndexedDB,
-// because the Cache API cannot answer range requests of a video.
+// Serves the page and its files, so that the player starts without a network. Media are in
+// IndexedDB, because the Cache API cannot answer range requests of a video.
 
-/** The part of the ServiceWorkerGlobalScope that is used here. */
+/** The members of `ServiceWorkerGlobalScope` that this file uses. */
 interface WorkerScope {
   readonly location: { readonly href: string };
   readonly clients: { claim(): Promise<void> };
@@ -25,7 +25,7 @@ const pageUrl = new URL('../player', scope.location.href).href;
 const fileUrls = SHELL_FILES.map((file) => new URL(file, scope.location.href).href);
 const prefix = 'signage-player ';
 const cacheName = prefix + SHELL_FILES.join(' ');
-/** Maximum wait of a page load for the network. After this time, the stored page is used. */
+/** Maximum wait of a page load for the network. After this time, the stored page is loaded. */
 const patienceMs = 4000;
 
 async function install(): Promise<void> {

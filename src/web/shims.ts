@@ -1,5 +1,4 @@
-// Functions that the player needs and Chromium 63 to 119 lack. This module is imported before all
-// other modules.
+// Polyfills for Chromium 63 to 119. Must be imported before all other modules.
 
 /** An `AbortController` for Chromium 63 to 65, with a `fetch` that rejects when a signal aborts. */
 function shimAbortController(): void {

@@ -48,21 +48,26 @@ const build = buildOf(document.currentScript);
 
 /**
  * Removes a code from the URL, so that a reload does not use the code again. A link with a key
- * stays, because the player opens it at each start.
+ * stays in the URL, so that a reload uses it again.
  */
 function clearFragment(): void {
   if (location.hash !== '' && !bindingInFragment(location.hash))
     history.replaceState(null, '', location.pathname + location.search);
 }
 
-/** Installs the Service Worker. Browsers allow it over HTTPS, and from the loopback address. */
+/**
+ * Installs the Service Worker. Browsers allow one only over HTTPS, and from the loopback address.
+ */
 function installServiceWorker(pageUrl: string): void {
   navigator.serviceWorker
     ?.register(`${pageUrl}/sw.js`, { scope: pageUrl, updateViaCache: 'none' })
     .catch(() => {});
 }
 
-/** Returns the saved state of a player that got its key by a link. Its events are not numbered. */
+/**
+ * Returns the saved state of a player that got its key by a link. Such a player does not number its
+ * events.
+ */
 const stateOf = (binding: PlayerBinding): PlayerState => ({
   format: 1,
   binding,
@@ -115,7 +120,7 @@ async function runPlayer(): Promise<void> {
     deviceInfo,
     memory,
     stage,
-    // A player that was opened by a link keeps its first key.
+    // A player that was opened by a link keeps its first key, because the link contains that key.
     rotateEveryMs: link ? undefined : rotateEveryMs,
     queueLimit,
     async nextCode(why, error) {
@@ -162,8 +167,8 @@ async function runPlayer(): Promise<void> {
     const code = codeInFragment(location.hash);
     clearFragment();
     if (!code || screen.submit(code)) return;
-    // A person typed a code while another code is delayed, or before the service has rejected the
-    // stored key.
+    // A person opened a URL with a code while another code was delayed, or before the service had
+    // rejected the stored key.
     firstCode = code;
     player.withdrawCode();
   });
@@ -219,7 +224,7 @@ async function runPlayer(): Promise<void> {
     screen.hide();
   }
   const ended = player.run(power.signal);
-  // Ends the crash count after a minute, because an item may last longer than a day.
+  // Ends the crash count after a minute, because an item may last a day.
   setTimeout(() => crashLoop.end(), minuteMs);
   stage.onNext = () => {
     if (stage.isShowing) crashLoop.end();

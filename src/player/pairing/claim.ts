@@ -17,18 +17,20 @@ export interface ClaimOptions {
   deviceInfo: DeviceInfoInput;
   clock: Clock;
   random: Random;
-  /** Keeps the claim's key, so that a TV shows the same claim again after a restart. */
+  /**
+   * Keeps the claim's `Idempotency-Key`, so that a TV shows the same claim again after a restart.
+   */
   keyMemory?: ClaimKeyMemory | undefined;
   /** Called to show each new claim. */
   onClaim(claim: string): void;
-  /** Called before a request is repeated. To give up, the function throws. */
+  /** Called before a request is repeated. May throw to give up. */
   onFailure?(error: SignageError): void;
   /**
    * Shows an offer. If `offer.confirm` is true, asks a person at the TV whether to accept the
    * offer. A refusal leads to a new claim.
    */
   accept(offer: ClaimOffer): Promise<boolean>;
-  /** Ends the wait. The wait then rejects with `interrupted`. */
+  /** Aborts `offeredCode`, which then rejects with `interrupted`. */
   signal: AbortSignal;
 }
 
@@ -42,7 +44,7 @@ const maxDelayMs = minuteMs;
 const unsupportedStatuses: readonly unknown[] = [405, 501];
 
 /**
- * Creates claims until an installer has offered a pairing code, and returns the code
+ * Creates claims until `accept` has accepted an offer, and returns the offered pairing code
  * (docs/protocol.md §3.6). Repeats requests that may succeed later. Rejects with all other errors,
  * and with `not_supported` if the service has no claims.
  */
@@ -55,8 +57,8 @@ export async function offeredCode(options: ClaimOptions): Promise<string> {
 }
 
 /**
- * Returns the code that was offered to one claim. `undefined`: the claim has ended without an
- * offer.
+ * Creates a claim, or repeats the creation of the remembered claim, and waits for an offer. Returns
+ * the offered code. `undefined`: the claim has ended, or `accept` refused the offer.
  */
 async function codeOfNextClaim(options: ClaimOptions): Promise<string | undefined> {
   const { client, deviceInfo, clock, random, keyMemory, onClaim, accept, signal } = options;

@@ -66,8 +66,8 @@ function isRefused(error: unknown): error is SignageError {
 }
 
 /**
- * Retries a code until the service accepts or rejects it, or a person withdraws it. Returns the
- * error if the code was rejected.
+ * Retries a code until the service accepts or rejects it, a person withdraws it, or the TV stops.
+ * Returns the error if the code was rejected.
  */
 async function registerWith(core: PlayerCore, code: string): Promise<SignageError | undefined> {
   const goesOn = () => !core.isEnding && !core.isCodeWithdrawn;
@@ -106,7 +106,8 @@ async function askForCode(core: PlayerCore): Promise<string | undefined> {
  */
 export async function pair(core: PlayerCore): Promise<PlayerEnd | undefined> {
   while (!core.isEnding && !core.state.binding) {
-    // A withdrawn code stays saved. If the code is typed again, it is sent under the same key.
+    // A withdrawn code stays saved. If a person types it again, the TV sends the same
+    // `Idempotency-Key`.
     const pending = core.isCodeWithdrawn ? undefined : core.state.registering?.pairingCode;
     const code = pending ?? (await askForCode(core));
     core.isCodeWithdrawn = false;

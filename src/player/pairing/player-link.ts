@@ -1,6 +1,6 @@
 import type { PlayerBinding } from '../state.ts';
 
-/** Members of a binding, and their names in the fragment. */
+/** Members of a binding, and their names in the fragment of the URL. */
 const names = {
   apiKey: 'key',
   deviceId: 'device',
@@ -31,7 +31,7 @@ export function bindingInFragment(fragment: string): PlayerBinding | undefined {
   return members.every((member) => forms[member].test(binding[member])) ? binding : undefined;
 }
 
-/** Returns the address of the web player with a pairing code. */
+/** Returns the address of the web player, with a pairing code in the fragment. */
 export function playerCodeLink(serviceUrl: string, code: string): string {
   return `${serviceUrl.replace(/\/$/, '')}/player#${code}`;
 }

@@ -11,7 +11,7 @@ export const targets = [
 export type Target = (typeof targets)[number];
 
 /**
- * How often a fault occurs, by the TV's own clock. With `everyMs`, it occurs once at a random time
+ * The frequency of a fault, by the TV's own clock. With `everyMs`, it occurs once at a random time
  * in each interval. Otherwise it occurs as a Poisson process, on average `times` per `inMs`.
  */
 export type Pace = { everyMs: number } | { times: number; inMs: number };
@@ -25,14 +25,14 @@ export type LinkFault =
     }
   | { kind: 'slow'; target: Target; leastMs: number; mostMs: number; share: number };
 
-/** A fault that occurs again and again in the life of a TV. */
+/** A fault that recurs during the life of a TV. */
 export type LifeFault =
   | { kind: 'offline'; lastsMs: number; pace: Pace }
   | { kind: 'clock-jump'; byMs: number; pace: Pace }
   | { kind: 'power-cut'; lastsMs: number; pace: Pace }
   | { kind: 'factory-reset' | 'revoked-key'; pace: Pace };
 
-/** A fault that some TVs have from the start. */
+/** A fault that exists from the start of a TV's life. */
 type InitialFault = { kind: 'clock-skew'; byMs: number } | { kind: 'shared-code'; share: number };
 
 export type Fault = LinkFault | LifeFault | InitialFault;

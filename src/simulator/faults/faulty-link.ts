@@ -10,9 +10,9 @@ import type { Outage, Power } from './hardware.ts';
 type LinkRule = Rule & LinkFault;
 
 export interface LinkOptions {
-  /** Sends the requests that reach the network. */
+  /** Sends the requests that no fault has stopped. */
   transport: { send(url: string, parts: RequestParts): Promise<RecordedAnswer> };
-  /** The correct time, independent of the TV's own skewed clock. */
+  /** The correct time, independent of the TV's skewed clock. */
   clock: VirtualClock;
   power: Power;
   outage: Outage;
@@ -27,13 +27,13 @@ export interface LinkOptions {
 interface RequestFaults {
   delayMs: number;
   kinds: readonly LinkFault['kind'][];
-  /** When the connection of a held answer breaks, in milliseconds. */
+  /** Time until the connection of a held request breaks, in milliseconds. */
   cutAfterMs?: number | undefined;
 }
 
 const noFaults: RequestFaults = { delayMs: 0, kinds: [] };
 
-/** Maximum hold of the API in seconds (docs/protocol.md §2.9). */
+/** Maximum hold of the API (docs/protocol.md §2.9). */
 const longestHoldMs = 50 * secondMs;
 
 const connectionError = (code: string) => Object.assign(new Error(`A fault: ${code}`), { code });
@@ -44,8 +44,8 @@ async function* firstHalf(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 /**
- * Draws the faults of one request. Every rule consumes the same number of random values, whatever
- * the outcome, so that runs stay reproducible.
+ * Draws the faults of one request. Each rule draws its hit and its delay even for requests that it
+ * does not affect, so that runs stay reproducible.
  */
 function drawFaults({ rules, random, counters }: LinkOptions, url: string): RequestFaults {
   if (!random) return noFaults;
@@ -65,7 +65,7 @@ function drawFaults({ rules, random, counters }: LinkOptions, url: string): Requ
   return { delayMs, kinds, cutAfterMs };
 }
 
-/** Sends a request whose connection breaks after this time, unless the answer comes before. */
+/** Sends a request whose connection breaks after this time, unless the answer comes first. */
 async function sendUntilCut(
   { transport, clock }: LinkOptions,
   url: string,
@@ -94,8 +94,8 @@ function requireNetwork({ outage, clock, counters }: LinkOptions): void {
 }
 
 /**
- * The network of one TV. Injects the faults of the rules. A power cut can strike before or after
- * each request.
+ * Simulates the network of one TV. Injects the faults of the rules. A power cut may occur before or
+ * after each request.
  */
 export function makeFaultyLink(options: LinkOptions): Requester {
   const { transport, clock, power } = options;

@@ -27,7 +27,7 @@ export class Power {
     return !this.#supply.signal.aborted;
   }
 
-  /** How long the power stays off after the last cut, in milliseconds. */
+  /** Duration of the last power cut, in milliseconds. */
   get offMs(): number {
     return this.#offMs;
   }
@@ -93,7 +93,7 @@ export class SkewedClock implements Clock {
     return this.#accurate.now() + this.#skewMs;
   }
 
-  /** Delays are not affected by the skew. */
+  /** The skew does not affect delays. */
   after(delayMs: number, wake: () => void): () => void {
     return this.#accurate.after(delayMs, wake);
   }
@@ -128,7 +128,7 @@ export class TvMemory implements PlayerMemory {
     this.#power.pass('saved');
   }
 
-  /** Erases everything, as a factory reset does. */
+  /** Erases the memory, as a factory reset does. */
   wipe(): void {
     this.#state = undefined;
   }

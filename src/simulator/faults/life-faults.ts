@@ -110,7 +110,7 @@ function injectFault(fault: LifeFault, context: FaultContext): boolean {
   switch (fault.kind) {
     case 'offline':
       tv.outage.begin(tv.clock.now() + fault.lastsMs, rule);
-      // The network counts each request that fails.
+      // The faulty link counts each request that fails.
       return false;
     case 'clock-jump':
       tv.skewedClock.shift(random.between(-fault.byMs, fault.byMs));

@@ -105,7 +105,7 @@ class FaultWords {
     );
   }
 
-  /** Throws unless all words have been read. */
+  /** Throws `invalid_option` if words are left. */
   end(): void {
     if (!this.#isOver) throw this.#complaint('expected the end of the rule');
   }

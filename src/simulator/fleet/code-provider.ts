@@ -62,8 +62,8 @@ export class ScreenCodes implements PairingCodeProvider {
       this.#shared.set(pair, code);
       return code;
     }
-    // The TV that shares this code has used it, and has taken this TV's screen. So the two TVs swap
-    // screens.
+    // The other TV of the pair has used the shared code, and has taken this TV's screen. So the two
+    // TVs swap screens.
     if (reason === 'refused' && (await this.#screenOf(tv)).state === 'active') this.#swap(pair);
     return this.#makeCode(tv);
   }
@@ -112,8 +112,8 @@ export class ScreenCodes implements PairingCodeProvider {
 }
 
 /**
- * Returns a function that revokes a device. Once it resolves, the service must reject all keys of
- * the device.
+ * Returns a function that revokes a device. After its promise resolves, the service must reject all
+ * keys of the device.
  */
 function makeRevoke({ management, ledger, signal }: Installer): Revoke {
   return async (deviceId, reason, ownSignal = signal) => {

@@ -9,7 +9,7 @@ import { FleetLedger } from '../verify/ledger.ts';
 import type { FleetOptions } from './options.ts';
 import { FleetCounters } from './report.ts';
 
-/** The connection pool that all TVs of a fleet share. */
+/** A pool of connections to the service. */
 interface ConnectionPool {
   requester: Requester;
   /** Aborts pending requests and closes all connections. */
@@ -17,8 +17,8 @@ interface ConnectionPool {
 }
 
 /**
- * Makes a pool of at most `connections` connections. Further requests wait for a free one. `null`:
- * no limit. `certificates` (PEM) are trusted in place of Node's own.
+ * Makes a pool of at most `connections` connections. Further requests wait for a free connection.
+ * `null`: no limit. `certificates` (PEM) are trusted in place of Node's own.
  */
 function makePool(
   connections: number | null,
@@ -43,7 +43,7 @@ function makePool(
       const { request, options } = await pool;
       return request(url, { ...parts, ...options, method: method as 'GET' });
     },
-    // Bun replaces undici by its own, which has no connections to close.
+    // Bun replaces undici by its own implementation, which has no connections to close.
     close: async () => (await pool)?.agent.destroy?.(),
   };
 }
@@ -86,7 +86,8 @@ export function makeFleetDependencies(options: FleetOptions): FleetDependencies 
   const connections = options.connections ?? defaultConnections;
   const pool = makePool(connections, certificates);
   const customRequester = options.makeRequester?.(certificates);
-  // A held request keeps its connection for up to 50 seconds. Each TV holds one.
+  // Without a limit, because each TV may keep a connection busy with a held request for up to 50
+  // seconds.
   const holdPool = makePool(null, certificates);
   const requester: Requester = async (url, parts) => {
     if (customRequester) return (await customRequester)(url, parts);

@@ -24,7 +24,7 @@ import {
 } from './report.ts';
 
 const progressEveryMs = secondMs / 4;
-/** Time for an orderly stop of the TVs. */
+/** Maximum time for an orderly stop of the TVs. After this time, the power of all TVs is cut. */
 const graceMs = 10 * secondMs;
 /** Maximum number of events that can be compared within `afterInterruptionMs.comparing`. */
 const maxComparedAfterInterruption = 10_000;
@@ -71,10 +71,7 @@ class FleetRun {
     };
   }
 
-  /**
-   * Runs the fleet and returns the report. If the run is impossible, deletes the created records
-   * and throws.
-   */
+  /** If the run is impossible, deletes the created records and throws. */
   async run(): Promise<FleetReport> {
     const stopMeter = this.#startMeter();
     try {
@@ -93,8 +90,8 @@ class FleetRun {
   }
 
   /**
-   * Prepares and simulates. Returns the error that made the run fail. An interruption is not an
-   * error.
+   * Prepares and runs the simulation. Returns the error that made the run fail. An interruption is
+   * not an error.
    */
   async #begin(): Promise<{ error: unknown } | undefined> {
     try {
@@ -186,7 +183,10 @@ class FleetRun {
     });
   }
 
-  /** Returns the keys to check. After an interruption there is no time to check any. */
+  /**
+   * Returns the input of the key check. Returns `undefined` without key rotation, and after an
+   * interruption, which leaves no time for the check.
+   */
   #keyCheck(): ReconcileOptions['keys'] {
     if (this.#plan.rotateEveryMs === undefined || this.#signal.aborted) return undefined;
     return {
@@ -198,7 +198,7 @@ class FleetRun {
 
   async #cleanUp(): Promise<void> {
     this.#step = 'clearing';
-    // Waits for an aborted preparation, which deletes what it has created.
+    // Waits for an aborted preparation, which deletes the records it has created.
     await unlessAborted(
       this.#preparing.catch(() => {}),
       this.#deadlines.clearing,
@@ -255,18 +255,18 @@ class FleetRun {
 
 /**
  * Runs a fleet of simulated TVs against a service, with the given faults. Each TV registers, plays
- * and reports like a real TV. At the end the run compares the events that the service acknowledged
+ * and reports like a real TV. At the end, the run compares the events that the service acknowledged
  * with the events that it stored.
  *
- * Creates a venue, screens and pairing codes, unless `codes` are given. At the end it deletes these
- * records, or revokes the devices of given codes, unless `keep` is given. Stored events remain. The
- * run changes no other records.
+ * Creates a venue, screens and pairing codes, unless `codes` are given. At the end, the run deletes
+ * these records, or revokes the devices of given codes, unless `keep` is given. Stored events
+ * remain. The run changes no other records.
  *
  * Resolves with the report, which counts the failures of single TVs. Rejects if the run is
  * impossible: `invalid_option`, `invalid_file`, `credential_missing`, `insufficient_role`,
  * `unreachable` and other codes of the service.
  *
- * With `speed: Infinity` the TVs never wait for the clock, so a simulated week takes only as long
+ * With `speed: Infinity`, the TVs never wait for the clock, so a simulated week takes only as long
  * as its requests.
  *
  * @example

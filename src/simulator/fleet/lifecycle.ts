@@ -12,15 +12,15 @@ import { SavedFleet } from './saved-fleet.ts';
 /** The environment of a fleet, with everything that `provision` has created or loaded. */
 export interface FleetLifecycle {
   codeProvider: PairingCodeProvider;
-  /** The seed given or generated. */
+  /** The given seed, the seed of the saved fleet, or a generated seed. */
   seed: string;
   /** Seed of all randomness in this run. A saved fleet gets a different one in each run. */
   runSeed: string;
   /** States of the TVs from the previous run, by TV number. */
   states: readonly (PlayerState | undefined)[];
   /**
-   * Saves the TVs for the next run. Without `keep`, deletes the created records, or revokes the
-   * devices of given codes. Returns what stays in the service.
+   * With `keep`, saves the TVs for the next run. Otherwise deletes the created records, or revokes
+   * the devices of given codes. Returns the records that stay in the service.
    */
   leave(states: readonly (PlayerState | undefined)[]): Promise<LeftBehind>;
 }
@@ -106,10 +106,13 @@ async function revokeAll(
     );
 }
 
-/** Number of devices that may be gone before the run stops asking. */
+/** Maximum number of devices to look up, because a device may have been deleted. */
 const maxAskedDevices = 5;
 
-/** Asks for one TV, because all TVs of a fleet get their codes in the same way. */
+/**
+ * Returns whether the service marks the TVs as simulated. Looks up one TV, because all TVs of a
+ * fleet get their codes in the same way.
+ */
 async function isMarkedAsSimulated({ dependencies, clearing }: ProvisionContext): Promise<boolean> {
   const { management, ledger } = dependencies;
   if (!management) return false;
@@ -139,7 +142,7 @@ async function deleteSite(
 }
 
 /**
- * Creates or loads what the TVs need. Throws the errors of the management API. Throws
+ * Creates or loads the records that the TVs need. Throws the errors of the management API. Throws
  * `invalid_file` for an unusable folder of a saved fleet.
  */
 export async function provision(context: ProvisionContext): Promise<FleetLifecycle> {

@@ -3,7 +3,7 @@ import type { MakeRequester } from '../../client/requester.ts';
 import type { Clock, Random } from '../../domain/clock.ts';
 import type { FleetProgress } from './report.ts';
 
-/** Options of `runFleet`. All durations are milliseconds. */
+/** Options of `runFleet`. All durations are in milliseconds. */
 export interface FleetOptions {
   /** Base URL of the service, such as `http://127.0.0.1:4100`. */
   url: string;
@@ -22,13 +22,13 @@ export interface FleetOptions {
   /** Name of the venue of the screens. Created if it does not exist. Default: `Simulated`. */
   venue?: string | undefined;
   /**
-   * Existing pairing codes. With them no screens are created. Default: the run creates screens and
-   * codes.
+   * Existing pairing codes. With them, the run creates no screens. Default: the run creates screens
+   * and codes.
    */
   codes?: readonly string[] | undefined;
   /**
-   * Folder that saves the fleet. The next run with this folder continues with the same TVs.
-   * Default: nothing is saved, and what the run created is deleted.
+   * Folder in which the run saves the fleet. The next run with this folder continues with the same
+   * TVs. Default: the run saves nothing, and deletes the records it has created.
    */
   keep?: string | undefined;
   /** Name of the service that the saved fleet belongs to. Default: `url`. */
@@ -39,7 +39,7 @@ export interface FleetOptions {
    * Simulated seconds per real second. With `Infinity` the TVs wait only for responses. Default: 1.
    */
   speed?: number | undefined;
-  /** Real time over which the TVs are switched on. Default: 0. */
+  /** Real time over which the TVs are switched on. Ignored if `speed` is `Infinity`. Default: 0. */
   rampMs?: number | undefined;
   /**
    * Real duration of the run. Without `durationMs` and `lifeMs`, the run lasts until `signal`
@@ -76,22 +76,25 @@ export interface FleetOptions {
   config?: ConfigInput | undefined;
   /**
    * Number of connections that the TVs share, and the limit of concurrent requests if `speed` is
-   * not 1. Default: 128.
+   * not 1. Held requests use other connections. Default: 128.
    */
   connections?: number | undefined;
   /**
-   * Aborts the run: the power of all TVs is cut, and the report so far is returned within two
+   * Aborts the run. The abort cuts the power of all TVs, and the run returns its report within two
    * seconds.
    */
   signal?: AbortSignal | undefined;
   /** Called every 250 ms with the progress of the run. */
   onProgress?: ((progress: FleetProgress) => void) | undefined;
-  /** Sends the TVs' requests. Default: a shared undici connection pool. */
+  /** Makes the function that sends the TVs' requests. Default: undici with shared connections. */
   makeRequester?: MakeRequester | undefined;
   /** Real time. Default: the system clock. */
   clock?: Clock | undefined;
   /** Monotonic clock for latencies, in fractional milliseconds. Default: `performance.now`. */
   stopwatch?: (() => number) | undefined;
-  /** Source of a random seed and of idempotency keys. Default: the platform's CSPRNG. */
+  /**
+   * Source of the generated seed, and of the idempotency keys of management requests. Default: the
+   * platform's CSPRNG.
+   */
   random?: Random | undefined;
 }

@@ -39,7 +39,7 @@ export class FleetCounters {
   /** Number of key rotations, and of fallbacks to the previous key. */
   rotations = 0;
   fallBacks = 0;
-  /** Number of faults injected, by rule. */
+  /** Number of times that each fault rule took effect. */
   readonly faults = new Map<string, number>();
   readonly #failures = new Map<string, Failures>();
 
@@ -90,16 +90,16 @@ export interface FleetProgress {
   requests: number;
   /** Requests per real second, on average since the previous progress report. */
   requestsPerSecond: number;
-  /** Response times of all requests since the start. */
+  /** Response times since the start, without held answers. */
   latencies: Latencies;
   events: EventCounts;
-  /** Real time since the first TV was switched on, in milliseconds. */
+  /** Real time since the start of the run, in milliseconds. */
   elapsedMs: number;
   /** Stored events compared so far. */
   compared: number;
 }
 
-/** How often one fault rule took effect. */
+/** Number of times that one fault rule took effect. For `offline`: number of failed requests. */
 export interface FaultCount {
   rule: string;
   count: number;
@@ -109,9 +109,12 @@ export interface FaultCount {
  * Records that a run leaves in the service.
  */
 export interface LeftBehind {
-  /** Events that the service acknowledged. They stay when their screens are deleted. */
+  /** Number of events that the service acknowledged. They stay when their screens are deleted. */
   events: number;
-  /** Screens with a simulated TV: of a kept fleet, or screens that could not be deleted. */
+  /**
+   * Number of screens that stay: the screens of a saved fleet, or screens that could not be
+   * deleted.
+   */
   screens: number;
   /** Whether the TVs are marked as simulated, so that reports can leave them out. */
   isMarked: boolean;
@@ -144,11 +147,11 @@ export interface FleetReport {
   /** Number of key rotations, and of fallbacks to the previous key. */
   rotations: number;
   fallBacks: number;
-  /** Batches sent again, because the response was lost or a fault duplicated them. */
+  /** Number of repeated attempts to send a batch, for example after a lost response. */
   repeatedBatches: number;
   events: EventCounts;
   faults: FaultCount[];
-  /** Errors that the TVs recovered from, by code. Expected if the run has fault rules. */
+  /** Failures of the TVs, by code. Expected if the run has fault rules. */
   failures: Failures[];
   reconciliation: Reconciliation;
   left: LeftBehind;
@@ -174,7 +177,7 @@ export function eventCounts({
   };
 }
 
-/** Measures the progress of a run. Request rates count from the previous call. */
+/** Measures the progress of a run. The request rate is the average since the previous call. */
 export class ProgressMeter {
   #requests = 0;
   #previousMs: number;

@@ -11,7 +11,7 @@ export interface SavedFleetRecord {
   service: string;
   seed: string;
   /**
-   * Number of runs so far. Part of the seed, so that idempotency keys of one run do not recur in
+   * Number of runs so far. Part of `runSeed`, so that idempotency keys of one run do not recur in
    * the next run.
    */
   runs: number;
@@ -52,7 +52,7 @@ export class SavedFleet {
 
   /**
    * Loads the record of the previous run; `undefined` if there is none. Throws `invalid_file` if
-   * the folder belongs to another service.
+   * the folder belongs to another service, or a newer version saved it.
    */
   async load(): Promise<SavedFleetRecord | undefined> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });

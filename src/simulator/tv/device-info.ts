@@ -9,7 +9,7 @@ const defaultModel: DeviceInfoInput = {
 };
 
 /**
- * Returns the device info of the TV with this number, based on a model. Its addresses are reserved:
+ * Returns the device info of the TV with this number, based on a model. The addresses are reserved:
  * a locally administered MAC address and an IP address from RFC 5737.
  */
 export function simulatedDeviceInfo(

@@ -1,7 +1,10 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import type { RuntimeOperation } from '../../player/observer.ts';
 
-/** Response times, in milliseconds from sending the request to the last byte. */
+/**
+ * Response times in milliseconds, from the start of the request to the last byte. They include the
+ * wait for a free connection.
+ */
 export interface Latencies {
   p50Ms: number;
   p95Ms: number;
@@ -20,7 +23,7 @@ export interface EndpointTraffic extends Latencies {
 const noLatencies: Latencies = { p50Ms: 0, p95Ms: 0, p99Ms: 0, maxMs: 0 };
 const microsecondsPerMs = 1000;
 
-/** Two significant figures give an error of about 1 % and need only a few kilobytes of memory. */
+/** Two significant figures give an error of about 1 % and need only about 25 KB of memory. */
 const makeTimes = () =>
   createHistogram({ lowest: 1, highest: 600 * 1000 * microsecondsPerMs, figures: 2 });
 
@@ -52,7 +55,7 @@ export class LatencyRecorder {
     if (status === undefined) return;
     const tookUs = Math.max(1, Math.round(tookMs * microsecondsPerMs));
     endpoint.times.record(tookUs);
-    // A held answer is late on purpose.
+    // The service delays held answers on purpose.
     if (operation !== 'getDeviceChanges') this.#all.record(tookUs);
   }
 

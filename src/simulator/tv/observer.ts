@@ -77,7 +77,10 @@ export class DeviceObserver implements PlayerObserver {
     this.#shared.counters.fallBacks++;
   }
 
-  /** Reports a TV that rotates its key and has lost all working keys, unless it was revoked. */
+  /**
+   * Adds a finding if the TV rotates its key and has lost all working keys, although it was not
+   * revoked.
+   */
   onUnpaired(reason: UnpairedReason): void {
     const device = this.#shared.ledger.ofDevice(this.#deviceId ?? '');
     if (

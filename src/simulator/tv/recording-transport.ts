@@ -16,7 +16,10 @@ async function* singleChunk(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-/** Converts a recorded response for the client, with its complete body or with a truncated one. */
+/**
+ * Converts a recorded response for the client. `body` replaces its body, for example by a truncated
+ * one.
+ */
 export function replyOf(
   { status, headers, bytes }: RecordedAnswer,
   body: AsyncIterable<Buffer> = singleChunk(bytes),
@@ -51,8 +54,8 @@ export const endpointOf = (url: string): string | undefined => devicePath.exec(u
 export const isHeld = (url: string) => endpointOf(url) === 'changes';
 
 /**
- * Classifies a response to a batch. After a 5xx the outcome is unknown, because a proxy may have
- * answered.
+ * Classifies a response to a batch. The outcome is unknown without a response, and after a 5xx,
+ * because a proxy may have answered.
  */
 function outcomeOf(status: number | undefined): AttemptOutcome {
   if (status === 202) return 'acknowledged';
@@ -60,8 +63,8 @@ function outcomeOf(status: number | undefined): AttemptOutcome {
 }
 
 /**
- * Sends requests over the real network, after all faults were injected. Records in the ledger how
- * the service really responded.
+ * Sends requests over the real network. Records in the ledger the responses of the service, before
+ * a fault can lose or truncate them.
  */
 export class RecordingTransport {
   readonly #options: RecordingTransportOptions;
@@ -92,7 +95,7 @@ export class RecordingTransport {
       if (device && wasRevoked) this.#checkRefusal(device, key, answer);
       return answer;
     } finally {
-      // A TV that stops ends its hold. That is not a request without a response.
+      // A hold that the TV or a fault has ended does not count as a request without a response.
       const isEnded = isHeld(url) && parts.signal.aborted;
       if (operation && !isEnded) traffic.add(operation, answer?.status, stopwatch() - startedAt);
       settle?.(outcomeOf(answer?.status));

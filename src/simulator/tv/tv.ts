@@ -58,8 +58,8 @@ export class FleetTv {
   }
 
   /**
-   * Switches the TV on and runs it until its life ends or `retire` is called. Throws the errors of
-   * the code provider.
+   * Switches the TV on and runs it until its life ends, or `retire` or `kill` is called. Throws the
+   * errors of the code provider.
    */
   async live(): Promise<void> {
     const { delayMs, lifeMs } = this.#options;

@@ -2,8 +2,8 @@ import type { Clock } from '../../domain/clock.ts';
 import type { PlayerClock } from '../../player/options.ts';
 
 /**
- * Limits how many TVs have a request in flight. The other TVs wait before their next step. This
- * backpressure makes a fast fleet as slow as a slow service, so that requests do not pile up.
+ * Limits the number of TVs with a request in flight. The other TVs wait before their next step.
+ * This backpressure makes a fast fleet as slow as a slow service, so that requests do not pile up.
  */
 export class ConcurrencyLimiter {
   readonly #limit: number;
@@ -70,8 +70,8 @@ export type VirtualClock = Required<PlayerClock>;
 
 export interface VirtualClockOptions {
   /**
-   * Simulated seconds per real second. With 1 the clock shows real time; with `Infinity` it never
-   * waits.
+   * Simulated seconds per real second. With 1, the clock shows real time. With `Infinity`, its
+   * timers fire without real delay.
    */
   speed: number;
   /** Initial time, in Unix epoch milliseconds. Ignored if `speed` is 1. */
@@ -100,16 +100,15 @@ const soon = (step: () => void) => {
 
 /**
  * A simulated clock that jumps from timer to timer. A timer fires at the real time that corresponds
- * to its simulated time, or at once if that is past. While the clock is held, it stops, so a TV's
- * behaviour depends only on its seed and the responses, not on how long they took. Afterwards the
- * clock goes on, and does not catch up: a TV that must wait some seconds after a slow response
- * waits for all of them.
+ * to its simulated time, or at once if that is past. A held clock stops, so a TV's behaviour
+ * depends on its seed and the responses, but not on response times. Afterwards the clock continues
+ * without catching up, so a TV waits its full delay after a slow response.
  */
 class FastClock implements VirtualClock {
   readonly #speed: number;
   readonly #wall: Clock;
   readonly #startMs: number;
-  /** Real time that corresponds to `#startMs`. Each hold moves it later by its length. */
+  /** Real time that corresponds to `#startMs`. Each hold postpones it by the length of the hold. */
   #wallStartMs: number;
   readonly #limiter: ConcurrencyLimiter | undefined;
   readonly #timers = new Set<Timer>();
@@ -182,7 +181,7 @@ class FastClock implements VirtualClock {
       this.#cancelStep = this.#limiter?.wait(() => this.#step(true));
       return;
     }
-    // The condition is false if the timer of this step was cancelled.
+    // False if the timer of this step was cancelled, and the next timer is due later.
     if (this.#waitMs(next) <= 0) {
       this.#timers.delete(next);
       this.#nowMs = Math.max(this.#nowMs, next.dueMs);

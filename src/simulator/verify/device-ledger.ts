@@ -24,7 +24,7 @@ export function contentHash(event: object): number {
  */
 export type AttemptOutcome = 'acknowledged' | 'refused' | 'unknown';
 
-/** The result of comparing one device, in events. */
+/** Event counts from the comparison of one device. */
 export interface DeviceBalance {
   acknowledged: number;
   stored: number;
@@ -90,7 +90,7 @@ export class DeviceLedger {
     return this.#acknowledged.length;
   }
 
-  /** Number of repeated batches, each repeat counted. */
+  /** Number of repeated attempts to send a batch. */
   get repeats(): number {
     return this.#repeats;
   }

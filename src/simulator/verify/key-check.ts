@@ -7,13 +7,15 @@ import type { FleetLedger } from './ledger.ts';
 
 /** The result of checking the keys of all TVs. */
 export interface KeyBalance {
-  /** TVs with a key whose device was not revoked. */
+  /** Number of TVs that have a key, and whose device was not revoked. */
   tvs: number;
-  /** Keys ever issued to the checked devices. */
+  /** Number of keys ever issued to the checked devices. */
   issued: number;
-  /** Keys that work. Expected: one for each TV, and one more for each TV in `underWay`. */
+  /**
+   * Number of keys that work. Expected: one for each TV, and one more for each TV in `underWay`.
+   */
   working: number;
-  /** TVs in the middle of a key rotation. Both of their keys work. */
+  /** Number of TVs with a pending key rotation and two working keys. */
   underWay: number;
 }
 
@@ -56,7 +58,7 @@ function isRotating({ rotating }: PlayerState, device: DeviceLedger, own: string
   return rotating !== undefined || device.keys.get(own) === false;
 }
 
-/** Returns the complaint about the keys of a TV, or `undefined` if they are right. */
+/** Returns the complaint about the keys of a TV, or `undefined` if they are correct. */
 function complaintOf(
   own: string,
   isRotationPending: boolean,

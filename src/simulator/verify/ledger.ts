@@ -1,6 +1,6 @@
 import { DeviceLedger } from './device-ledger.ts';
 
-/** A violation of the protocol by the service. */
+/** Violations of the protocol by the service, with the same code. */
 export interface Finding {
   /**
    * One of `events_lost`, `events_duplicated`, `events_strange`, `report_differs`,
@@ -8,7 +8,7 @@ export interface Finding {
    * `several_working_keys`, `locked_out`.
    */
   code: string;
-  /** Number of affected events or responses. */
+  /** Number of affected events for the codes `events_…`, otherwise number of occurrences. */
   count: number;
   /** Description of the first occurrence. */
   message: string;
@@ -88,7 +88,7 @@ export class FleetLedger {
     return this.#byDevice.get(deviceId);
   }
 
-  /** In the order in which they were first seen. */
+  /** All devices, in the order in which the ledger first recorded them. */
   get devices(): Iterable<DeviceLedger> {
     return this.#byDevice.values();
   }
@@ -102,7 +102,7 @@ export class FleetLedger {
     return sum(this.#byDevice.values(), (device) => device.acknowledged);
   }
 
-  /** Number of repeated batches. */
+  /** Number of repeated attempts to send a batch, across all devices. */
   get repeats(): number {
     return sum(this.#byDevice.values(), (device) => device.repeats);
   }

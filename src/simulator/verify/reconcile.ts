@@ -8,11 +8,11 @@ import type { Finding, FleetLedger } from './ledger.ts';
 /** The comparison of events acknowledged to the TVs with events stored by the service. */
 export interface Reconciliation {
   /**
-   * `compared`: complete. `skipped`: disabled, impossible without a token, or no time. `failed`:
-   * the service rejected a request.
+   * `compared`: complete. `skipped`: disabled, without a management token, or the run failed or was
+   * interrupted. `failed`: a request failed.
    */
   outcome: 'compared' | 'skipped' | 'failed';
-  /** Why the comparison was skipped or failed. Absent if it is complete. */
+  /** Reason why the comparison was skipped or failed. Absent if the comparison is complete. */
   why?: string;
   /** Number of devices compared. */
   devices: number;
@@ -20,7 +20,10 @@ export interface Reconciliation {
   events: DeviceBalance;
   /** Violations by the service. */
   findings: Finding[];
-  /** Which keys work. Absent if the TVs do not rotate keys, or the run was interrupted. */
+  /**
+   * Result of the key check. Absent without key rotation, after an interruption, and if the
+   * comparison is incomplete.
+   */
   keys?: KeyBalance;
 }
 
@@ -39,7 +42,7 @@ interface Played {
 type StoredEvent = CallAnswer<'listEvents'>['items'][number];
 
 const pageSize = 200;
-/** Sums of seconds may differ in the last digits. */
+/** Relative tolerance, because sums of seconds may differ in the last digits. */
 const tolerance = 1e-6;
 
 async function readReport(
@@ -158,7 +161,7 @@ export interface ReconcileOptions {
 
 /**
  * Compares sent and stored events. Call it after all TVs have stopped. If the signal aborts the
- * comparison, the result still contains the findings of the transport.
+ * comparison, the result still contains the findings so far.
  */
 export async function reconcile({
   management,

@@ -10,7 +10,7 @@ const partBytes = 8 * 1024 * 1024;
  */
 const maxHashedBytes = 128 * 1024 * 1024;
 
-/** Properties of a media file that the publisher may specify. */
+/** A media file, with its size in bytes and its SHA-256 in hex if the publisher specified them. */
 export interface ExpectedMedia {
   url: string;
   size?: number | undefined;
@@ -18,8 +18,8 @@ export interface ExpectedMedia {
 }
 
 /**
- * Error with the reason why a file could not be stored. `isFinal`: the host answered, so loading
- * the file from its own URL fails, too.
+ * Error with the reason why a file could not be stored. `isFinal`: the host answered, so the stage
+ * cannot show the file from its own URL, either.
  */
 export class DownloadFailed extends Error {
   readonly reason: PlaybackFailure;
@@ -51,8 +51,8 @@ async function request(url: string, stored: MediaRecord | undefined): Promise<Re
   if (stored?.etag && stored.bytes > 0) {
     const headers = { range: `bytes=${stored.bytes}-`, 'if-range': stored.etag };
     const rest = await fetch(url, { headers, credentials: 'omit' }).catch(() => undefined);
-    // Falls through to the whole file. A host may reject these headers. 416 means that a power cut
-    // came after the last part.
+    // After a failure or a 416, requests the whole file. The host may reject these headers. A 416
+    // means that a power cut came after the last part.
     if (rest && rest.status !== 416) return rest;
     await rest?.body?.cancel();
   }
@@ -136,7 +136,8 @@ async function storeBody(
 }
 
 /**
- * Returns whether the content has this SHA-256, in hex. Browsers compute hashes only over HTTPS.
+ * Returns whether the content has this SHA-256, in hex. Returns `true` without a check for large
+ * files, and without HTTPS, because browsers then compute no hashes.
  */
 async function hasHash(blob: Blob, sha256: string): Promise<boolean> {
   if (!crypto.subtle || blob.size > maxHashedBytes) return true;
@@ -146,10 +147,10 @@ async function hasHash(blob: Blob, sha256: string): Promise<boolean> {
 }
 
 /**
- * Downloads a file into the store, or continues an interrupted download. Holds at most 8 MiB in
- * memory at a time. Rejects with `DownloadFailed`, or with an error of the database. `isReplaced`
- * downloads the whole file. The stored file is deleted only after its host begins to deliver the
- * new file.
+ * Downloads a file into the store, or continues an interrupted download. Holds about 8 MiB in
+ * memory at a time, and the whole file to check its hash. Rejects with `DownloadFailed`, or with an
+ * error of the database. With `isReplaced`, downloads the whole file again. The stored file is
+ * deleted only after its host begins to deliver the new file.
  */
 export async function download(
   dependencies: DownloadDependencies,
@@ -181,7 +182,7 @@ export async function download(
     if (!isResumable && (begun || !isReplaced)) await store.delete(url);
     throw error;
   } finally {
-    // Frees the connection of an unread body. Fails for a body in use.
+    // Frees the connection of an unread body. Rejects for a body that `storeBody` has read.
     response.body?.cancel().catch(() => {});
   }
 }

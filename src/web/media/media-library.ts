@@ -44,7 +44,7 @@ export class MediaLibrary {
   readonly #onUncached: (url: string) => void;
   readonly #pending = new Map<string, Promise<void>>();
   readonly #failures = new Map<string, Failure>();
-  /** Files that were downloaded again since the page was loaded. */
+  /** URLs of the files that `doubt` has downloaded again since the page was loaded. */
   readonly #fresh = new Set<string>();
   #wanted: ExpectedMedia[] = [];
 
@@ -66,8 +66,8 @@ export class MediaLibrary {
 
   /**
    * Returns the source of a file. Waits for its download, for at most `patienceMs`. After that, or
-   * if the file cannot be stored, the source is the file's own URL. Returns the reason if the host
-   * refuses the file.
+   * if the file cannot be stored, the source is the file's own URL. Returns the reason of the
+   * failure if the file's own URL would fail, too.
    */
   async open(
     file: ExpectedMedia,
@@ -88,8 +88,8 @@ export class MediaLibrary {
   }
 
   /**
-   * Downloads a file again that cannot be shown and was stored before this page was loaded. A power
-   * cut may have damaged the file.
+   * Downloads a file again that cannot be shown, at most once per page load. A power cut may have
+   * damaged the stored file.
    */
   doubt(file: ExpectedMedia): void {
     if (this.#fresh.has(file.url)) return;

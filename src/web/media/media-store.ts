@@ -13,7 +13,7 @@ const partsOf = (url: string) => IDBKeyRange.bound([url, 0], [url, Number.POSITI
 
 /**
  * Media files in IndexedDB. A file is a list of Blobs of a few MiB, so that an interrupted download
- * continues after the stored part. The browser keeps Blobs on disk, and supports range access for
+ * continues after the stored parts. The browser keeps Blobs on disk, and supports range access for
  * videos.
  */
 export class MediaStore {
@@ -31,7 +31,10 @@ export class MediaStore {
     return (await this.#database.open()).getAll('media');
   }
 
-  /** Returns the content of a complete file, and records its last use. */
+  /**
+   * Returns the content of a complete file, and records its last use. Returns `undefined` if the
+   * file is incomplete or damaged.
+   */
   async read(url: string, nowMs: number): Promise<Blob | undefined> {
     const record = await this.find(url);
     if (!record?.isComplete) return undefined;
@@ -49,7 +52,7 @@ export class MediaStore {
     await transaction.done;
   }
 
-  /** Returns the stored parts of a file. */
+  /** Returns the stored parts of a file as one Blob. */
   async contentOf({ url, type }: MediaRecord): Promise<Blob> {
     return new Blob(await (await this.#database.open()).getAll('parts', partsOf(url)), { type });
   }

@@ -3,7 +3,8 @@ import type { ExpectedMedia } from './download.ts';
 
 /**
  * Returns the URL of an item's media file, with the size in bytes and the SHA-256 in hex that the
- * publisher may have given. Downloads are checked against both.
+ * publisher may have given. Downloads are checked against the size, and against the hash where the
+ * browser can compute it.
  */
 export function expectedMedia({ creativeUrl, size, sha256 }: PlaylistItem): ExpectedMedia {
   return {

@@ -16,9 +16,9 @@ type BindingPart = Pick<PlayerHead, (typeof members)[number]>;
 const itemName = 'signage-player-binding';
 
 /**
- * A second copy of the binding and the playlist, in `localStorage`. When storage runs out, browsers
- * delete the whole IndexedDB of an origin, but not its `localStorage`. The same happens after some
- * power cuts.
+ * A second copy of the binding, the config and the playlist, in `localStorage`. When storage runs
+ * out, browsers delete the whole IndexedDB of an origin, but not its `localStorage`. The same
+ * happens after some power cuts.
  */
 export class BindingCopy {
   readonly #storage: Storage;
@@ -62,7 +62,8 @@ export class BindingCopy {
       else this.#storage.removeItem(itemName);
       return true;
     } catch {
-      // No error, because IndexedDB has the binding. The copy only protects it from eviction.
+      // Does not throw, because IndexedDB has the binding. The copy only guards against the
+      // eviction of IndexedDB.
       return false;
     }
   }

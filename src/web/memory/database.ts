@@ -12,11 +12,14 @@ export interface MediaRecord {
    * `ETag`.
    */
   etag: string | undefined;
-  /** Number of bytes stored so far, and number of parts. */
+  /** Number of bytes and parts stored so far. */
   bytes: number;
   parts: number;
   isComplete: boolean;
-  /** Time at which the file was last prepared for the screen, in Unix epoch milliseconds. */
+  /**
+   * Time at which the file was last prepared for the screen, in Unix epoch milliseconds. Up to an
+   * hour too early.
+   */
   usedAtMs: number;
 }
 

@@ -2,7 +2,7 @@ import type { PlayerHead, PlayerMemory, PlayerState, StateChange } from '../../p
 import type { BindingCopy } from './binding-copy.ts';
 import { isQuotaExceeded, type PlayerDatabase } from './database.ts';
 
-/** Makes room for a write that exceeded the quota. Resolves with whether any space was freed. */
+/** Makes room for a write that exceeded the quota. Resolves with `true` if it freed any space. */
 export type FreeSpace = () => Promise<boolean>;
 
 const noMembers: Record<keyof PlayerHead, undefined> = {
@@ -33,7 +33,7 @@ export class IndexedDbMemory implements PlayerMemory {
     this.#freeSpace = freeSpace;
   }
 
-  /** Returns the saved state. Restores the binding from its copy if the database was evicted. */
+  /** Returns the saved state. Restores the binding from its copy if the database has lost it. */
   async load(): Promise<PlayerState | undefined> {
     const database = await this.#database.open();
     const transaction = database.transaction(['head', 'events']);

@@ -8,11 +8,13 @@ import { after } from '../timing.ts';
 import { explainDelay, explainNoClaim } from './messages.ts';
 import type { PairingScreen } from './pairing-screen.ts';
 
-/** Duration for which an offer is shown that needs no answer. */
+/** Display time of an offer that needs no answer. */
 const offerShownMs = 3 * secondMs;
 const claimItem = 'signage-player-claim';
 
-/** Keeps the key of the claim, so that the page shows the same claim after a reload. */
+/**
+ * Keeps the `Idempotency-Key` of the claim, so that the page shows the same claim after a reload.
+ */
 const claimKey: ClaimKeyMemory = {
   load: () => localStorage.getItem(claimItem) ?? undefined,
   save: (key) =>

@@ -40,7 +40,10 @@ export function formatCode(code: string): string {
   return `${padded.slice(0, 4)}-${padded.slice(4)}`;
 }
 
-/** Returns the pairing code in the fragment of a URL such as `/player#ABCD-2345`. */
+/**
+ * Returns the pairing code in the fragment of a URL such as `/player#ABCD-2345`. `undefined` if the
+ * fragment has no code.
+ */
 export function codeInFragment(fragment: string): string | undefined {
   const code = fragment.replace(/^#/, '').replace('-', '').toUpperCase();
   return /^[A-Z0-9]{8}$/.test(code) ? code : undefined;

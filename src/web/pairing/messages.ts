@@ -23,7 +23,7 @@ const delays: Record<string, string> = {
   unavailable: 'The service is busy.',
 };
 
-/** Returns a text for people why the TV needs a code. `code` is the rejected code. */
+/** Returns a text that tells people why the TV needs a code. `code` is the rejected code. */
 export function explainRequest(
   why: UnpairedReason,
   error: SignageError | undefined,
@@ -34,7 +34,7 @@ export function explainRequest(
 }
 
 /**
- * Returns a text for people why a registration has not succeeded yet. The player retries
+ * Returns a text that tells people why a registration has not succeeded yet. The player retries
  * automatically.
  */
 export function explainDelay({ code, message }: SignageError): string {
@@ -42,8 +42,8 @@ export function explainDelay({ code, message }: SignageError): string {
 }
 
 /**
- * Returns a text for people why this TV shows no claim. The text is empty if the service is too old
- * for claims.
+ * Returns a text that tells people why this TV shows no claim. The text is empty if the service has
+ * no claims, or the page does not need a claim any more.
  */
 export function explainNoClaim({ code, message }: SignageError): string {
   const isExpected = code === 'not_supported' || code === 'interrupted';

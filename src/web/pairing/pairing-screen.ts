@@ -77,7 +77,7 @@ export class PairingScreen {
     });
   }
 
-  /** Accepts a code as if it had been typed. Returns whether the screen asks for a code. */
+  /** Accepts a code as if it had been typed. Returns whether the screen was asking for a code. */
   submit(code: string): boolean {
     const submit = this.#submit;
     if (!submit) return false;
@@ -100,7 +100,7 @@ export class PairingScreen {
     this.#claim.textContent = why;
   }
 
-  /** Asks whether to accept an offer. Keeps a partly typed code. */
+  /** Asks whether to accept an offer. The partly typed code stays. */
   async confirm(offer: ClaimOffer): Promise<boolean> {
     this.#root.classList.add('asking');
     const isAccepted = await this.#question.ask(offer);
@@ -164,7 +164,7 @@ export class PairingScreen {
       return;
     }
     const isAsking = this.#question.isOpen;
-    // If there is nothing to delete, Back leaves the player, as on every page.
+    // If there is nothing to delete, the browser handles Back, and leaves the page.
     if (input.kind === 'back' && this.#code === '' && !isAsking) return;
     event.preventDefault();
     // A key that is held down must not type twice. It must not answer a question that appears

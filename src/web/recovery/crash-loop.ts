@@ -2,8 +2,8 @@ import { readJson, writeJson } from './reload.ts';
 
 const itemName = 'signage-player-unfinished-starts';
 /**
- * Counts consecutive page loads that ended before an item was over, for example because the
- * renderer crashed.
+ * Counts consecutive page loads that ended within a minute and before an item was over, for example
+ * because the renderer crashed.
  */
 export class CrashLoop {
   readonly #storage: Storage;
@@ -19,7 +19,7 @@ export class CrashLoop {
     return starts;
   }
 
-  /** Resets the count, because an item is over. */
+  /** Resets the count. Called when an item is over, or a minute after the start. */
   end(): void {
     if (readJson(this.#storage, itemName) !== null) this.#storage.removeItem(itemName);
   }

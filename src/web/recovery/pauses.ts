@@ -18,8 +18,8 @@ const freeStarts = 6;
 const maxCrashPauseMs = 10 * minuteMs;
 
 /**
- * Returns the pause before the player starts. `starts` is the number of consecutive page loads that
- * ended before an item was over. After six page loads, the pause is 1, 2, 4 … 10 minutes.
+ * Returns the pause before the player starts. `starts` is the number of unfinished page loads
+ * (`CrashLoop`). After six of them, the pause is 1, 2, 4, 8 and then 10 minutes.
  */
 export const crashPauseMs = (starts: number): number =>
   starts < freeStarts ? 0 : Math.min(minuteMs * 2 ** (starts - freeStarts), maxCrashPauseMs);

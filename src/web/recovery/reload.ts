@@ -27,7 +27,7 @@ export function writeJson(storage: Storage, item: string, value: unknown): void 
   }
 }
 
-/** Returns the reason for the page load, and deletes it. */
+/** Returns the saved reason for this page load, and deletes it. */
 export function takeLoadReason(storage: Storage): LoadReason {
   const reason = readJson(storage, reasonItem);
   storage.removeItem(reasonItem);

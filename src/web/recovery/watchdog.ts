@@ -3,15 +3,15 @@ import type { LoadReason, Reloader } from './reload.ts';
 
 const checkMs = 5 * secondMs;
 /**
- * Maximum number of checks in a row, for one minute, in which an item is due but not shown. The
- * page is reloaded after more. Checks are counted instead of time, because a suspended browser also
+ * Maximum number of consecutive checks, over one minute, in which an item is due but not shown. One
+ * more check reloads the page. Counts checks instead of time, because a suspended browser also
  * shows no item.
  */
 const darkCheckLimit = minuteMs / checkMs;
 const updateCheckMs = 10 * minuteMs;
 const defaultReloadHours = 7 * 24;
 const maxHeapShare = 0.8;
-/** Minimum time between two reloads because of high memory usage. */
+/** Minimum time from a page load to a reload because of high memory usage. */
 const minMemoryReloadMs = 10 * minuteMs;
 
 interface HeapSize {
@@ -37,7 +37,10 @@ function heapShare(): number {
   return memory ? memory.usedJSHeapSize / memory.jsHeapSizeLimit : 0;
 }
 
-/** Decides when to reload the page. */
+/**
+ * Reloads the page if no item is shown although one is due. Wants a reload for an update, memory
+ * usage or the age of the page.
+ */
 export class Watchdog {
   readonly #options: WatchdogOptions;
   readonly #loadedAtMs = performance.now();

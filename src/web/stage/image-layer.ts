@@ -17,7 +17,7 @@ async function decode(image: HTMLImageElement, source: MediaSource) {
   ]);
   image.src = source.src;
   if (!(await ended) || image.naturalWidth === 0) return failureOf(source);
-  // Chromium 63 decodes an image when it paints the image.
+  // Chromium 63 has no `decode`, and decodes an image when it paints the image.
   if (!image.decode) return undefined;
   return image.decode().then(
     () => undefined,

@@ -1,8 +1,8 @@
 import type { PlaybackFailure } from '../../player/stage.ts';
 
 /**
- * One item on the stage. Its element is in the document from the beginning. It is hidden until the
- * stage reveals it.
+ * One item on the stage. Its element is in the document from the beginning. The element is hidden
+ * until the stage reveals it.
  */
 export interface Layer {
   readonly element: HTMLElement;

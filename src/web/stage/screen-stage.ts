@@ -15,12 +15,12 @@ import { VisibleTime } from './visible-time.ts';
 /** Maximum time until an item that is due shows its first frame. */
 const startLimitMs = 9 * secondMs;
 /**
- * Maximum wait of `show` for a download. After this time, the stage loads the file from the file's
- * own URL.
+ * Maximum wait for a download. After this time, the stage loads the file from the file's own URL.
  */
 const patienceMs = 3 * secondMs;
 /**
- * Maximum wait of a video for a decoder. After this time, the visible video gives up its decoder.
+ * Maximum wait of a video for a decoder. After this time, the stage removes the visible video to
+ * free its decoder.
  */
 const decoderPatienceMs = secondMs;
 /**
@@ -40,8 +40,8 @@ const keyOf = ({ creativeId, creativeUrl }: PlaylistItem) => `${creativeId} ${cr
 const isLayer = (made: Layer | PlaybackFailure): made is Layer => typeof made === 'object';
 
 /**
- * Resolves after the browser has painted. Resolves at once if the page is hidden, because the
- * browser then paints nothing.
+ * Resolves after the browser has painted, or after one second. Resolves at once if the page is
+ * hidden, because the browser then paints nothing.
  */
 async function painted(): Promise<void> {
   if (document.hidden) return;
@@ -52,7 +52,7 @@ async function painted(): Promise<void> {
 /** The screen of the TV. The visible item stays until a frame of the next item is decoded. */
 export class ScreenStage implements Stage {
   look: Look = { fit: 'contain', sound: false };
-  /** Whether an item is visible. */
+  /** Whether an item has become visible since the last `clear`. */
   isShowing = false;
   /** Called before each item. At that moment, a reload of the page disturbs least. */
   onNext: () => void = () => {};
@@ -75,7 +75,7 @@ export class ScreenStage implements Stage {
     signal: AbortSignal,
     isUrgent: boolean,
   ): Promise<PlaybackFailure | undefined> {
-    // The due item needs its decoder and the network first.
+    // The due item gets the decoder and the network first.
     await unlessAborted(this.#starting, signal);
     if (this.#prepared?.key !== keyOf(item)) {
       this.#dropPrepared();
@@ -87,7 +87,7 @@ export class ScreenStage implements Stage {
     if (layer === undefined) return undefined;
     const failure = isLayer(layer) ? await unlessAborted(layer.ready, signal) : layer;
     if (failure) this.#doubt(item);
-    // Dropped, so that the next attempt begins anew.
+    // Drops the failed item, so that the next attempt begins anew.
     if (failure && this.#prepared === prepared) this.#dropPrepared();
     return failure;
   }
