@@ -16,7 +16,7 @@ import {
   type Transport,
 } from './transport.ts';
 
-/** Options of both clients. */
+/** Options of `ManagementClient` and `RuntimeClient`. */
 export interface ClientOptions {
   /**
    * Base URL of the service, such as `http://127.0.0.1:4100`. It may have a path, but no
@@ -29,9 +29,10 @@ export interface ClientOptions {
    */
   timeoutMs?: number;
   /**
-   * Retry policy. Only GET, PUT and calls with an `Idempotency-Key` that the service honours are
-   * retried after any transient failure. Default: 4 attempts, 250 ms before the second, and at most
-   * 30 s between two attempts.
+   * Retry policy. Retries GET, PUT without a precondition, and calls with an `Idempotency-Key` that
+   * the service honours, after any transient failure. Retries other calls only if the service
+   * rejected them as unavailable. Default: 4 attempts, 250 ms before the second, and at most 30 s
+   * between two attempts.
    */
   retry?: Partial<RetryPolicy>;
   /** CA certificates (PEM) to trust in place of Node's own. */
@@ -63,7 +64,7 @@ export interface Answered<I extends OperationId> extends Pick<Reply, 'status' | 
   answer: CallAnswer<I>;
 }
 
-/** Idempotent methods: safe to retry after a lost response. */
+/** Methods that are retried after a lost response. DELETE is not: the retry could get 404. */
 const idempotentMethods: readonly string[] = ['GET', 'PUT'];
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -155,7 +156,7 @@ export class Caller {
     return { status: reply.status, headers: reply.headers, answer };
   }
 
-  /** Returns the body of an operation as a stream, for a body that is not JSON. */
+  /** Calls an operation whose response is not JSON. Returns the response body as a stream. */
   async stream<I extends OperationId>(
     id: I,
     input: CallInput<I>,
@@ -182,7 +183,8 @@ export class Caller {
 
   /**
    * Returns whether the service honours the `Idempotency-Key` of an operation. All versions honour
-   * the keys of TVs. For other operations, reads the service's OpenAPI document.
+   * the keys of TVs. For other operations, reads the service's OpenAPI document. Returns `false` if
+   * that fails.
    */
   async #honoursKey(
     { method, path, access }: Operation,

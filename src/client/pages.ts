@@ -5,7 +5,7 @@ import { SignageError } from '../domain/error.ts';
  */
 const maxEmptyPages = 10_000;
 
-/** In characters. A longer cursor exceeds the request line limit of the service. */
+/** In characters. The service limits the request line and all headers together to 8 KiB. */
 const maxCursorLength = 4096;
 
 interface Page<T> {
@@ -15,8 +15,8 @@ interface Page<T> {
 
 /**
  * Yields the items of each page of a list, from the page at the cursor `start` or from the first
- * page. `read` requests one page. Throws `unexpected_answer` if the list does not seem to end. The
- * signs are a repeated cursor, a very long cursor, and too many empty pages in a row.
+ * page. `read` requests one page. Throws `unexpected_answer` if the list does not seem to end:
+ * after a repeated cursor, a very long cursor, or too many empty pages in a row.
  *
  * @param list the name of the list in the error
  */

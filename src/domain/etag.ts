@@ -93,8 +93,8 @@ export function isUnchanged({ ifMatch, ifNoneMatch }: Precondition, etag: string
 }
 
 /**
- * Throws `precondition_failed` unless a change may be made to the current record. Call it inside
- * the transaction of the change.
+ * Evaluates the preconditions of a change (RFC 9110 §13.2.2). Throws `precondition_failed` if they
+ * do not hold for the current record. Call it inside the transaction of the change.
  *
  * @param etag of the current record; `undefined` if there is none
  */

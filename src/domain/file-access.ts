@@ -3,7 +3,10 @@ import { SignageError } from './error.ts';
 const readable = 0o055;
 const writable = 0o022;
 
-/** Returns whether other users of the machine can read a file or folder of this mode. */
+/**
+ * Returns whether other users of the machine can read or execute a file, or read or enter a folder,
+ * of this mode.
+ */
 export const othersCanRead = (mode: number): boolean => (mode & readable) !== 0;
 
 /** Returns whether other users of the machine can change a file or folder of this mode. */

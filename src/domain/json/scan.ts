@@ -1,4 +1,4 @@
-/** Result of one pass over the bytes of a JSON text, before parsing. */
+/** Properties of a JSON text as sent, which parsing would lose. */
 export interface JsonScan {
   /** Depth of nested arrays and objects. */
   depth: number;
