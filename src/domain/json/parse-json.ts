@@ -40,7 +40,10 @@ function dropProto(value: unknown): void {
   for (const name in value) dropProto(value[name as keyof typeof value]);
 }
 
-/** Parses a list of flat objects in ASCII without escapes. Returns `undefined` for other text. */
+/**
+ * Parses a compact list of flat objects in ASCII without escapes. Returns `undefined` for other
+ * text.
+ */
 function parsePlain(text: string, bytes: Uint8Array): ParsedJson | undefined {
   if (
     !text.startsWith('[{') ||

@@ -131,7 +131,7 @@ const hasBody = ({ headers }: ServedRequest) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /**
- * Sheds load: while more requests arrive than are answered, it rejects some before doing any work
+ * Returns the load shedder, which rejects some requests during overload, before any work is done
  * for them. Otherwise clients would time out, and the work would be wasted. At most ten times a
  * second, it measures how many requests are in progress and how fast they are answered. It measures
  * at most once per turn of the event loop, so that it counts the responses sent in that turn.
