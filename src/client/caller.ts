@@ -31,13 +31,13 @@ export interface ClientOptions {
   /**
    * Retry policy. Retries GET, PUT without a precondition, and calls with an `Idempotency-Key` that
    * the service honours, after any transient failure. Retries other calls only if the service
-   * rejected them as unavailable. Default: 4 attempts, 250 ms before the second, and at most 30 s
-   * between two attempts.
+   * rejected them with `unavailable` and `Retry-After`. Default: 4 attempts, 250 ms before the
+   * second, and at most 30 s between two attempts.
    */
   retry?: Partial<RetryPolicy>;
   /** CA certificates (PEM) to trust in place of Node's own. */
   certificates?: readonly string[];
-  /** Sends the requests. Default: undici. */
+  /** Makes the function that sends the requests. Default: undici. */
   makeRequester?: MakeRequester;
   /**
    * Called after each request, retries included. `path` is unmasked: it may contain a pairing code.
@@ -64,7 +64,10 @@ export interface Answered<I extends OperationId> extends Pick<Reply, 'status' | 
   answer: CallAnswer<I>;
 }
 
-/** Methods that are retried after a lost response. DELETE is not: the retry could get 404. */
+/**
+ * Methods that are retried after a lost response. DELETE is missing, because its retry could get
+ * 404.
+ */
 const idempotentMethods: readonly string[] = ['GET', 'PUT'];
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -105,7 +108,7 @@ export function authorization(credential: string | undefined): { authorization: 
   return { authorization: `Bearer ${credential}` };
 }
 
-/** Returns the entry of an operation. Throws `invalid_option` if there is none. */
+/** Returns an operation by its id. Throws `invalid_option` for an unknown id. */
 export function operationOf(id: OperationId): Operation {
   if (Object.hasOwn(operations, id)) return operations[id];
   throw new SignageError(
@@ -114,7 +117,10 @@ export function operationOf(id: OperationId): Operation {
   );
 }
 
-/** Calls the operations of `wire/operations.ts` over HTTP. Shared by both clients. */
+/**
+ * Calls the operations of `wire/operations.ts` over HTTP. `ManagementClient` and `DeviceClient` use
+ * it.
+ */
 export class Caller {
   readonly service: string;
   readonly clock: Clock;

@@ -32,7 +32,9 @@ export type DeviceClientOptions = CallerOptions & Pick<RuntimeOptions, 'apiKey'>
 
 /** A response to a conditional request. */
 export interface Fetched<T> {
-  /** The body. `undefined` if the service answered 304: the body of the given `etag` is current. */
+  /**
+   * The body. `undefined` if the service answered 304, because the given `etag` is still current.
+   */
   answer: T | undefined;
   /** `ETag` of the response, for the next conditional request. */
   etag: string | undefined;
@@ -64,7 +66,9 @@ export interface KeyedCall extends RuntimeCall {
 
 /** Options of `postEvents`. */
 export interface EventsCall extends KeyedCall {
-  /** The TV's clock at this attempt, in Unix epoch milliseconds: the header `X-Device-Time`. */
+  /**
+   * The TV's clock at the time of the call, in Unix epoch milliseconds: the header `X-Device-Time`.
+   */
   deviceTime?: number | undefined;
 }
 

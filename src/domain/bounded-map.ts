@@ -42,9 +42,9 @@ export class BoundedMap<K, V> {
   }
 
   /**
-   * Sets about one in four values, chosen at random (probabilistic admission). Returns whether
-   * this value was set. Use it for keys that may outnumber the cache: setting every value would
-   * replace the whole cache again and again, and few reads would find their value.
+   * Sets about one in four values, chosen at random (probabilistic admission). Returns whether this
+   * value was set. Use it for keys that may outnumber the cache. Setting every value would replace
+   * the whole cache again and again, and few reads would find their value.
    */
   offer(key: K, value: V): boolean {
     const isAdmitted = Math.random() < admissionProbability;

@@ -32,7 +32,7 @@ function after(delayMs: number, wake: () => void): () => void {
   };
   // Adds one millisecond, because Node's timers may fire a fraction of a millisecond early.
   const timer = restMs > 0 ? setTimeout(step, longestTimerMs) : setTimeout(wake, delayMs + 1);
-  // A timer of a browser is a number.
+  // In browsers, a timer is a number without `unref`.
   timer.unref?.();
   let cancel = () => clearTimeout(timer);
   return () => cancel();

@@ -63,7 +63,7 @@ function matches(form: RegExp): (text: string) => boolean {
   return (text) => form.test(text);
 }
 
-/** Counts characters as code points, as JSON Schema does: an emoji is one. */
+/** Returns a length check that counts code points, as JSON Schema does. */
 function hasAtMost(max: number): (text: string) => boolean {
   return (text) => text.length <= max || (text.length <= 2 * max && [...text].length <= max);
 }

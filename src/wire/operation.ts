@@ -16,7 +16,10 @@ export type RecordKind =
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
-  /** Required credential: none, a device key, or a management token that `mayAct` in this role. */
+  /**
+   * Required credential: none, a device key, or a management token for which `mayAct` allows this
+   * role.
+   */
   access: 'public' | 'device' | RequiredRole;
   summary: string;
   /** Whether tokens that are bound to venues are rejected. */

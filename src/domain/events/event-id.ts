@@ -29,7 +29,9 @@ export function eventId({ receivedAtMs, batch, index }: EventPosition): string {
   return formatGuid(bytes);
 }
 
-/** Parses an id to its position. Returns `undefined` for an id that `eventId` did not create. */
+/**
+ * Parses an id to its position. Returns `undefined` for an id that `eventId` cannot have created.
+ */
 export function eventPosition(id: string): EventPosition | undefined {
   const bytes = Buffer.from(id.replaceAll('-', ''), 'hex');
   if (bytes.length !== 16 || bytes.readUInt16BE(6) !== 0x7000) return undefined;

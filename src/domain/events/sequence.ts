@@ -7,7 +7,7 @@ export interface DeviceSequence {
   lastSeq: number;
   /** How many lower numbers have not arrived. */
   missingEvents: number;
-  /** How many numbers arrived again in another batch. */
+  /** How many numbers arrived again, not counting repeated batches. */
   conflictingEvents: number;
 }
 

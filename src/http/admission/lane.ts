@@ -18,7 +18,7 @@ export interface OverloadLimits {
  * follow a long turn of the event loop, in which no response could be sent.
  */
 const minMeasurements = 3;
-/** Time constant of the moving average of the throughput. */
+/** Time constant of the moving average of the throughput, in milliseconds. */
 const averageOverMs = 2000;
 
 const notOpposite = { ms: 0, measurements: 0, atWork: 0 };

@@ -108,7 +108,7 @@ export class ListSlot {
     });
   }
 
-  /** Releases the slot to the next request, until `resume` is called. */
+  /** Releases the slot to the next request. `resume` waits for a slot again. */
   pause(): void {
     this.#release();
   }

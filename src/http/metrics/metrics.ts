@@ -196,8 +196,7 @@ function makeStoreWrite(register: Registry): Metrics['storeWrite'] {
 
 /**
  * Returns the metrics of one service, in its own registry, so that two services can run side by
- * side. Labels name operations, statuses and outcomes. They never contain an id, an address or a
- * secret.
+ * side. Labels never contain an id, an address or a secret.
  * @param version of the service, for `signage_build_info`
  */
 export function makeMetrics(version: string): Metrics {
