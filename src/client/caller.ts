@@ -188,9 +188,9 @@ export class Caller {
   }
 
   /**
-   * Returns whether the service honours the `Idempotency-Key` of an operation. All versions honour
-   * the keys of TVs. For other operations, reads the service's OpenAPI document. Returns `false` if
-   * that fails.
+   * Returns whether the service honours the `Idempotency-Key` of an operation. All versions of the
+   * service honour it for operations of TVs. For other operations, reads the service's OpenAPI
+   * document. Returns `false` if that fails.
    */
   async #honoursKey(
     { method, path, access }: Operation,

@@ -38,9 +38,9 @@ export const revision = {
 type PlaylistVersion = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'>;
 
 /**
- * Identifies one version of a playlist. The content of a version never changes. After a restore,
- * new versions reuse the numbers of lost ones. The result therefore includes the time of
- * publication.
+ * Returns a text that identifies one version of a playlist. The content of a version never changes.
+ * After a restore, new versions reuse the numbers of lost ones. The result therefore includes the
+ * time of publication.
  */
 function versionTag({ playlistId, version, publishedAt }: PlaylistVersion): string {
   return `${playlistId}.${version}.${publishedAt}`;

@@ -77,8 +77,8 @@ const noInvisibles =
   /^[^\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]*$/;
 
 /**
- * A name as stored, perhaps by an earlier version: 1–200 characters, NFC, trimmed, no control
- * characters, no `/`.
+ * A name as stored, perhaps by an earlier version of the service: 1–200 characters, NFC, trimmed,
+ * no control characters, no `/`.
  */
 export const storedName = z
   .string('must be a string')

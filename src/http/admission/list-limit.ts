@@ -24,7 +24,7 @@ interface Connection {
 export class ListLimit {
   readonly #tokens = new Map<string, { limit: LimitFunction; users: number }>();
 
-  /** Number of tokens that have a request in progress or waiting. */
+  /** Number of limits in use. A token has one limit for long polls, and one for all other lists. */
   get size(): number {
     return this.#tokens.size;
   }

@@ -35,7 +35,8 @@ export interface LoadShed {
   /**
    * Returns whether the service may handle the request. Otherwise, this call has already answered
    * it with 503 and a `Retry-After` (docs/protocol.md §1.8). An admitted request counts as in
-   * progress from the end of its body until its `admission` ends.
+   * progress from the end of its body until its `admission` ends. Preflights and paths in
+   * `neverShed` do not count.
    */
   admit(incoming: ServedRequest, outgoing: ServerResponse): boolean;
 }
