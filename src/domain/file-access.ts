@@ -46,8 +46,9 @@ const inUseCodes = new Set<unknown>(['EPERM', 'EBUSY']);
 const pausesMs = [10, 20, 40, 80, 160, 320];
 
 /**
- * Renames a file. Retries while another program has one of the two files open. On systems other
- * than Windows, such errors are permanent, and are thrown after the same retries.
+ * Calls `rename`, which renames a file. Retries while another program has one of the two files
+ * open. On systems other than Windows, such errors are permanent, and are thrown after the same
+ * retries.
  */
 export async function retryWhileInUse(rename: () => Promise<void>): Promise<void> {
   for (const pauseMs of pausesMs) {

@@ -46,8 +46,8 @@ export function makeLoopBudget<R>({
   }
 
   /**
-   * Schedules one callback per request. The work after the `await`s of a request runs before the
-   * next callback, so it counts towards the budget.
+   * Schedules a callback that begins one request. The work after the `await`s of a request runs
+   * before the next callback, so it counts towards the budget.
    */
   function arm(): void {
     armed++;
