@@ -54,7 +54,8 @@ function mismatchOfMembers(
 
 /**
  * Returns the path of the first place where the value does not match the shape, or `undefined` if
- * it matches. The path of the value itself is `''`.
+ * it matches. The path of the value itself is `''`. Sets missing members that may be null to
+ * `null`.
  */
 export function findMismatch(shape: Shape, value: unknown, path = ''): string | undefined {
   if (typeof shape === 'string') return mismatchOfKind(shape, value, path);
@@ -68,8 +69,9 @@ const isTuple = (shape: Exclude<Shape, string>): shape is readonly ['list' | 'ma
   Array.isArray(shape);
 
 /**
- * Returns the parsed body of a successful response, or `undefined` if the operation has no body or
- * the status is 304. Throws `unexpected_answer` if the body does not match the operation's shape.
+ * Returns the parsed body of a successful response. Returns `undefined` for a 304, and for an
+ * operation whose response has no JSON. Throws `unexpected_answer` if the body does not match the
+ * operation's shape.
  */
 export function readAnswer(operation: Operation, reply: Reply, service: string): unknown {
   if (operation.answer === undefined || reply.status === 304) return undefined;

@@ -27,7 +27,7 @@ type KeyPart<O> = O extends { headers: readonly ['Idempotency-Key'] }
   ? { idempotencyKey?: string }
   : object;
 
-/** The input of an operation: `params` for the names in its path, `query` and `body`. */
+/** The input of an operation: `query`, `body`, and `params` with the parameters of its path. */
 export type CallInput<I extends OperationId> = ParamsPart<Operations[I]> &
   QueryPart<Operations[I]> &
   BodyPart<Operations[I]> &

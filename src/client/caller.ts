@@ -16,7 +16,7 @@ import {
   type Transport,
 } from './transport.ts';
 
-/** Options of both clients. */
+/** Options of `ManagementClient` and `RuntimeClient`. */
 export interface ClientOptions {
   /**
    * Base URL of the service, such as `http://127.0.0.1:4100`. It may have a path, but no
@@ -29,14 +29,15 @@ export interface ClientOptions {
    */
   timeoutMs?: number;
   /**
-   * Retry policy. Only GET, PUT and calls with an `Idempotency-Key` that the service honours are
-   * retried after any transient failure. Default: 4 attempts, 250 ms before the second, and at most
-   * 30 s between two attempts.
+   * Retry policy. Retries GET, PUT without a precondition, and calls with an `Idempotency-Key` that
+   * the service honours, after any transient failure. Retries other calls only if the service
+   * rejected them with `unavailable` and `Retry-After`. Default: 4 attempts, 250 ms before the
+   * second, and at most 30 s between two attempts.
    */
   retry?: Partial<RetryPolicy>;
   /** CA certificates (PEM) to trust in place of Node's own. */
   certificates?: readonly string[];
-  /** Sends the requests. Default: undici. */
+  /** Makes the function that sends the requests. Default: undici. */
   makeRequester?: MakeRequester;
   /**
    * Called after each request, retries included. `path` is unmasked: it may contain a pairing code.
@@ -63,7 +64,10 @@ export interface Answered<I extends OperationId> extends Pick<Reply, 'status' | 
   answer: CallAnswer<I>;
 }
 
-/** Idempotent methods: safe to retry after a lost response. */
+/**
+ * Methods that are retried after a lost response. DELETE is missing, because its retry could get
+ * 404.
+ */
 const idempotentMethods: readonly string[] = ['GET', 'PUT'];
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -104,7 +108,7 @@ export function authorization(credential: string | undefined): { authorization: 
   return { authorization: `Bearer ${credential}` };
 }
 
-/** Returns the entry of an operation. Throws `invalid_option` if there is none. */
+/** Returns an operation by its id. Throws `invalid_option` for an unknown id. */
 export function operationOf(id: OperationId): Operation {
   if (Object.hasOwn(operations, id)) return operations[id];
   throw new SignageError(
@@ -113,7 +117,10 @@ export function operationOf(id: OperationId): Operation {
   );
 }
 
-/** Calls the operations of `wire/operations.ts` over HTTP. Shared by both clients. */
+/**
+ * Calls the operations of `wire/operations.ts` over HTTP. `ManagementClient` and `DeviceClient` use
+ * it.
+ */
 export class Caller {
   readonly service: string;
   readonly clock: Clock;
@@ -155,7 +162,7 @@ export class Caller {
     return { status: reply.status, headers: reply.headers, answer };
   }
 
-  /** Returns the body of an operation as a stream, for a body that is not JSON. */
+  /** Calls an operation whose response is not JSON. Returns the response body as a stream. */
   async stream<I extends OperationId>(
     id: I,
     input: CallInput<I>,
@@ -181,8 +188,9 @@ export class Caller {
   }
 
   /**
-   * Returns whether the service honours the `Idempotency-Key` of an operation. All versions honour
-   * the keys of TVs. For other operations, reads the service's OpenAPI document.
+   * Returns whether the service honours the `Idempotency-Key` of an operation. All versions of the
+   * service honour it for operations of TVs. For other operations, reads the service's OpenAPI
+   * document. Returns `false` if that fails.
    */
   async #honoursKey(
     { method, path, access }: Operation,

@@ -17,7 +17,7 @@ function nameOf(document: Document, parameter: unknown): unknown {
 
 /**
  * Returns whether an OpenAPI document declares the header `Idempotency-Key` for an operation.
- * Services of earlier versions ignore the header of some operations.
+ * Earlier versions of the service ignore the header for some operations.
  *
  * @param text the document as JSON
  */

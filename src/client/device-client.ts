@@ -27,12 +27,14 @@ export interface RuntimeOptions extends ClientOptions {
   apiKey?: string | undefined;
 }
 
-/** Options of a `DeviceClient`. `makeRequester` is required. */
+/** `makeRequester` is required. */
 export type DeviceClientOptions = CallerOptions & Pick<RuntimeOptions, 'apiKey'>;
 
 /** A response to a conditional request. */
 export interface Fetched<T> {
-  /** The body. `undefined` if it has not changed since `etag`. */
+  /**
+   * The body. `undefined` if the service answered 304, because the given `etag` is still current.
+   */
   answer: T | undefined;
   /** `ETag` of the response, for the next conditional request. */
   etag: string | undefined;
@@ -64,11 +66,13 @@ export interface KeyedCall extends RuntimeCall {
 
 /** Options of `postEvents`. */
 export interface EventsCall extends KeyedCall {
-  /** The TV's clock at this attempt, in Unix epoch milliseconds: the header `X-Device-Time`. */
+  /**
+   * The TV's clock at the time of the call, in Unix epoch milliseconds: the header `X-Device-Time`.
+   */
   deviceTime?: number | undefined;
 }
 
-/** Options of a call that may answer that nothing has changed. */
+/** Options of a conditional request. */
 export interface ConditionalCall extends RuntimeCall {
   /** The `etag` of the previous response. Default: an unconditional request. */
   etag?: string | undefined;
@@ -76,9 +80,9 @@ export interface ConditionalCall extends RuntimeCall {
 
 /** Options of `fetchChanges`. */
 export interface ChangesCall {
-  /** The `cursor` of the previous answer. Default: the answer comes at once. */
+  /** The `cursor` of the previous answer. Without a cursor, the service answers at once. */
   after?: string | undefined;
-  /** Longest hold in seconds, 1 to 50. Default: the answer comes at once. */
+  /** Maximum duration of the hold in seconds, 1 to 50. Without it, the service answers at once. */
   waitSeconds?: number | undefined;
   /** Aborts the call, which then rejects with `interrupted`. */
   signal?: AbortSignal | undefined;
@@ -127,8 +131,8 @@ export class DeviceClient {
   }
 
   /**
-   * Makes a claim, which the TV shows until an installer offers it a pairing code. Returns the
-   * claim and its secret.
+   * Creates a claim, which the TV shows until an installer offers it a screen. Returns the claim
+   * and its secret.
    */
   async createClaim(
     body: Pick<Registration, 'deviceInfo'>,
@@ -141,7 +145,8 @@ export class DeviceClient {
 
   /**
    * Fetches the status of a claim by its secret. With `waitSeconds`, the service holds the answer
-   * until an installer offers a screen. Throws `claim_not_found` once the claim has ended.
+   * until an installer offers a screen, or that time has passed. Throws `claim_not_found` once the
+   * claim has ended. Never retries.
    */
   async fetchClaim(
     claim: string,
@@ -172,8 +177,8 @@ export class DeviceClient {
 
   /**
    * Fetches the ETags of the device's current playlist and config. With `after` and `waitSeconds`,
-   * the service holds the answer until it differs from the answer with that cursor. A long poll is
-   * not retried after a lost answer.
+   * the service holds the answer until it differs from the answer with that cursor, or that time
+   * has passed. Never retries.
    *
    * @example
    * const { cursor } = await tv.fetchChanges(screenId);

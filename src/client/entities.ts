@@ -1,9 +1,9 @@
-// The records of the API by name. `z.input` and `z.output` of the schemas in `domain/` define them.
+// Names for the types of the API, which follow from the zod schemas in `domain/`.
 import type { CallAnswer, CallInput, ListItem } from './call.ts';
 
 export type Tenant = CallAnswer<'getTenant'>;
 export type Token = CallAnswer<'getToken'>;
-/** A new token. It is the only record with the token itself, `mak_…`. */
+/** A new token, including its secret, `mak_…`. */
 export type CreatedToken = CallAnswer<'createToken'>;
 export type Venue = CallAnswer<'getVenue'>;
 export type Screen = CallAnswer<'getScreen'>;
@@ -21,7 +21,7 @@ export type ClaimOffer = NonNullable<ClaimStatus['offer']>;
 export type Claim = CallAnswer<'getClaim'>;
 /** A playlist in the management API. */
 export type Playlist = CallAnswer<'readPlaylist'>;
-/** A playlist as TVs get it: it always has an end. */
+/** A playlist as TVs get it: `validUntil` is always set. */
 export type ActivePlaylist = CallAnswer<'getPlaylist'>;
 /** The answer to a refresh of an on-demand playlist. */
 export type PlaylistRefresh = CallAnswer<'refreshPlaylist'>;

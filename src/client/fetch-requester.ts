@@ -11,7 +11,7 @@ async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
       yield value;
     }
   } finally {
-    // Closes the connection if the rest is not read.
+    // Cancels the download if the caller stops reading early.
     reader.cancel().catch(() => {});
   }
 }

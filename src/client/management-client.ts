@@ -56,8 +56,9 @@ export class ManagementClient {
   }
 
   /**
-   * Calls one operation and returns its response body. Creations get an `Idempotency-Key`, so that
-   * a retry after a lost response creates nothing twice (docs/protocol.md §5.11).
+   * Calls one operation and returns its response body. If the operation takes an `Idempotency-Key`,
+   * adds a random key, so that a retry after a lost response creates nothing twice
+   * (docs/protocol.md §5.11).
    */
   async call<I extends OperationId>(id: I, ...[input]: CallArguments<I>): Promise<CallAnswer<I>> {
     return (await this.callWithEtag(id, ...([input] as CallArguments<I>))).answer;
@@ -102,7 +103,7 @@ export class ManagementClient {
 
   /**
    * Yields the pages of a list, one request per page. Starts at `query.cursor`, if given. Throws
-   * `unexpected_answer` if the pages never end.
+   * `unexpected_answer` if the list does not seem to end.
    */
   pages<I extends ListId>(id: I, ...[input]: CallArguments<I>): AsyncGenerator<ListItem<I>[]> {
     const plain: PlainInput = input ?? {};

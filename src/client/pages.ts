@@ -1,11 +1,14 @@
 import { SignageError } from '../domain/error.ts';
 
 /**
- * A filter may leave many pages empty. 10,000 pages of 200 are 2 million records without a match.
+ * A filter may leave many pages empty: 10,000 pages of 200 are 2 million records without a match.
  */
 const maxEmptyPages = 10_000;
 
-/** In characters. A longer cursor exceeds the request line limit of the service. */
+/**
+ * Maximum length of a cursor in characters. The service limits the request line and all headers
+ * together to 8 KiB.
+ */
 const maxCursorLength = 4096;
 
 interface Page<T> {
@@ -15,8 +18,8 @@ interface Page<T> {
 
 /**
  * Yields the items of each page of a list, from the page at the cursor `start` or from the first
- * page. `read` requests one page. Throws `unexpected_answer` if the list does not seem to end. The
- * signs are a repeated cursor, a very long cursor, and too many empty pages in a row.
+ * page. `read` requests one page. Throws `unexpected_answer` if the list does not seem to end: a
+ * cursor repeats or is very long, or too many empty pages follow each other.
  *
  * @param list the name of the list in the error
  */

@@ -3,8 +3,8 @@ import type { Operation } from '../wire/operations.ts';
 import type { PlainInput } from './call.ts';
 
 /**
- * URL parsers remove these path segments, also when escaped. The request would then have another
- * path.
+ * URL parsers resolve `.` and `..`, even if escaped, so the request would have another path. An
+ * empty segment names no record.
  */
 const unusableSegments = ['', '.', '..'];
 
@@ -32,7 +32,8 @@ function queryText(query: Record<string, unknown>): string {
 }
 
 /**
- * Returns the path and query of a call. Throws `invalid_request` if a path parameter is missing.
+ * Returns the path and query of a call. Throws `invalid_request` if a path parameter is missing,
+ * empty, `.` or `..`.
  *
  * @example requestPath(operations.getScreen, { params: { id: '01…' } }) // '/v1/screens/01…'
  */

@@ -28,14 +28,15 @@ interface RetryContext {
   /**
    * Whether the call may be repeated when its outcome is unknown: it is safe, idempotent or has an
    * `Idempotency-Key`. Other calls are repeated only if the service itself rejected them with
-   * `Retry-After`. A function is called only after a failure whose retry depends on the result.
+   * `unavailable` and `Retry-After`. A function is called only after a failure whose retry depends
+   * on the result.
    */
   isIdempotent: boolean | (() => Promise<boolean>);
 }
 
 const transientCodes = ['unreachable', 'unavailable'];
 
-/** Whether the same call may succeed later and may be repeated. */
+/** Returns whether the failure is transient and the call may be repeated. */
 async function mayRepeat(
   error: SignageError,
   isIdempotent: RetryContext['isIdempotent'],
@@ -65,7 +66,8 @@ function delayBefore(
 }
 
 /**
- * Retries a call while it fails for a transient reason. Throws the last error, or `interrupted`.
+ * Retries a call after transient failures. Throws the last error when all attempts have failed or a
+ * retry is not allowed. Throws `interrupted` if the signal aborts.
  */
 export async function withRetry<T>(call: () => Promise<T>, context: RetryContext): Promise<T> {
   for (let attempt = 1; ; attempt++) {

@@ -147,8 +147,8 @@ export interface TransportOptions {
 export type Transport = (exchange: Exchange) => Promise<Reply>;
 
 /**
- * Inactivity timeout that also follows the caller's signal. `AbortSignal.any` would leave a
- * listener behind for each request.
+ * Aborts its signal after a timeout, or when the caller's signal aborts. `AbortSignal.any` would
+ * leave a listener behind for each request.
  */
 class InactivityTimeout {
   readonly #clock: Clock;
@@ -186,7 +186,10 @@ class InactivityTimeout {
   }
 }
 
-/** Yields the chunks of a body and converts its errors. */
+/**
+ * Yields the chunks of a body and converts its errors. The timeout covers only the wait for each
+ * chunk.
+ */
 async function* streamBody(
   body: AsyncIterable<Uint8Array>,
   inactivity: InactivityTimeout,

@@ -21,8 +21,8 @@ function base62(value: bigint, length: number): string {
 }
 
 /**
- * Returns the CRC-32 of the secret part of a key. Uses numbers rather than `bigint`, because this
- * runs for every request of a TV.
+ * Returns the CRC-32 of the secret part of a key, as 6 base62 digits. Uses numbers, because
+ * `bigint` is slower.
  */
 function checksumOf(secret: string): string {
   let text = '';
@@ -90,8 +90,8 @@ export function deriveClaimToken(
 }
 
 /**
- * Returns a source of bytes derived with HKDF (RFC 5869) from the server's secret. The same inputs
- * always give the same bytes.
+ * Returns a source of bytes derived with HKDF (RFC 5869) from the server's secret. Sources with the
+ * same arguments yield the same sequence of bytes.
  */
 export function derivedRandom(serverSecret: Uint8Array, salt: string, purpose: string): Random {
   let block = 0;

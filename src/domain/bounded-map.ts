@@ -1,11 +1,12 @@
 const admissionProbability = 1 / 4;
 
 /**
- * A bounded cache with a young and an old generation, each of a total size of at most `max`. When
- * the young generation is full, it becomes the old one, whose entries are dropped. A `WeakMap`
- * would grow until the next full garbage collection. Each entry would slow that collection down,
- * and each resize would block. Evicting one entry at a time from a `Map` is slow too, because
- * finding its first entry skips all deleted ones.
+ * Bounded cache that approximates LRU eviction with a young and an old generation, each of a total
+ * size of at most `max`. A read moves an old entry to the young generation. When the young
+ * generation is full, it replaces the old generation, whose entries are evicted. A `WeakMap` would
+ * grow until the next full garbage collection. Each entry would slow that collection down, and each
+ * resize would block. Evicting one entry at a time from a `Map` is slow too, because finding its
+ * first entry skips all deleted entries.
  */
 export class BoundedMap<K, V> {
   readonly #max: number;
@@ -41,9 +42,9 @@ export class BoundedMap<K, V> {
   }
 
   /**
-   * Sets about one in four values, chosen at random (probabilistic admission). Returns whether
-   * this value was set. Use it for keys that may outnumber the cache: setting every value would
-   * replace the whole cache again and again, and few reads would find their value.
+   * Sets about one in four values, chosen at random (probabilistic admission). Returns whether this
+   * value was set. Use it for keys that may outnumber the cache. Setting every value would replace
+   * the whole cache again and again, and few reads would find their value.
    */
   offer(key: K, value: V): boolean {
     const isAdmitted = Math.random() < admissionProbability;

@@ -1,4 +1,4 @@
-/** Source of time. A parameter of all code below the entry points, so that tests need not sleep. */
+/** Source of time. Code takes it as a parameter, so that tests can use a test clock. */
 export interface Clock {
   /** Unix epoch milliseconds. */
   now(): number;
@@ -9,7 +9,7 @@ export interface Clock {
   after(delayMs: number, wake: () => void): () => void;
 }
 
-/** Returns `length` bytes from a CSPRNG. */
+/** Returns `length` bytes, from a CSPRNG or from a deterministic source such as `derivedRandom`. */
 export type Random = (length: number) => Uint8Array;
 
 /**
@@ -32,13 +32,12 @@ function after(delayMs: number, wake: () => void): () => void {
   };
   // Adds one millisecond, because Node's timers may fire a fraction of a millisecond early.
   const timer = restMs > 0 ? setTimeout(step, longestTimerMs) : setTimeout(wake, delayMs + 1);
-  // A timer of a browser is a number.
+  // In browsers, a timer is a number without `unref`.
   timer.unref?.();
   let cancel = () => clearTimeout(timer);
   return () => cancel();
 }
 
-/** The system clock. */
 export const systemClock: Clock = { now: () => Date.now(), after };
 
 export const secondMs = 1000;

@@ -52,7 +52,7 @@ export type ServiceErrorCode =
   | 'method_unknown'
   | 'unavailable';
 
-/** Codes of errors that clients, simulator, `serve` and stores throw themselves. */
+/** Codes of errors of the toolkit itself: of clients, simulator, `serve`, stores and origins. */
 export type ToolkitErrorCode =
   | 'unreachable'
   | 'unexpected_answer'
@@ -113,7 +113,7 @@ export type ErrorCode = ServiceErrorCode | ToolkitErrorCode | CommandErrorCode;
 
 /**
  * An error in one member of a request. `path` is a JSON Pointer into the body
- * (`/deviceInfo/macAddress`), `query.limit`, or `header.idempotency-key`.
+ * (`/deviceInfo/macAddress`), or another place such as `query.limit` or `header.idempotency-key`.
  */
 export interface FieldError {
   path: string;
@@ -138,7 +138,7 @@ export interface ErrorExtras {
   hint?: string;
   /** The methods that the path allows, with `method_not_allowed`. */
   allow?: string[];
-  /** The underlying error. It is logged, but never sent to the caller. */
+  /** The underlying error. It may be logged, but is never sent to a client. */
   cause?: unknown;
 }
 
@@ -181,7 +181,7 @@ export function hasCode(error: unknown, code: ErrorCode): error is SignageError 
   return error instanceof SignageError && error.code === code;
 }
 
-/** Maximum number of errors listed. Default of `invalid`. */
+/** Default maximum number of errors that `invalid` lists. */
 export const maxErrors = 20;
 
 /** Returns a 400 `invalid_request` that lists each wrong member, up to `max`. */

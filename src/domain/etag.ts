@@ -38,9 +38,9 @@ export const revision = {
 type PlaylistVersion = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'>;
 
 /**
- * Identifies one version of a playlist. The content of a version never changes. After a restore,
- * new versions reuse the numbers of lost ones. The result therefore includes the time of
- * publication.
+ * Returns a text that identifies one version of a playlist. The content of a version never changes.
+ * After a restore, new versions reuse the numbers of lost ones. The result therefore includes the
+ * time of publication.
  */
 function versionTag({ playlistId, version, publishedAt }: PlaylistVersion): string {
   return `${playlistId}.${version}.${publishedAt}`;
@@ -93,8 +93,8 @@ export function isUnchanged({ ifMatch, ifNoneMatch }: Precondition, etag: string
 }
 
 /**
- * Throws `precondition_failed` unless a change may be made to the current record. Call it inside
- * the transaction of the change.
+ * Evaluates the preconditions of a change (RFC 9110 §13.2.2). Throws `precondition_failed` if they
+ * do not hold for the current record. Call it inside the transaction of the change.
  *
  * @param etag of the current record; `undefined` if there is none
  */

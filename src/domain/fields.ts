@@ -63,7 +63,7 @@ function matches(form: RegExp): (text: string) => boolean {
   return (text) => form.test(text);
 }
 
-/** Counts characters as code points, as JSON Schema does: an emoji is one. */
+/** Returns a length check that counts code points, as JSON Schema does. */
 function hasAtMost(max: number): (text: string) => boolean {
   return (text) => text.length <= max || (text.length <= 2 * max && [...text].length <= max);
 }
@@ -77,8 +77,8 @@ const noInvisibles =
   /^[^\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]*$/;
 
 /**
- * A name as stored, perhaps by an earlier version: 1–200 characters, NFC, trimmed, no control
- * characters, no `/`.
+ * A name as stored, perhaps by an earlier version of the service: 1–200 characters, NFC, trimmed,
+ * no control characters, no `/`.
  */
 export const storedName = z
   .string('must be a string')

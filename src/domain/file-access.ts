@@ -3,7 +3,10 @@ import { SignageError } from './error.ts';
 const readable = 0o055;
 const writable = 0o022;
 
-/** Returns whether other users of the machine can read a file or folder of this mode. */
+/**
+ * Returns whether other users of the machine can read or execute a file, or read or enter a folder,
+ * of this mode.
+ */
 export const othersCanRead = (mode: number): boolean => (mode & readable) !== 0;
 
 /** Returns whether other users of the machine can change a file or folder of this mode. */
@@ -43,8 +46,9 @@ const inUseCodes = new Set<unknown>(['EPERM', 'EBUSY']);
 const pausesMs = [10, 20, 40, 80, 160, 320];
 
 /**
- * Renames a file. Retries while another program has one of the two files open. On other systems
- * than Windows such errors are permanent, and are thrown after the same retries.
+ * Calls `rename`, which renames a file. Retries while another program has one of the two files
+ * open. On systems other than Windows, such errors are permanent, and are thrown after the same
+ * retries.
  */
 export async function retryWhileInUse(rename: () => Promise<void>): Promise<void> {
   for (const pauseMs of pausesMs) {

@@ -10,7 +10,7 @@ export type IdSource = (nowMs?: number) => string;
 const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * Returns a UUID of any version in lower case, or `undefined` for other text.
+ * Converts a UUID of any version to lower case. Returns `undefined` for other text.
  *
  * @example asGuid('0190A5B4-…') // '0190a5b4-…'
  */

@@ -33,7 +33,10 @@ export const nameQuery = {
     .meta({ description: 'A part of the name, without regard to case.' }),
 };
 
-/** Maximum number of conditions of all selectors of a request. Each record is checked for each. */
+/**
+ * Maximum number of conditions of all selectors of a request. Each record is checked against all of
+ * them.
+ */
 const maxRequirements = 64;
 
 /** `?selector=`. May be repeated: all must match. The error names the column. */

@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 /**
- * Runs `work` periodically, `everyMs` after the end of the previous run. Failures go to `onError`.
- * Returns a function that stops the job and waits for a run in progress.
+ * Runs `work` periodically, `everyMs` after the end of the previous run. Failures before the stop
+ * go to `onError`. Returns a function that stops the job and waits for a run in progress.
  */
 export function startPeriodicJob(
   clock: Clock,

@@ -13,7 +13,7 @@ export type Selector = readonly {
 type Requirement = Selector[number];
 type Labels = Readonly<Record<string, string>>;
 
-/** Whether a screen, or the screen of a device, meets all requirements. */
+/** Returns whether the labels of a screen and of its venue meet all requirements. */
 export function matchesSelector(selector: Selector, screen: Labels, venue: Labels): boolean {
   return selector.every(({ of, key, values, negated }) => {
     const labels = of === 'venue' ? venue : screen;
@@ -39,7 +39,8 @@ export function parseSelector(text: string): Selector {
       maxSelectorLength + 1,
       `a selector has at most ${maxSelectorLength} characters`,
     );
-  // PostgreSQL cannot store NUL and lone surrogates: the store replaces them by U+FFFD.
+  // PostgreSQL cannot store NUL or lone surrogates. Its store replaces them with U+FFFD, so no
+  // selector can match them.
   const unreadable = text.toWellFormed().replaceAll('\0', '\ufffd').indexOf('\ufffd');
   if (unreadable >= 0) throw malformed(unreadable + 1, 'this character cannot be selected');
   const [, key, value] = singlePair.exec(text) ?? [];

@@ -23,7 +23,7 @@ export interface AppOptions {
   player: boolean;
   /**
    * Base URL under which clients reach the service, without a trailing slash. Its path is part of
-   * each `Location`. Default: `/` for the OpenAPI document, and no path.
+   * each `Location`. Default: the OpenAPI document names `/`, and a `Location` gets no prefix.
    */
   publicUrl?: string | undefined;
   /** Aborted when the service stops. The signal ends long polls. */

@@ -25,7 +25,10 @@ import { commonHeaders, makeRequestLog, type RequestLog } from './request/reques
 const connectionGone = () =>
   new SignageError('malformed_request', 'The connection was closed before its request was read.');
 
-/** Middleware that logs each request, and adds the common headers to its response. */
+/**
+ * Returns middleware that logs each request, and adds the common headers to its response. Adds the
+ * mount path to a `Location`.
+ */
 function requestLogging(requestLog: RequestLog, { publicUrl }: AppOptions): MiddlewareHandler<App> {
   const mountPath = mountPathOf(publicUrl);
   return async (context, next) => {

@@ -13,8 +13,8 @@ export function asSignageError(thrown: unknown): SignageError {
 }
 
 /**
- * Limits in characters. They keep a response below 32 KiB. Even 20 field errors full of control
- * characters fit, although each takes six bytes in JSON.
+ * Limits in characters. They keep a response below 32 KiB, even with 20 paths of control
+ * characters, which take six bytes each in JSON.
  */
 const maxDetail = 300;
 const maxPath = 200;

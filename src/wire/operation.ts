@@ -16,7 +16,10 @@ export type RecordKind =
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
-  /** Required credential: none, a device key, or a management token that `mayAct` in this role. */
+  /**
+   * Required credential: none, a device key, or a management token for which `mayAct` allows this
+   * role.
+   */
   access: 'public' | 'device' | RequiredRole;
   summary: string;
   /** Whether tokens that are bound to venues are rejected. */
@@ -46,7 +49,7 @@ export interface Operation {
   revision?: boolean;
   /** Request headers that the operation reads. */
   headers?: readonly 'Idempotency-Key'[];
-  /** Errors in addition to those implied by access, record and body. */
+  /** Errors in addition to `impliedErrors`. */
   errors?: readonly ServiceErrorCode[];
   /** Noun and verb of the CLI command. Absent if the operation has no command of its own. */
   command?: readonly [noun: string, verb: string];
@@ -85,8 +88,8 @@ const deviceKeyErrors = [
 ] as const satisfies ServiceErrorCode[];
 
 /**
- * Returns whether a platform token must name a tenant. Managing tenants, backups and reading
- * `/v1/me` require no tenant.
+ * Returns whether a platform token must name a tenant. Operations on tenants, backups and `/v1/me`
+ * require no tenant.
  */
 export function needsTenant({ access }: Operation): boolean {
   return access !== 'platform' && access !== 'backup' && access !== 'any';
@@ -111,7 +114,7 @@ export function takesPrecondition({ revision, method }: Operation): boolean {
   return revision === true && method !== 'GET' && method !== 'POST';
 }
 
-/** Returns whether an operation creates a record, once per `Idempotency-Key`. */
+/** Returns whether a management operation is carried out once per `Idempotency-Key`. */
 function createsOnce({ access, headers }: Operation): boolean {
   return (
     access !== 'public' && access !== 'device' && headers?.includes('Idempotency-Key') === true
@@ -130,8 +133,8 @@ function requestErrors(operation: Operation): ServiceErrorCode[] {
 }
 
 /**
- * Returns the errors implied by an operation's access, record, body and query, once each, in the
- * order of the checks (docs/protocol.md §1.3).
+ * Returns the errors that follow from the other members of an operation, such as access and body.
+ * Lists each error once, credential errors first.
  */
 export function impliedErrors(operation: Operation): ServiceErrorCode[] {
   return [

@@ -12,8 +12,8 @@ export type Shape =
   | { readonly [member: string]: Shape };
 
 /**
- * The shapes of the responses for TVs. In their own file, because the web player needs no others.
- * Those of frequent responses cover only the top-level members.
+ * The shapes of the responses for TVs. They have their own file, because the web player needs only
+ * these shapes. The shapes of playlist and config cover only top-level members.
  */
 export const runtimeShapes: Partial<Record<SchemaName, Shape>> = {
   registered: {

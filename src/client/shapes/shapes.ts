@@ -114,8 +114,8 @@ const mirrorCopy = {
 
 /**
  * The shapes of all response bodies. They duplicate the schemas in `domain/`, because loading the
- * schemas is too slow for a command. A test keeps the two consistent. Those of TVs are
- * in `runtime-shapes.ts`.
+ * schemas is too slow for a command. A test keeps the two consistent. `runtime-shapes.ts` has the
+ * shapes for TVs.
  */
 export const shapes: Partial<Record<SchemaName, Shape>> = {
   ...runtimeShapes,

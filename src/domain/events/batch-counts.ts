@@ -3,7 +3,7 @@ import { epochMs } from '../fields.ts';
 import type { CountedEvent } from './event.ts';
 import { addNumber, type NumberRange } from './sequence.ts';
 
-/** Counts of impressions. */
+/** Number of impressions, and the sum of their durations. */
 export interface ImpressionCount {
   impressions: number;
   seconds: number;
@@ -14,7 +14,6 @@ function sumOfSeconds(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_VALUE);
 }
 
-/** Adds impressions and seconds to a cell. */
 export function addTo(cell: ImpressionCount, { impressions, seconds }: ImpressionCount): void {
   cell.impressions += impressions;
   cell.seconds = sumOfSeconds(cell.seconds, seconds);
@@ -77,7 +76,7 @@ export class BatchSums {
   readonly types: string[] = [];
   /** Sums of impressions, one element per day. */
   readonly days: DaySums[] = [];
-  /** Sequence numbers of the events, in their order (docs/protocol.md §2.5). */
+  /** Sequence numbers as ranges, in the order of the events (docs/protocol.md §2.5). */
   readonly numbers: NumberRange[] = [];
 
   add(event: CountedEvent): void {

@@ -15,9 +15,9 @@ const variant = 0x8000_0000;
 const lowBatches = 0x100_0000;
 
 /**
- * Returns the id of a stored event: a version 7 UUID (RFC 9562 §5.7). Its 62 free bits are the
- * batch number (54) and the index in the batch (8). Ids sort in log order, and a cursor needs
- * nothing but an id. The caller ensures that `receivedAtMs` never decreases.
+ * Returns the id of a stored event: a version 7 UUID (RFC 9562 §5.7). Its last 62 bits are the
+ * batch number (54) and the index in the batch (8). Ids sort in log order, so an id alone can serve
+ * as a cursor. The caller ensures that `receivedAtMs` never decreases.
  */
 export function eventId({ receivedAtMs, batch, index }: EventPosition): string {
   const bytes = Buffer.alloc(16);
@@ -29,7 +29,9 @@ export function eventId({ receivedAtMs, batch, index }: EventPosition): string {
   return formatGuid(bytes);
 }
 
-/** Parses an id to its position. Returns `undefined` for an id that `eventId` did not create. */
+/**
+ * Parses an id to its position. Returns `undefined` for an id that `eventId` cannot have created.
+ */
 export function eventPosition(id: string): EventPosition | undefined {
   const bytes = Buffer.from(id.replaceAll('-', ''), 'hex');
   if (bytes.length !== 16 || bytes.readUInt16BE(6) !== 0x7000) return undefined;

@@ -127,7 +127,10 @@ function isSeconds(seconds: unknown): boolean {
   );
 }
 
-/** Consecutive events mostly have the same playlist. `checkedId` is that of the event before. */
+/**
+ * Returns whether an event is valid. `checkedId` is the playlist id of the previous event, which
+ * was checked. Consecutive events mostly have the same playlist.
+ */
 function isEvent(event: unknown, checkedId: unknown): boolean {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) return false;
   const { type, timestamp, playlistId, creativeId, campaignId, duration } = event as Record<
@@ -149,8 +152,8 @@ function isEvent(event: unknown, checkedId: unknown): boolean {
 
 /**
  * Returns whether `eventBatch` would accept parsed JSON unchanged. The rules are repeated in code,
- * because zod takes longer for a hundred events than all other work. If this returns false, zod
- * produces the errors.
+ * because zod takes longer for a hundred events than all other work of the request. If this returns
+ * false, zod produces the errors.
  */
 export function isEventBatch(json: unknown): json is TelemetryEvent[] {
   if (!Array.isArray(json) || json.length < 1 || json.length > maxBatch) return false;

@@ -7,7 +7,7 @@ export interface DeviceSequence {
   lastSeq: number;
   /** How many lower numbers have not arrived. */
   missingEvents: number;
-  /** How many numbers arrived again in another batch. */
+  /** How many numbers arrived again, not counting repeated batches. */
   conflictingEvents: number;
 }
 
@@ -18,7 +18,7 @@ export interface SequenceState {
   /** How many numbers up to `floor` never arrived. */
   missing: number;
   conflicts: number;
-  /** Numbers above `floor` that arrived, in order and not adjacent. */
+  /** Numbers above `floor` that arrived, as sorted ranges with gaps between them. */
   ranges: readonly NumberRange[];
 }
 

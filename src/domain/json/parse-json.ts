@@ -40,7 +40,10 @@ function dropProto(value: unknown): void {
   for (const name in value) dropProto(value[name as keyof typeof value]);
 }
 
-/** Parses ASCII JSON without escapes in one pass, if `scanFlat` supports it. */
+/**
+ * Parses a compact list of flat objects in ASCII without escapes. Returns `undefined` for other
+ * text.
+ */
 function parsePlain(text: string, bytes: Uint8Array): ParsedJson | undefined {
   if (
     !text.startsWith('[{') ||
@@ -68,8 +71,8 @@ function checkParts({ containers, members }: FullScan, maxParts: number): void {
 
 /**
  * Parses untrusted JSON (docs/protocol.md §1.1). Throws `invalid_json`. Throws `invalid_request`
- * for JSON with more than `maxParts` objects, arrays and members. They are counted before parsing.
- * Counting takes a tenth of the time of parsing.
+ * for JSON with more than `maxParts` objects, arrays and members. If the text is long enough for so
+ * many, counts them before parsing. Counting takes a tenth of the time of parsing.
  */
 export function parseJson(bytes: Uint8Array, maxParts = Number.POSITIVE_INFINITY): ParsedJson {
   const text = decode(bytes);

@@ -1,4 +1,4 @@
-/** Result of one pass over the bytes of a JSON text, before parsing. */
+/** Properties of a JSON text as sent. */
 export interface JsonScan {
   /** Depth of nested arrays and objects. */
   depth: number;
@@ -80,7 +80,7 @@ export function scanJson(bytes: Uint8Array): FullScan {
 const exponent = /[\s:]-?\d+(?:\.\d+)?e/i;
 
 /**
- * Returns whether JSON can write a number in fewer characters than `JSON.stringify` does: 176e7 for
+ * Returns whether a number may have a shorter form in JSON than `JSON.stringify` writes: 176e7 for
  * 1760000000, 1e-3 for 0.001.
  */
 function isShortenable(value: number): boolean {

@@ -36,7 +36,7 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-/** The verbs of a subject: `'create' | 'update' | 'delete'` of `'venue'`. */
+/** The verbs of a subject, such as `'create' | 'update' | 'delete'` for `'venue'`. */
 export type AuditVerb<
   Subject extends string,
   Action = AuditAction,

@@ -26,7 +26,9 @@ export function offeredCode(serverSecret: Uint8Array, claimId: string, offerId: 
   return makeCode(derivedRandom(serverSecret, offerId, `offered-code\n${claimId}`));
 }
 
-/** Whether a TV with this claim still waits for an installer, or for the code of an offer. */
+/**
+ * Returns whether a TV with this claim still waits for an installer, or for the code of an offer.
+ */
 export const isLiveClaim = ({ expiresAt }: Claim, nowMs: number): boolean => expiresAt > nowMs;
 
 export const claimCreation = z.object({ deviceInfo }).meta({ id: 'ClaimCreation' });

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { waitSecondsUpTo } from '../paging.ts';
 
 /**
- * Less than the usual 60 seconds after which a proxy cuts a request without an answer
- * (docs/protocol.md §2.9).
+ * Maximum duration of a hold. It is less than 60 seconds, after which many proxies cut a request
+ * without an answer (docs/protocol.md §2.9).
  */
 const maxHoldSeconds = 50;
 

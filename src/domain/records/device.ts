@@ -86,7 +86,7 @@ export const deviceQuery = z.strictObject({
 export type DeviceQuery = z.infer<typeof deviceQuery>;
 
 const text = z.string().nullable();
-/** Device info in answers. It may have been stored by an earlier version. */
+/** Device info in answers. It may have been stored by an earlier version of the service. */
 export const shownDeviceInfo = z.object(
   Object.fromEntries(Object.keys(infoMembers).map((name) => [name, text])) as Record<
     keyof DeviceInfo,

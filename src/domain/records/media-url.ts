@@ -17,8 +17,8 @@ function parsed(text: string): URL | undefined {
 const controls = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
- * Returns why a text is not a valid media URL, or `undefined` if it is one. Also rejects control
- * characters and outer white space, which the URL parser would silently drop.
+ * Returns the reason why a text is not a valid media URL, or `undefined` for a valid URL. Also
+ * rejects control characters and outer white space, which the URL parser would silently drop.
  */
 export function mediaUrlFault(text: string): string | undefined {
   if (controls.test(text)) return 'must not contain control characters';

@@ -19,8 +19,8 @@ export const codeStatuses = ['pending', 'used', 'expired', 'cancelled'] as const
 export type CodeStatus = (typeof codeStatuses)[number];
 
 /**
- * Returns uniformly distributed characters of codes. Discards bytes that would bias the
- * distribution.
+ * Returns uniformly distributed characters of codes. Uses rejection sampling: discards bytes that
+ * would bias the distribution.
  */
 export function codeCharacters(random: Random, length: number): string {
   const fair = 256 - (256 % codeAlphabet.length);

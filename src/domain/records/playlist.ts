@@ -55,7 +55,10 @@ const listOfItems = <T extends z.ZodType>(item: T) =>
 
 const items = listOfItems(playlistItem);
 
-/** Items as stored, perhaps by an earlier version, which did not canonicalize media URLs. */
+/**
+ * Items as stored, perhaps by an earlier version of the service, which did not canonicalize media
+ * URLs.
+ */
 export const storedItems = listOfItems(z.looseObject({ ...itemMembers, creativeUrl: z.string() }));
 
 export const publication = z

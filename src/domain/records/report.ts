@@ -48,7 +48,7 @@ const lastDay = Date.UTC(9999, 11, 31);
 
 /**
  * Returns the UTC day of a time, as `2026-11-20`. Times after the year 9999 count towards the last
- * day of that year.
+ * day of that year. Returns an empty string for `NaN`.
  */
 export function dayOf(timeMs: number): string {
   if (Number.isNaN(timeMs)) return '';

@@ -3,7 +3,10 @@
  * §5.1).
  */
 export const rankedRoles = ['viewer', 'installer', 'operator', 'admin', 'platform'] as const;
-/** All roles of management tokens. `backup` has no rank: it may only take backups. */
+/**
+ * All roles of management tokens. `backup` has no rank: it may take backups, and call operations
+ * that any role may call.
+ */
 export const roles = [...rankedRoles, 'backup'] as const;
 export type Role = (typeof roles)[number];
 /** The role that an operation requires. `any`: it takes tokens of every role. */

@@ -44,7 +44,7 @@ export interface Token {
   firstUsedAt?: number | null;
   /**
    * The secret that a rotation replaced. It works until the first use of its successor, at most
-   * until `until`. Absent or `null`: none.
+   * until `until`. Absent or `null` without a replaced secret.
    */
   retiring?: { hash: string; until: number } | null;
 }
@@ -102,7 +102,7 @@ export interface DeviceKey {
   createdAt: number;
   /**
    * Time of the first request that the key authenticated. `null`: none yet. From this time on, the
-   * registration's response is not repeated.
+   * response with the key is not repeated.
    */
   firstUsedAt: number | null;
   revokedAt: number | null;

@@ -18,17 +18,18 @@ export interface OverloadLimits {
  * follow a long turn of the event loop, in which no response could be sent.
  */
 const minMeasurements = 3;
-/** Time constant of the moving average of the throughput. */
+/** Time constant of the moving average of the throughput, in milliseconds. */
 const averageOverMs = 2000;
 
 const notOpposite = { ms: 0, measurements: 0, atWork: 0 };
 
 /**
  * Detects overload of requests that wait for the same resource. The expected wait of a new request
- * is the number of requests in progress divided by the throughput. A burst alone is not overload.
- * Overload begins when the expected wait stays too long and the number of requests in progress does
- * not fall. During overload, requests are admitted up to the number that can be answered within the
- * maximum wait. Overload ends when the number in progress stays below half of that limit.
+ * is the number of requests in progress divided by the throughput (Little's law). A burst alone is
+ * not overload. Overload begins when the expected wait stays too long and the number of requests in
+ * progress does not fall. During overload, requests are admitted up to the number that can be
+ * answered within the maximum wait. Overload ends when the number in progress stays below half of
+ * that limit.
  */
 export class Lane {
   readonly #limits: OverloadLimits;

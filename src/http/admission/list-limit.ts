@@ -24,7 +24,7 @@ interface Connection {
 export class ListLimit {
   readonly #tokens = new Map<string, { limit: LimitFunction; users: number }>();
 
-  /** Number of tokens that have a request in progress or waiting. */
+  /** Number of limits in use. A token has one limit for long polls, and one for all other lists. */
   get size(): number {
     return this.#tokens.size;
   }
@@ -35,8 +35,8 @@ export class ListLimit {
    * Throws `malformed_request` when the client disconnects, or if it has disconnected already.
    */
   async enter(tokenId: string, isLongPoll: boolean, connection: Connection): Promise<ListSlot> {
-    // The client may have disconnected during the look-up of its credential. `close` was then
-    // emitted already.
+    // The client may have disconnected during the look-up of its credential. In that case, `close`
+    // has already been emitted.
     if (connection.incoming?.socket.destroyed) throw clientGone();
     const key = isLongPoll ? `${tokenId} long poll` : tokenId;
     const token = this.#tokens.get(key) ?? { limit: pLimit(maxConcurrent), users: 0 };
@@ -46,8 +46,8 @@ export class ListLimit {
     const slot = new ListSlot(token.limit, () => {
       if (--token.users === 0) this.#tokens.delete(key);
     });
-    // When the connection of pipelined requests closes, only the first response emits `close`, but
-    // every request does.
+    // When a connection with pipelined requests closes, every request emits `close`, but only the
+    // first response does.
     connection.incoming?.once('close', slot.close);
     connection.outgoing?.once('close', slot.close);
     slot.hasWaited = token.limit.activeCount + token.limit.pendingCount >= maxConcurrent;
@@ -64,9 +64,9 @@ export class ListLimit {
 }
 
 /**
- * One of the concurrency slots of a token. It is released when the work has settled and the
- * response is closed. Work may continue after its client has left. A client may also read long
- * after the work.
+ * A slot of the concurrency limit of a token. It is released when the work has settled and the
+ * response is closed. Work may continue after the client has disconnected, and a client may read
+ * long after the work has settled.
  */
 export class ListSlot {
   readonly #limit: LimitFunction;
@@ -108,7 +108,7 @@ export class ListSlot {
     });
   }
 
-  /** Releases the slot to the next request, until `resume` is called. */
+  /** Releases the slot to the next request. `resume` waits for a slot again. */
   pause(): void {
     this.#release();
   }

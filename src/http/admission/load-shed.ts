@@ -35,7 +35,8 @@ export interface LoadShed {
   /**
    * Returns whether the service may handle the request. Otherwise, this call has already answered
    * it with 503 and a `Retry-After` (docs/protocol.md §1.8). An admitted request counts as in
-   * progress from the end of its body until its `admission` ends.
+   * progress from the end of its body until its `admission` ends. Preflights and paths in
+   * `neverShed` do not count.
    */
   admit(incoming: ServedRequest, outgoing: ServerResponse): boolean;
 }
@@ -131,7 +132,7 @@ const hasBody = ({ headers }: ServedRequest) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /**
- * Sheds load: while more requests arrive than are answered, it rejects some before doing any work
+ * Returns the load shedder, which rejects some requests during overload, before any work is done
  * for them. Otherwise clients would time out, and the work would be wasted. At most ten times a
  * second, it measures how many requests are in progress and how fast they are answered. It measures
  * at most once per turn of the event loop, so that it counts the responses sent in that turn.

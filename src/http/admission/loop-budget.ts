@@ -1,4 +1,4 @@
-/** Time slice of all other long work in the event loop, too. */
+/** In milliseconds. Equals `sliceMs`, after which long lists yield to the event loop. */
 const defaultBudgetMs = 5;
 /** Maximum number of queued requests that begin in one turn of the event loop. */
 const maxPerTurn = 32;
@@ -34,7 +34,7 @@ export function makeLoopBudget<R>({
 }: LoopBudgetOptions<R>): (request: R) => void {
   let queue: (R | undefined)[] = [];
   let nextIndex = 0;
-  /** Number of scheduled callbacks. Each begins one request. */
+  /** Number of scheduled callbacks. Each begins at most one request. */
   let armed = 0;
   /** Time at which the first callback of this turn ran. `undefined` between two turns. */
   let beganMs: number | undefined;
@@ -46,8 +46,8 @@ export function makeLoopBudget<R>({
   }
 
   /**
-   * Schedules one callback per request. The work after the `await`s of a request runs before the
-   * next callback, so it counts towards the budget.
+   * Schedules a callback that begins one request. The work after the `await`s of a request runs
+   * before the next callback, so it counts towards the budget.
    */
   function arm(): void {
     armed++;

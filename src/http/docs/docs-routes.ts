@@ -30,9 +30,9 @@ function lazily(name: string, compression: boolean): () => StaticFile {
 }
 
 /**
- * Routes of the reference page `/docs` and its files under `/docs/`. `/` redirects browsers, which
- * accept HTML, to the page, and is 404 for programs. The page shows `/openapi.json`
- * and makes no requests to other hosts.
+ * Routes of the reference page `/docs` and its files under `/docs/`. `/` redirects clients that
+ * accept HTML to the page, and is 404 for all others. The page shows `/openapi.json` and makes no
+ * requests to other hosts.
  *
  * @param compression whether clients get compressed files
  */

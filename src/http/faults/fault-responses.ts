@@ -7,8 +7,8 @@ import type { StatusEffect } from './fault-rule.ts';
 import { defaultCode, segmentsOf, tvOperationAt } from './fault-target.ts';
 
 /**
- * Default `Retry-After` in seconds, for statuses that always carry the header (docs/protocol.md
- * §1.4).
+ * Default `Retry-After` in seconds, by status (docs/protocol.md §1.4). A 500 has the header only
+ * after a failed fetch of a playlist or config.
  */
 const defaultRetryAfter: Readonly<Record<number, number>> = { 429: 60, 500: 5, 503: 5 };
 const detail = 'A fault rule of this service caused this response. X-Signage-Fault names the rule.';

@@ -143,7 +143,7 @@ function delay(delayMs: number, { clock, stopping }: FaultyOptions): Promise<voi
 }
 
 /**
- * Breaks the connection unless the response comes in time. The request sees that its client has
+ * Breaks the connection unless the response comes in time. To the request's handler, the client has
  * disconnected.
  */
 async function cutAfter(

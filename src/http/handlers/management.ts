@@ -45,7 +45,10 @@ async function created<T extends { id: string }>(
 /** Path of the status of a code. */
 export const codePath = (code: string) => `/v1/devices/provisioning-codes/${code}/status`;
 
-/** Returns the `Idempotency-Key` of a creation, and the request that it identifies. */
+/**
+ * Returns the `Idempotency-Key` of a request, with the operation and body that it stands for.
+ * Returns `undefined` without the header.
+ */
 export function idempotentRequest(
   operation: OperationId,
   { request, sent }: Pick<Call<OperationId>, 'request' | 'sent'>,

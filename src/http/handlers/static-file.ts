@@ -98,7 +98,9 @@ function sharedBody(
   );
 }
 
-/** Copies the content of a file. Its content type follows from the extension of its name. */
+/**
+ * Returns a static file with a copy of `content`. The extension of `name` sets the content type.
+ */
 export function makeStaticFile(
   name: string,
   content: Uint8Array,
@@ -119,7 +121,7 @@ export async function answerStaticFile(context: Context, file: StaticFile): Prom
   });
 }
 
-// Creatives are untrusted code. The policy gives their scripts an origin of their own, and blocks
+// Creatives are untrusted code. The policy gives their scripts an opaque origin, and blocks
 // requests to the network.
 const creativePolicy =
   "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:";

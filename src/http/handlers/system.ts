@@ -23,8 +23,8 @@ function equalsConstantTime(a: string, b: string): boolean {
 }
 
 /**
- * Allows metrics for loopback addresses, and for the metrics token. A proxied request never counts
- * as loopback, whatever its headers say.
+ * Allows metrics for loopback addresses, and for the metrics token. A request with a header of a
+ * proxy does not count as loopback, whatever address the header names.
  */
 function checkMetricsAccess(context: Ctx, { metricsToken }: AppOptions): void {
   const proxied = ['x-forwarded-for', 'forwarded', 'via'].some(

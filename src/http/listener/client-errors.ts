@@ -40,7 +40,7 @@ export function makeClientErrorHandler({
 }: ClientErrorOptions): (error: NodeJS.ErrnoException, socket: Duplex) => void {
   const timedOut: TimedOutRequest[] = [];
 
-  /** Sends a problem document, unless a response has begun. */
+  /** Closes the connection, after a problem document unless a response has begun. */
   function rejectConnection(error: NodeJS.ErrnoException, socket: Socket): void {
     const response = requests.inProgress(socket);
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy(error);

@@ -15,7 +15,7 @@ export interface EarlyErrors {
   request(incoming: IncomingMessage, outgoing: ServerResponse, error: SignageError): void;
   /** Answers `OPTIONS *`, which is about the whole server (RFC 9110 §9.3.7), with 204. */
   serverOptions(incoming: IncomingMessage, outgoing: ServerResponse): void;
-  /** Returns a `Response` for a request without a valid URL. */
+  /** Returns an error as a `Response`, such as for a request without a valid URL. */
   response(error: SignageError): Response;
   /** Writes a response to a connection whose input is not a valid request, and closes it. */
   connection(socket: Socket, error: SignageError): void;

@@ -40,12 +40,12 @@ export interface RequestQueueOptions {
 
 /**
  * Begins one request at a time on each connection. The next request begins in a later turn of the
- * event loop, after the last byte of the previous response was handed to the system.
- * Node parses everything it has read and emits all pipelined requests at once. It pauses the socket
- * only afterwards, so each of these requests could have an unread response in memory. This queue
- * pauses the socket while a request waits, so a connection holds only the requests of one read.
- * If too many requests wait on all connections together, the connection with the most waiting
- * requests is destroyed.
+ * event loop, after the last byte of the previous response was handed to the system. Node parses
+ * everything it has read and emits all pipelined requests at once. It pauses the socket only
+ * afterwards, so each of these requests could have an unread response in memory. This queue pauses
+ * the socket while complete requests wait, so a connection holds only the requests of one read. If
+ * too many requests wait on all connections together, the connection with the most waiting requests
+ * is destroyed.
  */
 export class RequestQueue {
   readonly #begin: RequestQueueOptions['begin'];
@@ -83,8 +83,8 @@ export class RequestQueue {
   /**
    * Calls `callback` at once if the connection is idle. Otherwise waits until its complete requests
    * are answered, then `delayMs` longer. A request that arrives during the delay cancels the call.
-   * A connection that closes before the delay also cancels the call. Drops a waiting request that
-   * is incomplete.
+   * If the connection closes before the delay begins, `callback` is not called. Drops a waiting
+   * request that is incomplete.
    */
   afterResponses(socket: Socket, callback: () => void, delayMs = 0): void {
     const connection = this.#connections.get(socket);

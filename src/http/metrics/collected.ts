@@ -14,7 +14,7 @@ interface Description {
 
 type Sample = readonly [labels: Record<string, string>, value: number];
 
-/** Adds a counter or gauge. */
+/** Registers a counter or gauge whose samples are read at each rendering. */
 export function collect(
   register: Registry,
   kind: 'counter' | 'gauge',
@@ -65,8 +65,8 @@ function valuesOf({ value, boundsMs, counts, sumMs }: Series, name: string, labe
 }
 
 /**
- * Adds a histogram in seconds. The `Histogram` of prom-client cannot take existing counts, and its
- * `observe` costs too much per request.
+ * Registers a histogram in seconds. The `Histogram` of prom-client cannot take existing counts, and
+ * its `observe` costs too much per request.
  */
 export function collectHistogram(
   register: Registry,
@@ -89,7 +89,7 @@ interface OriginFigures {
   latencies: TimeCounts;
 }
 
-/** Adds the metrics of playlist origins. */
+/** Registers the metrics of playlist origins. */
 export function watchOrigins(register: Registry, health: () => readonly OriginFigures[]): void {
   collectHistogram(
     register,
@@ -132,7 +132,7 @@ interface MirrorFigures {
   failures: number;
 }
 
-/** Adds the metrics of the mirror. */
+/** Registers the metrics of the mirror. */
 export function watchMirror(
   register: Registry,
   lag: () => MirrorFigures,
@@ -174,7 +174,7 @@ interface FleetFigures {
   devices: Readonly<Record<'online' | 'offline', number>>;
 }
 
-/** Adds the numbers of screens and devices of all tenants. */
+/** Registers metrics for the number of screens and the number of devices of all tenants. */
 export function watchFleet(
   register: Registry,
   counts: () => Promise<FleetFigures>,
@@ -207,8 +207,8 @@ export function watchFleet(
 const diskLifetimeMs = secondMs;
 
 /**
- * Adds the free disk space of a folder. Scrapes share a pending call. If the disk hangs, each
- * further call would occupy another thread of libuv's pool.
+ * Registers a metric for the free space on the disk of a folder. Scrapes share a pending call. If
+ * the disk hangs, each further call would occupy another thread of libuv's pool.
  */
 export function watchDisk(register: Registry, folder: string, clock: Clock): void {
   const free = {

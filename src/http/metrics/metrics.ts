@@ -18,7 +18,7 @@ import {
 export type MeteredOperation = OperationId | 'system' | 'docs' | 'player' | 'media' | 'none';
 
 /**
- * Outcome of a registration: bound, repeated, rejected because of its code or body, or locked out.
+ * Outcome of a registration: bound, repeated, locked out (429), or refused with any other error.
  */
 type RegistrationOutcome = 'bound' | 'repeated' | 'refused' | 'locked_out';
 
@@ -47,19 +47,22 @@ export interface Metrics {
   requestShed(kind: ShedKind): void;
   /** Records the duration of one store write: a change, or a batch of events. */
   storeWrite(kind: StoreWriteKind, ms: number): void;
-  /** Adds the numbers of screens and devices. */
+  /** Registers metrics for the number of screens and the number of devices. */
   watchFleet(counts: Parameters<typeof watchFleet>[1], clock: Clock): void;
-  /** Adds the free space of the disk of a folder. */
+  /** Registers a metric for the free space on the disk of a folder. */
   watchDisk(folder: string, clock: Clock): void;
-  /** Adds the metrics of playlist origins. */
+  /** Registers the metrics of playlist origins. */
   watchOrigins(health: Parameters<typeof watchOrigins>[1]): void;
-  /** Adds the number of requests missing from the log of requests. */
+  /** Registers a metric for the number of requests missing from the log of requests. */
   watchRequestLog(droppedCount: () => number): void;
-  /** Records the time from a change to the hint that informs the TV. */
+  /**
+   * Records the time from the moment this instance learns of a change to the answer that informs
+   * the TV.
+   */
   hint(ms: number): void;
-  /** Adds the number of TVs whose request for changes is held. */
+  /** Registers a metric for the number of TVs whose request for changes is held. */
   watchHeldDevices(heldCount: () => number): void;
-  /** Adds the metrics of the mirror. */
+  /** Registers the metrics of the mirror. */
   watchMirror(lag: Parameters<typeof watchMirror>[1], nowMs: () => number): void;
   /** Returns all metrics in the text format of Prometheus, with the type `contentType`. */
   render(): Promise<string>;
@@ -67,8 +70,8 @@ export interface Metrics {
 }
 
 /**
- * Histogram bounds in milliseconds. Most responses take less than the first bounds, and slow lists
- * reach the last.
+ * Histogram bounds in milliseconds. The first bounds distinguish fast responses, and the last
+ * bounds slow lists.
  */
 const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000];
 
@@ -173,7 +176,7 @@ function makeRequestCounts(
   };
 }
 
-/** Returns `storeWrite`. */
+/** Registers the histogram of store writes. Returns the function that records one write. */
 function makeStoreWrite(register: Registry): Metrics['storeWrite'] {
   const times = {
     change: new TimeSeries('change', boundsMs),
@@ -193,8 +196,7 @@ function makeStoreWrite(register: Registry): Metrics['storeWrite'] {
 
 /**
  * Returns the metrics of one service, in its own registry, so that two services can run side by
- * side. Labels name operations, statuses and outcomes. They never contain an id, an address or a
- * secret.
+ * side. Labels never contain an id, an address or a secret.
  * @param version of the service, for `signage_build_info`
  */
 export function makeMetrics(version: string): Metrics {

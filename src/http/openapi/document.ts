@@ -152,10 +152,10 @@ const unvalidatedMembers: Record<string, Record<string, z.core.JSONSchema.BaseSc
 };
 
 /**
- * Adapts a schema of zod to typed clients. Integers that may exceed 32 bits are `int64`. Patterns
- * of addresses are removed, because `format` covers them. Objects that keep unknown members
- * explicitly allow additional properties. Responses never forbid them, because the API may add
- * members.
+ * Adapts a JSON Schema made by zod to generators of typed clients. Integers that may exceed 32 bits
+ * are `int64`. Patterns of addresses are removed, because `format` covers them. Objects that keep
+ * unknown members explicitly allow additional properties. Responses never forbid them, because the
+ * API may add members.
  */
 const plainSchema: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
   if (jsonSchema.type === 'integer') {

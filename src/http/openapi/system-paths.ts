@@ -127,7 +127,8 @@ function describe(path: SystemPath): ZodOpenApiOperationObject {
 }
 
 /**
- * The paths outside both APIs. They are not in the operation table, because no client calls them.
+ * The paths outside both APIs. They are not in the operation table, because the clients have no
+ * methods for them.
  */
 export const systemPaths: ZodOpenApiPathsObject = Object.fromEntries(
   paths.map((one) => [one.path, { get: describe(one) }]),

@@ -15,8 +15,8 @@ export interface AnswerReceiver {
 }
 
 /**
- * An answer that comes after a wait. It is no promise, because all callers up to the connection
- * would wait for the promise. That would take more memory than the rest of a held request.
+ * An answer that comes after a wait. It is not a promise, because each caller up to the connection
+ * would await the promise. That would take more memory than the rest of a held request.
  */
 export interface HeldAnswer {
   /**

@@ -73,8 +73,8 @@ export function bufferBody(incoming: ServedRequest, begin: () => void): void {
 export function readFixedLength(incoming: ServedRequest, length: number): MaybePromise<Uint8Array> {
   if (incoming.rawBody) return incoming.rawBody;
   return new Promise((resolve, reject) => {
-    // The connection may have closed during the look-up of the credential. `close` was then emitted
-    // already.
+    // The connection may have closed during the look-up of the credential. In that case, `close`
+    // has already been emitted.
     if (incoming.destroyed) return reject(incomplete());
     collect(incoming, length, resolve);
     incoming.on('error', (cause) => reject(incomplete(cause)));
@@ -98,8 +98,8 @@ export function checkAnnouncedBody(request: Pick<Exchange, 'header'>, limit: num
 
 /**
  * Reads a body that passed `checkAnnouncedBody`. Throws `body_too_large` for a body of unknown
- * length with more than `limit` bytes. `incoming` is the request of the listener, if any. A client
- * that waits for `100 Continue` gets it now.
+ * length with more than `limit` bytes, and `invalid_json` for an incomplete body. `incoming` is the
+ * request of the listener, if any. A client that waits for `100 Continue` gets it now.
  */
 export async function readBytes(
   request: Request,

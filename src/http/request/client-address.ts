@@ -17,7 +17,7 @@ const ipv4WithPort = /^([\d.]+):\d{1,5}$/;
 
 /**
  * Returns an address in its standard form. An IPv4-mapped IPv6 address becomes an IPv4 address.
- * Returns `undefined` if the text is no address.
+ * Returns `undefined` if the text is not an address.
  */
 function normalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
@@ -110,7 +110,8 @@ function makeIsProxy(trustedProxies: readonly string[]): (address: string) => bo
 /**
  * Returns a function that determines the client's address (docs/protocol.md §3.5). Without trusted
  * proxies, it is the address of the socket. Behind trusted proxies, it is the last address in
- * `X-Forwarded-For` that belongs to no trusted proxy. If the connection is unknown, the address is
+ * `X-Forwarded-For` that belongs to no trusted proxy. If there is no such address, or a malformed
+ * entry comes first, it is the address of the socket. If the connection is unknown, the address is
  * `null`. Throws `invalid_option` for a malformed range.
  */
 export function makeAddressOf(

@@ -62,7 +62,7 @@ function lengthOf({ headers }: IncomingMessage): number | undefined {
   return Number(announced) <= defaultBodyLimit ? Number(announced) : undefined;
 }
 
-/** Returns the fast-path request, or `undefined` if anything about it is unusual. */
+/** Returns the operation and its parameters, or `undefined` if the app must answer the request. */
 function matchOf(incoming: IncomingMessage): Match | undefined {
   const { method, headers } = incoming;
   if (method !== 'GET' && method !== 'POST') return undefined;
@@ -173,8 +173,8 @@ class NodeExchange implements Exchange, AnswerReceiver {
       if (giveUp()) this.#end(clientLeftStatus);
     };
     this.outgoing.on('close', onClose);
-    // The client may have disconnected during the look-up of its credential. `close` was then
-    // emitted already.
+    // The client may have disconnected during the look-up of its credential. In that case, `close`
+    // has already been emitted.
     if (this.incoming.socket.destroyed) onClose();
   }
 

@@ -38,7 +38,7 @@ class FetchExchange implements Exchange {
   }
 }
 
-/** Resolves with a held answer, or when the client disconnects. */
+/** Resolves with the held answer, or with status 499 when the client disconnects. */
 function endOfHold(
   held: HeldAnswer,
   { context, incoming, outgoing }: FetchExchange,
@@ -74,7 +74,7 @@ export function fetchRoute(
   };
 }
 
-/** Answers 405 with the allowed methods of a path. */
+/** Adds a route that answers 405, with the allowed methods, to all other methods of a path. */
 export function methodNotAllowed(app: Hono<App>, path: string, methods: readonly string[]): void {
   const allow = [
     ...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))),

@@ -3,9 +3,9 @@ import type { Exchange } from './request-context.ts';
 
 /**
  * Returns the function that replies to long polls of the management API. `stopping` ends all long
- * polls. They share one listener on the signal, because adding a listener to an `AbortSignal` takes
- * time in proportion to its listeners. In Node 20, `AbortSignal.any` leaks memory on the signal
- * that lives longest.
+ * polls. All calls share one listener on the signal, because adding a listener to an `AbortSignal`
+ * takes time in proportion to its listeners. In Node 20, `AbortSignal.any` leaks memory on the
+ * signal that lives longest.
  */
 export function makeLongPollReply(stopping: AbortSignal) {
   const ends = new Set<() => void>();

@@ -143,10 +143,10 @@ function makeAnswerOf({
 
 /**
  * Returns a function that runs one operation for a request, with the checks in the order of
- * docs/protocol.md §1.3. The checks cover credential, role, size, content type, JSON, the record in
- * the path, query and body. The handler only checks state.
- * The credential is checked again after a body that was not yet buffered, and after a wait for a
- * list slot. If only the credential must be checked, and the store answers synchronously, the
+ * docs/protocol.md §1.3. The checks cover the credential, role, body size, content type, JSON
+ * syntax, the record in the path, the query and the members of the body. The handler only checks
+ * state. The credential is checked again after a body that was not yet buffered, and after a wait
+ * for a list slot. If only the credential must be checked, and the store answers synchronously, the
  * result is synchronous too.
  */
 export function makeOperation<K extends OperationId>(

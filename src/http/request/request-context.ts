@@ -18,21 +18,21 @@ export type ServedRequest = IncomingMessage & {
   keyHash?: string | undefined;
   /** Whether the credential was verified recently, if this was already determined. */
   isKnown?: boolean;
-  /** Set while the request counts towards overload. */
+  /** Absent if the request never counts towards overload. */
   admission?: Admission;
 };
 
 export interface Admission {
   /** Called when the credential of the request is verified. */
   verified(): void;
-  /** Called after the request was handled. */
+  /** Called when the request no longer counts towards overload: after its answer, or earlier. */
   end(): void;
 }
 
 /** The client of a request. For requests of TVs, it includes the data for the log for operators. */
 export interface RequestClient extends ClientInfo, RequestSubject {
   requestId: string;
-  /** The error response, if the request was refused. */
+  /** The error response, if the request failed or was rejected. */
   problem?: ProblemParts | undefined;
   /** The texts of the fault rules that apply. */
   faults?: readonly string[] | undefined;
