@@ -198,7 +198,7 @@ export class Fixture {
     });
   }
 
-  /** Returns a shared TV that has neither a playlist nor a config. */
+  /** Returns a shared TV whose screen has neither a playlist nor a config. */
   plainTv(): Promise<Tv> {
     return this.once('plain TV', () => this.newTv());
   }
