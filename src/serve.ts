@@ -48,7 +48,7 @@ const deletionFailed =
 export interface Running {
   /**
    * Base URL with the actual host and port, such as `http://127.0.0.1:4100`. With `listen: false`,
-   * it is `publicUrl`; without that, a URL that only `fetch` understands.
+   * it is `publicUrl`. Without a `publicUrl`, it is then a placeholder that no client can reach.
    */
   url: string;
   /**
@@ -215,7 +215,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       fetch: answer,
       fastPath: makeFastPath(appOptions),
       onError,
-      // Off with fault rules, because injected delays would look like overload.
+      // Load shedding is off with fault rules, because injected delays would look like overload.
       admit: faults ? undefined : loadShed.admit,
       isKnown,
     };
@@ -255,8 +255,8 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       [Symbol.asyncDispose]: closeOnce,
     };
   } catch (error) {
-    // Nobody has seen the token of a failed start. It is deleted, and the next start creates
-    // another.
+    // Deletes the token that this start created, because `serve` does not return it. The next start
+    // creates another token.
     await deleteNewToken?.().catch((err: unknown) => log.warn({ err }, deletionFailed));
     await stops.all();
     throw error;

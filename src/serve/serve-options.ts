@@ -120,7 +120,7 @@ export interface ServeOptions {
   onDemand?: string | OnDemandPlaylists;
   /** @deprecated Use `onDemand`, which also takes a URL. */
   onDemandUrl?: string;
-  /** Bearer token for the URL `onDemand`. Default: requests have no `Authorization` header. */
+  /** Bearer token for the URL in `onDemand`. Default: requests have no `Authorization` header. */
   onDemandToken?: string;
   /**
    * Seconds for which an on-demand response is cached, including the response that there is no
