@@ -72,8 +72,8 @@ export interface Running {
    */
   fetch(request: Request, info?: RequestInfo): Promise<Response>;
   /**
-   * Answers a request of a server of your own, as the listener would. Mount it before parsers of
-   * bodies: a request whose body was already read is answered 500.
+   * Answers a request of a server of your own, as the listener would. Mount it before body parsers:
+   * a request whose body was already read gets 500.
    *
    * @example
    * createServer(service.nodeHandler).listen(8080);
@@ -85,9 +85,9 @@ export interface Running {
    */
   replaceTls(tls: Tls): void;
   /**
-   * Stops accepting requests, ends long polls, and finishes other requests in progress for at most
-   * 10 s. The long polls of TVs end over up to 8 s. Then makes everything durable. Further calls
-   * return the same promise.
+   * Stops accepting requests, ends long polls, and waits at most 10 s for other requests in
+   * progress. The long polls of TVs end over up to 8 s. Then makes everything durable. Further
+   * calls return the same promise.
    */
   close(): Promise<void>;
   /** The same as `close`, for `await using`. */

@@ -25,9 +25,10 @@ export interface ServeOptions {
    */
   listen?: boolean;
   /**
-   * Base URL under which clients reach the service, such as `https://example.com/signage`. Its path
-   * is removed from requests that have it, and is part of each `Location`. The OpenAPI document
-   * names the URL. Default: none; the service is at the root of its host.
+   * Base URL under which clients reach the service, such as `https://example.com/signage`. The
+   * service removes the path of this URL from requests that have it, and adds it to each
+   * `Location`. The OpenAPI document names the URL. Default: none; the service is at the root of
+   * its host.
    */
   publicUrl?: string;
   /** Host name or IP address to listen on. Default: `127.0.0.1`. */
@@ -60,16 +61,16 @@ export interface ServeOptions {
    */
   authGraceSeconds?: number;
   /**
-   * Maximum number of connections at a time, 1 to 200,000. Further ones are closed. The limit of
-   * open files of the process must be higher. On Linux, the log warns if it is lower. Default:
-   * 20,000.
+   * Maximum number of connections at a time, 1 to 200,000. The listener closes further connections.
+   * The limit of open files of the process must be higher. On Linux, the log warns if it is lower.
+   * Default: 20,000.
    */
   maxConnections?: number;
   /**
    * Addresses and ranges of trusted proxies, such as `10.0.0.0/8` or `2001:db8::/32`. Their
-   * `X-Forwarded-For` is read. Never include an address that a TV may have. Its requests would be
-   * attributed to the proxy, or to any address that it claims (docs/protocol.md §3.5). Default:
-   * none.
+   * `X-Forwarded-For` is read. Never include an address that a TV may have. The service would
+   * attribute the requests of this TV to any address that the TV claims (docs/protocol.md §3.5).
+   * Default: none.
    */
   trustProxy?: readonly string[];
   /**
@@ -113,9 +114,9 @@ export interface ServeOptions {
    */
   demo?: boolean;
   /**
-   * Function that returns the current playlist of a screen, or the URL of a service that does, such
-   * as `https://ads.example/playlists/{screenId}` (docs/on-demand.md). Its playlist takes
-   * precedence over the published one. Default: none.
+   * Function that returns the current playlist of a screen, or the URL of a service that returns
+   * it, such as `https://ads.example/playlists/{screenId}` (docs/on-demand.md). This playlist takes
+   * precedence over the published playlist. Default: none.
    */
   onDemand?: string | OnDemandPlaylists;
   /** @deprecated Use `onDemand`, which also takes a URL. */

@@ -5,7 +5,7 @@ import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
 const codesPath = '/v1/devices/provisioning-codes';
-/** Creates one code for a new screen, which the checks share, and returns the response. */
+/** Creates a code for a new screen, and returns the response. All checks share this code. */
 const createdCode = (fixture: Fixture): Promise<Answer> =>
   fixture.once('created code', async () =>
     fixture.manage('POST', codesPath, { screenId: await fixture.screen() }),

@@ -79,7 +79,7 @@ export const configChecks: readonly TvCheck[] = [
     expected: `gaps of at most 1.5 times syncIntervalMinutes (now ${secondConfig.syncIntervalMinutes} min)`,
     advice: 'Apply each new config at once, without a restart.',
     judge(view) {
-      // Another check judges the time in which the config cannot be fetched.
+      // Another check judges the period in which requests for the config fail.
       const failingMs = view.faulted('config.500')[0]?.atMs ?? Number.POSITIVE_INFINITY;
       const isSecond = ({ maxMinutes, after }: Gap) =>
         maxMinutes === secondConfig.syncIntervalMinutes && after.atMs < failingMs;

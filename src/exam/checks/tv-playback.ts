@@ -8,7 +8,7 @@ interface Played {
   toSeconds: number;
 }
 
-/** The time of one batch by both clocks, in seconds of TV time. */
+/** Arrival time of a batch, and the offset of the TV's clock at that time, in seconds. */
 interface Anchor {
   seconds: number;
   offset: number;
