@@ -101,7 +101,7 @@ interface Phases {
   dark: number;
   /** Duration without a network. */
   away: number;
-  /** Duration without a network after the power is back. */
+  /** Duration without a network after the first request of the restarted TV. */
   offline: number;
   /** Duration of the phase after the TV was revoked and paired again. */
   paired: number;

@@ -55,9 +55,10 @@ export interface ServeOptions {
    */
   retentionDays?: number;
   /**
-   * Seconds for which a device key that this instance verified still gives access to playlist and
-   * config while the database is unreachable, 0 to 86,400. A device that another instance revokes
-   * meanwhile may be served for that long (docs/cluster.md). Default: 0, not at all.
+   * Grace period of device keys in seconds, 0 to 86,400. While the database is unreachable, a key
+   * keeps its access to playlist and config for this time after this instance last verified it. A
+   * device that another instance revokes meanwhile may be served for that long (docs/cluster.md).
+   * Default: 0, not at all.
    */
   authGraceSeconds?: number;
   /**

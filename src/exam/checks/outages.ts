@@ -46,7 +46,7 @@ function lostEvents(view: ExamView): number {
   return new Set(cut.flatMap(digestsOf).filter((digest) => !sent.has(digest))).size;
 }
 
-/** Whether the TV had a playlist at a moment. Only successes and 404s of playlist requests count. */
+/** Whether the TV had a playlist at a moment. Only its last success or 404 counts. */
 function hasPlaylist(view: ExamView, atMs: number): boolean {
   const answers = view
     .of('getPlaylist')
@@ -240,9 +240,9 @@ function eventsAfterPower(view: ExamView, { atMs: startMs }: Exchange) {
 }
 
 /**
- * Returns the time of the TV's clock at `sinceMs`, in epoch seconds. Events are created before their
- * batch is sent, so each event gives a lower limit. The highest limit is the best estimate. The
- * batch lost at the power cut does not count, because a TV may set its clock when it starts.
+ * Returns the time of the TV's clock at `sinceMs`, in epoch seconds. Events are created before
+ * their batch is sent, so each event gives a lower limit. The highest limit is the best estimate.
+ * The batch lost at the power cut does not count, because a TV may set its clock when it starts.
  */
 function tvClockAt(view: ExamView, sinceMs: number): number {
   const isFresh = freshIn(view);

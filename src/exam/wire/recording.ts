@@ -60,7 +60,7 @@ export class Recording {
     return this.#number;
   }
 
-  /** Adds a code of the exam. */
+  /** Adds a code of the exam, as a fingerprint. */
   addCode(code: string): void {
     this.#codes.set(code, null);
   }
