@@ -48,7 +48,7 @@ const deletionFailed =
 export interface Running {
   /**
    * Base URL with the actual host and port, such as `http://127.0.0.1:4100`. With `listen: false`,
-   * it is `publicUrl`; without that, a URL that only `fetch` understands.
+   * it is `publicUrl`. Without a `publicUrl`, it is then a placeholder that no client can reach.
    */
   url: string;
   /**
@@ -72,8 +72,8 @@ export interface Running {
    */
   fetch(request: Request, info?: RequestInfo): Promise<Response>;
   /**
-   * Answers a request of a server of your own, as the listener would. Mount it before parsers of
-   * bodies: a request whose body was already read is answered 500.
+   * Answers a request of a server of your own, as the listener would. Mount it before body parsers:
+   * a request whose body was already read gets 500.
    *
    * @example
    * createServer(service.nodeHandler).listen(8080);
@@ -85,9 +85,9 @@ export interface Running {
    */
   replaceTls(tls: Tls): void;
   /**
-   * Stops accepting requests, ends long polls, and finishes other requests in progress for at most
-   * 10 s. The long polls of TVs end over up to 8 s. Then makes everything durable. Further calls
-   * return the same promise.
+   * Stops accepting requests, ends long polls, and waits at most 10 s for other requests in
+   * progress. The long polls of TVs end over up to 8 s. Then makes everything durable. Further
+   * calls return the same promise.
    */
   close(): Promise<void>;
   /** The same as `close`, for `await using`. */
@@ -215,7 +215,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       fetch: answer,
       fastPath: makeFastPath(appOptions),
       onError,
-      // Off with fault rules, because injected delays would look like overload.
+      // Load shedding is off with fault rules, because injected delays would look like overload.
       admit: faults ? undefined : loadShed.admit,
       isKnown,
     };
@@ -255,8 +255,8 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       [Symbol.asyncDispose]: closeOnce,
     };
   } catch (error) {
-    // Nobody has seen the token of a failed start. It is deleted, and the next start creates
-    // another.
+    // Deletes the token that this start created, because `serve` does not return it. The next start
+    // creates another token.
     await deleteNewToken?.().catch((err: unknown) => log.warn({ err }, deletionFailed));
     await stops.all();
     throw error;

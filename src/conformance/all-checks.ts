@@ -21,8 +21,8 @@ import { waitingChecks } from './checks/waiting.ts';
 import { wireChecks } from './checks/wire.ts';
 
 /**
- * All checks in the order of a run. First come the requests that a TV sends first. Last come the
- * checks that lock out the caller's address.
+ * All checks in the order of a run. The order begins with the requests that a TV sends first, and
+ * ends with the checks that lock out the caller's address.
  */
 export const allChecks: readonly Check[] = [
   ...registrationChecks,

@@ -8,8 +8,8 @@ interface CreatedRecord {
 }
 
 /**
- * The collections whose records are deleted explicitly. All other records belong to a venue or a
- * screen, and are deleted with it.
+ * The collections whose records a run registers for deletion. All other records belong to a venue
+ * or a screen, and are deleted with it.
  */
 const collections = ['/v1/venues', '/v1/tokens', '/v1/tenants'];
 const maxPages = 100;
@@ -18,7 +18,7 @@ const maxPages = 100;
 export class Cleanup {
   readonly #created: CreatedRecord[] = [];
 
-  /** Registers the record that a response has created, if any. */
+  /** Registers the record that a request has created, if it is in one of `collections`. */
   register(
     method: string,
     path: string,
@@ -35,7 +35,8 @@ export class Cleanup {
   }
 
   /**
-   * Deletes all records, newest first. Describes each record that could not be deleted, and why.
+   * Deletes all records, newest first. Returns a text for each record that could not be deleted,
+   * with the reason.
    */
   async remove(send: Send, key: string): Promise<string[]> {
     const left: string[] = [];
@@ -64,8 +65,8 @@ export class Cleanup {
 }
 
 /**
- * Deletes the screens of a venue with their TVs. Reads a limited number of pages, in case the
- * service ignores deletions.
+ * Deletes the screens of a venue, even if they have TVs. Reads at most `maxPages` pages, in case
+ * the service ignores deletions.
  */
 async function emptyVenue(
   venueId: string,

@@ -27,7 +27,7 @@ export interface FixtureOptions {
   token: string;
   /** The tenant to act in, for `X-Tenant-Id`. `undefined`: the tenant of the token. */
   tenantId: string | undefined;
-  /** Prefix of the names of all created records. */
+  /** Prefix of the names of created venues, tokens and tenants. Screens have it as a label. */
   name: string;
   clock: Clock;
   random: Random;
@@ -198,7 +198,7 @@ export class Fixture {
     });
   }
 
-  /** Returns a shared TV that has neither a playlist nor a config. */
+  /** Returns a shared TV whose screen has neither a playlist nor a config. */
   plainTv(): Promise<Tv> {
     return this.once('plain TV', () => this.newTv());
   }

@@ -30,7 +30,7 @@ function refuse({ url }: Manager, message: string, code: ErrorCode, status?: num
 
 /**
  * Reads the permissions of the token. Throws `unreachable`, `insufficient_role`, `tenant_required`,
- * or the error with which the service rejects the token.
+ * `unexpected_answer`, or the error with which the service rejects the token.
  */
 export async function readRights(send: Send, manager: Manager): Promise<Rights> {
   const { token, tenantId } = manager;
@@ -75,7 +75,7 @@ const missing: Record<Need, string> = {
   tenants: 'creates a second tenant: requires a platform token and --with-tenants',
 };
 
-/** Returns why this run skips a check, or `undefined` if it does not. */
+/** Returns the reason why this run skips a check, or `undefined` if the check runs. */
 export function reasonToSkip(
   { needs }: Check,
   { role }: Rights,

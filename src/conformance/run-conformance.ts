@@ -17,7 +17,7 @@ import { makeSend } from './send.ts';
 export interface ConformanceOptions extends Manager {
   /** CA certificates (PEM) to trust in place of Node's own. Default: Node's own. */
   certificates?: readonly string[] | undefined;
-  /** Sends the requests. Default: `node:http`. */
+  /** Makes the function that sends the requests. Default: `node:http`. */
   makeRequester?: MakeRequester | undefined;
   /** Called after each request. */
   onExchange?: ((exchange: Exchanged) => void) | undefined;
@@ -42,7 +42,7 @@ export interface ConformanceOptions extends Manager {
 const timeoutMs = 35_000;
 const maxSeenLength = 400;
 
-/** Masks keys, tokens and pairing codes, and truncates long texts. */
+/** Masks keys, tokens, and pairing codes in paths. Truncates long texts. */
 function mask(text: string): string {
   const masked = text
     .replaceAll(/\b((?:dak|mak|clm)_)[0-9A-Za-z]+/g, '$1…')
@@ -121,8 +121,8 @@ function selectChecks({ only, ids = [] }: ConformanceOptions): Check[] {
 }
 
 /**
- * Runs the checks against a deployment, one after another, and yields their outcomes. Creates all
- * records in its own venues, and deletes them at the end, also after an interruption. Throws
+ * Runs the checks against a deployment, one after another, and yields their outcomes. Creates its
+ * own records, and deletes them at the end, also after an interruption. Throws `invalid_option`,
  * `unreachable`, `interrupted` and the service's errors for the token.
  */
 export async function* runConformance(options: ConformanceOptions): AsyncGenerator<Outcome> {

@@ -17,7 +17,7 @@ export interface RequestContent {
 
 /**
  * Sends one request and resolves with the response, even if it is an error. Throws `unreachable` if
- * there is no response, or `interrupted`.
+ * there is no response, and `interrupted` if the signal has aborted.
  */
 export type Send = (method: string, path: string, sent?: RequestContent) => Promise<Answer>;
 
@@ -31,8 +31,8 @@ export interface SendOptions extends TransportOptions {
 }
 
 /**
- * Number of bytes from which a body is sent on a separate connection. A service may reject a
- * large body before it has arrived completely, and close the connection.
+ * Maximum length of a body that is sent on a kept-alive connection. A service may reject a larger
+ * body before it has arrived completely, and close the connection.
  */
 const largeBody = 4096;
 
@@ -58,10 +58,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/**
- * Returns a function that sends requests unchanged. It never retries, and also resolves with error
- * responses.
- */
+/** Returns a function that sends each request once, without the checks of a client. */
 export function makeSend({ signal, timeoutMs, ...options }: SendOptions): Send {
   const transport = makeTransport(options);
 

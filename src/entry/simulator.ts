@@ -18,7 +18,7 @@ export type {
   PlayerView,
   Showing,
 } from '../player/options.ts';
-/** Has all methods of `Player`. */
+/** Base class of `Player`, with all its methods. */
 export type { Player as BasePlayer } from '../player/player.ts';
 export type { PlaybackFailure, Shown, Stage } from '../player/stage.ts';
 export {

@@ -6,14 +6,14 @@ import type { Clock, Random } from '../domain/clock.ts';
 import { hasCode } from '../domain/error.ts';
 import { type Running, serve } from '../serve.ts';
 
-/** Base URL of requests that do not go over the network. */
+/** Base URL of requests within this process. */
 const inProcessUrl = 'http://signage.invalid';
-/** Lifetime of a pairing code, in minutes. It is the maximum, because a person enters the code. */
+/** Lifetime of a pairing code, in minutes: the maximum, because a person must enter the code. */
 const codeTtlMinutes = 60;
 /** Duration of each item in seconds. */
 export const itemSeconds = 5;
 
-/** Media files of the demo, which the service also serves in an exam. */
+/** Media files of the demo. The service also serves them in an exam. */
 const media = ['welcome.svg', 'flat-white.svg', 'jazz-night.svg'];
 export const campaignId = 'ca000000-0000-4000-8000-000000000001';
 const playlistValidDays = 30;

@@ -10,25 +10,25 @@ export interface TvExamOptions {
   /** Runs the short exam, which takes about 8 minutes. Default: false. */
   quick?: boolean;
   /**
-   * Factor by which TV time is faster than real time, as `speed` of a `Player`. Intervals, backoff
-   * and playing time are judged in TV time. `Retry-After` and `waitSeconds` stay real seconds.
-   * Default: 1.
+   * Factor by which TV time is faster than real time, like `speed` of a `Player`. Intervals,
+   * backoff and playing time are judged in TV time. `Retry-After` and `waitSeconds` stay real
+   * seconds. Default: 1.
    */
   pace?: number;
-  /** `Retry-After` of the answers that the exam gives, in real seconds. Default: 5. */
+  /** `Retry-After` of the exam's own error answers, in real seconds. Default: 5. */
   retryAfterSeconds?: number;
   /** Maximum wait for a registration, in real seconds. Default: 1,800. */
   pairingSeconds?: number;
   /** Runs only these parts. `register` always runs. Default: all. */
   parts?: readonly PartId[] | undefined;
   /**
-   * Store of the service, as in `serve`. An exam that is resumed needs the store of the first run.
-   * Default: `memory:`.
+   * Store of the service, as in `serve`. A resumed exam needs the store of the first run. Default:
+   * `memory:`.
    */
   store?: string;
   /**
-   * Saves the exam, so that a later run continues after the last finished part. Default: the exam
-   * is not saved.
+   * Saves the exam, so that a later run can skip the finished parts. Default: the exam is not
+   * saved.
    */
   memory?: TvExamMemory | undefined;
   /** Called with each pairing code to enter at the TV, and the URL of the service for the TV. */
@@ -37,18 +37,18 @@ export interface TvExamOptions {
   onStep?(step: TvExamStep): void;
   /** Cuts and restores the power of the TV. Default: the checks of power cuts are skipped. */
   power?: TvPower | undefined;
-  /** Ends the exam early. The report then covers everything that was judged so far. */
+  /** Ends the exam early. The report then skips the checks of unfinished parts. */
   signal?: AbortSignal | undefined;
   clock?: Clock;
   random?: Random;
 }
 
-/** An exam that was interrupted. It contains no secret. */
+/** The saved state of an exam. Contains keys and pairing codes only as hashes. */
 export interface SavedTvExam {
   format: 1;
   quick: boolean;
   finished: readonly PartId[];
-  /** Recorded exchanges, as JSON. Its members may change with each version. */
+  /** The recording, as JSON. Its format may change with each version. */
   recording: unknown;
 }
 
@@ -101,7 +101,7 @@ interface Phases {
   dark: number;
   /** Duration without a network. */
   away: number;
-  /** Duration without a network after the power is back. */
+  /** Duration without a network after the first request of the restarted TV. */
   offline: number;
   /** Duration of the phase after the TV was revoked and paired again. */
   paired: number;

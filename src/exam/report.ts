@@ -6,15 +6,15 @@ import type { PartId } from './part-ids.ts';
 /** The result of an exam. */
 export interface TvExamReport {
   checks: readonly TvCheckOutcome[];
-  /** Summary in one line, such as for the README of a TV app. */
+  /** Summary in one line, for example for the README of a TV app. */
   summary: string;
-  /** Whether all judged checks passed. */
+  /** Whether no check failed, and the TV sent at least one request. */
   isPassed: boolean;
   /** Whether the exam was interrupted before its end. */
   isInterrupted: boolean;
   /** Number of requests of the TV. */
   requests: number;
-  /** Number of requests of other TVs and programs. They are not judged. */
+  /** Number of requests from other TVs and programs. The checks ignore these requests. */
   strangers: number;
 }
 

@@ -19,7 +19,7 @@ import { type Fault, Faults } from './wire/faults.ts';
 import { type Front, openFront } from './wire/front.ts';
 import { Recording, type SavedRecording } from './wire/recording.ts';
 
-/** Parts after the registration. The parts of a stage run side by side. */
+/** Parts after the registration. The parts of a stage run concurrently. */
 const stages: readonly (readonly Part[])[] = [
   [playlist, config, events, changes],
   [network],
@@ -54,7 +54,7 @@ class ExamRun {
     this.#timing = timingOf(options);
     this.#clock = options.clock ?? systemClock;
     this.#recording = new Recording(this.#clock);
-    // No limit of listeners, because each wait of a part adds a listener.
+    // Removes the limit on listeners, because each wait of a part adds a listener.
     setMaxListeners(0, this.#interruption.signal);
   }
 
@@ -127,7 +127,7 @@ class ExamRun {
     }
   }
 
-  /** Returns whether the TV has a key. A TV that has lost its key gets a new code. */
+  /** Returns whether the TV has a key. Shows a new code if the TV has lost its key. */
   async #isPaired(service: ExamService, front: Front): Promise<boolean> {
     const hasRegistered = this.#recording.ofTv.some(
       (one) => one.operation === 'registerDevice' && isGood(one),

@@ -20,8 +20,8 @@ const secrets = ['secret', 'admin-token'];
 
 /**
  * Checks the modes of a data folder and its entries. Throws `open_to_others` if other users of the
- * machine can change one of them. Warns once if they can read the folder or a secret. Does nothing
- * on Windows, which has no such modes.
+ * machine can change one of them. With `allowOpenData`, only warns. Also warns if other users can
+ * read the folder or a secret. Does nothing on Windows, which has no such modes.
  */
 export async function checkDataAccess(
   location: string,

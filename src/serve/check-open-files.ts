@@ -1,14 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import type { LogSink } from '../domain/log.ts';
 
-/** Returns the limit of open files of this process, or `undefined` where Linux does not tell it. */
+/**
+ * Returns the soft limit of open files of this process. Returns `undefined` if there is no limit,
+ * and on systems other than Linux.
+ */
 async function openFileLimit(): Promise<number | undefined> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '');
   const [, limit] = /^Max open files +(\d+) /m.exec(limits) ?? [];
   return limit === undefined ? undefined : Number(limit);
 }
 
-/** Warns if the process may open fewer files than connections. Each connection takes a file. */
+/** Warns if `maxConnections` exceeds the limit of open files. Each connection takes a file. */
 export async function checkOpenFiles(
   maxConnections: number,
   log: Pick<LogSink, 'warn'>,

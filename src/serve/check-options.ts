@@ -84,7 +84,7 @@ function checkPublicUrl(text: string): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** Throws `invalid_option` for options that contradict each other. */
+/** Throws `invalid_option` for options that do not work with `listen: false`. */
 function checkListening(options: ServeOptions, publicUrl: string | undefined): void {
   if (options.listen !== false) return;
   const unused = (['host', 'port', 'tls'] as const).find((name) => options[name] !== undefined);
@@ -95,7 +95,10 @@ function checkListening(options: ServeOptions, publicUrl: string | undefined): v
     );
 }
 
-/** Throws `invalid_option` unless a store is a location, or an object that can be one. */
+/**
+ * Throws `invalid_option` for a store that is neither a text nor an object of its type. Tests only
+ * one method of the object.
+ */
 function checkStores({ store, objectStore }: ServeOptions): void {
   const isPart = (part: unknown, method: string) =>
     part === undefined ||
@@ -110,8 +113,8 @@ function checkStores({ store, objectStore }: ServeOptions): void {
 }
 
 /**
- * Returns whether a text is an origin as browsers send it: `https://tv.example.com`. Packaged apps
- * send `null`, or an origin with a scheme of their own.
+ * Returns whether a text is `*`, or an origin as browsers send it: `https://tv.example.com`.
+ * Packaged apps send `null`, or an origin with a scheme of their own.
  */
 function isOrigin(text: string): boolean {
   if (text === '*' || text === 'null') return true;

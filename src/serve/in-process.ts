@@ -40,7 +40,7 @@ export function trackAnswers(answer: FetchHandler): {
   };
 }
 
-/** Returns the request with another path, or the same request if its path stays the same. */
+/** Returns the request with the rewritten path, or the same request if its path stays the same. */
 function withPath(request: Request, rewritePath: RewritePath): Request {
   const { origin, pathname, search } = new URL(request.url);
   const path = rewritePath(pathname);

@@ -25,9 +25,10 @@ export interface ServeOptions {
    */
   listen?: boolean;
   /**
-   * Base URL under which clients reach the service, such as `https://example.com/signage`. Its path
-   * is removed from requests that have it, and is part of each `Location`. The OpenAPI document
-   * names the URL. Default: none; the service is at the root of its host.
+   * Base URL under which clients reach the service, such as `https://example.com/signage`. The
+   * service removes the path of this URL from requests that have it, and adds it to each
+   * `Location`. The OpenAPI document names the URL. Default: none; the service is at the root of
+   * its host.
    */
   publicUrl?: string;
   /** Host name or IP address to listen on. Default: `127.0.0.1`. */
@@ -54,22 +55,23 @@ export interface ServeOptions {
    */
   retentionDays?: number;
   /**
-   * Seconds for which a device key that this instance verified still gives access to playlist and
-   * config while the database is unreachable, 0 to 86,400. A device that another instance revokes
-   * meanwhile may be served for that long (docs/cluster.md). Default: 0, not at all.
+   * Grace period of device keys in seconds, 0 to 86,400. While the database is unreachable, a key
+   * keeps its access to playlist and config for this time after this instance last verified it. A
+   * device that another instance revokes meanwhile may be served for that long (docs/cluster.md).
+   * Default: 0, not at all.
    */
   authGraceSeconds?: number;
   /**
-   * Maximum number of connections at a time, 1 to 200,000. Further ones are closed. The limit of
-   * open files of the process must be higher. On Linux, the log warns if it is lower. Default:
-   * 20,000.
+   * Maximum number of connections at a time, 1 to 200,000. The listener closes further connections.
+   * The limit of open files of the process must be higher. On Linux, the log warns if it is lower.
+   * Default: 20,000.
    */
   maxConnections?: number;
   /**
    * Addresses and ranges of trusted proxies, such as `10.0.0.0/8` or `2001:db8::/32`. Their
-   * `X-Forwarded-For` is read. Never include an address that a TV may have. Its requests would be
-   * attributed to the proxy, or to any address that it claims (docs/protocol.md §3.5). Default:
-   * none.
+   * `X-Forwarded-For` is read. Never include an address that a TV may have. The service would
+   * attribute the requests of this TV to any address that the TV claims (docs/protocol.md §3.5).
+   * Default: none.
    */
   trustProxy?: readonly string[];
   /**
@@ -113,14 +115,14 @@ export interface ServeOptions {
    */
   demo?: boolean;
   /**
-   * Function that returns the current playlist of a screen, or the URL of a service that does, such
-   * as `https://ads.example/playlists/{screenId}` (docs/on-demand.md). Its playlist takes
-   * precedence over the published one. Default: none.
+   * Function that returns the current playlist of a screen, or the URL of a service that returns
+   * it, such as `https://ads.example/playlists/{screenId}` (docs/on-demand.md). This playlist takes
+   * precedence over the published playlist. Default: none.
    */
   onDemand?: string | OnDemandPlaylists;
   /** @deprecated Use `onDemand`, which also takes a URL. */
   onDemandUrl?: string;
-  /** Bearer token for the URL `onDemand`. Default: requests have no `Authorization` header. */
+  /** Bearer token for the URL in `onDemand`. Default: requests have no `Authorization` header. */
   onDemandToken?: string;
   /**
    * Seconds for which an on-demand response is cached, including the response that there is no

@@ -2,7 +2,9 @@ import type { StoreWriteKind } from '../http/metrics/metrics.ts';
 import { decorateStore } from '../service/store-decorator.ts';
 import type { Store } from '../store/store.ts';
 
-/** Returns the store with its writes timed. `observe` gets milliseconds, also of failed writes. */
+/**
+ * Returns a store that measures its writes. `observe` gets milliseconds, also for failed writes.
+ */
 export function timedStore(
   store: Store,
   observe: (kind: StoreWriteKind, ms: number) => void,

@@ -46,7 +46,9 @@ export const samplePlaylist: Publication = {
   ],
 };
 
-/** Returns the impressions of one round of a playlist, which ends at `timeMs`. */
+/**
+ * Returns the impressions of one round of a playlist. Each has the timestamp `timeMs`, in seconds.
+ */
 export function sampleImpressions(playlist: ActivePlaylist, timeMs: number): EventInput[] {
   const played = playlist.items.filter((item) => typeof item.campaignId === 'string');
   return played.map(({ creativeId, campaignId, duration }) => ({

@@ -28,7 +28,8 @@ export interface TestService extends Running {
   /** A client with the platform token. */
   readonly management: ManagementClient;
   /**
-   * Creates a screen in a venue of its own. `null` publishes nothing. Default: `samplePlaylist`.
+   * Creates a screen in its own venue, and publishes the playlist. `null` publishes nothing.
+   * Default: `samplePlaylist`.
    */
   createScreen(playlist?: Publication | null): Promise<Screen>;
   /** Creates a pairing code. Default: for a new screen. */
@@ -39,7 +40,7 @@ export interface TestService extends Running {
 
 /**
  * Starts a service in memory on a free port of this machine, with a clock that stands still.
- * Several run side by side. Rejects like `serve`.
+ * Several services run side by side. Rejects like `serve`.
  *
  * @example
  * await using service = await startService();

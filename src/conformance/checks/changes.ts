@@ -5,7 +5,7 @@ import { type Check, checkGroup, profile } from '../check.ts';
 import { item } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
 
-/** Longer than a notification of a change takes, and shorter than the timeout of a client. */
+/** Longer than the notification of a change takes, and shorter than the time-out of a request. */
 const holdSeconds = 20;
 
 /** Runs `change` while the service holds a request of the TV. Returns the answer of the request. */
@@ -21,11 +21,11 @@ async function heldDuring(fixture: Fixture, tv: Tv, change: () => Promise<unknow
 const publish = (fixture: Fixture, { screenId }: Tv) =>
   fixture.requireOk('PUT', `/v1/screens/${screenId}/playlist`, { items: [item()] });
 
-/** Returns whether the answer has the ETag of another answer. */
+/** Compares the `etag` of a member of one answer with the `ETag` header of another answer. */
 const sameEtag = ({ json }: Answer, member: string, { headers }: Answer) =>
   at(json, `${member}.etag`) === headers.etag ? 'the same ETag' : 'another ETag';
 
-/** Checks of held requests that a change ends at once (docs/protocol.md §2.9). */
+/** Checks of requests for changes (docs/protocol.md §2.9). */
 export const changesChecks: readonly Check[] = checkGroup(
   { id: 'changes', subject: 'GET /devices/:id/changes', section: '2.9' },
   [

@@ -5,7 +5,7 @@ import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
 const codesPath = '/v1/devices/provisioning-codes';
-/** Creates a code for a new screen, and returns the response. */
+/** Creates a code for a new screen, and returns the response. All checks share this code. */
 const createdCode = (fixture: Fixture): Promise<Answer> =>
   fixture.once('created code', async () =>
     fixture.manage('POST', codesPath, { screenId: await fixture.screen() }),
@@ -14,7 +14,7 @@ const codeStatus = (fixture: Fixture, code: string) =>
   fixture.manage('GET', `${codesPath}/${code}/status`);
 const cancel = (fixture: Fixture, code: string) => fixture.manage('DELETE', `${codesPath}/${code}`);
 
-/** Pairs a TV, and returns whether its device is marked as simulated. */
+/** Registers a TV, and returns whether its device is marked as simulated. */
 async function isSimulated(fixture: Fixture, more: object, ofTv: object): Promise<unknown> {
   const body = { screenId: await fixture.screen(), ...more };
   const pairingCode = textAt(await fixture.requireOk('POST', codesPath, body), 'code');

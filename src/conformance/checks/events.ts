@@ -9,7 +9,7 @@ const postBatch = async (fixture: Fixture, body: unknown, headers: Record<string
   (await fixture.tv()).send('POST', 'events', { body, headers });
 const postRaw = async (fixture: Fixture, text: string, headers: Record<string, string> = {}) =>
   (await fixture.tv()).send('POST', 'events', { raw: text, headers });
-/** Returns `received` from a 202 response, or status and code of an error. */
+/** Returns `received` of a 202 response. Returns any other response unchanged. */
 const received = (answer: Answer) =>
   answer.status === 202 ? JSON.stringify(at(answer.json, 'received')) : answer;
 /** Counts the stored events with this timestamp. */

@@ -25,8 +25,8 @@ function threeScreens(fixture: Fixture): Promise<{ venueId: string; ids: string[
 }
 
 /**
- * Returns the `run` of a check that lists screens. It observes the numbers of the screens, 1 to 3,
- * in the order of the list.
+ * Returns the `run` of a check that lists screens. `run` returns the numbers of the screens, 1 to
+ * 3, in the order of the list.
  */
 const listed =
   (query: string) =>
@@ -39,8 +39,8 @@ const listed =
 const maxPages = 10;
 
 /**
- * Returns the numbers of the screens on all pages, one screen per page. Stops after a limited
- * number of pages.
+ * Returns the numbers of the screens on all pages, one screen per page. Returns a text if a page
+ * has several screens, or if `maxPages` pages do not suffice.
  */
 async function paged(fixture: Fixture): Promise<string | number[]> {
   const { venueId, ids } = await threeScreens(fixture);

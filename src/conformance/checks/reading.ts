@@ -4,7 +4,7 @@ import { type Check, checkGroup, profile } from '../check.ts';
 import { heartbeat, impression, item } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
 
-/** Sets up a TV that has reported two impressions, of a campaign of its own, and two heartbeats. */
+/** Sets up a TV that has reported two impressions of its own campaign, and two heartbeats. */
 function reported(
   fixture: Fixture,
 ): Promise<{ tv: Tv; campaignId: string; from: string; to: string }> {

@@ -135,7 +135,7 @@ export const registrationFailureChecks: readonly Check[] = [...failures, ...repe
 
 const allowedGuesses = 10;
 
-/** Sends unknown codes until the address is locked out, and then stops. */
+/** Sends unknown codes until the address is locked out. Sends at most 11 codes. */
 function lockedOut(fixture: Fixture): Promise<Answer> {
   return fixture.once('locked out', async () => {
     let answer = await fixture.register('1O0ILIL1');

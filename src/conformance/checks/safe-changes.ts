@@ -72,7 +72,7 @@ function create(fixture: Fixture, path: string, key: string, body: unknown) {
   return fixture.manage('POST', path, body, { headers: { 'idempotency-key': key } });
 }
 
-/** Sends the same creation twice, and calls `between` with the first response in between. */
+/** Sends the same creation twice. Calls `between` with the first body before the second request. */
 async function createTwice(
   fixture: Fixture,
   path: string,

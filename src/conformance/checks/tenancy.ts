@@ -20,8 +20,8 @@ async function outside(
 }
 
 /**
- * Checks that the response for a record hidden from the token equals the response for an unknown
- * id, apart from ids.
+ * Compares the response for a record hidden from the token with the response for an unknown id.
+ * Ignores the ids in both. Returns the first response and the result.
  */
 async function sameAsUnknown(
   fixture: Fixture,

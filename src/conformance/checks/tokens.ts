@@ -151,8 +151,8 @@ const rotations = checkGroup(
 );
 
 /**
- * How long the service gets to begin the long poll, in milliseconds. If that is too short, it
- * rejects the request on arrival, and the check passes too.
+ * Time for the service to begin the long poll, in milliseconds. If it is too short, the service
+ * rejects the request on arrival, and the check still passes.
  */
 const holdStartMs = 200;
 

@@ -11,7 +11,7 @@ import { type Check, checkGroup, profile } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
-/** Creates a venue and returns its name and the response. */
+/** Creates the venue that these checks share. Returns its name and the response. */
 function createdVenue(fixture: Fixture): Promise<{ name: string; answer: Answer }> {
   return fixture.once('made venue', async () => {
     const name = `${fixture.name} ${fixture.nextNumber()}`;

@@ -9,7 +9,8 @@ import type { Fixture } from '../fixture.ts';
 const marginMs = 2 * secondMs;
 
 /**
- * Waits until two codes have expired: an unused one, and one used with this `Idempotency-Key`.
+ * Waits until two codes have expired: an unused code, and a code used with the `Idempotency-Key`
+ * `key`.
  */
 function expiredCodes(fixture: Fixture): Promise<{ unused: string; used: string; key: string }> {
   return fixture.once('expired codes', async () => {

@@ -6,9 +6,9 @@ import { type ExamView, shown } from './exam-view.ts';
 const inChanges = { level: 'must', section: '2.9', part: 'changes' } as const;
 const notUsed = skip('The TV does not ask for changes.');
 
-/** Minimum seconds between two requests with an unchanged cursor, less a tolerance. */
+/** Minimum TV seconds between two requests with an unchanged cursor: 5, less a tolerance of 0.5. */
 const pauseSeconds = 4.5;
-/** Maximum seconds until a TV fetches the new playlist. */
+/** Maximum TV seconds until a TV fetches the new playlist. */
 const fetchSeconds = 10;
 const slackMs = 200;
 
@@ -20,7 +20,10 @@ function pairsOf(view: ExamView): { before: Exchange; after: Exchange }[] {
   });
 }
 
-/** Returns the answers that name another playlist than the TV has. */
+/**
+ * Returns the answers whose playlist `ETag` differs from the TV's. Ignores answers after a failed
+ * playlist request.
+ */
 function newsOf(view: ExamView): Exchange[] {
   return view.of('getDeviceChanges').filter((one) => {
     if (!isGood(one) || one.answer?.playlistEtag === undefined) return false;
@@ -48,8 +51,7 @@ export const changesChecks: readonly TvCheck[] = [
       );
       const [first] = early;
       if (pairs.length === 0) return notUsed;
-      // A single early request may follow a delayed request, because a busy machine delays some
-      // requests.
+      // Tolerates one early request: a busy machine may delay the request before it.
       return first && early.length > 1
         ? fail(
             `${early.length} early requests. ${shown(first.before)}; again after ${view.span(first.after.atMs - first.before.atMs)}.`,

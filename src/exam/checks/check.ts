@@ -1,7 +1,10 @@
 import type { PartId } from '../part-ids.ts';
 import type { ExamView } from './exam-view.ts';
 
-/** `must`: a TV that fails breaks the protocol. `should`: the protocol only recommends it. */
+/**
+ * `must`: a TV that fails the check breaks the protocol. `should`: the protocol only recommends the
+ * behaviour.
+ */
 export type TvCheckLevel = 'must' | 'should';
 
 /** The result of one check. */
@@ -28,12 +31,12 @@ export interface Verdict {
 /** One requirement on a TV. It is judged from the recorded exchanges alone. */
 export interface TvCheck
   extends Pick<TvCheckOutcome, 'id' | 'level' | 'section' | 'title' | 'expected' | 'advice'> {
-  /** Part of the exam that must be finished. Default: one request of the TV suffices. */
+  /** Part of the exam that must have ended before the check is judged. Default: always judged. */
   part?: PartId;
   judge(view: ExamView): Verdict;
 }
 
 export const pass = (seen: string): Verdict => ({ result: 'pass', seen });
 export const fail = (seen: string): Verdict => ({ result: 'fail', seen });
-/** Skips the check because the TV never used the feature under test. */
+/** Skips the check, for example because the TV never used the feature under test. */
 export const skip = (reason: string): Verdict => ({ result: 'skip', seen: reason });

@@ -16,7 +16,7 @@ export function judgeFetched(view: ExamView, operation: TvOperation): Verdict {
   return view.isSoonEnough(waitedMs, firstConfig.syncIntervalMinutes) ? pass(seen) : fail(seen);
 }
 
-/** Judges whether requests carry the `ETag` of the answer before them. */
+/** Fails if more than a third of the requests lack the `ETag` of the answer before them. */
 export function judgeConditional(
   view: ExamView,
   operation: 'getPlaylist' | 'getDeviceConfig',
@@ -30,7 +30,10 @@ export function judgeConditional(
     : pass(seen);
 }
 
-/** Fails if a gap of `gaps` is too long, or if more than a third of `all` are too short. */
+/**
+ * Fails if a gap of `gaps` is too long, or if more than a third of the unprompted gaps of `all` are
+ * too short.
+ */
 function judgeGaps(view: ExamView, gaps: readonly Gap[], all: readonly Gap[]): Verdict {
   if (gaps.length + all.length === 0) return skip('The TV sent too few requests to measure.');
   const late = gaps.find(({ ms, maxMinutes }) => !view.isSoonEnough(ms, maxMinutes));
@@ -76,7 +79,7 @@ export const configChecks: readonly TvCheck[] = [
     expected: `gaps of at most 1.5 times syncIntervalMinutes (now ${secondConfig.syncIntervalMinutes} min)`,
     advice: 'Apply each new config at once, without a restart.',
     judge(view) {
-      // Another check judges the time in which the config cannot be fetched.
+      // Another check judges the period in which requests for the config fail.
       const failingMs = view.faulted('config.500')[0]?.atMs ?? Number.POSITIVE_INFINITY;
       const isSecond = ({ maxMinutes, after }: Gap) =>
         maxMinutes === secondConfig.syncIntervalMinutes && after.atMs < failingMs;

@@ -28,13 +28,13 @@ const isRevoked = ({ answer, end }: Exchange) =>
   end === 'answered' && answer?.code === 'device_key_revoked';
 
 /**
- * Number of requests with the revoked key that a TV may send. It may try the key once more while it
- * also has an older key.
+ * Maximum number of requests with the revoked key after its refusal. A TV that also has an older
+ * key may try the revoked key once more.
  */
 const allowedTries = 1;
 /**
- * Real milliseconds after the answer in which requests may arrive that the TV sent before it read
- * the answer.
+ * Requests that arrive within this time after the answer, in real milliseconds, do not count. The
+ * TV may have sent them before it read the answer.
  */
 const inFlightMs = 300;
 

@@ -30,7 +30,7 @@ const later = (view: ExamView, { number }: Exchange) =>
 /** Returns the event that the injected 400 names. */
 const namedEvent = (refused: Exchange | undefined) => refused?.events[refusedIndex(refused)];
 
-/** Types of events of which a TV never sends two equal events. */
+/** Event types for which two equal events are always a duplicate. */
 const distinctTypes = ['impression', 'heartbeat'];
 
 const idleAdvice = 'Send at least a heartbeat event in each heartbeat interval.';
@@ -177,7 +177,7 @@ export const eventChecks: readonly TvCheck[] = [
     judge(view) {
       const [large] = view.faulted('events.413');
       if (!large) return skip('The TV sent no batch of several events at that time.');
-      // The TV may have dropped the event of a part that a later 400 named.
+      // A later 400 may have named an event of a part, and the TV may have dropped this event.
       const dropped = namedEvent(view.faulted('events.400')[0]);
       return missingAfter(
         view,
@@ -225,14 +225,14 @@ export const eventChecks: readonly TvCheck[] = [
     advice: 'Never put an event into a new batch before the service has refused the old batch.',
     judge(view) {
       const keys = new Map<string, Exchange>();
-      // The service has also accepted a batch whose 202 was lost.
+      // Includes batches whose 202 was lost, because the service accepted them, too.
       const accepted = view.of('postEvents').filter(({ answer }) => answer?.status === 202);
       for (const batch of accepted) {
-        // Other events, such as log events, may be equal.
+        // Two events of other types, such as `log`, may be equal.
         const distinct = batch.events.filter(({ type }) => distinctTypes.includes(type));
         for (const { digest, type } of distinct) {
           const first = keys.get(digest);
-          // A TV may restart in the second of its last heartbeat.
+          // A TV that restarts in the second of its last heartbeat may send an equal heartbeat.
           if (type === 'heartbeat' && first?.fault === 'power.lost') continue;
           const isRepeat =
             first?.idempotencyKey !== undefined && first.idempotencyKey === batch.idempotencyKey;
@@ -249,8 +249,8 @@ export const eventChecks: readonly TvCheck[] = [
 ];
 
 /**
- * Returns whether the service itself answered. The TV has sent the event again even if the service
- * rejects it.
+ * Returns whether the service itself answered. A rejected batch counts, because the TV has sent its
+ * events again.
  */
 const isServed = ({ end, fault }: Exchange) => end === 'answered' && fault === undefined;
 

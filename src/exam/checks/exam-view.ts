@@ -23,9 +23,9 @@ export interface Gap {
   isPrompted: boolean;
 }
 
-/** Real milliseconds that a busy machine may delay a request. */
+/** Tolerance for requests that a busy machine delays, in real milliseconds. */
 const slackMs = 300;
-/** Maximum seconds until a TV fetches the content that an answer about changes names. */
+/** Maximum TV seconds until a TV fetches the content that an answer about changes names. */
 const promptSeconds = 10;
 
 /** Query functions for the recorded exam, shared by the checks. */
@@ -69,7 +69,9 @@ export class ExamView {
     return this.of('registerDevice').filter(isGood);
   }
 
-  /** Returns the sync interval of the config that the TV had at a moment, in minutes. */
+  /**
+   * Returns the sync interval of the config that the TV had at a moment, in minutes. Default: 1.
+   */
   syncMinutesAt(atMs: number): number {
     const last = this.exchanges.findLast(
       (one) => one.endMs <= atMs && isGood(one) && one.answer?.syncMinutes !== undefined,

@@ -11,7 +11,7 @@ const noOutage = skip('The network was not away.');
 const silent = skip('The TV sent no request after the outage.');
 const percent = (share: number) => `${Math.round(100 * share)} % of the time`;
 
-/** Seconds at both ends of a time without network that do not count. */
+/** Duration that does not count at each end of an outage, in TV seconds. */
 const edgeSeconds = 2 * itemSeconds;
 
 interface Span {
@@ -25,10 +25,10 @@ function awayOf(view: ExamView): Span | undefined {
   return fromMs === undefined || toMs === undefined ? undefined : { fromMs, toMs };
 }
 
-/** Whether the service accepted a batch. The TV did not get an answer that was lost. */
+/** Whether the service accepted a batch, even if the answer was lost. */
 const isAccepted = ({ answer }: Exchange) => answer?.status === 202;
 
-/** The events that the TV made while the network was away, and delivered later. */
+/** Number of events that the TV created while the network was away, and delivered later. */
 function delivered(view: ExamView, { fromMs, toMs }: Span): number {
   const from = view.playback.clockAt(fromMs);
   const to = view.playback.clockAt(toMs);
@@ -38,7 +38,7 @@ function delivered(view: ExamView, { fromMs, toMs }: Span): number {
   return events.filter(({ seconds = 0 }) => seconds > from + 2 && seconds < to - 2).length;
 }
 
-/** Number of events of cut batches that never came again. */
+/** Number of events in cut batches that the TV did not send again. */
 function lostEvents(view: ExamView): number {
   const cut = view.faulted('network.away').filter(({ operation }) => operation === 'postEvents');
   const all = view.of('postEvents').filter((one) => one.end === 'answered' || isAccepted(one));
@@ -46,7 +46,7 @@ function lostEvents(view: ExamView): number {
   return new Set(cut.flatMap(digestsOf).filter((digest) => !sent.has(digest))).size;
 }
 
-/** Whether the TV had a playlist at a moment, by the last answer to a playlist request. */
+/** Whether the TV had a playlist at a moment. Only its last success or 404 counts. */
 function hasPlaylist(view: ExamView, atMs: number): boolean {
   const answers = view
     .of('getPlaylist')
@@ -55,7 +55,7 @@ function hasPlaylist(view: ExamView, atMs: number): boolean {
   return last !== undefined && isGood(last);
 }
 
-/** Judges whether the TV goes on with its key after an outage. */
+/** Judges whether the TV keeps using its key after an outage. */
 function keyAfter(view: ExamView, backMs: number, endMs: number) {
   const later = view.exchanges.filter(({ atMs }) => atMs >= backMs && atMs <= endMs);
   const again = later.find(({ operation }) => operation === 'registerDevice');
@@ -199,7 +199,7 @@ export const powerChecks: readonly TvCheck[] = [
       const isOfOffline = ({ seconds = 0 }: SentEvent) => seconds < back - 5;
       if (!events.some(isOfOffline)) return skip('The TV delivered no events of that time.');
       const offlineSeconds = view.tvSeconds(first.atMs, backMs);
-      // The queue may also have events of the time before the power cut.
+      // The queue may also have events from the time before the power cut.
       const impressions = events.filter(
         ({ type, seconds = 0 }) => type === 'impression' && seconds > back - offlineSeconds,
       );
@@ -210,18 +210,19 @@ export const powerChecks: readonly TvCheck[] = [
   },
 ];
 
-/** Seconds in which the TV may send its queue in several batches. */
+/** Time in which the TV may send its queue in several batches, in TV seconds. */
 const queueSeconds = 10;
 
-/** Returns whether an event is not of the batch that was sent when the power was cut. */
+/** Returns a predicate that excludes the events of the batch that was lost at the power cut. */
 function freshIn(view: ExamView): (event: SentEvent) => boolean {
   const pending = new Set(view.faulted('power.lost').flatMap(digestsOf));
   return ({ digest }) => !pending.has(digest);
 }
 
 /**
- * Returns the events that the TV made after its power was back, each once, up to the last batch
- * that was accepted soon after the outage. `lastMs` is the time of that batch.
+ * Returns the distinct events that the TV sent from an exchange on, without the batch that was lost
+ * at the power cut. Stops at the last batch accepted within `queueSeconds` of the first one.
+ * `lastMs` is the time of that last batch.
  */
 function eventsAfterPower(view: ExamView, { atMs: startMs }: Exchange) {
   const isFresh = freshIn(view);
@@ -239,9 +240,9 @@ function eventsAfterPower(view: ExamView, { atMs: startMs }: Exchange) {
 }
 
 /**
- * Returns the time of the TV's clock at `sinceMs`, in epoch seconds. A batch is not sent before its
- * newest event, so each later batch gives a lower limit, and the highest of them is near. Events of
- * before the power cut do not count, because a TV may set its clock when it starts.
+ * Returns the time of the TV's clock at `sinceMs`, in epoch seconds. Events are created before
+ * their batch is sent, so each event gives a lower limit. The highest limit is the best estimate.
+ * The batch lost at the power cut does not count, because a TV may set its clock when it starts.
  */
 function tvClockAt(view: ExamView, sinceMs: number): number {
   const isFresh = freshIn(view);

@@ -9,21 +9,18 @@ const inPlaylist = { level: 'must', section: '2.3', part: 'playlist' } as const;
 const noImpressions = skip('The TV reported no impressions.');
 const percent = (share: number) => `${Math.round(100 * share)} % of the time`;
 
-/** Maximum seconds until a TV has finished its item and started the next playlist. */
+/** Maximum TV seconds until a TV has finished its item and started the next playlist. */
 const switchSeconds = 2 * itemSeconds + 2;
-/** Seconds in which a TV plays each item at least once. */
+/** TV seconds within which a TV plays each item of a new playlist at least once. */
 const roundSeconds = itemCount * itemSeconds + switchSeconds;
 
-/**
- * Returns the time at which the network part begins. The parts that run beside this one have ended
- * by then.
- */
+/** Returns the time at which the network part begins. All earlier parts have ended by then. */
 const networkMs = (view: ExamView) => view.markedMs('network goes') ?? Number.POSITIVE_INFINITY;
 
 const isGone = ({ answer }: Exchange) => answer?.code === 'playlist_not_found';
 const editionOf = ({ creativeId }: SentEvent) => itemOf(creativeId)?.edition;
 
-/** Returns the answers that gave the TV an edition for the first time. */
+/** Returns each edition that the TV fetched, with the exchange that first delivered it. */
 function deliveries(view: ExamView): { edition: number; given: Exchange }[] {
   const found: { edition: number; given: Exchange }[] = [];
   for (let edition = 1; ; edition++) {
@@ -40,7 +37,7 @@ function deliveries(view: ExamView): { edition: number; given: Exchange }[] {
 const hasReported = (view: ExamView, sinceMs: number, seconds: number) =>
   view.of('postEvents').some((one) => isGood(one) && view.tvSeconds(sinceMs, one.atMs) > seconds);
 
-/** Returns the impressions that do not follow their predecessor in the playlist. */
+/** Returns the impressions that violate the order of the items. */
 function outOfOrder(impressions: readonly SentEvent[]): SentEvent[] {
   return impressions.filter((event, at) => {
     const before = impressions[at - 1];

@@ -34,7 +34,8 @@ function outages(view: ExamView): Outage[] {
 
 /**
  * Returns the maximum number of attempts in an outage. The backoff starts at one second and doubles
- * up to the interval. Three more attempts are allowed.
+ * up to the interval. The constant 3 covers the first attempt, one more attempt because jitter may
+ * halve the delays, and a tolerance of one.
  */
 function allowedAttempts(tvSeconds: number): number {
   const intervalSeconds =
@@ -42,13 +43,16 @@ function allowedAttempts(tvSeconds: number): number {
   return Math.ceil(3 + Math.log2(1 + tvSeconds) + tvSeconds / intervalSeconds);
 }
 
-/** Maximum difference of delays that count as equal: relative, and in real milliseconds. */
+/**
+ * Delays count as equal if they differ from the median by at most this share, or by at most this
+ * number of real milliseconds.
+ */
 const equalShare = 0.03;
 const equalMs = 8;
 
 /**
- * Returns the delays after the nth failure in a row, by n. Failures after a `Retry-After` do not
- * count, because TVs may number them differently.
+ * Returns the delays after the nth failure in a row, by n. Ignores failures after a `Retry-After`,
+ * because TVs may number them differently.
  */
 function retryDelays(view: ExamView): Map<number, number[]> {
   const delays = new Map<number, number[]>();
@@ -69,7 +73,7 @@ function retryDelays(view: ExamView): Map<number, number[]> {
   return delays;
 }
 
-/** Returns the delays of a group that equal the median of the group. */
+/** Returns the delays of a group that are equal to its median, within the tolerance. */
 function equalDelays(delays: readonly number[]): number[] {
   const sorted = delays.toSorted((one, other) => one - other);
   const median = sorted[sorted.length >> 1] as number;

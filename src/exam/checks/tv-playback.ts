@@ -8,14 +8,15 @@ interface Played {
   toSeconds: number;
 }
 
-/** The time of one batch by both clocks, in seconds of TV time. */
+/** Arrival time of a batch, and the offset of the TV's clock at that time, in seconds. */
 interface Anchor {
   seconds: number;
   offset: number;
 }
 
 /**
- * Maximum distance between a moment and a batch whose clock offset is used, in seconds of TV time.
+ * Maximum distance between a moment and the batches whose clock offset is used, in seconds of TV
+ * time. Without such a batch, the nearest one is used.
  */
 const anchorRangeSeconds = 400;
 /** Upper limit for durations that the TV reports, in seconds. */
@@ -60,7 +61,8 @@ export class TvPlayback {
   }
 
   /**
-   * Returns the time of the TV's clock at a moment. Returns `undefined` if the TV sent no events.
+   * Returns the time of the TV's clock at a moment, in epoch seconds. Returns `undefined` if the TV
+   * sent no event with a timestamp.
    */
   clockAt(atMs: number): number | undefined {
     const seconds = this.#tvSeconds(atMs);
@@ -68,11 +70,14 @@ export class TvPlayback {
     const near = this.#anchors.filter((anchor) => distance(anchor) <= anchorRangeSeconds);
     const nearest = this.#anchors.toSorted((one, other) => distance(one) - distance(other));
     const used = near.length > 0 ? near : nearest.slice(0, 1);
-    // A batch that contains only old events has an offset that is too small.
+    // A batch with only old events has an offset that is too small.
     return used.length === 0 ? undefined : seconds + Math.max(...used.map(({ offset }) => offset));
   }
 
-  /** Returns the share of a time span in which the TV played, from 0 to 1. */
+  /**
+   * Returns the share of a time span in which the TV played, from 0 to 1. Returns `undefined` if it
+   * cannot be measured.
+   */
   share(fromMs: number, toMs: number): number | undefined {
     const from = this.clockAt(fromMs);
     const to = this.clockAt(toMs);

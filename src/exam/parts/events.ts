@@ -51,7 +51,7 @@ export const events: Part = {
     ];
     const invalid: Effect = { kind: 'answer', status: 400, code: 'invalid_request', errors };
     let single = 0;
-    // A TV may send each event in a batch of its own.
+    // A TV may send each event in its own batch. In that case, the exam rejects the second batch.
     const applies = (request: TvRequest) => hasSeveral(request) || ++single > 1;
     await meet(exam, { id: 'events.400', effect: invalid, times: 1, applies });
     const refused = exam.recording.ofTv.findLast(({ fault }) => fault === 'events.400');

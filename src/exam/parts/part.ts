@@ -6,12 +6,16 @@ import type { Exchange, TvOperation } from '../wire/exchange.ts';
 import type { ActiveFault, Fault, Faults } from '../wire/faults.ts';
 import type { Recording } from '../wire/recording.ts';
 
-/** TV minutes within which every TV sends a batch, even if it collects events first. */
+/**
+ * Maximum time until a TV sends a batch, in minutes of TV time. Includes time to collect events.
+ */
 export const reportMinutes = 6;
 
 const longestPartMinutes = 30;
 
-/** TV minutes without a request with a key after which the TV counts as unpaired. */
+/**
+ * The TV counts as unpaired after this time without a request with a key, in minutes of TV time.
+ */
 const silentMinutes = 1.6;
 
 /** Thrown by a wait if the exam was interrupted. */
@@ -85,8 +89,8 @@ export class Exam {
   }
 
   /**
-   * Shows a new code if the TV has lost its key. That is the case if it has sent no request with a
-   * key for a while. After a resume, only later requests count. Returns whether the TV is paired.
+   * Shows a new code if the TV has lost its key: if it has sent no request with a key for
+   * `silentMinutes`. After a resume, only later requests count. Returns whether the TV is paired.
    */
   async repair(): Promise<boolean> {
     const { recording } = this;
@@ -104,31 +108,34 @@ export class Exam {
     return registered !== undefined;
   }
 
-  /** Publishes the next edition of the playlist. Its media URLs have the host that the TV uses. */
+  /**
+   * Publishes the next edition of the playlist and returns its number. The media URLs have the host
+   * that the TV uses.
+   */
   async publish(): Promise<number> {
     const edition = 1 + this.recording.marks.filter(({ name }) => /^edition /.test(name)).length;
     const host = this.recording.ofTv.find(({ host }) => host !== undefined)?.host ?? '';
     const named = `http://${host}`;
     const mediaUrl = host !== '' && URL.canParse(named) ? named : this.#deps.url;
-    // Set before the call, because a TV may fetch the playlist before the call returns.
+    // Marked before the call, because a TV may fetch the playlist before the call returns.
     this.mark(`edition ${edition}`);
     await this.service.publish(edition, mediaUrl);
     return edition;
   }
 
-  /** Waits real milliseconds. Throws `ExamInterrupted`. */
+  /** Waits for a number of real milliseconds. Throws `ExamInterrupted`. */
   async pause(delayMs: number): Promise<void> {
     await this.until(() => false, delayMs);
   }
 
-  /** Waits seconds of TV time. Throws `ExamInterrupted`. */
+  /** Waits for a number of seconds of TV time. Throws `ExamInterrupted`. */
   pauseTv(seconds: number): Promise<void> {
     return this.pause(seconds * this.timing.tvSecondMs);
   }
 
   /**
-   * Waits until `isMet` returns true, for at most `maxMs` real milliseconds. Returns whether it
-   * did. Throws `ExamInterrupted`.
+   * Waits until `isMet` returns true, for at most `maxMs` real milliseconds. Returns whether
+   * `isMet` returned true. Throws `ExamInterrupted`.
    */
   until(isMet: () => boolean, maxMs: number): Promise<boolean> {
     const { clock, signal } = this.#deps;
@@ -179,7 +186,8 @@ export class Exam {
   }
 
   /**
-   * Waits until the TV has fetched its playlist and sent events. Gives up when both are overdue.
+   * Waits until the TV has fetched its playlist and sent events. Gives up on each when it is
+   * overdue.
    */
   async untilSettled(): Promise<void> {
     await this.untilGood('getPlaylist', 0, this.minutes(1.6 * firstConfig.syncIntervalMinutes));
@@ -192,7 +200,8 @@ export class Exam {
   }
 
   /**
-   * Returns minutes of TV time in real milliseconds, plus one `Retry-After` that may delay the TV.
+   * Converts minutes of TV time to real milliseconds. Adds one `Retry-After`, which may delay the
+   * TV.
    */
   minutes(count: number): number {
     return count * this.timing.minuteMs + this.timing.retryAfterSeconds * 1000;

@@ -77,7 +77,8 @@ export interface TvAnswer {
 
 /**
  * How an exchange ended. `lost`: the service handled the request, but the connection was cut.
- * `cut`: the service did not handle the request.
+ * `cut`: the service did not handle the request. `abandoned`: the TV disconnected before the answer
+ * was ready.
  */
 export type ExchangeEnd = 'answered' | 'lost' | 'cut' | 'abandoned';
 
@@ -105,7 +106,10 @@ const paths: readonly [method: string, path: RegExp, operation: TvOperation][] =
   ['POST', /^\/devices\/[^/]+\/keys\/rotate$/, 'rotateDeviceKey'],
 ];
 
-/** Returns a short hash that identifies a secret without revealing it. */
+/**
+ * Returns a truncated SHA-256 hash that identifies a secret. It does not hide short secrets such as
+ * pairing codes from brute force.
+ */
 export const fingerprint = (secret: string | Buffer): string =>
   hash('sha256', secret, 'base64url').slice(0, 16);
 

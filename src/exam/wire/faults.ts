@@ -2,8 +2,8 @@ import type { FieldError } from '../../domain/error.ts';
 import type { TvOperation, TvRequest } from './exchange.ts';
 
 /**
- * An answer that replaces the answer of the service. Without a code, it looks like the answer of a
- * proxy.
+ * An answer that replaces the answer of the service. Without a `code`, the answer looks like that
+ * of a proxy.
  */
 interface AnswerEffect {
   kind: 'answer';

@@ -22,7 +22,7 @@ const maxBodyBytes = 2 * 1024 * 1024;
 /** Maximum number of connections, including connections of other programs that find the port. */
 const maxConnections = 500;
 const requestTimeoutMs = 15 * secondMs;
-/** Address of all other devices, from a range reserved for documentation (RFC 5737). */
+/** Client address of requests that are not from the TV (reserved for documentation, RFC 5737). */
 const strangerAddress = '192.0.2.1';
 
 export interface FrontOptions {
@@ -73,7 +73,10 @@ function forwardedHeaders(incoming: IncomingMessage): Headers {
 /** Allows web TVs of any origin to read the answers of the exam and of its service. */
 const corsHeaders = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': '*' };
 
-/** Returns an error as the service would answer it. Without a code, returns it as a proxy would. */
+/**
+ * Returns an error in the format of the service. Without a code, returns an HTML page, like a
+ * proxy.
+ */
 function problem(effect: Effect & { kind: 'answer' }, request: TvRequest): Answer {
   const { status, code, retryAfterSeconds, errors } = effect;
   const headers = new Headers({ ...corsHeaders, 'Cache-Control': 'no-store' });
@@ -108,7 +111,7 @@ function writeAnswer(outgoing: ServerResponse, { response, body }: Answer): Prom
   });
 }
 
-/** Passes requests to the service and plays the faults that are in force. */
+/** Passes requests to the service and applies the active faults. */
 class FrontHandler {
   readonly #options: FrontOptions;
 
@@ -159,7 +162,7 @@ class FrontHandler {
         : await this.#askService(call, request, effect?.kind === 'at-once');
     const answer = readAnswer(given.response.status, given.response.headers, given.body);
     if (call.isOfTv) recording.learn(answer);
-    // Read before the answer is sent, so that reactions of the TV are never earlier.
+    // Read before the answer is sent, so that the TV's next request is never earlier.
     const endMs = clock.now();
     if (effect?.kind === 'lose') {
       incoming.socket.destroy();
@@ -190,7 +193,7 @@ class FrontHandler {
         body.length === 0 || method === 'GET' || method === 'HEAD' ? null : new Uint8Array(body),
       signal: gone.signal,
     });
-    // Wrong codes of strangers must not lock out the TV.
+    // Unknown codes from strangers must not lock out the TV.
     const remoteAddress = isOfTv ? incoming.socket.remoteAddress : strangerAddress;
     const response = await this.#options.service.fetch(request, { remoteAddress });
     return { response, body: Buffer.from(await response.arrayBuffer()) };

@@ -21,7 +21,7 @@ export interface SavedRecording {
 /** Maximum number of recorded exchanges, so that a flood cannot fill the memory. */
 const maxExchanges = 20_000;
 
-/** All requests of the TV that reached the exam, and the marks that the checks refer to. */
+/** The requests of the TV, and the marks that the checks refer to. */
 export class Recording {
   readonly #clock: Clock;
   #exchanges: Exchange[] = [];
@@ -32,7 +32,7 @@ export class Recording {
    * When the TV registers again, its address may differ.
    */
   readonly #codes = new Map<string, string | null>();
-  /** Fingerprints of the device keys that the service returned for these codes. */
+  /** Fingerprints of the device keys that the service returned to the TV. */
   readonly #keys = new Set<string>();
   #listeners = new Set<() => void>();
   #number = 0;
@@ -60,7 +60,7 @@ export class Recording {
     return this.#number;
   }
 
-  /** Adds a code of the exam. */
+  /** Adds a code of the exam, as a fingerprint. */
   addCode(code: string): void {
     this.#codes.set(code, null);
   }
@@ -96,8 +96,8 @@ export class Recording {
   /** Adds an exchange of the TV. */
   add(exchange: Exchange): void {
     if (this.#exchanges.length >= maxExchanges) return;
-    // Inserts by number, because exchanges end in another order than they begin. Most exchanges are
-    // inserted at the end.
+    // Inserts by number, because exchanges do not end in the order in which they begin. Most
+    // exchanges are inserted at the end.
     const later = this.#exchanges.findLastIndex(({ number }) => number < exchange.number);
     this.#exchanges.splice(later + 1, 0, exchange);
     this.notify();

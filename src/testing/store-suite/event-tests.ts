@@ -10,7 +10,7 @@ export function eventTests(open: OpenEmptyStore): StoreTest[] {
   const { it, reopen, tests } = testGroup('events', open, (opened) => {
     store = opened;
   });
-  /** The items of all pages, in order. */
+  /** Returns the items of all pages, in order. */
   async function walk(query: EventPageQuery): Promise<StoredEvent[]> {
     const all: StoredEvent[] = [];
     for (let after = query.after; ; ) {
@@ -24,7 +24,7 @@ export function eventTests(open: OpenEmptyStore): StoreTest[] {
     }
   }
 
-  /** 60 events in 20 batches, by two devices on two screens, of two types. */
+  /** Appends 60 events in 20 batches, by two devices on two screens, of two types. */
   async function fill(): Promise<void> {
     for (let batch = 0; batch < 20; batch++) {
       const events = [0, 1, 2].map((place) =>

@@ -20,7 +20,7 @@ export function guessCounterTests(open: OpenEmptyStore): StoreTest[] {
       forgetAt: Date.now() + minuteMs,
     },
   });
-  /** Adds one attempt to each source. Returns the number of attempts of each. */
+  /** Adds one attempt to each source. Returns the number of attempts for each source. */
   const attempt: GuessCounterChange<number[]> = (known) => {
     const attempts = known.map(once);
     return { attempts, result: attempts.map(({ times }) => times.length) };

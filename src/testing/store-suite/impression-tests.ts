@@ -159,7 +159,7 @@ export function impressionTests(open: OpenEmptyStore): StoreTest[] {
       } as const;
       const keyOf = (n: number) =>
         groupBy === 'day' ? `2026-11-2${n % 7}` : guid(kinds[groupBy], n);
-      /** Expected rows of these venues, summed by key. */
+      /** Returns the expected rows of these venues, summed by key. */
       const rows = (...venues: number[]) => {
         if (groupBy === 'screen' || groupBy === 'venue')
           return venues.map((n) => ({ key: keyOf(n), impressions: 2, seconds: n + 10 }));
@@ -211,7 +211,7 @@ export function impressionTests(open: OpenEmptyStore): StoreTest[] {
         if (restarted) await reopen();
         assert.deepEqual(rounded(await total({})), [3, 5.3]);
         assert.deepEqual(rounded(await total({ simulated: 'include', venueIds })), [4, 14.3]);
-        // Exact: nothing is subtracted.
+        // These sums are exact, because nothing is subtracted.
         assert.deepEqual(await total({ simulated: 'exclude' }), [1, 0.1]);
         assert.deepEqual(await total({ simulated: 'exclude', venueIds }), [1, 0.1]);
         assert.deepEqual(await total({ simulated: 'only' }), [2, 5.2]);

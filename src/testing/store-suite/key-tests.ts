@@ -17,7 +17,7 @@ import { type OpenEmptyStore, putRows, type StoreTest, testGroup } from './store
 /** Matches the error of a change whose unique key belongs to another row. */
 const conflictWith = (existingId: string) => ({ code: 'conflict', existingId });
 
-/** Tests of `unique keys`. */
+/** Tests of unique keys. */
 export function uniqueKeysTests(open: OpenEmptyStore): StoreTest[] {
   let store: Store;
   const { it, reopen, tests } = testGroup('unique keys', open, (opened) => {
@@ -129,7 +129,7 @@ export function uniqueKeysTests(open: OpenEmptyStore): StoreTest[] {
   return tests;
 }
 
-/** Tests of `select and count`. */
+/** Tests of `select` and `count`. */
 export function selectAndCountTests(open: OpenEmptyStore): StoreTest[] {
   let store: Store;
   const { it, reopen, tests } = testGroup('select and count', open, (opened) => {

@@ -80,7 +80,7 @@ export function watchTests(open: OpenEmptyStore): StoreTest[] {
   return tests;
 }
 
-/** Tests of `ready and close`. */
+/** Tests of `ready` and `close`. */
 export function readyAndCloseTests(open: OpenEmptyStore): StoreTest[] {
   let store: Store;
   const { it, reopen, tests } = testGroup('ready and close', open, (opened) => {

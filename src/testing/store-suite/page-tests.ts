@@ -8,7 +8,7 @@ import { type OpenEmptyStore, type StoreTest, testGroup } from './store-test.ts'
 
 const count = 40;
 const numbers = Array.from({ length: count }, (_, n) => n + 1);
-/** A page has room for 20 records of this size, and 2 pages for all of them. */
+/** A page has room for 20 records with this text. Two pages have room for all 40 records. */
 const large = 'x'.repeat(50_000);
 
 /** Tests of the maximum size of a page. */
@@ -18,7 +18,7 @@ export function pageTests(open: OpenEmptyStore): StoreTest[] {
     store = opened;
   });
 
-  /** The items of each page, page by page. */
+  /** Returns the items of each page. */
   async function walk<T>(ask: (after: string | null) => Promise<Slice<T>>): Promise<T[][]> {
     const pages: T[][] = [];
     for (let after: string | null = null; ; ) {

@@ -2,7 +2,7 @@ import { batchSums } from '../../domain/events/batch-counts.ts';
 import type { TelemetryEvent } from '../../domain/events/event.ts';
 import type { EventBatch, EventPageQuery, StoredEvent } from '../../store/queries.ts';
 
-/** Ids that are easy to tell apart in a failure report. */
+/** Returns an id that is easy to recognise in a failure report. */
 export function guid(kind: string, number: number): string {
   return `${Buffer.from(kind.padEnd(4, '_')).toString('hex').slice(0, 8)}-0000-4000-8000-${String(number).padStart(12, '0')}`;
 }
@@ -24,7 +24,7 @@ export function impression(
   };
 }
 
-/** A batch of one device, with an optional key. */
+/** Returns a batch of one device, with an optional `Idempotency-Key`. */
 export function batchOf(
   events: TelemetryEvent[],
   { key, sent, ...more }: Partial<EventBatch> & { key?: string; sent?: string } = {},
@@ -54,7 +54,7 @@ export const everything = (query: Partial<EventPageQuery> = {}) => ({
   ...query,
 });
 
-/** Returns the numbers of events made by `log`. */
+/** Returns the numbers that `log` gave to the events. */
 export const numbers = (items: StoredEvent[]) => items.map(({ event }) => event.n);
 
 /** Returns an event with a number. */

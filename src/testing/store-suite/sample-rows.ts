@@ -55,7 +55,7 @@ export function claimRow(number: number, more: Partial<Claim> = {}): Claim {
   };
 }
 
-/** Rows that differ by a number; `more` replaces members. */
+/** Returns a row whose id and name contain `number`. `more` replaces members. */
 export function tenantRow(number: number, more: Partial<Tenant> = {}): Tenant {
   return { id: guid('tena', number), name: `Tenant ${number}`, ...created, ...more };
 }

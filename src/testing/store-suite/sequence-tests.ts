@@ -64,7 +64,7 @@ export function sequenceTests(open: OpenEmptyStore): StoreTest[] {
     assert.deepEqual(await told(), [199, 99, 0]);
     await send([201, 203]);
     assert.deepEqual(await told(), [203, 101, 0]);
-    // 2 is below the permanent gaps' end, 198 is above it.
+    // 2 lies within the permanent gaps, and 198 above them.
     await send([2, 198]);
     assert.deepEqual(await told(), [203, 100, 0]);
     await reopen();

@@ -22,7 +22,7 @@ export interface StoreTest {
 /**
  * Returns functions that collect the tests of one subject.
  *
- * @param onOpen receives the store of the test that begins, and again after `reopen`
+ * @param onOpen receives the store when a test begins, and the new store after each `reopen`
  */
 export function testGroup(subject: string, open: OpenEmptyStore, onOpen: (store: Store) => void) {
   const tests: StoreTest[] = [];
@@ -55,7 +55,7 @@ export function putRows(store: Store, puts: { [T in keyof Rows]?: Rows[T][] }): 
   });
 }
 
-/** A gate: waiters are held until it opens. */
+/** Returns a gate: `opened` resolves once `open` is called. */
 export function gate(): { opened: Promise<void>; open: () => void } {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {

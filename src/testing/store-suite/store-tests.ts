@@ -12,9 +12,9 @@ import type { OpenEmptyStore, StoreTest } from './store-test.ts';
 import { writeTests } from './write-tests.ts';
 
 /**
- * Returns the tests that every store must pass: the promises of the interface `Store`. They need no
- * test framework, use `node:assert`, and run one after another. Each opens an empty store of its
- * own.
+ * Returns the tests that every store must pass: the promises of the interface `Store`. They use
+ * `node:assert` and need no test framework. Run them one after another. Each test opens its own
+ * empty store.
  *
  * @example
  * import { test } from 'node:test';
