@@ -41,7 +41,7 @@ const lowWaterBytes = 16 * 1024 * 1024;
 
 /**
  * Opens a folder as the target of a copy, and creates it if missing. It stays locked until `close`.
- * Throws `store_locked`.
+ * Throws `store_locked` and `store_unusable`.
  */
 export async function openFolderTarget(directory: string, clock: Clock): Promise<StoreTarget> {
   const context = { ...contextOf(directory, clock), lowWaterBytes };
