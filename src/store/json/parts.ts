@@ -41,8 +41,8 @@ export interface FilePart<Position = unknown> {
   committed(): Promise<void>;
   /**
    * Reads and checks the part's files at start, and applies the records that the documents lack.
-   * Changes nothing on disk. Throws `store_damaged`. `position` is `undefined` in a new store.
-   * After a clean stop any difference is damage.
+   * Changes nothing on disk. Throws `store_damaged`. `position` is `undefined` in a new store. If
+   * `clean`, any difference between the files and `position` is damage.
    */
   recover(position: Position | undefined, clean: boolean): Promise<void>;
   /**
@@ -50,6 +50,6 @@ export interface FilePart<Position = unknown> {
    * such as cutting off a torn tail. Appends may follow.
    */
   begin(epoch: number): Promise<void>;
-  /** Rejects new appends, finishes pending appends and closes the files. */
+  /** Finishes pending appends and closes the files. The last checkpoint may open them again. */
   close(): Promise<void>;
 }
