@@ -72,7 +72,7 @@ function manifestFile(disk: FileSystem, directory: string): Adapter<ManifestData
 
 /**
  * Reads a file that consists of one record; `null` if the file does not exist. Throws
- * `store_damaged`.
+ * `store_damaged` if its checksum is wrong.
  */
 export async function readRecordFile<T>(disk: FileSystem, path: string): Promise<T | null> {
   if ((await disk.sizeOf(path)) === undefined) return null;

@@ -9,8 +9,8 @@ import { type LineFormat, LineTable, shardNames } from '../checkpoint/line-table
 
 const shards = 64;
 /**
- * Minimum time between writes. It is not shorter, because in a large fleet every document changes
- * each minute.
+ * Minimum time between two writes of the documents, in milliseconds. It is not shorter, because in
+ * a large fleet every document changes each minute.
  */
 const flushMs = minuteMs;
 

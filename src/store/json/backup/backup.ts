@@ -89,7 +89,7 @@ export class Backup {
     await this.#addFile({ name, size: bytes.length, bytes });
   }
 
-  /** Returns the file's CRC-32, in hex. */
+  /** Adds a file to the archive. Returns its CRC-32 in hex. */
   async #addFile(file: SnapshotFile): Promise<string> {
     const mtime = new Date(this.#snapshot.at);
     const writer = this.#tar

@@ -50,9 +50,9 @@ export async function openFolderTarget(directory: string, clock: Clock): Promise
 }
 
 /**
- * A data folder during a copy. Logs, and the documents made from them, are written as files, then
- * the manifest that names them. Rows and activity are written through a store opened on these
- * files. `copy.json` records the progress. Until it is deleted, no service can open the folder.
+ * A data folder during a copy. Writes the logs, and the documents made from them, as files, then
+ * the manifest. Writes rows and activity through a store opened on these files. `copy.json` records
+ * the progress. Until it is deleted, no service can open the folder.
  */
 export class FolderTarget implements StoreTarget {
   readonly #context: PartContext;
@@ -130,8 +130,9 @@ export class FolderTarget implements StoreTarget {
   }
 
   /**
-   * Adds one counter. Impressions arrive day by day. After each day its document is written and
-   * leaves memory. Only the document `other` stays in memory, because several days share it.
+   * Adds one counter. Impressions arrive day by day. After each day, its document is written and
+   * its counts are released. Only the document `other` stays in memory, because several days share
+   * it.
    */
   async #addImpressions(one: CopiedImpressions): Promise<void> {
     const name = rollupDocument(one.clock, one.day);

@@ -13,8 +13,8 @@ const readFile = promisify(callbacks.readFile);
 /** An open file. */
 export interface OpenFile {
   /**
-   * Writes at `position`, or at the end of a file opened for appending. Returns the number of bytes
-   * written, which may be fewer than given.
+   * Writes at the end of the file. Linux ignores `position` on files opened for appending. Returns
+   * the number of bytes written, which may be fewer than given.
    */
   write(bytes: Uint8Array, position?: number): Promise<number>;
   /** Reads into `into` from `position`. Returns the number of bytes read; 0 at the end. */

@@ -41,7 +41,7 @@ interface RecordHead extends EventHead {
   recordedKey?: RecordedKey | undefined;
 }
 
-/** One batch in the log. */
+/** One batch in the log, with the sums of its events. */
 export interface EventRecord extends RecordHead {
   sums: BatchSums;
 }

@@ -8,7 +8,7 @@ import { tryParseJson } from '../../../domain/json/try-parse-json.ts';
 /** The lock holder, as it identifies itself to other processes. */
 export interface Holder {
   pid: number;
-  /** Time since which it holds the lock, as ISO 8601. */
+  /** Time at which it took the lock, as ISO 8601. */
   since: string;
   /** Unique for each holder. */
   nonce: string;
@@ -61,7 +61,7 @@ export function stopListening(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-/** Asks the process that listens on `path` who holds the lock. */
+/** Asks the process that listens on `path` for the holder of the lock. */
 export function queryHolder(path: string): Promise<HolderStatus> {
   return new Promise((resolve) => {
     let text = '';
@@ -80,7 +80,10 @@ export function queryHolder(path: string): Promise<HolderStatus> {
   });
 }
 
-/** Longest socket path in bytes (macOS). The system silently truncates longer paths. */
+/**
+ * Maximum length of a socket path in bytes, as on macOS. The system silently truncates longer
+ * paths.
+ */
 const maxPathBytes = 103;
 /** Maximum number of attempts to take the lock. A holder may exit between two attempts. */
 export const maxAttempts = 5;

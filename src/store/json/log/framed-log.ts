@@ -94,7 +94,7 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
 
   /**
    * Lists the files at start, and checks their sizes. Hides obsolete files, which `begin` deletes.
-   * Throws `store_damaged`.
+   * Throws `store_damaged` if a file is missing or has an unexpected size.
    */
   async recover(position: Position, clean: boolean): Promise<void> {
     const { names, obsolete } = await listLog(this.#context, this.#format, position);
@@ -110,7 +110,7 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
 
   /**
    * At start, reads and checks the records of the position's file and of all later files. `begin`
-   * cuts off a torn write at the end. Throws `store_damaged`.
+   * cuts off a torn write at the end. Throws `store_damaged` for any other damage.
    *
    * @param from the offset in the position's file at which reading starts
    */

@@ -10,7 +10,7 @@ export interface Line {
 const lineFeed = 0x0a;
 /**
  * Size of the first read in bytes. It is small, because most pages are short. Each next read is
- * twice as large.
+ * twice as large, up to `largestChunk`.
  */
 const firstChunk = 1 << 16;
 const largestChunk = 1 << 20;

@@ -57,7 +57,7 @@ export interface LogRecord<Head> {
   line: Buffer;
 }
 
-/** The files and records of a log. */
+/** Format of the files and records of a log. */
 export interface LogFormat<Head, Position extends LogFilesPosition> {
   /** Name of the log's folder in the data folder, and of its position in the manifest. */
   readonly folder: string;

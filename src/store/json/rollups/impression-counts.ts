@@ -6,7 +6,7 @@ import type { EventBatch } from '../../queries.ts';
 /** Counts of one section on one day, by key: an id in lower case, or a day. */
 type SectionCounts = Map<string, ImpressionCount>;
 
-/** Tenant, venue and screen of a batch. */
+/** Tenant, venue and screen of a batch, and whether its device is simulated. */
 type BatchSource = Pick<EventBatch, 'tenantId' | 'venueId' | 'screenId' | 'simulated'>;
 
 /**
@@ -25,7 +25,7 @@ export class ImpressionCounter {
    */
   readonly #groups = new Map<string, Map<string, Record<ReportGroup, SectionCounts>>>();
 
-  /** Adds a day of a batch, once for its tenant and once for its venue. */
+  /** Adds the counts of one day of a batch to the counters of its tenant and of its venue. */
   add(source: BatchSource, { day, sums }: DayCount): void {
     const { venueId, screenId } = source;
     for (const scope of scopesOf(source)) {
@@ -38,7 +38,7 @@ export class ImpressionCounter {
     }
   }
 
-  /** Adds to one counter of a scope (`scopesOf`). */
+  /** Adds to one counter. `scope` comes from `scopesOf`. */
   addCell(
     scope: string,
     day: string,

@@ -25,7 +25,7 @@ const otherDays = 'other';
  */
 const maxAttempts = 5;
 
-/** The impressions of one key on one day. `scope` is a scope that `scopesOf` returns. */
+/** The impressions of one key on one day. `scope` comes from `scopesOf`. */
 interface CountedCell extends ImpressionCount {
   clock: ReportClock;
   day: string;

@@ -123,7 +123,10 @@ export class CommittedRows implements RowLookup {
     return this.#index[table].ids(member, value);
   }
 
-  /** Iterates over the ids of all rows. Rows may be added and deleted during the iteration. */
+  /**
+   * Iterates over the ids of all rows. Callers may add and delete rows during the iteration. A
+   * playlist that changes meanwhile may appear twice.
+   */
   all(table: TableName): IterableIterator<string> {
     return table === 'playlists' ? this.playlists.ids() : this.#rows[table].keys();
   }

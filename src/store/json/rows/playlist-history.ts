@@ -155,7 +155,7 @@ export class PlaylistHistory implements DocumentOwner {
 /** Returns the name of the document that holds a screen's past versions. */
 export const pastDocument = shardNames('past', shards);
 
-/** Returns the screen of a row's id, `<screen>/<version>`. */
+/** Returns the screen id that a row's id, `<screen>/<version>`, contains. */
 export function screenOf(id: string): string {
   return id.slice(0, id.indexOf('/'));
 }

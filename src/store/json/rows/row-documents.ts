@@ -8,7 +8,7 @@ import { shardNames } from '../checkpoint/line-table.ts';
 import { type CommittedRows, playlistDocument, rowLine, screenShards } from './committed-rows.ts';
 import type { Row } from './table-index.ts';
 
-/** In-memory tables. */
+/** Tables whose rows are in memory. Past playlists are on disk. */
 export type InMemoryTable = Exclude<TableName, 'pastPlaylists'>;
 
 const venueShards = 64;
