@@ -6,7 +6,7 @@ import { replaceContents } from './disk/replace-file.ts';
 import { damageError } from './log/damage.ts';
 import { frame, isValidRecord } from './log/frame.ts';
 
-/** The newest data format. `upgradeSteps` convert older ones. */
+/** The newest data format. `upgradeSteps` converts older formats. */
 export const dataFormat = 1;
 
 /**

@@ -51,7 +51,10 @@ export async function lockFolder(
   }
 }
 
-/** Returns the name of the abstract socket or named pipe, or `undefined` on other platforms. */
+/**
+ * Returns the name of the abstract socket on Linux, or of the named pipe on Windows. Returns
+ * `undefined` on other platforms.
+ */
 export async function systemName(
   directory: string,
   platform: NodeJS.Platform,

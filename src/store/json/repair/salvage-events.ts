@@ -33,7 +33,7 @@ export class EventSalvage {
   readonly #damagedDays = new Set<string>();
   readonly #newLog: BulkLog;
   #name = '';
-  /** Number of the batch before the next one to write. `undefined`: not known yet. */
+  /** Number of the batch that precedes the next batch to write. `undefined`: not known yet. */
   #seq: number | undefined;
   #first: number | undefined;
   #receivedAt = 0;

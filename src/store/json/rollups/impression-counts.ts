@@ -10,9 +10,9 @@ type SectionCounts = Map<string, ImpressionCount>;
 type BatchSource = Pick<EventBatch, 'tenantId' | 'venueId' | 'screenId' | 'simulated'>;
 
 /**
- * Counts the impressions of one document's day or days. A document has the lines
- * `["1-campaign","<scope>","<day>","<key>",<impressions>,<seconds>]`, sorted by all
- * members before the counts.
+ * Counts the impressions of the days that one document holds. A document has the lines
+ * `["1-campaign","<scope>","<day>","<key>",<impressions>,<seconds>]`, sorted by all members before
+ * the counts.
  */
 export class ImpressionCounter {
   /** Counts by section and day. A section is a combination of group and scope. */

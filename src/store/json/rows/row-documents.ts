@@ -56,7 +56,7 @@ export class RowDocuments implements DocumentOwner {
   readonly log = 'journal';
   readonly #base: CommittedRows;
   readonly #seq: () => number;
-  /** All documents except playlist documents, which are kept in `CommittedRows.playlists`. */
+  /** Row ids of each document. Playlist documents are in `CommittedRows.playlists` instead. */
   readonly #documents = new Map<string, DocumentIds>();
   readonly #dirty = new Set<string>();
 
