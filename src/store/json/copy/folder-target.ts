@@ -62,7 +62,7 @@ export class FolderTarget implements StoreTarget {
   readonly #idempotencyKeys: IdempotencyKeys;
   readonly #rollups: Rollups;
   readonly #sequences: Sequences;
-  /** The document to which the last impressions belong. */
+  /** Name of the document that got the last impressions. */
   #latestRollup = '';
   #store: JsonStore | undefined;
 
