@@ -2,8 +2,8 @@ import type { GuessCounter } from '../../domain/records/rows.ts';
 import type { GuessCounterChange } from '../store.ts';
 
 /**
- * Maximum number of counters with guesses, and of counters without. Above it, the counter of that
- * kind whose last change is oldest is evicted.
+ * Maximum number of counters with guesses, and of counters without. Above it, the least recently
+ * changed counter of that kind is evicted.
  */
 const maxSources = 100_000;
 

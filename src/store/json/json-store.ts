@@ -54,7 +54,7 @@ export interface StoreParts {
   lastActivity: LastActivityTable;
   state: DurableState;
   journal: Journal;
-  /** Parts with their own files, the journal first. */
+  /** Parts with a position in the manifest, the journal first. */
   files: readonly FilePart[];
   owners: readonly DocumentOwner[];
 }

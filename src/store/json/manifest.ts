@@ -6,20 +6,25 @@ import { replaceContents } from './disk/replace-file.ts';
 import { damageError } from './log/damage.ts';
 import { frame, isValidRecord } from './log/frame.ts';
 
-/** The newest data format. `upgradeSteps` convert older ones. */
+/** The newest data format. `upgradeSteps` converts older formats. */
 export const dataFormat = 1;
 
-/** Names the files that belong to one state of the store. All other files are leftovers. */
+/**
+ * One state of the store: its documents, and the positions of its parts. Documents that it does not
+ * name are leftovers.
+ */
 export interface ManifestData {
   format: number;
   /** Number of starts. */
   epoch: number;
-  /** Number of checkpoints. A checkpoint names its documents after this number. */
+  /**
+   * Number of the last checkpoint. The names of the documents that it wrote contain this number.
+   */
   checkpoint: number;
   /** Whether the store was closed cleanly, and nothing was written since. */
   clean: boolean;
   documents: Record<string, DocumentEntry>;
-  /** The log position of each part. */
+  /** The position of each part (`FilePart`), by its name. */
   marks: Record<string, unknown>;
   /** Checksum of the secret; absent in manifests of earlier versions. */
   secret?: string;
@@ -45,8 +50,8 @@ export const restoreMarker = 'restore.unfinished';
 export const storeFolders = ['documents', 'journal', 'events', 'audit'];
 
 /**
- * A second copy of the manifest, only for repairs. It is written before the files of the previous
- * manifest are deleted, so all files that it names exist.
+ * A second copy of the manifest, only for checks and repairs. It is written before the files of the
+ * previous manifest are deleted, so all files that it names exist.
  */
 export const manifestCopy = 'manifest.copy.json';
 
@@ -67,7 +72,7 @@ function manifestFile(disk: FileSystem, directory: string): Adapter<ManifestData
 
 /**
  * Reads a file that consists of one record; `null` if the file does not exist. Throws
- * `store_damaged`.
+ * `store_damaged` if its checksum is wrong.
  */
 export async function readRecordFile<T>(disk: FileSystem, path: string): Promise<T | null> {
   if ((await disk.sizeOf(path)) === undefined) return null;

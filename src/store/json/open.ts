@@ -27,7 +27,7 @@ import { PlaylistHistory } from './rows/playlist-history.ts';
 import { makeSecret, readSecret } from './secret.ts';
 import { type UpgradeStep, upgradeFolder, upgradeSteps } from './upgrade.ts';
 
-/** Documents read concurrently. */
+/** Maximum number of documents that are read at the same time. */
 const concurrency = 8;
 
 /** Names allowed in a folder that is not a store yet. */
@@ -36,8 +36,8 @@ const allowedNames =
 
 /**
  * Opens the store in a folder, or creates one in an empty folder. The caller holds the folder's
- * lock; `release` frees it. Everything is read and checked before anything on disk is changed.
- * Exception: a folder of an older format is copied and upgraded first.
+ * lock; `release` frees it. Reads and checks everything that a start needs before it changes
+ * anything. Exception: a folder of an older format is copied and upgraded first.
  */
 export async function openJsonStore(
   parentContext: PartContext,
@@ -146,9 +146,9 @@ async function loadDocuments(
   owners: readonly DocumentOwner[],
 ): Promise<void> {
   const directory = `${context.directory}/documents`;
-  // In this order, documents that stay raw bytes come first (`marks`, `rings`, `rows-playlists`).
-  // Every 64 MB of raw bytes trigger a full garbage collection, which is cheap while the heap is
-  // small.
+  // In this order, most documents that stay raw bytes come early (`marks`, `rings`,
+  // `rows-playlists`). Every 64 MB of raw bytes trigger a full garbage collection, which is cheap
+  // while the heap is small.
   const byName = Object.entries(documents).sort(([one], [other]) => (one < other ? -1 : 1));
   await inParallel(byName, concurrency, async ([name, entry]) => {
     const owner = owners.find(({ kind }) => name.startsWith(`${kind}-`));

@@ -17,9 +17,8 @@ export interface PartContext {
 }
 
 /**
- * A part with its own files besides documents. The manifest stores the part's position as JSON that
- * only the part reads. The position gives the valid length of the files, and the last record that
- * the documents contain.
+ * A part with a position in the manifest. Most parts have their own files besides documents. The
+ * position gives the valid length of the files, and the last record that the documents contain.
  *
  * Start: load the documents (`DocumentOwner.load`), `recover` each part, write the manifest with
  * the new epoch, `begin` each part. Checkpoint: `prepare` each part, the journal first; write the
@@ -40,9 +39,10 @@ export interface FilePart<Position = unknown> {
    */
   committed(): Promise<void>;
   /**
-   * Reads and checks the part's files at start, and applies the records that the documents lack.
-   * Changes nothing on disk. Throws `store_damaged`. `position` is `undefined` in a new store.
-   * After a clean stop any difference is damage.
+   * Reads and checks the part's files at start, and applies the records that the documents may
+   * lack. Changes nothing on disk. Throws `store_damaged` for damaged files. `position` is
+   * `undefined` in a new store. If `clean`, any difference between the files and `position` is
+   * damage.
    */
   recover(position: Position | undefined, clean: boolean): Promise<void>;
   /**
@@ -50,6 +50,6 @@ export interface FilePart<Position = unknown> {
    * such as cutting off a torn tail. Appends may follow.
    */
   begin(epoch: number): Promise<void>;
-  /** Rejects new appends, finishes pending appends and closes the files. */
+  /** Finishes pending appends and closes the files. The last checkpoint may open them again. */
   close(): Promise<void>;
 }

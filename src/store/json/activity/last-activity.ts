@@ -9,8 +9,8 @@ import { type LineFormat, LineTable, shardNames } from '../checkpoint/line-table
 
 const shards = 64;
 /**
- * Minimum time between writes. It is not shorter, because in a large fleet every document changes
- * each minute.
+ * Minimum time between two writes of the documents, in milliseconds. It is not shorter, because in
+ * a large fleet every document changes each minute.
  */
 const flushMs = minuteMs;
 
@@ -52,8 +52,9 @@ function formatOf(kind: Kind): LineFormat<AnyActivity> {
 }
 
 /**
- * Last activity of devices and tokens, in memory. The documents `marks-00` to `marks-3f` are at
- * most a minute old. After `close`, the next checkpoint writes all changed documents.
+ * Last activity of devices and tokens, in memory. Checkpoints write the changed documents of
+ * `marks-00` to `marks-3f`, at most once a minute. After `close`, the next checkpoint writes all
+ * changed documents.
  */
 export class LastActivityTable implements DocumentOwner {
   readonly kind = 'marks';
@@ -72,7 +73,10 @@ export class LastActivityTable implements DocumentOwner {
     token: new Map<string, TouchedActivity>(),
   };
   readonly #dirty = new Set<string>();
-  /** Time of the last `dirty` call that returned documents. */
+  /**
+   * Time of the last `dirty` call that returned all changed documents. Initially the time of the
+   * start.
+   */
   #flushedAt: number;
   #closed = false;
 

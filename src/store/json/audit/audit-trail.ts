@@ -156,7 +156,7 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
     await this.log.discardAfterEnd();
   }
 
-  /** The last checkpoint follows. It opens the file again to write the remaining entries. */
+  /** Closes the file. The last checkpoint opens it again to write the remaining entries. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.log.close();

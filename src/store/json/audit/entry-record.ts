@@ -42,8 +42,8 @@ export function sealedOf(line: Buffer): SealedEntry | undefined {
 const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"n":(\d+),"entry":/;
 
 /**
- * Parses the number at the beginning of a line. Returns `undefined` if `frameEntry` did not write
- * it.
+ * Parses the number at the beginning of a line. Returns `undefined` for a line that begins
+ * differently from those of `frameEntry`.
  */
 export function positionOf(line: Buffer): EntryNumber | undefined {
   const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, 100)));

@@ -16,8 +16,8 @@ import {
 } from './entry-record.ts';
 
 /**
- * A cursor has the form of an event id. Its 62 bits hold the journal record (42 bits) and the
- * entry's index in it (20 bits).
+ * A cursor has the form of an event id. Its time is the day of the entry's file. Its 62 bits for
+ * batch and index hold the journal record (42 bits) and the entry's index in it (20 bits).
  */
 function cursorOf({ seq, n, file }: EntryPosition): string {
   return eventId({
@@ -39,8 +39,8 @@ function positionOfCursor(cursor: string): EntryPosition | undefined {
 }
 
 /**
- * Returns one page of the trail, newest first: pending entries (given oldest first), then the
- * files.
+ * Returns one page of the trail, newest first: the pending entries, then those in the files.
+ * `pending` lists the oldest entry first.
  */
 export async function auditPage(
   log: FramedLog<unknown, LogFilesPosition>,

@@ -31,9 +31,9 @@ export class ChainDraft {
 }
 
 /**
- * End of the audit trail's chain while the store is open. It advances when a change goes to the
- * journal, and is rolled back if the journal fails to write. The manifest stores the signed state
- * in place of a log position.
+ * End of the audit trail's hash chain while the store is open. It advances when a change goes to
+ * the journal, and is rolled back if the journal fails to write. The manifest stores the signed
+ * state in place of a log position.
  */
 export class TrailChain implements FilePart<ChainState> {
   readonly name = 'chain';
@@ -81,7 +81,7 @@ export class TrailChain implements FilePart<ChainState> {
     return isValid;
   }
 
-  /** Skips the entries before the start, which an interrupted purge has left behind. */
+  /** Skips the entries up to the start, which an interrupted purge has left behind. */
   async *#kept(
     entries: AsyncIterable<SealedEntry | undefined>,
   ): AsyncGenerator<SealedEntry | undefined> {

@@ -21,7 +21,7 @@ const chunkBytes = 256 * 1024;
  */
 export class Backup {
   readonly stream: ReadableStream<Uint8Array>;
-  /** Resolves when the stream was read to its end or cancelled. */
+  /** Resolves when the stream has ended, failed or was cancelled, and the files are released. */
   readonly over: Promise<void>;
   readonly #context: PartContext;
   readonly #snapshot: Snapshot;
@@ -58,7 +58,6 @@ export class Backup {
     );
   }
 
-  /** Restarts the reader's timeout. */
   #restartTimeout(): void {
     const { clock, warn } = this.#context;
     this.#cancelTimer();
@@ -90,7 +89,7 @@ export class Backup {
     await this.#addFile({ name, size: bytes.length, bytes });
   }
 
-  /** Returns the file's CRC-32, in hex. */
+  /** Adds a file to the archive. Returns its CRC-32 in hex. */
   async #addFile(file: SnapshotFile): Promise<string> {
     const mtime = new Date(this.#snapshot.at);
     const writer = this.#tar

@@ -27,15 +27,15 @@ export interface Restored {
 }
 
 /**
- * Maximum size of the file list and of the checksums. Both are held in memory. 16 MiB is enough for
- * 200,000 files, which is more than 100 years of day files.
+ * Maximum size of the file list, and of the list of checksums, in bytes each. Both are held in
+ * memory. 16 MiB is enough for 200,000 files, which is more than 100 years of day files.
  */
 const maxTextBytes = 16 * 1024 * 1024;
 
 /**
  * Restores a backup. Until the restore is complete, a marker prevents stores from opening the
  * folder. On failure, the written files are deleted, but the folders stay. Throws
- * `backup_unusable`, and errors of the disk.
+ * `backup_unusable`, `store_unusable` if the disk has too little space, and errors of the disk.
  */
 export async function restoreBackup(
   backup: AsyncIterable<Uint8Array>,
@@ -103,7 +103,7 @@ class Restore {
     return { at, sizes, bytes: files.reduce((total, { size }) => total + size, 0) };
   }
 
-  /** Creates the folders, after checking that the files fit on the disk. */
+  /** Checks that the files fit on the disk, then creates the marker and the folders. */
   async #prepare(sizes: ReadonlyMap<string, number>, bytes: number): Promise<void> {
     const { disk, directory } = this.#target;
     const freeBytes = await disk.freeBytes(directory);
@@ -156,7 +156,10 @@ class Restore {
     if (after) throw new TarError(`${shownName(after.name)} stands after ${backupTail}`);
   }
 
-  /** Renames the manifest to its final name. Call it when all files are complete. */
+  /**
+   * Renames the manifest to its final name, then deletes the marker. Call when all files are
+   * complete.
+   */
   async #finish(sizes: ReadonlyMap<string, number>): Promise<void> {
     const { disk, directory } = this.#target;
     for (const folder of foldersOf(sizes.keys()))

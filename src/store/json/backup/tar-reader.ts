@@ -4,7 +4,7 @@ const blockBytes = 512;
  * path.
  */
 const maxPaxBytes = 64 * 1024;
-/** Maximum digits in the length of a PAX record. */
+/** Maximum number of characters of a PAX record's length, including the space after it. */
 const maxLengthDigits = 6;
 const shownCharacters = 100;
 
@@ -182,7 +182,7 @@ function parseOctal(field: Buffer): number | undefined {
   return digits === undefined ? undefined : Number.parseInt(digits, 8);
 }
 
-/** Octal; or base-256, in which GNU tar writes larger numbers. */
+/** Parses an octal number, or a base-256 number, which GNU tar writes for larger sizes. */
 function parseSize(field: Buffer): number | undefined {
   if (field[0] !== 0x80) return parseOctal(field);
   const size = field.subarray(1).reduce((value, byte) => value * 256 + byte, 0);

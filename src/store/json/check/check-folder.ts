@@ -18,7 +18,7 @@ import { type Finding, Findings } from './finding.ts';
 /**
  * Reads everything in a data folder and reports all damage. This includes files that a start does
  * not read, such as old events and audit entries. If there is no damage, it also runs a start up to
- * the first write, and reports why the start fails, if it does.
+ * the first write, and reports a failure.
  */
 export async function checkFolder(context: PartContext): Promise<Finding[]> {
   const findings = new Findings();

@@ -1,4 +1,4 @@
-/** Something wrong in a data folder (`damage`), or information (`note`). */
+/** Damage in a data folder, or information about the folder (`note`). */
 export interface Finding {
   level: 'damage' | 'note';
   /** Name of the file in the data folder. */

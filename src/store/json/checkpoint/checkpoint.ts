@@ -5,7 +5,7 @@ import type { FilePart, PartContext } from '../parts.ts';
 import { type DocumentEntry, DocumentFile, writeDocument } from './document-file.ts';
 import type { DocumentOwner, WrittenDocument } from './document-owner.ts';
 
-/** Documents written concurrently. */
+/** Maximum number of documents that are written at the same time. */
 const concurrency = 4;
 
 /**
@@ -55,8 +55,8 @@ export class Checkpoint {
   }
 
   /**
-   * Makes a checkpoint. Calls must not overlap. `clean`: the store is closing, so this is the last
-   * checkpoint.
+   * Makes a checkpoint. Calls must not overlap. `clean`: this is the last checkpoint of a clean
+   * stop, and the manifest says so.
    */
   async run(clean: boolean): Promise<void> {
     this.#number++;

@@ -71,11 +71,11 @@ export class DocumentFile implements Adapter<RenderedDocument>, WrittenDocument 
     return bytes;
   }
 
-  /** Chunks consist of whole lines unless a line is very long. */
+  /** Chunks consist of whole lines, unless a line is longer than a read. */
   async *chunks(comesBefore?: (head: Buffer) => boolean): AsyncGenerator<Buffer> {
     const file = await this.#disk.open(this.#path, 'read');
     try {
-      // Start with a small read: a report by campaign needs no more.
+      // Start with a small read: a report by campaign often needs no more.
       const first = wholeLines(await readAt(file, 0, sliceBytes));
       let position = first.length;
       if (comesBefore?.(lastLine(first)))

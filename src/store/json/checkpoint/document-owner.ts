@@ -37,8 +37,8 @@ export interface DocumentOwner {
   /** Prefix of the names of the owner's documents: `<kind>-<rest>`. */
   readonly kind: string;
   /**
-   * The log whose records the owner's documents contain. A record is replayed onto a document if
-   * its `seq` is higher than the document's. `none`: the documents have no log.
+   * The log whose records the owner's documents contain. At start, all records after the document's
+   * `seq` are replayed onto it. `none`: the documents have no log.
    */
   readonly log: 'journal' | 'events' | 'none';
   /**
@@ -62,7 +62,7 @@ export interface DocumentOwner {
    * after the snapshot stay dirty.
    */
   written?(name: string, document: WrittenDocument | undefined): void;
-  /** Called when the write failed: the changes of the snapshot are dirty again. */
+  /** Called after a failed write. Must mark the changes of the snapshot as dirty again. */
   failed(name: string): void;
   /** Loads a document at start. Owners that read on demand only keep `document`. */
   load(name: string, document: WrittenDocument): Promise<void>;

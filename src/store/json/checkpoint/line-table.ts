@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { LoadedLines } from './loaded-lines.ts';
 
-/** How the values of a table are written, one per line. */
+/** Format of the lines of a table. Each line has one value. */
 export interface LineFormat<V> {
   /** Text of a line before the id. */
   opening: string;
@@ -59,7 +59,10 @@ export class LineTable<V> {
     return document?.values.delete(id) === true || wasLoaded;
   }
 
-  /** Iterates over all ids. Values may be set and deleted during the iteration. */
+  /**
+   * Iterates over all ids. Callers may set and delete values during the iteration. An id whose
+   * value is set meanwhile may appear twice.
+   */
   *ids(): Generator<string> {
     for (const { loaded, values } of this.#documents.values()) {
       yield* loaded.ids();
@@ -67,7 +70,10 @@ export class LineTable<V> {
     }
   }
 
-  /** Returns the lines of a document: loaded lines first, then the others in the order of `set`. */
+  /**
+   * Returns the lines of a document: loaded lines first, then the others in the order in which
+   * their ids were first set.
+   */
   lines(document: string): string[] {
     const { loaded, values } = this.#documents.get(document) ?? {};
     return [

@@ -28,7 +28,9 @@ export async function* batchesOf(state: FolderState, skip: number): AsyncGenerat
   }
 }
 
-/** Counts the batches from the first and last number. Numbers have no gaps. */
+/**
+ * Computes the number of batches from the first and last batch number, since numbers have no gaps.
+ */
 export async function countBatches(state: FolderState): Promise<number> {
   for await (const batch of batchesOf(state, 0))
     return state.parts.events.log.end.seq - batch.seq + 1;

@@ -20,7 +20,8 @@ import { documentLines, type FolderState, readFolderState } from './folder-state
 
 /**
  * Opens a data folder as the source of a copy. It stays locked until `close`. Throws
- * `store_locked`, `store_unusable`, `store_damaged`, `copy_unfinished`.
+ * `store_locked`, `store_unusable`, `store_damaged`, `store_too_new`, `copy_unfinished` and
+ * `restore_unfinished`.
  */
 export async function openFolderSource(directory: string): Promise<StoreSource> {
   const context = contextOf(directory);
@@ -36,7 +37,7 @@ export async function openFolderSource(directory: string): Promise<StoreSource> 
   }
 }
 
-/** Reads a folder that nothing writes to. */
+/** Returns a source that reads a folder to which nothing writes. */
 export async function folderSource(
   context: PartContext,
   close: () => Promise<void>,
@@ -46,7 +47,7 @@ export async function folderSource(
   const { seq, receivedAt } = parts.events.log.end;
   return {
     secret,
-    // Differs after each start and each change.
+    // Differs after each start, each change and each batch.
     state: `${manifest.epoch}/${parts.journal.log.end.seq}/${seq}`,
     logEnd: { seq, receivedAt },
     chain: parts.chain.state,

@@ -9,7 +9,7 @@ import { readSecret } from '../secret.ts';
 /** State of a data folder, as a start would read it. */
 export type FolderState = Awaited<ReturnType<typeof readFolderState>>;
 
-/** Changes nothing on disk. */
+/** Reads the state of a data folder. Changes nothing on disk. */
 export async function readFolderState(context: PartContext) {
   const { disk, directory } = context;
   const { data: manifest } = await readManifest(disk, directory);

@@ -41,7 +41,7 @@ const lowWaterBytes = 16 * 1024 * 1024;
 
 /**
  * Opens a folder as the target of a copy, and creates it if missing. It stays locked until `close`.
- * Throws `store_locked`.
+ * Throws `store_locked` and `store_unusable`.
  */
 export async function openFolderTarget(directory: string, clock: Clock): Promise<StoreTarget> {
   const context = { ...contextOf(directory, clock), lowWaterBytes };
@@ -50,9 +50,9 @@ export async function openFolderTarget(directory: string, clock: Clock): Promise
 }
 
 /**
- * A data folder during a copy. Logs, and the documents made from them, are written as files, then
- * the manifest that names them. Rows and activity are written through a store opened on these
- * files. `copy.json` records the progress. Until it is deleted, no service can open the folder.
+ * A data folder during a copy. Writes the logs, and the documents made from them, as files, then
+ * the manifest. Writes rows and activity through a store opened on these files. `copy.json` records
+ * the progress. Until it is deleted, no service can open the folder.
  */
 export class FolderTarget implements StoreTarget {
   readonly #context: PartContext;
@@ -62,7 +62,7 @@ export class FolderTarget implements StoreTarget {
   readonly #idempotencyKeys: IdempotencyKeys;
   readonly #rollups: Rollups;
   readonly #sequences: Sequences;
-  /** The document to which the last impressions belong. */
+  /** Name of the document that got the last impressions. */
   #latestRollup = '';
   #store: JsonStore | undefined;
 
@@ -130,8 +130,9 @@ export class FolderTarget implements StoreTarget {
   }
 
   /**
-   * Adds one counter. Impressions arrive day by day. After each day its document is written and
-   * leaves memory. Only the document `other` stays in memory, because several days share it.
+   * Adds one counter. Impressions arrive day by day. After each day, its document is written and
+   * its counts are released. Only the document `other` stays in memory, because several days share
+   * it.
    */
   async #addImpressions(one: CopiedImpressions): Promise<void> {
     const name = rollupDocument(one.clock, one.day);

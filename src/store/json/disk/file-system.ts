@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
 const { constants } = callbacks;
-// FileHandle has these as methods, but Yarn Plug'n'Play replaces it by a class without them.
+// FileHandle has these as methods, but Yarn Plug'n'Play replaces it with a class that lacks them.
 const sync = promisify(callbacks.fsync);
 const datasync = promisify(callbacks.fdatasync);
 // The start reads thousands of documents. The callback API takes a third less time than promises.
@@ -13,8 +13,8 @@ const readFile = promisify(callbacks.readFile);
 /** An open file. */
 export interface OpenFile {
   /**
-   * Writes at `position`, or at the end of a file opened for appending. Returns the number of bytes
-   * written, which may be fewer than given.
+   * Writes at the end of the file. Linux ignores `position` on files opened for appending. Returns
+   * the number of bytes written, which may be fewer than given.
    */
   write(bytes: Uint8Array, position?: number): Promise<number>;
   /** Reads into `into` from `position`. Returns the number of bytes read; 0 at the end. */
@@ -26,7 +26,7 @@ export interface OpenFile {
   close(): Promise<void>;
 }
 
-/** All disk I/O of the store goes through this interface, so tests can inject faults. */
+/** The store reads and writes its data only through this interface, so tests can inject faults. */
 export interface FileSystem {
   /** Creates a file for appending, with mode 0600. Fails if it exists. */
   create(path: string): Promise<OpenFile>;

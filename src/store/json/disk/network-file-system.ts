@@ -14,7 +14,7 @@ const networkFileSystems = new Map([
 /**
  * Throws `store_unusable` for a folder on a network file system. The lock of the folder is a
  * socket, which other machines do not see, so a second machine could open the folder. Detects
- * network file systems only on Linux, and none that run in user space, such as sshfs.
+ * network file systems only on Linux, and does not detect those in user space, such as sshfs.
  */
 export async function refuseNetworkFileSystem(directory: string): Promise<void> {
   if (process.platform !== 'linux') return;

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Yields to the event loop. Work that grows with the fleet calls this between slices. */
+/** Yields to the event loop. Functions whose work grows with the fleet call this between slices. */
 export function yieldToEventLoop(): Promise<void> {
   return setImmediate();
 }

@@ -28,13 +28,13 @@ import { eventPage } from './pages.ts';
 import { Sequences } from './sequences.ts';
 
 /**
- * Size in bytes of the events that no document contains. A start replays these events. At this size
- * a checkpoint is requested, so that a start does not take long.
+ * A checkpoint is requested when the events that no document contains reach this size in bytes. A
+ * start replays these events, and must not take long.
  */
 const tailLimitBytes = 64 * 1024 * 1024;
 /**
- * Interval of document writes, unless the log reaches `tailLimitBytes` earlier. It is not shorter,
- * because the documents of a large fleet have hundreds of megabytes.
+ * Minimum interval between document writes, unless the log reaches `tailLimitBytes` earlier. It is
+ * not shorter, because the documents of a large fleet have hundreds of megabytes.
  */
 const checkpointMs = minuteMs;
 
@@ -45,15 +45,15 @@ interface InFlightBatch {
 }
 
 /**
- * Telemetry. Each batch is one line,
+ * Log of the devices' events. Each batch is one line,
  * `{"crc":…,"seq":n,"id":…,"receivedAt":ms,…,"events":[…]}`, in the file of the day it was
  * received, `events/YYYY-MM-DD.ndjson`. `seq` counts up without gaps over all files; `receivedAt`
- * never decreases. When a line becomes durable, the idempotency keys and roll-ups in memory are
- * updated, in log order. Call `prepare` before rendering the documents.
+ * never decreases. When a line becomes durable, the idempotency keys, roll-ups and sequence numbers
+ * in memory are updated, in log order. Call `prepare` before rendering the documents.
  */
 export class EventLog implements FilePart<EventLogPosition> {
   readonly name = 'events';
-  /** The owners of the documents with the log `events`. */
+  /** Owners of the documents that are built from this log (`DocumentOwner.log` is `events`). */
   readonly owners: readonly [IdempotencyKeys, Rollups, Sequences];
   readonly sequences: Sequences;
   readonly #context: PartContext;
@@ -174,19 +174,18 @@ export class EventLog implements FilePart<EventLogPosition> {
   }
 
   /**
-   * Purges whole days before a time. Hides the files immediately. The next checkpoint
-   * deletes hidden files that the position still refers to.
+   * Purges whole days before a time. Hides their files, and deletes those that a start does not
+   * need. The next checkpoint deletes the others.
    */
   async purgeBefore(timeMs: number): Promise<void> {
-    // Later batches go to the file of this day or a newer one, so the file being written is never
-    // deleted.
+    // Later batches go to the file of this day or a newer one, so no batch goes to a deleted file.
     const first = dayFile(Math.min(timeMs, this.#context.clock.now()));
     if (!this.log.names.some((name) => name < first)) return;
     this.#receivedAt = Math.max(this.#receivedAt, dayStart(first));
     await this.#latest.catch(() => undefined);
     this.log.hideBefore(first);
     const { file, gone } = this.log.end;
-    // No later batch may go to a deleted file.
+    // After a restart, too, no batch may go to a deleted file.
     if (file !== null && gone)
       this.log.end = { ...this.log.end, receivedAt: dayStart(file) + dayMs };
     await this.log.deleteHidden();

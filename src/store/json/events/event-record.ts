@@ -7,8 +7,8 @@ import { framePieces } from '../log/frame.ts';
 import type { LogFormat } from '../log/log-records.ts';
 
 /**
- * Position of the event log. `seq` is the last batch that the documents contain. `receivedAt` is in
- * milliseconds, and later batches are not older.
+ * Position of the event log. The documents contain all batches up to `seq`. `receivedAt` is in Unix
+ * milliseconds. No later batch has an earlier time.
  */
 export interface EventLogPosition extends LogFilesPosition {
   receivedAt: number;
@@ -32,7 +32,7 @@ export interface EventHead {
   deviceId: string;
   /** Absent: the device is not simulated. */
   simulated?: boolean | undefined;
-  /** `receivedAt` minus the TV's clock. Absent: the TV did not send its time. */
+  /** `receivedAt` minus the TV's clock, in milliseconds. Absent: the TV did not send its time. */
   offsetMs?: number | undefined;
 }
 
@@ -41,7 +41,7 @@ interface RecordHead extends EventHead {
   recordedKey?: RecordedKey | undefined;
 }
 
-/** One batch in the log. */
+/** One batch in the log, with the sums of its events. */
 export interface EventRecord extends RecordHead {
   sums: BatchSums;
 }
@@ -90,7 +90,10 @@ const maxHeadBytes = 512;
 const headPattern =
   /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"id":"[^"]*","receivedAt":(\d+),"tenantId":"([^"]*)","venueId":"([^"]*)","screenId":"([^"]*)","deviceId":"([^"]*)"(,"simulated":true)?(?:,"offsetMs":(-?\d+))?/;
 
-/** Parses the beginning of a line. Returns `undefined` if `frameRecord` did not write it. */
+/**
+ * Parses the beginning of a line. Returns `undefined` for a line that begins differently from those
+ * of `frameRecord`.
+ */
 export function headOf(line: Buffer): EventHead | undefined {
   const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, maxHeadBytes)));
   if (!found) return undefined;

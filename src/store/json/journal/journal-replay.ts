@@ -79,7 +79,10 @@ export class DurableState {
     }
   }
 
-  /** Deletes the activity and idempotency keys of a deleted device or token. */
+  /**
+   * Deletes the activity of a deleted device or token. For a device, also deletes its idempotency
+   * keys and sequence numbers.
+   */
   #forget(table: TableName, id: string): void {
     if (table === 'tokens') this.#lastActivity.forget('token', id);
     if (table !== 'devices') return;

@@ -27,13 +27,13 @@ export class Journal implements FilePart<LogPosition> {
   readonly #replay: (record: JournalRecord) => void;
   #nextSeq = 1;
   #latestAt = 0;
-  /** The clock's time when `#latestAt` was last updated. */
+  /** Time of the clock at the last call of `now`. Initially the time of creation. */
   #clockAt: number;
   #epoch = 0;
   #segment: { name: string; bytes: number } | undefined;
   #grownBytes = 0;
 
-  /** `replay` applies, at start, the records that the documents lack. */
+  /** @param replay gets the records after the manifest's position, at start */
   constructor(context: PartContext, replay: (record: JournalRecord) => void) {
     this.#context = context;
     this.#clockAt = context.clock.now();

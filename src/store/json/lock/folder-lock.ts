@@ -25,8 +25,8 @@ export interface LockContext {
  * clock jumps.
  *
  * Linux: an abstract socket named after the folder's device and inode, plus `lock.sock` in the
- * folder. `lock.sock` also keeps out containers that share the folder but not the network. macOS
- * and others: `lock.sock`. Windows: a named pipe, named after the real path.
+ * folder. `lock.sock` also keeps out containers that share the folder but not the network
+ * namespace. macOS and others: `lock.sock`. Windows: a named pipe, named after the real path.
  *
  * Throws `store_locked`, naming the holder, or `store_unusable` if the folder cannot hold a socket.
  */
@@ -51,7 +51,10 @@ export async function lockFolder(
   }
 }
 
-/** Returns the name of the abstract socket or named pipe, or `undefined` on other platforms. */
+/**
+ * Returns the name of the abstract socket on Linux, or of the named pipe on Windows. Returns
+ * `undefined` on other platforms.
+ */
 export async function systemName(
   directory: string,
   platform: NodeJS.Platform,

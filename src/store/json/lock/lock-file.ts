@@ -8,7 +8,7 @@ import { tryParseJson } from '../../../domain/json/try-parse-json.ts';
 /** The lock holder, as it identifies itself to other processes. */
 export interface Holder {
   pid: number;
-  /** Time since which it holds the lock, as ISO 8601. */
+  /** Time at which it took the lock, as ISO 8601. */
   since: string;
   /** Unique for each holder. */
   nonce: string;
@@ -46,7 +46,7 @@ export function listen(path: string, holder: Holder): Promise<Server> {
   });
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // `exclusive`: a cluster's primary would share the name among its workers.
+    // Without `exclusive`, a cluster's primary would share the name among its workers.
     server.listen({ path, exclusive: true }, () => {
       server.off('error', reject);
       // Later errors concern one connection, not the lock.
@@ -61,7 +61,7 @@ export function stopListening(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-/** Asks the process that listens on `path` who holds the lock. */
+/** Asks the process that listens on `path` for the holder of the lock. */
 export function queryHolder(path: string): Promise<HolderStatus> {
   return new Promise((resolve) => {
     let text = '';
@@ -80,13 +80,16 @@ export function queryHolder(path: string): Promise<HolderStatus> {
   });
 }
 
-/** Longest socket path in bytes (macOS). The system silently truncates longer paths. */
+/**
+ * Maximum length of a socket path in bytes, as on macOS. The system silently truncates longer
+ * paths.
+ */
 const maxPathBytes = 103;
-/** Attempts to take the lock. A holder may exit between two attempts. */
+/** Maximum number of attempts to take the lock. A holder may exit between two attempts. */
 export const maxAttempts = 5;
 /**
- * Wait after removing a lock whose holder is `dead`. After this time, every process that found the
- * lock at the same moment has finished removing it.
+ * Delay after the removal of a lock whose holder is `dead`, in milliseconds. By its end, every
+ * process that found the lock at the same moment has finished removing it.
  */
 const settledMs = 100;
 
@@ -142,7 +145,7 @@ async function claimLink(folder: string, own: string, { nonce }: Holder): Promis
 
 /**
  * Removes a `lock.sock` whose holder is `dead`. If another process has replaced it with a valid
- * link meanwhile, that link is restored.
+ * link meanwhile, restores that link and throws `LockHeldError`.
  */
 async function removeDeadLink(folder: string, nonce: string): Promise<void> {
   const path = join(folder, fileName);

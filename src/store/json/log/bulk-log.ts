@@ -9,12 +9,12 @@ export interface BulkEnd {
   size: number;
 }
 
-/** Size in bytes of the lines that are written at once. */
+/** Total size in bytes at which collected lines are written. */
 const groupBytes = 1024 * 1024;
 
 /** Appends many lines to the files of a log, in groups. */
 export class BulkLog {
-  /** Sizes in bytes of the files written so far, including lines that are not durable yet. */
+  /** Number of bytes added to each file since `open`, including lines that are not durable yet. */
   readonly sizes: Record<string, number> = {};
   readonly #log: FramedLog<unknown, LogFilesPosition>;
   #file = '';
@@ -26,8 +26,8 @@ export class BulkLog {
   }
 
   /**
-   * Opens a log at an end that was recorded. Default: an empty log. Cuts off everything that an
-   * interrupted attempt wrote after this end.
+   * Opens a log at a recorded end. Default: an empty log. Cuts off everything that an interrupted
+   * attempt wrote after this end.
    */
   static async open(
     context: PartContext,

@@ -1,8 +1,8 @@
 import { SignageError } from '../../../domain/error.ts';
 
 /**
- * Returns the error for data on disk that the store did not write. The store must not start. The
- * message names the file and the next step.
+ * Returns `store_damaged` for data on disk that are not as the store wrote them. The message names
+ * the file and the next step.
  */
 export function damageError(file: string, problem: string, offset?: number): SignageError {
   const place = offset === undefined ? file : `${file}, at byte ${offset}`;

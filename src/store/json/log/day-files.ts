@@ -17,7 +17,7 @@ export function dayStart(name: string): number {
  * valid as a whole.
  */
 export interface LogFilesPosition {
-  /** `null` if nothing was ever written. */
+  /** `null`: the position is before the first file. */
   file: string | null;
   size: number;
   /** Number of the last record that ends at or before this position. */

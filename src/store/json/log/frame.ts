@@ -5,7 +5,7 @@ import { linesForward, readAt } from './line-reader.ts';
 /**
  * A record is one line of JSON that starts with its checksum: `{"crc":"1a2b3c4d",`, then the body,
  * which ends in `}` and a line feed. The CRC-32 covers the body without the line feed. `jq` can
- * read every log, and damage is detected.
+ * read every log, and the checksums detect damage.
  */
 const opening = '{"crc":"';
 const headLength = opening.length + 10;
@@ -42,7 +42,7 @@ export function isValidRecord(line: Uint8Array): boolean {
 
 /** A line found in a file. */
 export interface FoundFrame {
-  /** Start and length of the line in bytes, including the line feed. */
+  /** Start and length of the line in bytes, including its line feed, if it has one. */
   offset: number;
   length: number;
   /** The line without its line feed. */

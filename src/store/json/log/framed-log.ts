@@ -32,8 +32,8 @@ export interface FramedLogOptions {
 /**
  * A log of framed records in several files, with group commit. It tracks three positions: the end,
  * the position in the manifest that is being written, and the position in the manifest on disk.
- * Hidden files are no longer read. A hidden file is deleted once a start from the manifest on disk
- * does not need it.
+ * `hideBefore` hides old files: `names` no longer lists them. A hidden file is deleted once a start
+ * from the manifest on disk does not need it.
  */
 export class FramedLog<Head, Position extends LogFilesPosition> implements LogFiles {
   readonly disk: FileSystem;
@@ -94,7 +94,7 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
 
   /**
    * Lists the files at start, and checks their sizes. Hides obsolete files, which `begin` deletes.
-   * Throws `store_damaged`.
+   * Throws `store_damaged` if a file is missing or has an unexpected size.
    */
   async recover(position: Position, clean: boolean): Promise<void> {
     const { names, obsolete } = await listLog(this.#context, this.#format, position);
@@ -110,9 +110,9 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
 
   /**
    * At start, reads and checks the records of the position's file and of all later files. `begin`
-   * cuts off a torn write at the end. Throws `store_damaged`.
+   * cuts off a torn write at the end. Throws `store_damaged` for any other damage.
    *
-   * @param from the offset in the position's file
+   * @param from the offset in the position's file at which reading starts
    */
   async replay(
     { from, before }: { from: number; before: Head | undefined },
@@ -151,8 +151,8 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
 
   /**
    * Appends a record, given in pieces. When the record is durable, `end` becomes the position after
-   * it. `members` are the other members of this position. Then `onDurable` gets the length of the
-   * record in bytes.
+   * it, and `onDurable` gets the length of the record in bytes. `members` are the members of this
+   * position besides `file` and `size`.
    */
   append(
     file: string,

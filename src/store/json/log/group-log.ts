@@ -10,7 +10,7 @@ interface Pending {
   settle: { resolve: (at: LogPlace) => void; reject: (error: unknown) => void };
 }
 
-/** Where a record was written. */
+/** Location of a written record. */
 export interface LogPlace {
   file: string;
   offset: number;
@@ -27,7 +27,10 @@ export interface GroupLogOptions {
    * sixteenth of this has been written.
    */
   lowWaterBytes: number;
-  /** An existing file to which the log appends first. Absent: the log starts a new file. */
+  /**
+   * The last file of the log, and the length of its valid part in bytes. The next append to this
+   * file truncates the rest. Absent: the log has no file to continue.
+   */
   resume?: { file: string; size: number };
   /**
    * Called when a group has failed, before its callers are rejected. Changes staged on top of the
@@ -52,9 +55,9 @@ const maxBufferBytes = 4 * 1024 * 1024;
  * busy share the next write and `fdatasync`. When `append` resolves, the record and its file's name
  * are on disk. The promises of `append` resolve in order.
  *
- * When a group fails, all later records fail too, with `unavailable`. The bytes of a failed write
- * are truncated before the next append. After a failed `fdatasync` the state of the disk is
- * unknown, and every later append is rejected.
+ * When a group fails, the records waiting behind it fail too, with `unavailable`. The bytes of a
+ * failed write are truncated before the next append. After a failed `fdatasync` the state of the
+ * disk is unknown, and every later append is rejected.
  */
 export class GroupLog {
   readonly #options: GroupLogOptions;
@@ -85,8 +88,8 @@ export class GroupLog {
   }
 
   /**
-   * Appends a record, given in pieces. `onDurable` is called when it is on disk, before any promise
-   * resolves.
+   * Appends a record, given in pieces. `onDurable` is called when the record is on disk, just
+   * before the promise resolves.
    */
   append(
     file: string,

@@ -8,7 +8,10 @@ export interface Line {
 }
 
 const lineFeed = 0x0a;
-/** Most pages are short: start with a small read, then double it. */
+/**
+ * Size of the first read in bytes. It is small, because most pages are short. Each next read is
+ * twice as large, up to `largestChunk`.
+ */
 const firstChunk = 1 << 16;
 const largestChunk = 1 << 20;
 /** Size in bytes below which a search scans instead of bisecting. */
@@ -30,7 +33,7 @@ export async function readAt(file: OpenFile, position: number, length: number): 
 
 /**
  * Yields the lines that start at `from` or later, up to `end`, in groups. Both `from` and `end`
- * must be the start of a line or the end of the file.
+ * must be the start of a line or the end of the file. Skips a last line that has no line feed.
  */
 export async function* linesForward(
   file: OpenFile,

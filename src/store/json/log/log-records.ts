@@ -21,7 +21,10 @@ export interface LogLine<Head> {
   head: Head | undefined;
 }
 
-/** Yields all lines of a log up to `end`, damaged ones included. */
+/**
+ * Yields all lines of a log up to `end`, damaged ones included. No file may come after that of
+ * `end`.
+ */
 export async function* readLog<Head>(
   { disk, directory, names }: LogFiles,
   headOf: (line: Buffer) => Head | undefined,
@@ -35,7 +38,9 @@ export async function* readLog<Head>(
   }
 }
 
-/** Something wrong in a file of a log. `offset` is in bytes; `null`: the file as a whole. */
+/**
+ * A problem in a file of a log. `offset` is in bytes. `null`: the problem concerns the whole file.
+ */
 export interface LogProblem {
   file: string;
   offset: number | null;
@@ -52,15 +57,13 @@ export interface LogRecord<Head> {
   line: Buffer;
 }
 
-/** The files and records of a log. */
+/** Format of the files and records of a log. */
 export interface LogFormat<Head, Position extends LogFilesPosition> {
   /** Name of the log's folder in the data folder, and of its position in the manifest. */
   readonly folder: string;
   /** Position in a new store. */
   readonly start: Position;
-  /**
-   * Whether documents contain all records up to the position, so that files before it are deleted.
-   */
+  /** Whether files before the position are deleted, because the documents contain their records. */
   readonly isCheckpointed: boolean;
   /** Name of a record in messages, with its article. */
   readonly recordName: string;
@@ -145,7 +148,7 @@ export interface LogExpectation<Head> {
   before: Head | undefined;
   /** Offset at which to start reading the position's file. Default: the start of the file. */
   from?: number;
-  /** The newest file may end in a torn write after the position, since a crash may leave one. */
+  /** Whether the newest file may end in a torn write after the position, as after a crash. */
   canBeTorn: boolean;
   /** Known problems of the files. Records may be missing after each of them. */
   problems?: readonly LogProblem[];

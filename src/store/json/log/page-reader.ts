@@ -22,7 +22,7 @@ export interface PageScan<Head> {
   isBefore?: ((head: Head) => boolean) | undefined;
   /** Whether this record, and all records after it in the page's order, are outside the page. */
   isPast?(head: Head): boolean;
-  /** Fast filter, which avoids parsing most records. */
+  /** Fast filter that avoids parsing most records. Must return true for every match. */
   mayMatch(head: Head, line: Buffer): boolean;
 }
 

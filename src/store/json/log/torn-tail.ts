@@ -5,11 +5,11 @@ import type { PartContext } from '../parts.ts';
 import { readAt } from './line-reader.ts';
 
 /**
- * An incomplete record at the end of a log's last file: a torn write that was never acknowledged.
+ * Damaged bytes at the end of a log's last file, left by a torn write that was never acknowledged.
  */
 export interface TornTail {
   file: string;
-  /** The file is valid up to this byte. */
+  /** Length in bytes of the valid part at the start of the file. */
   size: number;
 }
 
@@ -48,7 +48,7 @@ async function bytesFrom(disk: PartContext['disk'], path: string, from: number):
   }
 }
 
-/** Cuts a file to `size` bytes, if it is longer. */
+/** Truncates a file to `size` bytes and syncs it. The file must not be shorter. */
 export async function truncateFile(
   disk: PartContext['disk'],
   path: string,

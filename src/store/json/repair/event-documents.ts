@@ -19,15 +19,16 @@ export class EventDocument {
     this.#owner = new Owner(progress);
   }
 
-  /** Applies a batch up to the document's `seq`. The next start applies later batches. */
+  /** Applies a batch. Skips batches after the document's `seq`, which the next start applies. */
   apply(record: EventRecord): void {
     if (record.seq <= this.document.entry.seq) this.#owner.apply(record);
   }
 
   /**
    * Returns the lines of the document, and whether they are exact. If events are missing, readable
-   * lines of the damaged document take precedence, since they include those events. `mayBeOlder`:
-   * readable lines may lack the latest events, so they are merged with the rebuilt lines.
+   * lines of the damaged document take precedence, since they may include those events.
+   * `mayBeOlder`: readable lines may lack the latest events, so they are merged with the rebuilt
+   * lines.
    */
   async lines(
     { isComplete, days }: SalvagedEvents,
@@ -91,7 +92,10 @@ const kindOf = (name: string) => name.slice(0, name.indexOf('-')) as Kind;
 /** Returns the part of a line that has the id of the device. */
 const deviceOf = (line: string) => line.slice(0, line.indexOf(','));
 
-/** Returns the line with the higher last number. On a tie, `kept`, which counts deleted batches. */
+/**
+ * Returns the line with the higher last number. On a tie, returns `kept`, which also counts deleted
+ * batches.
+ */
 function furtherNumbers(kept: string, rebuilt: string): string {
   const lastIn = (line: string) =>
     summaryOf((JSON.parse(line) as [string, SequenceState])[1]).lastSeq;

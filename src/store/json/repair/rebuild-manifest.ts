@@ -20,9 +20,10 @@ interface Version {
 
 /**
  * Rebuilds the manifest when both the manifest and its copy are lost. The new manifest names the
- * newest version of each document, and covers everything in the logs. Without checksums, each
- * document is treated as damaged, and its readable lines are kept. Newer rows in the journal take
- * precedence, and event counts are rebuilt. Throws `store_damaged` when nothing can be recovered.
+ * newest version of each document. With its log positions, the repair reads everything that the
+ * logs still have. Without checksums, each document is treated as damaged, and its readable lines
+ * are kept. Newer rows in the journal take precedence. The repair then rebuilds the event counts.
+ * Throws `store_damaged` when nothing can be recovered.
  */
 export async function rebuildManifest(context: RepairContext): Promise<ManifestData> {
   const { from, log } = context;
@@ -78,8 +79,8 @@ async function newestVersions({ from, log }: RepairContext): Promise<Version[]> 
 }
 
 /**
- * Returns the last journal record that each row document contains. Leaves out documents whose first
- * line is unreadable.
+ * Returns the number of the last journal record that each row document contains. Leaves out
+ * documents whose first line is unreadable.
  */
 async function seqsOf(
   { from }: RepairContext,

@@ -51,9 +51,9 @@ export async function reconcileRows(
 }
 
 /**
- * Returns the latest journal entries for rows of damaged documents. If the journal has a gap, it
- * may lack a later change of a row. An entry is then returned only if the row is lost, or if the
- * entry is newer than the row's document.
+ * Returns the changes that restore rows of damaged documents to their latest state in the journal.
+ * If the journal has a gap, it may lack a later change of a row. A change is then returned only if
+ * the row is lost, or if the change is newer than the row's document.
  */
 async function lostRows(
   state: DurableState,
@@ -97,7 +97,7 @@ interface Conflict {
 
 /**
  * Yields pairs of rows with the same unique key. Such pairs appear when the journal has lost a
- * change.
+ * change. Removes each loser from `state`.
  */
 function* conflicts(state: DurableState): Generator<Conflict> {
   for (const table of tableNames) {

@@ -25,8 +25,8 @@ const playlist = {
 };
 
 /**
- * Required members of each table's rows. A row with an unknown member does not match, which detects
- * damaged member names.
+ * Members of each table's rows. A row with an unknown member does not match, which detects damaged
+ * member names.
  */
 const shapes: { [T in TableName]: { [K in keyof Rows[T]]-?: z.ZodType } } = {
   tenants: { id: text, name: text, ...times },
@@ -151,8 +151,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Parses the JSON of a line. Returns `undefined` if invalid. Bytes that are not UTF-8 have become
- * U+FFFD.
+ * Parses the JSON of a line. Returns `undefined` for invalid JSON, and for a line with U+FFFD,
+ * which has replaced bytes that are not UTF-8.
  */
 export function parsed(line: string): unknown {
   return line.includes('\uFFFD') ? undefined : tryParseJson(line);

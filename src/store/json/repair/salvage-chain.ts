@@ -9,8 +9,8 @@ import type { ManifestData } from '../manifest.ts';
 import type { RepairContext } from './repair-context.ts';
 
 /**
- * Signs the chain of the salvaged audit trail: its head, and a gap for lost entries. Entries with a
- * wrong MAC stay as they are, and checks keep reporting them.
+ * Signs the chain of the salvaged audit trail: its head, and a gap for each run of lost entries.
+ * Entries with a wrong MAC stay as they are, and checks keep reporting them.
  */
 export async function salvageChain(
   { into, log }: RepairContext,

@@ -33,7 +33,7 @@ export class EventSalvage {
   readonly #damagedDays = new Set<string>();
   readonly #newLog: BulkLog;
   #name = '';
-  /** Last batch written; `undefined` before the first. */
+  /** Number of the batch that precedes the next batch to write. `undefined`: not known yet. */
   #seq: number | undefined;
   #first: number | undefined;
   #receivedAt = 0;
@@ -94,8 +94,8 @@ export class EventSalvage {
         continue;
       }
       this.#first ??= head.seq;
-      // All batches up to the position are lost. An empty batch replaces the last one, so that the
-      // position stays valid.
+      // If all batches up to the position are lost, an empty batch replaces the last one, so that
+      // the position stays valid.
       if (this.#oldPosition && head.seq > this.#oldPosition.seq)
         this.#seq ??= this.#oldPosition.seq - 1;
       await this.#fill(head.seq - 1, file);
@@ -107,7 +107,7 @@ export class EventSalvage {
   /** Writes empty batches in place of lost ones, up to `last`. */
   async #fill(last: number, name: string): Promise<void> {
     const ids = { tenantId: '', venueId: '', screenId: '', deviceId: '' };
-    // No batch was written yet: retention has deleted all earlier ones.
+    // No batch was written yet: the earlier ones count as deleted by retention.
     if (this.#seq === undefined) return;
     for (let seq = this.#seq + 1; seq <= last; seq++) {
       const receivedAt = Math.max(this.#receivedAt, dayStart(name));

@@ -14,7 +14,7 @@ import type { RepairContext } from './repair-context.ts';
 export interface SalvagedJournal {
   /** All undamaged records in order, including those that the documents contain. */
   records: JournalRecord[];
-  /** Whether records between two remaining records are lost. */
+  /** Whether records are lost between two remaining records, or right after the old position. */
   hasGap: boolean;
   /** Whether the journal has all changes since the store was created. */
   isComplete: boolean;

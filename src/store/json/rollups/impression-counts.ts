@@ -6,13 +6,13 @@ import type { EventBatch } from '../../queries.ts';
 /** Counts of one section on one day, by key: an id in lower case, or a day. */
 type SectionCounts = Map<string, ImpressionCount>;
 
-/** Tenant, venue and screen of a batch. */
+/** Tenant, venue and screen of a batch, and whether its device is simulated. */
 type BatchSource = Pick<EventBatch, 'tenantId' | 'venueId' | 'screenId' | 'simulated'>;
 
 /**
- * Counts the impressions of one document's day or days. A document has the lines
- * `["1-campaign","<scope>","<day>","<key>",<impressions>,<seconds>]`, sorted by all
- * members before the counts.
+ * Counts the impressions of the days that one document holds. A document has the lines
+ * `["1-campaign","<scope>","<day>","<key>",<impressions>,<seconds>]`, sorted by all members before
+ * the counts.
  */
 export class ImpressionCounter {
   /** Counts by section and day. A section is a combination of group and scope. */
@@ -25,7 +25,7 @@ export class ImpressionCounter {
    */
   readonly #groups = new Map<string, Map<string, Record<ReportGroup, SectionCounts>>>();
 
-  /** Adds a day of a batch, once for its tenant and once for its venue. */
+  /** Adds the counts of one day of a batch to the counters of its tenant and of its venue. */
   add(source: BatchSource, { day, sums }: DayCount): void {
     const { venueId, screenId } = source;
     for (const scope of scopesOf(source)) {
@@ -38,7 +38,7 @@ export class ImpressionCounter {
     }
   }
 
-  /** Adds to one counter of a scope (`scopesOf`). */
+  /** Adds to one counter. `scope` comes from `scopesOf`. */
   addCell(
     scope: string,
     day: string,

@@ -84,8 +84,8 @@ function endOfLine(bytes: Buffer, start: number): number {
 }
 
 function endOfRun({ bytes, start, opening }: RollupRun): number {
-  // Lines are sorted: if the last line has the same prefix, so have all lines before it. This is
-  // the most frequent case.
+  // Lines are sorted: if the last line has the same prefix, all lines before it have it, too. This
+  // is the most frequent case.
   if (haveSamePrefix(bytes, start, bytes.lastIndexOf(lineFeed, bytes.length - 2) + 1, opening))
     return bytes.length;
   let end = endOfLine(bytes, start);

@@ -20,12 +20,12 @@ const firstDay = '2000-01-01';
 const lastDay = '2099-12-31';
 const otherDays = 'other';
 /**
- * Attempts per report. A report restarts when a checkpoint replaces a document it reads. Two
- * checkpoints during one report are rare.
+ * Maximum number of attempts per report. A report restarts when a checkpoint replaces a document it
+ * reads. Two checkpoints during one report are rare.
  */
 const maxAttempts = 5;
 
-/** The impressions of one key on one day. `scope` is the id of a tenant or a venue. */
+/** The impressions of one key on one day. `scope` comes from `scopesOf`. */
 interface CountedCell extends ImpressionCount {
   clock: ReportClock;
   day: string;
@@ -47,9 +47,9 @@ interface DocumentCounts {
 
 /**
  * Exact impressions of each day, by tenant or venue, group and key. The documents
- * `rollups-<clock>-<day>` hold the counts. `<clock>` tells whether it is the day of the timestamps
- * or the day of receipt. Counts since the last checkpoint are in memory. A start restores them from
- * the event log.
+ * `rollups-<clock>-<day>` hold the counts. `<clock>` is `timestamp` for the day of the events'
+ * timestamps, or `received` for the day of receipt. Counts that no document contains yet are in
+ * memory. A start restores them from the event log.
  */
 export class Rollups implements DocumentOwner {
   readonly kind = 'rollups';
@@ -123,7 +123,10 @@ export class Rollups implements DocumentOwner {
     }
   }
 
-  /** Copies the counts in memory and selects the matching documents before the first `await`. */
+  /**
+   * Copies the counts in memory and selects the matching documents before the first `await`.
+   * Otherwise a checkpoint could move counts from memory to a document in between.
+   */
   async #total(query: ImpressionQuery): Promise<ReportTotals> {
     const { groupBy, by, from = '', to = '~' } = query;
     const sections = reportScopes(query)

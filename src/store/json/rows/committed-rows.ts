@@ -14,8 +14,8 @@ import { deepFreeze, type Row, TableIndex } from './table-index.ts';
 import type { Change, RowLookup } from './write-set.ts';
 
 /**
- * Number of documents that hold the screens. As many hold their playlists. With 100,000 screens,
- * each document has about 100 of them, so registering a TV rewrites little.
+ * Number of documents for the screens, and number of documents for their playlists. With 100,000
+ * screens, each document has about 100 of them, so registering a TV rewrites little.
  */
 export const screenShards = 1024;
 
@@ -51,13 +51,13 @@ export class CommittedRows implements RowLookup {
     parse: (line) => JSON.parse(line),
     render: (_, row) => rowLine(row),
   });
-  /** Playlists that are read often, so that repeated reads do not parse them again. */
+  /** Cache of playlists that are read often, so that repeated reads do not parse them again. */
   readonly #parsedPlaylists = new BoundedMap<string, Row>(parsedPlaylists);
-  /** Summaries of playlists that were asked for, so that each version is parsed once. */
+  /** Cache of playlist summaries, so that each version is parsed only once for lists and changes. */
   readonly #playlistSummaries = new Map<string, PlaylistSummary>();
   /**
-   * Holders of the keys that TVs have used since the start, by the hash of the key. They save each
-   * request the look-ups of three rows.
+   * Cache of the holders of the keys that TVs have used since the start, by the hash of the key. It
+   * saves each request the look-ups of three rows.
    */
   readonly #keyHolders = new Map<string, KeyHolder>();
   readonly #rows = perTable(() => new Map<string, Row>());
@@ -105,7 +105,7 @@ export class CommittedRows implements RowLookup {
     return holder;
   }
 
-  /** Forgets the holders of keys that contain a row, before the row changes. */
+  /** Evicts the cached key holders that contain a row. Call before the row changes. */
   #forgetKeyHolders(table: TableName, id: string): void {
     if (table === 'screens') {
       for (const deviceId of this.ids('devices', 'screenId', id))
@@ -123,7 +123,10 @@ export class CommittedRows implements RowLookup {
     return this.#index[table].ids(member, value);
   }
 
-  /** Iterates over the ids of all rows. Rows may be added and deleted during the iteration. */
+  /**
+   * Iterates over the ids of all rows. Callers may add and delete rows during the iteration. A
+   * playlist that changes meanwhile may appear twice.
+   */
   all(table: TableName): IterableIterator<string> {
     return table === 'playlists' ? this.playlists.ids() : this.#rows[table].keys();
   }

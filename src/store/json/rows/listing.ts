@@ -41,7 +41,7 @@ class ScanSlices {
     return this.#rows === sliceRows || performance.now() >= this.#endMs;
   }
 
-  /** Yields to the event loop, and begins the next slice unless the signal has aborted. */
+  /** Yields to the event loop, then begins the next slice. Throws if the signal has aborted. */
   async next(): Promise<void> {
     await yieldToEventLoop();
     this.#signal?.throwIfAborted();
@@ -118,7 +118,7 @@ export async function listPlaylistSummaries(
   return found;
 }
 
-/** Returns the ids of codes that ended before a time, oldest first. */
+/** Returns the ids of at most `limit` codes that ended before a time, earliest end first. */
 export async function listFinishedCodes(
   base: CommittedRows,
   timeMs: number,
@@ -173,7 +173,7 @@ function filtersOf<T extends ListedTable>(
   return filters;
 }
 
-/** Filters screens, or devices by the labels of their screens. */
+/** Returns a filter for screens or devices by the labels of the screen and of its venue. */
 function selectorFilter(base: CommittedRows, selector: Selector): Filter {
   const labelsOf = (table: 'screens' | 'venues', id: unknown) =>
     (base.row(table, id as string) as Screen | Venue | undefined)?.labels ?? {};

@@ -24,7 +24,7 @@ interface Shard {
   fresh: Changes;
   /** Changes in a snapshot that is being written. */
   taken: Changes;
-  /** Number of the last journal record contained in `document`, `taken` and `fresh` together. */
+  /** Number of the last journal record applied since the start. 0 if there was none. */
   seq: number;
 }
 
@@ -62,7 +62,7 @@ export class PlaylistHistory implements DocumentOwner {
     return rows.sort((one, other) => (one.id < other.id ? -1 : 1));
   }
 
-  /** Returns one page. Parses no more rows than the page holds. */
+  /** Returns one page. Parses at most one row more than the page holds. */
   async page({ screenId, below, limit }: PastPlaylistQuery): Promise<Slice<Playlist>> {
     const lines = await this.#linesOf(screenId);
     const versions = [...lines.keys()].map(versionOf).filter((version) => version < below);
@@ -155,7 +155,7 @@ export class PlaylistHistory implements DocumentOwner {
 /** Returns the name of the document that holds a screen's past versions. */
 export const pastDocument = shardNames('past', shards);
 
-/** Returns the screen of a row's id, `<screen>/<version>`. */
+/** Returns the screen id that a row's id, `<screen>/<version>`, contains. */
 export function screenOf(id: string): string {
   return id.slice(0, id.indexOf('/'));
 }

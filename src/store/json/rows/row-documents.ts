@@ -8,7 +8,7 @@ import { shardNames } from '../checkpoint/line-table.ts';
 import { type CommittedRows, playlistDocument, rowLine, screenShards } from './committed-rows.ts';
 import type { Row } from './table-index.ts';
 
-/** In-memory tables. */
+/** Tables whose rows are in memory. Past playlists are on disk. */
 export type InMemoryTable = Exclude<TableName, 'pastPlaylists'>;
 
 const venueShards = 64;
@@ -22,7 +22,10 @@ const configDocument = {
 
 const creationDocument = shardNames('rows-creations', creationShards);
 
-/** Returns the document of a row. Rows that change together share a document. */
+/**
+ * By table: the function that returns the name of a row's document. Rows that change together share
+ * a document.
+ */
 const documentOf: { [T in InMemoryTable]: (row: Rows[T]) => string } = {
   tenants: configDocument.tenant,
   tokens: configDocument.tenant,
@@ -53,7 +56,7 @@ export class RowDocuments implements DocumentOwner {
   readonly log = 'journal';
   readonly #base: CommittedRows;
   readonly #seq: () => number;
-  /** All documents except playlist documents, which are kept in `CommittedRows.playlists`. */
+  /** Row ids of each document. Playlist documents are in `CommittedRows.playlists` instead. */
   readonly #documents = new Map<string, DocumentIds>();
   readonly #dirty = new Set<string>();
 
@@ -63,7 +66,10 @@ export class RowDocuments implements DocumentOwner {
     this.#seq = seq;
   }
 
-  /** Call before a committed row is replaced or deleted (`after` is `null`). */
+  /**
+   * Call before a committed row is inserted, replaced or deleted. `after` is the new row, or `null`
+   * if the row is deleted.
+   */
   changing(table: InMemoryTable, id: string, after: Row | null): void {
     const before = this.#base.row(table, id);
     for (const row of [before, after]) if (row) this.#dirty.add(rowDocument(table, row));

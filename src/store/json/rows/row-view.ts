@@ -79,7 +79,7 @@ export class RowView implements Reader {
     return { key, device, screen: this.inMemoryRow('screens', key.screenId) as Screen | undefined };
   }
 
-  /** Returns the row with a unique key. */
+  /** Returns the row that has `key` in the unique index `index`. */
   holder(table: TableName, index: string, key: string): Row | undefined {
     if (this.#writeSets.length === 0) return this.#base.holder(table, index, key);
     const keyOf = keysOf(table).unique[index];

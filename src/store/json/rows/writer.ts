@@ -24,8 +24,8 @@ export class Writer {
   readonly #apply: (durable: Durable) => void;
   #staged = new WriteSet();
   /**
-   * Number of failed groups. A change that started before a failure is rejected, because it may
-   * have read rows that were lost.
+   * Number of failed groups. A change is rejected if a group fails while the change runs, because
+   * it may have read rows that were lost.
    */
   #failures = 0;
   #staging: Promise<unknown> = Promise.resolve();
