@@ -19,7 +19,7 @@ export interface ServiceDependencies extends Omit<SystemDependencies, 'store'> {
   store: Omit<Store, 'write'>;
   /**
    * Like `Store.write`, but first checks the caller's credential inside the transaction. Throws the
-   * same 401 as authentication.
+   * same errors as authentication.
    */
   write<T>(caller: Caller | DeviceCaller, change: (tx: Tx) => Promise<T>): Promise<T>;
 }

@@ -42,7 +42,8 @@ export function makeDeviceAuth(
 
   /**
    * Records the first use of a key. From then on, the response that issued the key is not repeated,
-   * and the previous key is revoked. A failed write does not block the request.
+   * and the previous key is revoked. A failed write does not block the request. Throws
+   * `device_key_revoked` if the key was revoked meanwhile.
    */
   async function recordFirstUse({ key, device, address, requestId }: DeviceCaller): Promise<void> {
     try {

@@ -16,7 +16,7 @@ interface VerifiedKey {
 
 /** Recently verified device keys, used while the store is unavailable (docs/protocol.md §2.1). */
 export interface OfflineKeys {
-  /** Decorates the given store to notice revocations. Use it in place of the given store. */
+  /** The given store, decorated to notice revocations. Use it in place of the given store. */
   readonly store: Store;
   /**
    * Like `Reader.findByKeyHash`. If the store throws `unavailable`, returns a recently verified key
