@@ -133,8 +133,8 @@ export function isWithinLimits(
 }
 
 /**
- * Decides about one registration, and counts its guess if the code is unknown. `stored` holds the
- * counters of `counterKeysOf`.
+ * Applies the guess limits to one registration. Counts a guess if the code is unknown. `stored`
+ * holds the counters of `counterKeysOf`.
  */
 export function applyRatePolicy(
   stored: GuessCountersOfEach,

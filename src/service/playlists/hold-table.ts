@@ -1,6 +1,6 @@
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 
-/** Receives the end of a hold, once. */
+/** One of its methods is called once, when the hold ends. */
 export interface HoldListener {
   answer(changes: DeviceChanges): void;
   fail(error: unknown): void;

@@ -61,8 +61,8 @@ export function makeLastKnownVersions(maxScreens = 200_000) {
   const versions = new Map<string, KnownVersion>();
   return {
     /**
-     * Remembers the row that the store returned. If the row is missing or not active, forgets the
-     * version of the screen.
+     * Remembers the version and the content digest of the row that the store returned. If the row
+     * is missing or not active, forgets the version of the screen.
      */
     remember(screenId: string, row: Playlist | undefined, nowMs: number): void {
       if (!row || playlistStatusAt(row, nowMs) !== 'active') {

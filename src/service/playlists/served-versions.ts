@@ -33,8 +33,8 @@ function versionOf(answer: OriginAnswer): number | undefined {
 }
 
 /**
- * Creates the versions in memory. One id and one version per screen take about 10 MB for 100,000
- * screens.
+ * Returns a `ServedVersions` that keeps the served versions in memory. One id and one version per
+ * screen take about 10 MB for 100,000 screens.
  */
 export function makeServedVersions(store: Pick<Store, 'marks'>, clock: Clock): ServedVersions {
   const newestOf = new Map<string, number>();

@@ -2,7 +2,10 @@ import { type Clock, secondMs } from '../../domain/clock.ts';
 
 /** Pause between two rounds. */
 const pauseMs = 5;
-/** Maximum time whose turns a round makes up for. The limit avoids a burst after a pause. */
+/**
+ * Maximum time since the last round that counts towards the size of a round. Avoids a burst after
+ * an idle period.
+ */
 const maxMadeUpMs = 20;
 
 /**
