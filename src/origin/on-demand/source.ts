@@ -159,9 +159,8 @@ export function makeOnDemandSource({
   const limiter = pLimit(concurrency);
   const refreshLimiter = pLimit(Math.max(1, Math.floor(concurrency * refreshShare)));
   const callTimeoutMs = Math.floor(timeoutMs * timeoutShare);
-  // When the breaker opens, all waiting requests are rejected. The rejection is delayed to a later
-  // turn of the event loop, because the requests that share the failed call must first get the
-  // error of that call.
+  // When the breaker opens, all waiting requests are rejected. `setImmediate` delays the rejection,
+  // because the requests that share the failed call must first get the error of that call.
   const breaker = new CircuitBreaker({
     clock,
     classify,
