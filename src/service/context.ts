@@ -31,9 +31,7 @@ export interface ClientInfo {
   requestId: string | null;
 }
 
-/**
- * The subject of a request of a TV. Authentication and registration fill it in.
- */
+/** Screen and device that a TV's request is about. Authentication and registration fill it in. */
 export interface RequestSubject {
   /** Id of the screen or device in the path, or of the screen of the pairing code. */
   namedId?: string | undefined;

@@ -54,9 +54,9 @@ async function surplusCreations(
 }
 
 /**
- * Prepares the creation of a record for a caller. The returned function begins it inside its
- * transaction. If the same token repeats a request, `earlierId` names the record that the first
- * request created. Throws `idempotency_key_reused` if the key was used with another body.
+ * Prepares the creation of a record for a caller. The returned function begins the creation inside
+ * the transaction `tx`. If the same token repeats a request, `earlierId` names the record that the
+ * first request created. Throws `idempotency_key_reused` if the key was used with another body.
  *
  * @example
  * const begin = await prepareCreation(deps, caller, request);

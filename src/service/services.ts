@@ -73,7 +73,7 @@ export interface ServiceOptions {
   log: LogSink;
   /** Called when a lock-out begins, either of one source or of all untrusted sources. */
   onLockOut?: (lockOut: LockOut) => void;
-  /** Receives the milliseconds from each change to the hint that a TV got. */
+  /** Receives the time between a change and the hint to a TV, in milliseconds. */
   onHint?: (ms: number) => void;
 }
 

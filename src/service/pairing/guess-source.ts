@@ -19,7 +19,7 @@ export interface SourceGroup {
 
 /**
  * Limit of an IPv4 address, and of an IPv6 /48. A /48 has no higher limit than an IPv4 address,
- * because a customer can get one for free.
+ * because a customer can get a whole /48 for free.
  */
 const maxOfCustomer = 10;
 /**

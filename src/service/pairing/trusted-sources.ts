@@ -70,7 +70,10 @@ export function makeTrustedSources(
     return source;
   }
 
-  /** Returns the record. At most once a minute, marks its source as the most recently used one. */
+  /**
+   * Returns the record, which it creates if missing. At most once a minute, marks its source as the
+   * most recently used one.
+   */
   function use(source: string, tenantId: string, nowMs: number): TrustRecord {
     const known = sources.get(source)?.get(tenantId);
     if (known && Math.abs(nowMs - known.workedAt) < reorderIntervalMs) return known;

@@ -28,7 +28,7 @@ const stopMs = 8 * secondMs;
 interface DeviceChangesOptions {
   playback: Pick<Playback, 'current'>;
   checkKey: KeyCheck;
-  /** Receives the milliseconds from a change to its hint. */
+  /** Receives the time between a change and the hint to a TV, in milliseconds. */
   onHint?: ((ms: number) => void) | undefined;
 }
 

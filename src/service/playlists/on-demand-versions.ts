@@ -36,8 +36,8 @@ export interface OnDemandVersionsOptions {
 }
 
 /**
- * Returns whether a row is an active playlist from the source. Such a row is kept while the source
- * reports that there is no playlist.
+ * Returns whether a row is an active playlist from the source. Such a row is kept for at most 24
+ * hours while the source reports that there is no playlist.
  */
 function isKeptAnswer(row: Playlist | undefined, nowMs: number): row is Playlist {
   return (

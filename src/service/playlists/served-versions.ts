@@ -13,8 +13,8 @@ export interface ServedVersions {
   /** Records a served version. */
   note(screenId: string, version: number): void;
   /**
-   * Returns the newest version that this instance served to the screen. If the instance has not
-   * served any version, returns the last version in the TV's activity record, or 0.
+   * Returns the newest version that this instance served to the screen. If it has served none to
+   * the screen, returns the last version in the TV's activity record, or 0.
    */
   newest(screen: Screen): Promise<number>;
   /**

@@ -10,8 +10,8 @@ const maxMadeUpMs = 20;
 
 /**
  * Rate limiter for work that becomes due for many devices at the same moment. Work begins at once
- * if no other work is in progress. Otherwise work begins in rounds. A round begins after the
- * previous round has ended.
+ * if no round is in progress and no pause has begun. Otherwise work begins in rounds. A round
+ * begins after the previous round has ended.
  */
 export class Turns<T> {
   readonly #clock: Clock;
