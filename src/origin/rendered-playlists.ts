@@ -9,7 +9,7 @@ const states = ['active', 'superseded', 'withdrawn'];
 
 /**
  * The items are not parsed: they were valid when they were published, and checksums detect damage
- * of a document. The brackets detect truncated text.
+ * of a document. Checking both brackets detects truncated text.
  */
 function isPlaylist({ version, playlistId, items, state }: Playlist): boolean {
   return (

@@ -67,7 +67,7 @@ export interface ServiceOptions {
   codeTtlMinutes: number;
   /**
    * Milliseconds for which a verified device key still gives access to playlist and config while
-   * the store is unavailable. Default: 0, not at all.
+   * the store is unavailable. Default: 0, which gives no such access.
    */
   authGraceMs?: number;
   log: LogSink;

@@ -7,7 +7,7 @@ type KeyOf<R> = (row: R) => string | undefined;
 interface Table<R> {
   /** Unique indexes by name. */
   unique: Record<string, KeyOf<R>>;
-  /** Indexed members. Every listed table indexes the members that its filters and scopes need. */
+  /** Indexed members. Lists use them to restrict the rows to a tenant or venue. */
   indexed: readonly (keyof R & string)[];
   /** True if rows are read from disk on demand. Otherwise they are held in memory. */
   cold?: boolean;

@@ -33,7 +33,7 @@ class MirrorQueue {
     this.#failing.delete(id);
   }
 
-  /** Records a failure. Returns whether it is the first since the entry last succeeded. */
+  /** Records a failure. Returns whether it is the first failure since the entry last succeeded. */
   failed(pending: MirrorPending): boolean {
     const { id } = pending;
     this.#inFlight.delete(id);

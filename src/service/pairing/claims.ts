@@ -189,7 +189,7 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
   }
 
   /**
-   * Returns the status of a TV's claim. With `waitSeconds`, long-polls until it was offered. A
+   * Returns the status of a TV's claim. With `waitSeconds`, long-polls until a screen is offered. A
    * further long poll of the same claim ends the previous one. Throws `claim_not_found`, also when
    * the offered code is no longer pending.
    */

@@ -201,8 +201,8 @@ function addGuess(guesses: GuessCounter, nowMs: number, windowMs: number): Guess
 }
 
 /**
- * Exponential backoff: returns how long a refused caller must wait. A refusal after the end of a
- * wait doubles the next wait.
+ * Exponential backoff: returns the updated counter, and the time for which a refused caller must
+ * wait. A refusal after the end of a wait doubles the next wait.
  */
 export function recordRefusal(
   guesses: GuessCounter,
