@@ -57,9 +57,9 @@ export function makeDeviceAuth(
 
   /**
    * Authenticates one request. `id` is the id in the path, of the screen or the device, in upper or
-   * lower case. `onlyReads`: the request stores nothing. If the store answers synchronously and the
-   * key was used before, so does this function. Sets the subject of the request in `client`, even
-   * if it throws.
+   * lower case. `onlyReads`: the request stores nothing. If the store answers synchronously, this
+   * function does too, except at the first use of a key. Sets the subject of the request in
+   * `client`, even if it throws.
    */
   return function authenticate(
     { authorization, keyHash }: DeviceCredential,

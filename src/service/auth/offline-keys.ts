@@ -104,7 +104,7 @@ export function makeOfflineKeys(store: Store, clock: Clock, maxAgeMs: number): O
         try {
           return await store.write((tx) => change(recordingTx(tx, revokedDevices)));
         } finally {
-          // Also counted after a failure, because the change may have been committed.
+          // Counts a failed change too, because it may have been committed.
           if (revokedDevices.size > 0) revocations++;
           for (const deviceId of revokedDevices) forget(deviceId);
         }

@@ -85,7 +85,7 @@ export function counterKeysOf({
 const shareOf = (remaining: number, divisor: number) =>
   remaining > 0 ? Math.max(1, Math.floor(remaining / divisor)) : 0;
 
-/** Returns the counter that has reached its limit, if any. */
+/** Returns the scope and the index of a counter that has reached its limit, if any. */
 function findFullCounter(
   counters: readonly GuessCounter[],
   groups: readonly SourceGroup[],
