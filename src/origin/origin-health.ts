@@ -28,7 +28,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : 'error';
 }
 
-/** Tracks the health of an origin. It runs for every answer, so it only counts. */
+/** Counts the answers of an origin by outcome and duration, and derives its state. */
 export class OriginHealthTracker {
   readonly #name: OriginName;
   readonly #options: HealthTrackerOptions;

@@ -38,8 +38,7 @@ export type OnDemandScreen = Pick<Screen, 'id' | 'tenantId' | 'venueId' | 'name'
 
 /**
  * An on-demand source as a function. Returns the content that a screen must play now, or `null` for
- * none. If it throws, the source failed. `signal` aborts when no request waits for the answer any
- * more.
+ * none. If it throws, the source failed. `signal` aborts when the call exceeds its time-out.
  *
  * @example
  * const onDemand: OnDemandPlaylists = async ({ labels }) =>
@@ -86,7 +85,7 @@ export interface OnDemandSource {
 
 /** The on-demand source as an origin, with versions. */
 export interface OnDemandOrigin extends RemoteOrigin {
-  /** Calls the source past its cache. Throws if the source failed. */
+  /** Calls the source, bypassing its cache. Throws if the source failed. */
   refresh(screen: Screen): Promise<OriginAnswer>;
 }
 

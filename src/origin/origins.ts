@@ -30,7 +30,7 @@ export interface ChainLink {
 
 /**
  * The store as an origin. If a playlist is withdrawn or expired, the screen has no playlist, and no
- * other origin is asked. Throws `origin_bad_answer` for a damaged row.
+ * other origin is asked. Throws `origin_bad_answer` if such a row is damaged.
  */
 export function makeStoredOrigin(read: ReadPlaylist, clock: Clock): PlaylistOrigin {
   function answerOf(row: Playlist | undefined): OriginAnswer {
@@ -116,7 +116,7 @@ export interface OriginsOptions {
 
 export interface Origins {
   ask: PlaylistChain;
-  /** Calls the on-demand source past its cache. `undefined` without such a source. */
+  /** Calls the on-demand source, bypassing its cache. `undefined` without such a source. */
   refresh: OnDemandOrigin['refresh'] | undefined;
   /** Returns the health of each origin, in the order in which the origins are asked. */
   health(): OriginHealth[];

@@ -9,7 +9,7 @@ const states = ['active', 'superseded', 'withdrawn'];
 
 /**
  * The items are not parsed: they were valid when they were published, and checksums detect damage
- * of a document. A text that was cut off lacks its end.
+ * of a document. Checking both brackets detects truncated text.
  */
 function isPlaylist({ version, playlistId, items, state }: Playlist): boolean {
   return (
@@ -65,7 +65,7 @@ const isOf = (row: Playlist, { playlistId, version, publishedAt }: Identity) =>
 export type RenderPlaylist = (row: Playlist, nowMs: number) => RenderedPlaylist;
 
 /**
- * Validates and renders playlists. Caches the latest one of screens that are read often.
+ * Validates and renders playlists. Caches the latest rendering for screens that are read often.
  *
  * @param limitBytes limit of the cache
  */

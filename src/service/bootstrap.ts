@@ -26,15 +26,15 @@ export interface BootstrapResult {
   token: string | undefined;
   /**
    * Deletes the token that this start created, so that the next start creates another. Absent if
-   * this start created none.
+   * this start created no token.
    */
   takeBack?: () => Promise<void>;
 }
 
 /**
  * Prepares the store for use at start (docs/protocol.md §5.2). Creates the tenant `default` in an
- * empty store, and a platform token if none exists. The new token is returned once and can never be
- * read again.
+ * empty store. Without `adminToken`, also creates a platform token if none exists. The new token is
+ * returned once and can never be read again.
  *
  * If `makesToken` is false, the first start requires `adminToken`. At every start, a given token
  * becomes the bootstrap token: a changed value replaces the previous one. All changes are durable

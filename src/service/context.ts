@@ -19,7 +19,7 @@ export interface ServiceDependencies extends Omit<SystemDependencies, 'store'> {
   store: Omit<Store, 'write'>;
   /**
    * Like `Store.write`, but first checks the caller's credential inside the transaction. Throws the
-   * same 401 as authentication.
+   * same errors as authentication.
    */
   write<T>(caller: Caller | DeviceCaller, change: (tx: Tx) => Promise<T>): Promise<T>;
 }
@@ -31,9 +31,7 @@ export interface ClientInfo {
   requestId: string | null;
 }
 
-/**
- * The subject of a request of a TV. Authentication and registration fill it in.
- */
+/** Screen and device that a TV's request is about. Authentication and registration fill it in. */
 export interface RequestSubject {
   /** Id of the screen or device in the path, or of the screen of the pairing code. */
   namedId?: string | undefined;

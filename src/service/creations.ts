@@ -35,7 +35,7 @@ export type BeginCreation = (tx: Tx) => Promise<OngoingCreation>;
 
 /** Retention of creations (docs/protocol.md §5.11). */
 export const creationRetentionMs = 24 * hourMs;
-/** Number of creations that a token keeps. Beyond it, the oldest are deleted, several at a time. */
+/** Number of creations that a token keeps. Beyond it, the oldest are deleted, 100 at a time. */
 const keptPerToken = 10_000;
 const deletedAtOnce = 100;
 
@@ -54,9 +54,9 @@ async function surplusCreations(
 }
 
 /**
- * Prepares the creation of a record for a caller. The returned function begins it inside its
- * transaction. The same request of the same token finds the record that it created before. Throws
- * `idempotency_key_reused` if the key was used with another body.
+ * Prepares the creation of a record for a caller. The returned function begins the creation inside
+ * the transaction `tx`. If the same token repeats a request, `earlierId` names the record that the
+ * first request created. Throws `idempotency_key_reused` if the key was used with another body.
  *
  * @example
  * const begin = await prepareCreation(deps, caller, request);

@@ -57,8 +57,8 @@ async function createVenue(
 }
 
 /**
- * Creates demo venues, screens and playlists, unless the store has venues already. The media of the
- * playlists are served under `url`.
+ * Creates demo venues, screens and playlists, unless the first tenant already has venues. The
+ * playlists expect their media under `<url>/media`.
  */
 export async function fillWithDemo(services: Services, url: string): Promise<void> {
   const { items } = await services.deps.store.list('tenants', { limit: 1 });

@@ -67,13 +67,13 @@ export interface ServiceOptions {
   codeTtlMinutes: number;
   /**
    * Milliseconds for which a verified device key still gives access to playlist and config while
-   * the store is unavailable. Default: 0, not at all.
+   * the store is unavailable. Default: 0, which gives no such access.
    */
   authGraceMs?: number;
   log: LogSink;
   /** Called when a lock-out begins, either of one source or of all untrusted sources. */
   onLockOut?: (lockOut: LockOut) => void;
-  /** Receives the milliseconds from each change to the hint that a TV got. */
+  /** Receives the time between a change and the hint to a TV, in milliseconds. */
   onHint?: (ms: number) => void;
 }
 

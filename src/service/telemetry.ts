@@ -30,8 +30,8 @@ export function makeTelemetry(deps: ServiceDependencies) {
   const { store, clock } = deps;
 
   /**
-   * Stores a batch, which is durable on return. Returns whether the batch was a repetition. Throws
-   * `idempotency_key_reused`, `unavailable`.
+   * Stores a batch, which is durable when the promise resolves. Returns whether the batch was a
+   * repetition. Throws `idempotency_key_reused`, `unavailable`.
    */
   async function accept(
     { device }: DeviceCaller,

@@ -11,7 +11,7 @@ import type { PartContext } from './json/parts.ts';
 import { asUnusable, refuseUnfinished } from './maintenance/data-folder.ts';
 import type { Store } from './store.ts';
 
-/** How one instance uses the database. */
+/** Settings for the database connections of one instance. */
 export interface DatabaseOptions {
   /** Connections in the pool, 2 to 200. One more connection listens for changes. Default: 10. */
   poolSize?: number;

@@ -114,7 +114,7 @@ export interface StoredEvent {
   id: string;
   deviceId: string;
   screenId: string;
-  /** In milliseconds. */
+  /** In epoch milliseconds. */
   receivedAt: number;
   /**
    * `receivedAt` minus the TV's clock when it sent the batch. `null` if the TV did not send its

@@ -66,8 +66,8 @@ export interface Store {
   fleetCounts(nowMs: number): Promise<FleetCounts>;
 
   /**
-   * Returns the summaries of the newest playlists of these screens, by the id of the screen. A
-   * screen without a playlist is missing. `signal` stops the work, as in `ListQuery`.
+   * Returns the summaries of the newest playlists of these screens, by the id of the screen. The
+   * map has no entry for a screen without a playlist. `signal` stops the work, as in `ListQuery`.
    */
   playlistSummaries(
     screenIds: readonly string[],
@@ -144,8 +144,8 @@ export interface Store {
   readonly refusedRequests?: RefusedRequests;
 
   /**
-   * Returns a consistent snapshot of the whole store as a tar archive. It has every change
-   * acknowledged before the call. It has any other change completely or not at all.
+   * Returns a consistent snapshot of the whole store as a tar archive. It contains every change
+   * acknowledged before the call. It contains any other change completely or not at all.
    *
    * Read the stream to its end or cancel it: until then the store deletes nothing. A reader that
    * reads nothing for 5 minutes gets an error. Throws `not_supported` when the operator makes
@@ -153,7 +153,7 @@ export interface Store {
    */
   backup(): Promise<ReadableStream<Uint8Array>>;
 
-  /** Resolves when the store accepts writes. Otherwise throws `unavailable` with the reason. */
+  /** Resolves if the store accepts writes. Otherwise throws `unavailable` with the reason. */
   ready(): Promise<void>;
 
   /**

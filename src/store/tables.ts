@@ -7,7 +7,10 @@ type KeyOf<R> = (row: R) => string | undefined;
 interface Table<R> {
   /** Unique indexes by name. */
   unique: Record<string, KeyOf<R>>;
-  /** Indexed members. Every listed table indexes the members that its filters and scopes need. */
+  /**
+   * Indexed members, for `select` and `count`. Lists also use them to restrict rows to a tenant or
+   * venue.
+   */
   indexed: readonly (keyof R & string)[];
   /** True if rows are read from disk on demand. Otherwise they are held in memory. */
   cold?: boolean;

@@ -7,8 +7,8 @@ import type { ConfigCopies, ConfigKey, StoredConfigCopy } from '../origin.ts';
 import { type ObjectStore, type StoredObject, withTimeouts } from './object-store.ts';
 
 /**
- * Version of the object format. A change that older versions of the service cannot read increases
- * it.
+ * Version of the object format. Increase it for a change that older versions of the service cannot
+ * read.
  */
 const format = 1;
 
@@ -21,7 +21,7 @@ const configObject = z.looseObject({
   updatedAt: z.int(),
 });
 
-/** The id of a row, such as `screen/<id>`, is its path below the folder of the tenant. */
+/** The id of a row, such as `screen/<id>`, is its path below the folder `configs` of the tenant. */
 const keyOf = ({ id, tenantId }: ConfigKey) => `${tenantId}/configs/${id}.json`;
 
 /** Returns `undefined` if the object is invalid, or belongs to another config or tenant. */

@@ -18,7 +18,7 @@ type FileSystem = Pick<typeof fs, 'mkdir' | 'open' | 'readdir' | 'rename' | 'sta
 
 const syncDescriptor = promisify(fsync);
 
-// FileHandle can sync itself, but Yarn Plug'n'Play replaces it by a class that cannot.
+// FileHandle can sync itself, but Yarn Plug'n'Play replaces it with a class that cannot.
 const nodeFileSystem: FileSystem = { ...fs, sync: (file) => syncDescriptor(file.fd) };
 
 const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';

@@ -20,8 +20,8 @@ import {
 } from './object-store.ts';
 
 /**
- * Version of the object format. A change that older versions of the service cannot read increases
- * it.
+ * Version of the object format. Increase it for a change that older versions of the service cannot
+ * read.
  */
 const format = 1;
 

@@ -22,8 +22,8 @@ const invalidOption = (what: string) =>
 
 const bucketName = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 /**
- * Allows only characters that never need encoding. Rejects empty, `.` and `..` segments, because
- * URL parsers would resolve them.
+ * Allows only characters that never need encoding. Rejects empty segments. Rejects `.` and `..`,
+ * because URL parsers would resolve them.
  */
 const prefixForm = /^(?:(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+(?:\/|$))*$/;
 const regionForm = /^[a-z0-9-]{1,64}$/;

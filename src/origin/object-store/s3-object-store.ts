@@ -48,7 +48,7 @@ function textOf(xml: string, name: string): string | undefined {
 
 /**
  * Parses a response of ListObjectsV2. Returns `undefined` if the response is invalid. It needs no
- * XML parser, because it reads only three elements, in which S3 nests no others.
+ * XML parser, because S3 never nests these elements in elements of the same name.
  */
 export function readS3Listing(xml: string): KeyPage | undefined {
   if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith('</ListBucketResult>'))

@@ -9,7 +9,7 @@ import { onDemandUrl } from './url.ts';
 
 const maxBytes = 1024 * 1024;
 const retryDelayMs = 100;
-/** Statuses that mean that the server did nothing. TVs also retry after these statuses. */
+/** Statuses after which a retry may succeed. TVs also retry after these statuses. */
 const retryableStatuses = new Set([502, 503, 504]);
 
 export interface OnDemandHttpOptions {
@@ -35,8 +35,7 @@ export function onDemandHttp({
   clock,
 }: OnDemandHttpOptions) {
   const { origin, pathOf } = onDemandUrl(url);
-  // The pool has no time-outs of its own, because the caller's signal ends requests by the given
-  // clock.
+  // The pool limits only the time to connect. The caller's signal ends requests by the given clock.
   const pool = new Pool(origin, {
     connections,
     pipelining: 1,
@@ -72,7 +71,7 @@ export function onDemandHttp({
   return {
     /**
      * Returns the JSON with which the source answers for a screen, or `null` for 204 and 404.
-     * Retries once if the server did nothing.
+     * Retries once after a failed connection, and after 502, 503 and 504.
      */
     async ask(screen: Screen, signal: AbortSignal): Promise<unknown> {
       const path = pathOf(screen);

@@ -30,7 +30,7 @@ class Waiters {
  * are evicted early.
  */
 const maxBytes = 128 * 1024 * 1024;
-/** Bytes of an entry in addition to its items. */
+/** Estimated bytes of an entry in addition to its items. */
 const overheadBytes = 200;
 
 interface Entry {
@@ -93,8 +93,8 @@ export class AnswerCache {
 export interface OnDemandOptions {
   clock: Clock;
   /**
-   * Returns the raw answer of the source for a screen, or `null` for none. `signal` aborts when no
-   * request waits for the answer any more.
+   * Returns the raw answer of the source for a screen, or `null` for none. `signal` aborts when the
+   * call exceeds its time-out.
    */
   ask(screen: Screen, signal: AbortSignal): Promise<unknown>;
   /** Milliseconds for which an answer is cached, including the answer that there is no playlist. */
@@ -164,8 +164,8 @@ export function makeOnDemandSource({
   const limiter = pLimit(concurrency);
   const refreshLimiter = pLimit(Math.max(1, Math.floor(concurrency * refreshShare)));
   const callTimeoutMs = Math.floor(timeoutMs * timeoutShare);
-  // When the breaker opens, all waiting requests are rejected. The rejection is delayed to a later
-  // turn of the event loop, because the requests of the failed call must get its own error first.
+  // When the breaker opens, all waiting requests are rejected. `setImmediate` delays the rejection,
+  // because the requests that share the failed call must first get the error of that call.
   const breaker = new CircuitBreaker({
     clock,
     classify,

@@ -23,7 +23,7 @@ function hasSecret({ hash, retiring, firstUsedAt }: Token, wanted: string, nowMs
 }
 
 /**
- * Throws `credential_invalid` for an unknown token or another secret, or `credential_expired` for
+ * Throws `credential_invalid` for an unknown token or a wrong secret, or `credential_expired` for
  * an expired token.
  */
 export function checkToken(

@@ -42,7 +42,8 @@ export function makeDeviceAuth(
 
   /**
    * Records the first use of a key. From then on, the response that issued the key is not repeated,
-   * and the previous key is revoked. A failed write does not block the request.
+   * and all other keys of the device are revoked. A failed write does not block the request. Throws
+   * `device_key_revoked` if the key was revoked meanwhile.
    */
   async function recordFirstUse({ key, device, address, requestId }: DeviceCaller): Promise<void> {
     try {
@@ -56,8 +57,9 @@ export function makeDeviceAuth(
 
   /**
    * Authenticates one request. `id` is the id in the path, of the screen or the device, in upper or
-   * lower case. `onlyReads`: the request stores nothing. If the store answers synchronously, so
-   * does this function. Sets the subject of the request in `client`, even if it throws.
+   * lower case. `onlyReads`: the request stores nothing. If the store answers synchronously, this
+   * function does too, except at the first use of a key. Sets the subject of the request in
+   * `client`, even if it throws.
    */
   return function authenticate(
     { authorization, keyHash }: DeviceCredential,

@@ -3,15 +3,16 @@ import type { KeyHolder } from '../../store/store.ts';
 import type { DeviceCaller, ServiceDependencies } from '../context.ts';
 import { checkKeyHolder } from './device-keys.ts';
 
-/** Returns the holder of a device key. Throws the errors of `checkKeyHolder`. */
+/** Returns `holder` if its key is valid. Throws the errors of `checkKeyHolder`. */
 export type KeyCheck = (
   keyHash: string,
   holder: KeyHolder | undefined,
 ) => Pick<DeviceCaller, 'key' | 'device' | 'screen'>;
 
 /**
- * Returns the check of device keys, which also records a rejection. A rejected client that retries
- * must not be prioritized like a TV, so its hash leaves `verified`.
+ * Returns the check of device keys. The check also records the use of a revoked key. A rejected
+ * client that retries must not be prioritized like a TV, so the check removes its hash from
+ * `verified`.
  */
 export function makeKeyCheck(
   { store, clock }: Pick<ServiceDependencies, 'store' | 'clock'>,

@@ -131,7 +131,10 @@ export function makeManagementAuth(
     }
   }
 
-  /** Returns the tenant that a platform token acts in: the requested one, or the only one. */
+  /**
+   * Returns the tenant that a platform token acts in: the requested one, or the only one. Returns
+   * `null` if there are several and none is required.
+   */
   async function tenantForPlatform(
     requestedTenant: string | undefined,
     optional: boolean,

@@ -16,7 +16,7 @@ interface VerifiedKey {
 
 /** Recently verified device keys, used while the store is unavailable (docs/protocol.md §2.1). */
 export interface OfflineKeys {
-  /** Decorates the given store to notice revocations. Use it in place of the given store. */
+  /** The given store, decorated to notice revocations. Use it in place of the given store. */
   readonly store: Store;
   /**
    * Like `Reader.findByKeyHash`. If the store throws `unavailable`, returns a recently verified key
@@ -104,7 +104,7 @@ export function makeOfflineKeys(store: Store, clock: Clock, maxAgeMs: number): O
         try {
           return await store.write((tx) => change(recordingTx(tx, revokedDevices)));
         } finally {
-          // Also counted after a failure, because the change may have been committed.
+          // Counts a failed change too, because it may have been committed.
           if (revokedDevices.size > 0) revocations++;
           for (const deviceId of revokedDevices) forget(deviceId);
         }

@@ -15,7 +15,10 @@ const overlapMs = dayMs;
 
 type Retiring = NonNullable<Token['retiring']>;
 
-/** Throws `not_supported`, or `insufficient_role` for a token that outlives the caller's. */
+/**
+ * Throws `not_supported` for a bootstrap token, or `insufficient_role` for a token that outlives
+ * the caller's.
+ */
 function checkRotatable({ expiresAt }: Caller, row: Token): void {
   if (row.bootstrap)
     throw new SignageError(
@@ -30,8 +33,9 @@ function checkRotatable({ expiresAt }: Caller, row: Token): void {
 }
 
 /**
- * Returns the secret that works beside the new one. While the current secret is unused, its holder
- * may not have received it, so the earlier secret must keep working.
+ * Returns the hash of the secret that keeps working alongside the new one, and the time at which it
+ * expires. While the current secret is unused, its holder may not have received it, so the earlier
+ * secret must keep working.
  */
 function retiringOf({ hash, retiring, firstUsedAt }: Token, nowMs: number): Retiring {
   const isEarlierAlive = retiring && firstUsedAt === null && nowMs < retiring.until;
@@ -41,9 +45,10 @@ function retiringOf({ hash, retiring, firstUsedAt }: Token, nowMs: number): Reti
 /** Rotates management tokens (docs/protocol.md §5.13). */
 export function makeTokenRotation(deps: ServiceDependencies) {
   /**
-   * Gives a token a new secret. The old one works until the first use of the new one, at most 24
-   * hours. Until then, the same `Idempotency-Key` gets the same secret. Throws `token_not_found`,
-   * `insufficient_role`, `not_supported`, `idempotency_key_reused` or `not_repeatable`.
+   * Gives a token a new secret. The old secret works until the new one is first used, but for at
+   * most 24 hours. Until then, the same `Idempotency-Key` gets the same secret. Throws
+   * `token_not_found`, `insufficient_role`, `not_supported`, `idempotency_key_reused` or
+   * `not_repeatable`.
    */
   return async function rotate(
     caller: Caller,

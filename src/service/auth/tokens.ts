@@ -46,7 +46,7 @@ const expiryOf = (
     ? (requested ?? creatorExpiry)
     : Math.min(requested, creatorExpiry);
 
-/** Throws `not_repeatable` unless `token` is the present secret, and unused. */
+/** Throws `not_repeatable` unless `token` is the current secret and unused. */
 export function checkRepeatable({ id, name, hash, firstUsedAt }: Token, token: string): void {
   if (hash !== hashKey(token))
     throw notRepeatable(`the token ${JSON.stringify(name)} was rotated since.`, id);

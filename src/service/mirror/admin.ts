@@ -159,7 +159,10 @@ export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopie
     return queued;
   }
 
-  /** Queues every copy for comparison with the store. Throws `not_supported`. */
+  /**
+   * Queues the copies of all playlists that the caller may see, for comparison with the store.
+   * Throws `not_supported`.
+   */
   async function repair(caller: TenantCaller): Promise<MirrorRepair> {
     requireCopies();
     const queued = (await queueLeftovers(caller)) + (await queueScreens(caller));

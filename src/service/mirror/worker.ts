@@ -3,8 +3,8 @@ import type { LogSink } from '../../domain/log.ts';
 import type { MirrorPending } from '../../domain/records/rows.ts';
 
 /**
- * Queue of copies to update, each at most once. Failed entries are set aside until `retryFailed`.
- * If an entry is added while it is in flight, it is processed once more afterwards.
+ * Queue of copies to update. Each copy waits at most once. Failed entries are set aside until
+ * `retryFailed`. If an entry is added while it is in flight, it is processed once more afterwards.
  */
 class MirrorQueue {
   readonly #waiting = new Map<string, MirrorPending>();
@@ -33,7 +33,7 @@ class MirrorQueue {
     this.#failing.delete(id);
   }
 
-  /** Records a failure. Returns whether it is the first since the entry last succeeded. */
+  /** Records a failure. Returns whether it is the first failure since the entry last succeeded. */
   failed(pending: MirrorPending): boolean {
     const { id } = pending;
     this.#inFlight.delete(id);

@@ -28,7 +28,10 @@ const windowMs = 10 * minuteMs;
 export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
   const { store, newId } = deps;
 
-  /** Counts a look-up of an unknown claim. Throws `too_many_attempts` beyond the limits. */
+  /**
+   * Counts a look-up of an unknown claim. Beyond the limits, throws `too_many_attempts`, even for a
+   * known claim.
+   */
   async function judge({ actor, tenantId }: Caller, isUnknown: boolean): Promise<void> {
     const sources = [`claims/token/${actor.id}`, `claims/tenant/${tenantId}`];
     const limits = [maxOfToken, maxOfTenant];
@@ -130,7 +133,7 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
     { screenId }: { screenId: string },
     request?: IdempotentRequest,
   ): Promise<CreatedCode> {
-    // The key belongs to this claim. For another TV, it is another key.
+    // The `Idempotency-Key` applies to this claim only. With another claim, it is a new request.
     const ofClaim = request && { ...request, operation: `${request.operation} ${id}` };
     const begin = await prepareCreation(deps, caller, ofClaim);
     return untilUnused(() => deps.write(caller, (tx) => offerIn(tx, caller, id, screenId, begin)));

@@ -24,7 +24,7 @@ const claimTtlMs = 10 * minuteMs;
 /** Limits of waiting claims of one source. */
 interface Limits {
   ofSource: number;
-  /** Limit of its IPv6 /48, because one customer can get one for free. */
+  /** Limit of the source's IPv6 /48, because a customer can get a whole /48 for free. */
   ofNetwork: number;
 }
 
@@ -62,7 +62,7 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
   /** By claim id: the function that ends its open long poll. A claim has at most one. */
   const holds = new Map<string, () => void>();
 
-  /** Returns the tenants that trust the source of an address. */
+  /** Returns the tenants that trust a source. */
   function tenantsTrusting(source: string): Promise<readonly string[]> {
     return store.updateGuessCounters([source], (counters, nowMs) => ({
       attempts: counters,
@@ -126,8 +126,8 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
   }
 
   /**
-   * Makes a claim for a TV. The same `Idempotency-Key` gets the same answer while the claim lives.
-   * Throws `too_many_attempts`.
+   * Makes a claim for a TV. While the claim lives, the same `Idempotency-Key` gets the same claim
+   * and token, with the seconds that are left. Throws `too_many_attempts`.
    */
   async function create(request: ClaimRequest): Promise<CreatedClaim> {
     const { idempotencyKey } = request;
@@ -181,14 +181,15 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
         tenant: tenant.name,
         venue: venue.name,
         screen: screen.name,
-        // Where several tenants were seen, such as behind the NAT of a mall, a person must choose.
+        // A person must confirm, unless this tenant is the only one that trusts the source. Several
+        // tenants may share a NAT, such as in a mall.
         confirm: trusting.length !== 1 || trusting[0] !== tenant.id,
       },
     };
   }
 
   /**
-   * Returns the status of a TV's claim. With `waitSeconds`, long-polls until it was offered. A
+   * Returns the status of a TV's claim. With `waitSeconds`, long-polls until a screen is offered. A
    * further long poll of the same claim ends the previous one. Throws `claim_not_found`, also when
    * the offered code is no longer pending.
    */

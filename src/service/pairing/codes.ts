@@ -52,7 +52,10 @@ function codeView(row: PairingCode, code: string, nowMs: number): CodeStatusView
   };
 }
 
-/** Calls `create` again with other random values while the code or claim that it made exists. */
+/**
+ * Retries `create` after a `conflict`, because the random code or claim may already exist. Makes at
+ * most 8 attempts.
+ */
 export async function untilUnused<T>(create: (attempt: number) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -3,7 +3,7 @@ import type { GuessCountersOfEach } from '../../store/store.ts';
 import type { SourceGroup } from './guess-source.ts';
 import { currentGuesses, type RegistrationAttempt, sourceWindowMs } from './rate-policy.ts';
 
-/** How many unknown codes a source may still send (docs/protocol.md §3.5). */
+/** Number of unknown codes that a source may still send (docs/protocol.md §3.5). */
 export interface GuessQuota {
   /** Maximum number of unknown codes in any `windowMs`. */
   limit: number;

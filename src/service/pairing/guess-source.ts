@@ -19,7 +19,7 @@ export interface SourceGroup {
 
 /**
  * Limit of an IPv4 address, and of an IPv6 /48. A /48 has no higher limit than an IPv4 address,
- * because a customer can get one for free.
+ * because a customer can get a whole /48 for free.
  */
 const maxOfCustomer = 10;
 /**
@@ -52,8 +52,8 @@ export function sourceOf(address: string | null): string {
 }
 
 /**
- * Returns the prefix of this length that contains a source: `2001:db8:0:1200::/56`. `source` is the
- * first four groups of an IPv6 address.
+ * Returns the prefix of this length that contains a source, such as `2001:db8:0:1200::/56`.
+ * `source` is the first four groups of an IPv6 address.
  */
 function prefixOf(source: string, bits: number): string {
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${source}::/${bits}`)}/${bits}`;

@@ -85,7 +85,7 @@ export function counterKeysOf({
 const shareOf = (remaining: number, divisor: number) =>
   remaining > 0 ? Math.max(1, Math.floor(remaining / divisor)) : 0;
 
-/** Returns the counter that has reached its limit, if any. */
+/** Returns the scope and the index of a counter that has reached its limit, if any. */
 function findFullCounter(
   counters: readonly GuessCounter[],
   groups: readonly SourceGroup[],
@@ -133,8 +133,8 @@ export function isWithinLimits(
 }
 
 /**
- * Decides about one registration, and counts its guess if the code is unknown. `stored` holds the
- * counters of `counterKeysOf`.
+ * Applies the guess limits to one registration. Counts a guess if the code is unknown. `stored`
+ * holds the counters of `counterKeysOf`.
  */
 export function applyRatePolicy(
   stored: GuessCountersOfEach,
@@ -201,8 +201,8 @@ function addGuess(guesses: GuessCounter, nowMs: number, windowMs: number): Guess
 }
 
 /**
- * Exponential backoff: returns how long a refused caller must wait. A refusal after the end of a
- * wait doubles the next wait.
+ * Exponential backoff: returns the updated counter, and the time for which a refused caller must
+ * wait. A refusal after the end of a wait doubles the next wait.
  */
 export function recordRefusal(
   guesses: GuessCounter,

@@ -3,11 +3,11 @@ import type { GuessCounter } from '../../domain/records/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { sourceOf } from './guess-source.ts';
 
-/** How long a source stays trusted after a credential was last used successfully from it. */
+/** Time for which a source stays trusted after the last successful use of a credential from it. */
 const trustMs = 24 * hourMs;
 /**
- * Limit of tenants that trust one source. The tenants with the most recent use are kept. The
- * limit is low, because one guess is a try at the codes of all these tenants.
+ * Limit of tenants that trust one source. The tenants with the most recent use are kept. The limit
+ * is low, because one guess can hit a code of any of these tenants.
  */
 const maxTenants = 8;
 const batchSize = 100;
@@ -70,7 +70,10 @@ export function makeTrustedSources(
     return source;
   }
 
-  /** Returns the record. At most once a minute, marks its source as the most recently used one. */
+  /**
+   * Returns the record, which it creates if missing. At most once a minute, marks its source as the
+   * most recently used one.
+   */
   function use(source: string, tenantId: string, nowMs: number): TrustRecord {
     const known = sources.get(source)?.get(tenantId);
     if (known && Math.abs(nowMs - known.workedAt) < reorderIntervalMs) return known;
@@ -113,7 +116,7 @@ interface TrustRecord {
 
 type TenantTrust = readonly [tenantId: string, workedAt: number];
 
-/** Returns the tenants that trust a source according to the store, without expired ones. */
+/** Returns the tenants whose stored trust in a source has not expired. */
 function currentTrust(stored: GuessCounter | undefined, nowMs: number): TenantTrust[] {
   return Object.entries(stored?.vouched ?? {}).filter(
     ([, workedAt]) => Math.abs(nowMs - workedAt) < trustMs,

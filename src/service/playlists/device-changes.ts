@@ -20,15 +20,15 @@ const hintsPerSecond = 2000;
  */
 const replacedPerSecond = 200;
 /**
- * Maximum time for the last answers when the service stops. It is shorter than the wait of a
- * stopping service for requests in progress.
+ * Maximum time for the last answers when the service stops. It is shorter than the time for which a
+ * stopping service waits for requests in progress.
  */
 const stopMs = 8 * secondMs;
 
 interface DeviceChangesOptions {
   playback: Pick<Playback, 'current'>;
   checkKey: KeyCheck;
-  /** Receives the milliseconds from a change to its hint. */
+  /** Receives the time between a change and the hint to a TV, in milliseconds. */
   onHint?: ((ms: number) => void) | undefined;
 }
 
@@ -177,7 +177,7 @@ export function makeDeviceChanges(
   }
 
   return {
-    /** Number of held answers. */
+    /** Number of held requests. */
     heldCount: () => holds.all.size,
 
     /** Returns the current cursor, with the ETags of the playlist and config. */
@@ -186,9 +186,9 @@ export function makeDeviceChanges(
     },
 
     /**
-     * Calls `listener` when the cursor differs from `after`, or when the time is over. Fails with
-     * the errors of a device key that is revoked meanwhile. Returns a function that cancels the
-     * hold. That function returns whether the request was still held.
+     * Calls `listener.answer` when the cursor differs from `after`, or when the time is over. Calls
+     * `listener.fail` if a look-up fails, for example because the device key was revoked. Returns a
+     * function that cancels the hold. That function returns whether the request was still held.
      */
     hold(
       { key, device, screen }: DeviceCaller,

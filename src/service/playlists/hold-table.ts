@@ -1,6 +1,6 @@
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 
-/** Receives the end of a hold, once. */
+/** One of its methods is called once, when the hold ends. */
 export interface HoldListener {
   answer(changes: DeviceChanges): void;
   fail(error: unknown): void;
@@ -24,7 +24,10 @@ export interface Hold {
   hasChanged: boolean;
   /** Whether the next look-up answers the hold, even without a change. */
   isOver: boolean;
-  /** Time of the change or the end that triggered the look-up. */
+  /**
+   * Time at which a change, the end of the playlist or the stop of the service triggered the
+   * look-up.
+   */
   wokenAtMs: number | undefined;
 }
 

@@ -36,8 +36,8 @@ export interface OnDemandVersionsOptions {
 }
 
 /**
- * Returns whether a row is an active playlist from the source. Such a row is kept while the source
- * reports that there is no playlist.
+ * Returns whether a row is an active playlist from the source. Such a row is kept for at most 24
+ * hours while the source reports that there is no playlist.
  */
 function isKeptAnswer(row: Playlist | undefined, nowMs: number): row is Playlist {
   return (
@@ -61,8 +61,8 @@ export function makeLastKnownVersions(maxScreens = 200_000) {
   const versions = new Map<string, KnownVersion>();
   return {
     /**
-     * Remembers the row that the store returned. If the row is missing or not active, forgets the
-     * version of the screen.
+     * Remembers the version and the content digest of the row that the store returned. If the row
+     * is missing or not active, forgets the version of the screen.
      */
     remember(screenId: string, row: Playlist | undefined, nowMs: number): void {
       if (!row || playlistStatusAt(row, nowMs) !== 'active') {

@@ -51,8 +51,8 @@ export function makePlaylists(deps: ServiceDependencies) {
   const { store, clock } = deps;
 
   /**
-   * Publishes a playlist. Publishing the same content again has no effect. Throws `invalid_request`
-   * unless `validUntil` is in the future.
+   * Publishes a playlist. Publishing the content of the active version again creates no new
+   * version. Throws `invalid_request` unless `validUntil` is in the future.
    */
   async function publish(
     caller: Caller,

@@ -40,7 +40,10 @@ export function makePlaylistRefresh(
 ) {
   const { store, clock } = deps;
 
-  /** Returns the version of the active playlist that came from the source. */
+  /**
+   * Returns the version of the active playlist if it came from the source. Otherwise throws
+   * `playlist_not_found` or `not_supported`.
+   */
   async function keptVersion({ id }: Screen): Promise<number> {
     const row = await store.read.get('playlists', id);
     if (!row || playlistStatusAt(row, clock.now()) !== 'active')
@@ -57,7 +60,7 @@ export function makePlaylistRefresh(
 
   /**
    * Calls the on-demand source for a screen. TVs then get its answer. Throws `not_supported`,
-   * `playlist_not_found` or `playlist_fetch_failed`.
+   * `playlist_not_found`, `playlist_fetch_failed` or `unavailable`.
    */
   return async (caller: Caller, screenId: string): Promise<PlaylistRefresh> => {
     const screen = await lookUp(store.read, caller, 'screen', screenId);

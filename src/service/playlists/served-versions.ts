@@ -13,8 +13,8 @@ export interface ServedVersions {
   /** Records a served version. */
   note(screenId: string, version: number): void;
   /**
-   * Returns the newest version that this instance served to the screen. If the instance has not
-   * served any version, returns the last version in the TV's activity record, or 0.
+   * Returns the newest version that this instance served to the screen. If it has served none to
+   * the screen, returns the last version in the TV's activity record, or 0.
    */
   newest(screen: Screen): Promise<number>;
   /**
@@ -33,8 +33,8 @@ function versionOf(answer: OriginAnswer): number | undefined {
 }
 
 /**
- * Creates the versions in memory. One id and one version per screen take about 10 MB for 100,000
- * screens.
+ * Returns a `ServedVersions` that keeps the served versions in memory. One id and one version per
+ * screen take about 10 MB for 100,000 screens.
  */
 export function makeServedVersions(store: Pick<Store, 'marks'>, clock: Clock): ServedVersions {
   const newestOf = new Map<string, number>();

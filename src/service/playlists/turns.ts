@@ -2,13 +2,16 @@ import { type Clock, secondMs } from '../../domain/clock.ts';
 
 /** Pause between two rounds. */
 const pauseMs = 5;
-/** Maximum time whose turns a round makes up for. The limit avoids a burst after a pause. */
+/**
+ * Maximum time since the last round that counts towards the size of a round. Avoids a burst after
+ * an idle period.
+ */
 const maxMadeUpMs = 20;
 
 /**
  * Rate limiter for work that becomes due for many devices at the same moment. Work begins at once
- * if no other work is in progress. Otherwise work begins in rounds. A round begins after the
- * previous round has ended.
+ * if no round is in progress and no pause has begun. Otherwise work begins in rounds. A round
+ * begins after the previous round has ended.
  */
 export class Turns<T> {
   readonly #clock: Clock;

@@ -23,8 +23,8 @@ export type RequestPlace = Pick<Device, 'tenantId' | 'venueId' | 'screenId'> & {
 };
 
 /**
- * Returns the source that limits count a request for: its device, or all unknown devices of its
- * screen.
+ * Returns the id by which requests are limited: the id of the device, or the id of the screen for
+ * unknown devices.
  */
 export const sourceOf = ({ id, screenId }: RequestPlace): string => id ?? screenId;
 
@@ -182,7 +182,9 @@ export class RecentRequests {
 
   #matcherOf({ to, after, refused }: TvRequestPageQuery): (request: RecentRequest) => boolean {
     const afterMs = after === undefined ? Number.POSITIVE_INFINITY : timeOfId(after);
-    /** An id is made only for the millisecond of the cursor: a page may skip 100,000 requests. */
+    /**
+     * Makes an id only at the millisecond of the cursor, because a page may skip 100,000 requests.
+     */
     const isBefore = (request: RecentRequest) =>
       request.at < afterMs ||
       (request.at === afterMs && after !== undefined && this.#idOf(request) < after);

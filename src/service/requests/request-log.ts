@@ -24,7 +24,7 @@ const flushMs = secondMs;
  */
 const flushLimits = { total: 50, perSource: 5 };
 
-/** A request whose screen is not looked up yet. */
+/** A request whose screen has not been looked up yet. */
 interface UnplacedRequest {
   namedId: string;
   request: RecentRequest;
@@ -43,7 +43,7 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies, lo
   const refused = new LimitedBatch<PlacedRequest>(flushLimits);
   let dropped = 0;
   let cancelTimer: (() => void) | undefined;
-  /** Whether the next write-out renews the limits: once per interval. */
+  /** Whether the next write-out renews the limits. They are renewed once per interval. */
   let isRenewalDue = false;
   /** The queued write-out that has not begun yet, if any. */
   let queued: Promise<void> | undefined;
@@ -107,8 +107,8 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies, lo
   }
 
   /**
-   * Runs a step of a flush. If it fails, its requests are dropped. Of a run of failures, only the
-   * first is logged.
+   * Runs a step of a flush. If it fails, its requests are dropped. In a series of failures, only
+   * the first is logged.
    */
   async function attempt<T>(
     step: string,

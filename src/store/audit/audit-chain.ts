@@ -29,7 +29,7 @@ import type { AuditEntry } from '../../domain/records/rows.ts';
  */
 export interface AuditLink {
   writer: string;
-  /** Counts up from 1 without gaps, across all writers. */
+  /** Counts up from 1, across all writers. A gap means lost entries, or a head that was changed. */
   seq: number;
   /** In hex. */
   mac: string;

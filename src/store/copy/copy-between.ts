@@ -141,8 +141,8 @@ function largePart(record: object): number {
 }
 
 /**
- * Functions that return the text of a record to hash, by section. Sections without a function use
- * `rowText`. It puts the id first, as the embedded store does. Other members keep their order,
+ * By section: the function that returns the text to hash for a record. Sections without a function
+ * use `rowText`. It puts the id first, as the embedded store does. Other members keep their order,
  * since clients may receive them as stored.
  */
 const textOf: { [S in Section]?: (record: Records[S], position: number) => string } = {

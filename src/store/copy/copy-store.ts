@@ -64,7 +64,7 @@ export async function copyStore(
 }
 
 /**
- * Returns how many records of each section `copyStore` would copy. Changes nothing. Throws the
+ * Returns how many records of each section `copyStore` would copy. Copies nothing. Throws the
  * errors of `copyStore`.
  */
 export async function planCopy(from: string, to: string): Promise<PlannedSection[]> {

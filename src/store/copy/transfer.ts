@@ -7,7 +7,7 @@ import { tableNames } from '../tables.ts';
 /** A stored batch of events. Its id is derived from `seq` and `receivedAt`. */
 export interface CopiedBatch {
   seq: number;
-  /** In milliseconds. */
+  /** In epoch milliseconds. */
   receivedAt: number;
   tenantId: string;
   venueId: string;
@@ -108,7 +108,10 @@ export interface StoreSource {
   readonly logEnd: LogEnd;
   /** Chain data of the audit trail, which is stored beside the entries. */
   readonly chain: ChainState;
-  /** Identifies the store's content. It differs after any change. */
+  /**
+   * Identifies the store's content. Nearly every change changes it. The comparison after the copy
+   * detects the others.
+   */
   readonly state: string;
   count(section: Section): Promise<number>;
   /** Yields pages of the records after the first `skip`. */

@@ -68,7 +68,7 @@ export async function refuseUnfinished(disk: FileSystem, directory: string): Pro
     throw copyUnfinishedError(directory);
 }
 
-/** Returns the first name in a folder that is neither ignored nor an empty folder. */
+/** Lists a folder. Returns the first name that is neither ignored nor an empty folder. */
 export async function foreignName(
   disk: FileSystem,
   directory: string,

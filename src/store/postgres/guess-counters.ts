@@ -27,7 +27,7 @@ export class SharedGuessCounters {
    */
   readonly #changeLimit = pLimit(1);
 
-  /** @param clock the store's time; `undefined` for the database's */
+  /** @param clock the clock of the store. `undefined`: the clock of the database */
   constructor(database: Database, clock: Clock | undefined) {
     this.#database = database;
     this.#clock = clock;

@@ -69,7 +69,7 @@ const purgeMs = minuteMs;
 const createPartitionsMs = hourMs;
 
 export interface PostgresOptions extends DatabaseLimits {
-  /** The store's time; `undefined` for the database's. */
+  /** The clock of the store. `undefined`: the clock of the database. */
   clock: Clock | undefined;
   random: Random;
   warn: (message: string, cause?: unknown) => void;
@@ -164,7 +164,8 @@ export class PostgresStore implements Store {
   }
 
   async fleetCounts(nowMs: number): Promise<FleetCounts> {
-    // The database evaluates who is online, so the activity of this instance must be written first.
+    // The database evaluates which devices are online, so the activity of this instance must be
+    // written first.
     await this.#lastActivity.flush();
     return countFleet(this.#database.query, nowMs);
   }

@@ -5,8 +5,9 @@ import type { Database } from './connection/database.ts';
 import { Conditions } from './connection/query.ts';
 
 /**
- * Numbers of requests that `trim` keeps, in total and per source. A source is a device, or all
- * requests without a known key of a screen. One request takes at most about 2 KiB.
+ * Numbers of requests that `trim` keeps, in total and per source. A source is a device. For each
+ * screen, all requests without a known key are one more source. One request takes at most about 2
+ * KiB.
  */
 const keptRequests = { total: 50_000, perSource: 200 };
 

@@ -77,9 +77,9 @@ export function readRow(row: AuditTableRow): SealedEntry | undefined {
 }
 
 /**
- * Deletes the entries of the days before `timeMs`, oldest first. Stops at the first entry of a
- * later day, so that the chain has no gaps. Signs a new start of the chain for each batch of
- * entries that verifies. Returns false if linked entries did not verify.
+ * Deletes the entries of the days before `timeMs`, oldest first. Stops at the first entry that must
+ * be kept, so that the chain has no gaps. Signs a new start of the chain for each batch of entries
+ * that verifies. Returns false if linked entries did not verify.
  */
 export async function purgeAuditBefore(
   database: Database,

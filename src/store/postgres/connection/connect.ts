@@ -46,7 +46,7 @@ const keepAliveMs = 15 * secondMs;
 const bigint = 20;
 
 /**
- * Runs `work` with connections to the database of a URL. Rethrows errors of `work` as
+ * Runs `work` with connections to the database of a URL. Rethrows errors of the driver as
  * `store_unreachable` or `store_unusable`, naming the database and the reason. Throws
  * `invalid_option` for a malformed URL.
  */

@@ -135,7 +135,8 @@ class DatabaseTarget implements StoreTarget {
   }
 
   /**
-   * Copies the end of the log from the source, and marks the whole log as folded into the roll-ups.
+   * Writes the chain and the end of the log of the source. Marks the whole log as folded into the
+   * roll-ups. Updates the statistics of the query planner.
    */
   async finish(): Promise<void> {
     const { logEnd, chain } = this.progress();

@@ -4,8 +4,8 @@ import type { Database } from '../connection/database.ts';
 
 const retryMs = secondMs;
 /**
- * Maximum number of queued notifications. Further ones are dropped. Watchers then find the change
- * when their wait times out.
+ * Maximum number of queued notifications. Further ones are dropped. Watchers on other instances
+ * then find the change when their wait times out.
  */
 const maxQueued = 10_000;
 

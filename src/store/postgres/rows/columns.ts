@@ -34,9 +34,8 @@ export function storableText(text: string): string {
 }
 
 /**
- * Hashes a unique key for storage. Hashing spreads related keys, such as the screens of one venue
- * that register at the same time, over the pages of the index. PostgreSQL detects conflicts per
- * index page.
+ * Hashes a unique key for storage. All hashes have the same length, however long the names in the
+ * keys are.
  */
 export function hashedKey(key: string): string {
   return hash('sha256', key, 'base64url').slice(0, 22);

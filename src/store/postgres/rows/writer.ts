@@ -51,10 +51,7 @@ export class Writer {
   readonly #time: Batcher<undefined, number>;
   #latest = 0;
 
-  /**
-   * @param clock the store's time; `undefined` for the database's. `committed` gets the topics to
-   * notify.
-   */
+  /** @param clock the clock of the store. Default: the clock of the database */
   constructor(
     database: Database,
     rows: VersionedRows,
