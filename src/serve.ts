@@ -48,7 +48,8 @@ const deletionFailed =
 export interface Running {
   /**
    * Base URL with the actual host and port, such as `http://127.0.0.1:4100`. With `listen: false`,
-   * it is `publicUrl`. Without a `publicUrl`, it is then a placeholder that no client can reach.
+   * it is `publicUrl`. With `listen: false` and no `publicUrl`, it is a placeholder that no client
+   * can reach.
    */
   url: string;
   /**
@@ -86,8 +87,8 @@ export interface Running {
   replaceTls(tls: Tls): void;
   /**
    * Stops accepting requests, ends long polls, and waits at most 10 s for other requests in
-   * progress. The long polls of TVs end over up to 8 s. Then makes everything durable. Further
-   * calls return the same promise.
+   * progress. Spreads the ends of the long polls of TVs over at most 8 s. Then makes everything
+   * durable. Further calls return the same promise.
    */
   close(): Promise<void>;
   /** The same as `close`, for `await using`. */

@@ -2,8 +2,8 @@ import { SignageError } from '../domain/error.ts';
 import type { Fixture } from './fixture.ts';
 
 /**
- * `required`: a demand of the service document. `profile`: a decision of this project, in
- * docs/protocol.md.
+ * `required`: a requirement of the original specification. `profile`: a decision of this project,
+ * in docs/protocol.md.
  */
 export type Level = 'required' | 'profile';
 

@@ -92,7 +92,7 @@ export class Fixture {
   }
 
   /**
-   * Calls `make` at the first call with this name, and returns the same result at later calls. All
+   * Memoizes the result of `make` by name. All
    * checks of a run share the results.
    */
   once<T>(name: string, make: () => Promise<T>): Promise<T> {

@@ -22,7 +22,10 @@ const playlistValidDays = 30;
 const creativeIdOf = (edition: number, index: number): string =>
   `c0000000-0000-4000-8000-${String(edition).padStart(4, '0')}${String(index).padStart(8, '0')}`;
 
-/** Returns the edition and index of an item, or `undefined` for another id. */
+/**
+ * Returns the edition and index of the item with this id, or `undefined` if the exam has no such
+ * item.
+ */
 export function itemOf(
   creativeId: string | undefined,
 ): { edition: number; index: number } | undefined {

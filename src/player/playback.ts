@@ -158,8 +158,8 @@ class Playback {
 }
 
 /**
- * Shows the items of the playlist in a loop while the TV lives. A new playlist starts at its first
- * item.
+ * Shows the items of the playlist in a loop until the player stops. A new playlist starts at its
+ * first item.
  */
 export async function showItems(core: PlayerCore): Promise<void> {
   const playback = new Playback(core);

@@ -25,7 +25,7 @@ const anyTopic = '*';
 
 type Wake = (topic: string) => void;
 
-/** Watchers by topic. `Store.watch` lists the topics. */
+/** Watchers by topic. For the topics, see the comment of `Store.watch`. */
 export class ChangeTopics {
   readonly #wakers = new Map<string, Set<Wake>>();
 

@@ -2,7 +2,10 @@ import { type FieldError, SignageError } from '../../domain/error.ts';
 import { memberPath } from '../../domain/json/schema-issue.ts';
 import type { Options } from './spec.ts';
 
-/** Endings that a member of a request may have after the name of its option: `label`, `labels`. */
+/**
+ * Suffixes that a request member may add to the name of its option: `s` in `labels` for the option
+ * `label`.
+ */
 const memberEndings = ['', 's', 'Id', 'Ids', 'At'];
 
 /** Phrases of the service that name a part of a request, and the flag that sets it. */

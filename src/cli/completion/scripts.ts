@@ -1,8 +1,8 @@
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-// The scripts never evaluate text of the server: bash's `compgen -W` would run commands in it. A
-// line with a single tab tells the script to complete file names.
+// The scripts never evaluate text from the server. So they avoid `compgen -W` of bash, which would
+// run commands in that text. A line with a single tab tells the script to complete file names.
 const bash = `# bash completion of signage. For this session: source <(signage completion bash)
 _signage_candidates() {
   local called=\${COMP_WORDS[0]} typed=\${COMP_LINE:0:COMP_POINT}

@@ -52,8 +52,8 @@ export async function* followEvents(
 }
 
 /**
- * Reads one page. If the service becomes unreachable, the hint of the error contains the option
- * that resumes.
+ * Reads one page. If the service becomes unreachable after the first event, the hint of the error
+ * names `--after` with the id of the last event.
  */
 async function readPage(
   call: CommandContext,

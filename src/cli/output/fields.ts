@@ -61,7 +61,7 @@ export function pickFields(record: unknown, paths: readonly string[]): Record<st
   return picked;
 }
 
-/** Makes one column for each path. */
+/** A path is a dotted member name, such as `device.id`. */
 export function fieldColumns(paths: readonly string[]): Column<unknown>[] {
   return paths.map((path) => ({ name: path, value: (record) => at(record, path.split('.')) }));
 }

@@ -61,7 +61,7 @@ function groupLines(group: string): string[] {
 }
 
 /**
- * Renders a code in large letters, at most `columns` wide, on one or two lines of letters. Returns
+ * Renders a code in large letters, in one or two rows of at most `columns` characters. Returns
  * `undefined` if the code does not fit or has other characters.
  */
 export function blockLetters(code: string, columns: number): string[] | undefined {

@@ -88,7 +88,10 @@ async function noteUnreachable(call: CommandContext): Promise<void> {
     );
 }
 
-/** Pairs one screen. If the pairing ends early, prints the changes and codes that remain. */
+/**
+ * Pairs one screen. If the pairing ends early, prints the changes already made and the codes that
+ * are still valid.
+ */
 async function pairScreen(session: PairSession, pairing: Pairing): Promise<void> {
   const { call, waitFor } = session;
   try {

@@ -173,7 +173,8 @@ async function withdraw(call: CommandContext, id: string, playlist: Stored): Pro
 
 /**
  * Restores the playlist that a screen had before `published`, if `published` is still current. If
- * there was none, or if it has expired, withdraws `published`. Returns the result to report.
+ * the screen had no earlier playlist, or if that playlist has expired, withdraws `published`.
+ * Returns the result to report.
  */
 export async function restore(
   call: CommandContext,

@@ -80,7 +80,7 @@ const badGateway = (detail: string) =>
     requestId: crypto.randomUUID(),
   });
 
-/** One request on its way to the service, and its answer on the way back. */
+/** A proxied exchange: forwards one request to the service, and its response to the TV. */
 class PassedExchange {
   readonly #options: ProxyOptions;
   readonly #incoming: IncomingMessage;

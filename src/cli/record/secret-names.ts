@@ -146,8 +146,9 @@ export class SecretNames {
   }
 
   /**
-   * Replaces all secrets in a text: known secrets in any spelling, and everything that looks like a
-   * key, a code or an address. Decodes the text if it contains secrets.
+   * Replaces known secrets of at least 8 letters and digits, and everything that looks like a key,
+   * a code or an address. Does not find claims. Returns the text unchanged if it contains no
+   * secret, otherwise the decoded text with the secrets replaced.
    */
   inText(text: string): string {
     const plain = decoded(text);

@@ -28,8 +28,8 @@ const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Yields the differences of two values. Compares objects, and arrays of equal length, member by
- * member. Compares all other values as a whole.
+ * Yields the differences between two values. Compares objects, and arrays of equal length, member
+ * by member. Compares all other values as a whole.
  */
 function* differencesWithin(member: string, from: unknown, to: unknown): Generator<Difference> {
   if (isDeepStrictEqual(from, to)) return;

@@ -151,7 +151,8 @@ function labelsPatch(
 }
 
 /**
- * Writes the named attributes. Throws `precondition_failed` if one has changed since it was read.
+ * Writes the named attributes. Throws `precondition_failed` if the record has changed since it was
+ * read.
  */
 export async function writeAttributes(
   call: CommandContext,

@@ -60,8 +60,8 @@ const isMap = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Validates with the schema that `choose` returns for the value. Avoids `z.union`, because zod
- * reports little about a failed union.
+ * Returns a schema that validates each value with the schema that `choose` returns for this value.
+ * Avoids `z.union`, because zod reports little about a failed union.
  */
 function chosenBy<T>(choose: (value: unknown) => z.ZodType<T>) {
   return z.unknown().transform((value, context): T => {

@@ -62,7 +62,7 @@ export const credentialChecks: readonly TvCheck[] = [
     section: '2.6',
     title: 'The TV keeps its key after a 401 from a proxy',
     expected: 'further requests with the same key',
-    advice: `${keepAdvice} A 401 without a code is not from the service.`,
+    advice: `${keepAdvice} A 401 without an error code does not come from the service.`,
     judge: (view) => keepsKey(view, 'config.401-uncoded'),
   },
   {

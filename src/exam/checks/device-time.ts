@@ -25,7 +25,7 @@ function problemOf({ deviceTime, events }: Exchange): string | undefined {
 const clientRepeatSeconds = 0.5;
 
 /**
- * The checks of `X-Device-Time`. The header is optional, so a TV that never sends it is not judged.
+ * The header is optional, so a TV that never sends it is not judged.
  */
 export const deviceTimeChecks: readonly TvCheck[] = [
   {

@@ -35,7 +35,7 @@ interface ExamDependencies {
   addCode(code: string): void;
 }
 
-/** The tools of a part: injects faults, and waits for requests of the TV. */
+/** Injects faults and waits for requests of the TV, for one part of the exam. */
 export class Exam {
   readonly timing: Timing;
   readonly service: ExamService;

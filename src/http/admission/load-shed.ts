@@ -76,7 +76,7 @@ const maxIntervalMs = 30 * secondMs;
 /** Paths for operators and browsers. Requests for these paths are never rejected. */
 const neverShed = /^\/(healthz|readyz|metrics|openapi\.json|docs|media)\b/;
 /**
- * Path prefix of requests of TVs, which are the majority. Checked first to skip the regular
+ * Path prefix of most requests: those of TVs. Checked first to skip the regular
  * expression.
  */
 const tvPrefix = '/devices/';

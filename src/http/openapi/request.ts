@@ -123,7 +123,7 @@ export function parameters(
   };
 }
 
-/** Returns the request body of an operation, if it has one. */
+/** A PATCH also takes `application/merge-patch+json`. */
 export function requestBody({
   method,
   body,

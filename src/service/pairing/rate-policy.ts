@@ -8,15 +8,16 @@ import type { SourceGroup } from './guess-source.ts';
  * 31^8 possible codes, the chance to hit one given code is at most 198 / 31^8 < 2^-32.
  *
  * A guess is an attempt with an unknown code. It counts against every code that the service would
- * have accepted instead. Within the limits of all sources, the service accepts the codes of every
- * tenant. Beyond them, it accepts only the codes of tenants that trust the source and have guesses
- * left. The sum of the limits, 128 + 60 + 10 = 198, is the bound.
+ * have accepted instead. While a source is below its own limit and below the limit shared by all
+ * sources, the service accepts the codes of every tenant. Beyond them, it accepts only the codes of
+ * tenants that trust the source and have guesses left. The sum of the limits, 128 + 60 + 10 = 198,
+ * is the bound.
  *
  * An attempt that happens to hit another existing code is not counted. With fewer than a billion
  * codes, this adds less than half a guess.
  */
 const limitOfAllSources = 128;
-/** Guesses that the trusted sources of a tenant share. */
+/** Number of guesses shared by the trusted sources of a tenant. */
 const sharedLimitOfTenant = 60;
 /**
  * Guesses reserved for trusted sources that have not guessed yet at codes of the tenant, one for
@@ -176,9 +177,8 @@ export function applyRatePolicy(
 }
 
 /**
- * Removes guesses outside the sliding window. If no guess remains, the wait ends too. After the
- * clock was set back, guesses in the future count, unless they are further away than the length of
- * the window.
+ * Removes guesses outside the sliding window. If no guess remains, the wait ends too. If the clock
+ * was set back, guesses with future timestamps count if they are less than one window ahead.
  */
 export function currentGuesses(
   stored: GuessCounter = emptyCounter,

@@ -68,7 +68,10 @@ export class RecentRequests {
   readonly #instance: string;
   readonly #limits: typeof defaultLimits;
   readonly #byDevice = new Map<string, RequestsOfDevice>();
-  /** Iterator over the devices whose older half is evicted next. */
+  /**
+   * Iterator over all devices, in order of eviction. An eviction removes the older half of one
+   * device's requests.
+   */
   #nextEvicted = this.#byDevice.entries();
   #count = 0;
   #bytes = 0;

@@ -55,7 +55,7 @@ export class LatencyRecorder {
     if (status === undefined) return;
     const tookUs = Math.max(1, Math.round(tookMs * microsecondsPerMs));
     endpoint.times.record(tookUs);
-    // The service delays held answers on purpose.
+    // Excludes long polls, because the service delays their answers on purpose.
     if (operation !== 'getDeviceChanges') this.#all.record(tookUs);
   }
 

@@ -101,8 +101,8 @@ const soon = (step: () => void) => {
 /**
  * A simulated clock that jumps from timer to timer. A timer fires at the real time that corresponds
  * to its simulated time, or at once if that is past. A held clock stops, so a TV's behaviour
- * depends on its seed and the responses, but not on response times. Afterwards the clock continues
- * without catching up, so a TV waits its full delay after a slow response.
+ * depends on its seed and the responses, but not on response times. When the hold ends, the clock
+ * continues without catching up, so a TV waits its full delay after a slow response.
  */
 class FastClock implements VirtualClock {
   readonly #speed: number;

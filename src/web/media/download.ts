@@ -18,8 +18,8 @@ export interface ExpectedMedia {
 }
 
 /**
- * Error with the reason why a file could not be stored. `isFinal`: the host answered, so the stage
- * cannot show the file from its own URL, either.
+ * Error with the reason why a file could not be stored. `isFinal`: the host sent an error status or
+ * a wrong file, so showing the file directly from its URL would fail, too.
  */
 export class DownloadFailed extends Error {
   readonly reason: PlaybackFailure;

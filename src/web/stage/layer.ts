@@ -17,7 +17,9 @@ export interface Layer {
   readonly failed: Promise<PlaybackFailure>;
   /** Whether the layer occupies a video decoder. */
   readonly usesDecoder: boolean;
-  /** Removes the element and frees its resources. */
+  /**
+   * Hides the layer, and frees its resources. Removes the element, or returns it to the video pool.
+   */
   dispose(): void;
 }
 

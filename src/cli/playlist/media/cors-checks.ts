@@ -56,7 +56,7 @@ function exposeProblem({ reply }: Hop): MediaProblem | undefined {
 
 /**
  * Sends the preflight request of a browser (Fetch standard, section 4.8). Returns a warning if the
- * response refuses the origin or the headers.
+ * status is not 2xx, or if the response does not allow the origin or the headers.
  */
 async function preflightProblem(
   { url, origin }: Hop,

@@ -4,7 +4,7 @@ import { type Column, member, type View } from '../../output/view.ts';
 export const members = <T>(...names: (keyof T & string)[]): Column<T>[] =>
   names.map((name) => member(name));
 
-/** Makes columns for members of the record, omitted from `-o table` for lists. */
+/** Makes columns that `-o table` omits in lists. */
 export const wideMembers = <T>(...names: (keyof T & string)[]): Column<T>[] =>
   names.map((name) => member(name, { wide: true }));
 

@@ -152,7 +152,7 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
 
   async begin(): Promise<void> {
     await this.log.begin();
-    // The journal has the entries after the position.
+    // The journal replays the entries after the position of the manifest, so they can be discarded.
     await this.log.discardAfterEnd();
   }
 

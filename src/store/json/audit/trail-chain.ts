@@ -32,8 +32,8 @@ export class ChainDraft {
 
 /**
  * End of the audit trail's hash chain while the store is open. It advances when a change goes to
- * the journal, and is rolled back if the journal fails to write. The manifest stores the signed
- * state in place of a log position.
+ * the journal, and is rolled back if the journal fails to write. Other parts store a log position
+ * in the manifest. This part stores the signed state of the chain.
  */
 export class TrailChain implements FilePart<ChainState> {
   readonly name = 'chain';

@@ -69,7 +69,7 @@ function unlessMissing<T>(fallback: T): (error: NodeJS.ErrnoException) => T {
 const appending = constants.O_WRONLY | constants.O_APPEND;
 
 async function syncDirectory(path: string): Promise<void> {
-  // Windows cannot open folders. NTFS journals names itself.
+  // Windows cannot sync folders. NTFS journals names itself.
   if (process.platform === 'win32') return;
   const directory = await fs.open(path, constants.O_RDONLY);
   try {

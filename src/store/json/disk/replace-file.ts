@@ -31,7 +31,7 @@ export async function replaceFile<T>(
   write: (file: OpenFile) => Promise<T>,
 ): Promise<T> {
   const temporary = `${path}.tmp`;
-  // Left behind by an interrupted attempt.
+  // An interrupted attempt may have left the temporary file behind.
   if ((await disk.sizeOf(temporary)) !== undefined) await disk.unlink(temporary);
   try {
     const result = await writeNewFile(disk, temporary, write);

@@ -47,7 +47,7 @@ export function segmentName(seq: number, epoch: number): string {
   return `${String(seq).padStart(16, '0')}-${String(epoch).padStart(6, '0')}.log`;
 }
 
-/** The beginning of a record. */
+/** Sequence number and time of a journal record, parsed without its `ops`. */
 export type RecordHead = Pick<JournalRecord, 'seq' | 'at'>;
 
 /** Frames a record. `ops` are in JSON. */

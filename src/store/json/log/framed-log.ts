@@ -16,7 +16,7 @@ import {
 } from './log-records.ts';
 import { cutTornTail, type TornTail, truncateFile } from './torn-tail.ts';
 
-/** The files of a log in one state, oldest first, and the length of the last one. */
+/** Snapshot of a log: its files, oldest first, and the length of the last file. */
 export interface LogRange {
   names: readonly string[];
   end: { file: string | null; size: number };

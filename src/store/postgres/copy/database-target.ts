@@ -76,7 +76,7 @@ async function existingCopy(
 
 /**
  * The PostgreSQL database that a copy writes to. Records and progress are committed in one
- * transaction, so an interrupted copy resumes exactly.
+ * transaction, so a resumed copy neither skips nor repeats a record.
  */
 class DatabaseTarget implements StoreTarget {
   readonly #session: CopySession;

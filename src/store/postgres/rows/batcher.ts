@@ -17,7 +17,10 @@ interface BatchLimits<I> {
   weightOf?: (item: I) => number;
 }
 
-/** Batches items that arrive in the same event loop turn or while other groups are in progress. */
+/**
+ * Batches items that arrive in the same event loop turn or while the maximum number of groups is in
+ * progress.
+ */
 export class Batcher<I, A> {
   readonly #limits: BatchLimits<I>;
   readonly #work: (items: readonly I[]) => Promise<readonly (A | Promise<A>)[]>;
