@@ -53,7 +53,7 @@ export class CommittedRows implements RowLookup {
   });
   /** Cache of playlists that are read often, so that repeated reads do not parse them again. */
   readonly #parsedPlaylists = new BoundedMap<string, Row>(parsedPlaylists);
-  /** Cache of playlist summaries, so that each version is parsed only once for lists and changes. */
+  /** Cache of playlist summaries, so that lists and changes parse each version only once. */
   readonly #playlistSummaries = new Map<string, PlaylistSummary>();
   /**
    * Cache of the holders of the keys that TVs have used since the start, by the hash of the key. It
