@@ -33,9 +33,17 @@ function deliveries(view: ExamView): { edition: number; given: Exchange }[] {
   }
 }
 
-/** Returns whether the service accepted a batch more than `seconds` of TV time after `sinceMs`. */
-const hasReported = (view: ExamView, sinceMs: number, seconds: number) =>
-  view.of('postEvents').some((one) => isGood(one) && view.tvSeconds(sinceMs, one.atMs) > seconds);
+/**
+ * Returns whether the service accepted a batch more than `seconds` of TV time after `sinceMs`, and
+ * before the next registration. A revoked TV drops its events, so a later batch proves nothing.
+ */
+function hasReported(view: ExamView, sinceMs: number, seconds: number): boolean {
+  const next = view.registrations.find(({ endMs }) => endMs > sinceMs);
+  return view
+    .of('postEvents')
+    .filter(({ atMs }) => next === undefined || atMs < next.atMs)
+    .some((one) => isGood(one) && view.tvSeconds(sinceMs, one.atMs) > seconds);
+}
 
 /** Returns the impressions that violate the order of the items. */
 function outOfOrder(impressions: readonly SentEvent[]): SentEvent[] {
