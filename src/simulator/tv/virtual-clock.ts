@@ -102,19 +102,18 @@ const soon = (step: () => void) => {
  * A simulated clock that jumps from timer to timer. A timer fires at the real time that corresponds
  * to its simulated time, or at once if that is past. A held clock stops, so a TV's behaviour
  * depends on its seed and the responses, but not on response times. When the hold ends, the clock
- * continues without catching up, so a TV waits its full delay after a slow response.
+ * catches up, so that a TV plays as much as a real TV. A delay that begins after a slow response is
+ * therefore shorter in real time.
  */
 class FastClock implements VirtualClock {
   readonly #speed: number;
   readonly #wall: Clock;
   readonly #startMs: number;
-  /** Real time that corresponds to `#startMs`. Each hold postpones it by the length of the hold. */
-  #wallStartMs: number;
+  readonly #wallStartMs: number;
   readonly #limiter: ConcurrencyLimiter | undefined;
   readonly #timers = new Set<Timer>();
   #nowMs: number;
   #held = 0;
-  #heldSinceMs = 0;
   #cancelStep: (() => void) | undefined;
 
   constructor({ speed, startMs, wall, limiter }: VirtualClockOptions) {
@@ -142,12 +141,12 @@ class FastClock implements VirtualClock {
   }
 
   async hold<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#held++ === 0) this.#heldSinceMs = this.#wall.now();
+    this.#held++;
     this.#limiter?.enter();
     try {
       return await work();
     } finally {
-      if (--this.#held === 0) this.#wallStartMs += this.#wall.now() - this.#heldSinceMs;
+      this.#held--;
       this.#limiter?.leave();
       this.#plan();
     }
