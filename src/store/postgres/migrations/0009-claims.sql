@@ -1,4 +1,5 @@
--- TVs that show a claim (rows.ts). Deleted after some minutes, so a crash of the database may lose them.
+-- TVs that show a claim (rows.ts). UNLOGGED: a crash of the database loses the claims, which live
+-- only minutes.
 CREATE UNLOGGED TABLE signage.claims (
   id text COLLATE "C" PRIMARY KEY,
   row text NOT NULL,

@@ -16,7 +16,8 @@ CREATE FUNCTION signage.size_of(numbers int8multirange) RETURNS bigint LANGUAGE 
   SELECT coalesce(sum(upper(r) - lower(r)), 0)::bigint FROM unnest(numbers) AS r
 $$;
 
--- Adds the numbers of a batch, as JSON: an array of pairs of the first and the last number of a range.
+-- Adds the numbers of a batch, as JSON: an array of pairs of the first and the last number of a
+-- range.
 -- `log_head` is locked, so no other batch changes the row. As in domain/events/sequence.ts.
 CREATE FUNCTION signage.add_numbers(device text, numbers json) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
