@@ -90,7 +90,9 @@ async function appendPart(
   chunks: Uint8Array[],
 ): Promise<MediaRecord> {
   const part = new Blob(chunks as BlobPart[]);
-  if (!(await budget.makeRoom(part.size))) throw new DownloadFailed('too_large', false);
+  const { url, bytes } = record;
+  const isRoom = budget.isReserved(url) && (await budget.reserve(url, bytes + part.size));
+  if (!isRoom) throw new DownloadFailed('too_large', false);
   for (;;) {
     try {
       return await store.append(record, part);
@@ -166,8 +168,8 @@ export async function download(
   try {
     begun = await recordFor(dependencies, url, stored, response);
     const contentLength = Number(response.headers.get('content-length') ?? 0);
-    const bytesToCome = size === undefined ? contentLength : size - begun.bytes;
-    if (!(await budget.makeRoom(bytesToCome))) throw new DownloadFailed('too_large', false);
+    const bytes = size ?? begun.bytes + contentLength;
+    if (!(await budget.reserve(url, bytes))) throw new DownloadFailed('too_large', false);
     if (!response.body) throw new DownloadFailed('unreachable', false);
     const record = await storeBody(dependencies, begun, response.body);
     const isExpected =
@@ -182,6 +184,7 @@ export async function download(
     if (!isResumable && (begun || !isReplaced)) await store.delete(url);
     throw error;
   } finally {
+    budget.release(url);
     // Frees the connection of an unread body. Rejects for a body that `storeBody` has read.
     response.body?.cancel().catch(() => {});
   }

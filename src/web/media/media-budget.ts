@@ -25,9 +25,6 @@ export async function storageQuota(): Promise<number | undefined> {
 const positive = (value: unknown, fallback: number) =>
   typeof value === 'number' && value > 0 ? value : fallback;
 
-const sizeOf = (records: readonly MediaRecord[]) =>
-  records.reduce((sum, { bytes }) => sum + bytes, 0);
-
 /**
  * Keeps media within the config's limits and the quota. Evicts the least recently used files first.
  * Never evicts a file of the active playlist.
@@ -37,6 +34,8 @@ export class MediaBudget {
   readonly #now: () => number;
   #policy = defaultPolicy;
   #active: ReadonlySet<string> = new Set();
+  /** Sizes of the files that are being downloaded, in bytes, by URL. */
+  readonly #reserved = new Map<string, number>();
 
   constructor(store: MediaStore, now: () => number) {
     this.#store = store;
@@ -60,6 +59,13 @@ export class MediaBudget {
     return Math.min(this.#policy.maxSizeGB * gigabyte, quota * quotaShare);
   }
 
+  #sizeOf(records: readonly MediaRecord[]): number {
+    return records.reduce(
+      (sum, { url, bytes }) => sum + Math.max(bytes, this.#reserved.get(url) ?? 0),
+      0,
+    );
+  }
+
   /** Returns the evictable files, least recently used first. */
   #evictable(records: readonly MediaRecord[]): MediaRecord[] {
     const others = records.filter(({ url }) => !this.#active.has(url));
@@ -73,29 +79,49 @@ export class MediaBudget {
   async evictOne(): Promise<boolean> {
     const [oldest] = this.#evictable(await this.#store.all());
     if (!oldest) return false;
-    await this.#store.delete(oldest.url);
+    await this.#evict(oldest);
     return true;
   }
 
-  /** Makes room for more bytes. Returns whether they fit. If they do not fit, evicts nothing. */
-  async makeRoom(bytes: number): Promise<boolean> {
-    const limit = (await this.#limitBytes()) - bytes;
-    const records = await this.#store.all();
-    const evictable = this.#evictable(records);
-    let used = sizeOf(records);
-    if (used - sizeOf(evictable) > limit) return false;
+  /**
+   * Reserves room for a file of at least this size, including its stored parts. Returns whether it
+   * fits. If it does not fit, evicts nothing.
+   */
+  async reserve(url: string, bytes: number): Promise<boolean> {
+    const size = Math.max(bytes, this.#reserved.get(url) ?? 0);
+    const limit = (await this.#limitBytes()) - size;
+    const others = (await this.#store.all()).filter((record) => record.url !== url);
+    const evictable = this.#evictable(others);
+    let used = this.#sizeOf(others);
+    if (used - this.#sizeOf(evictable) > limit) return false;
+    this.#reserved.set(url, size);
     for (const file of evictable) {
       if (used <= limit) break;
-      await this.#store.delete(file.url);
-      used -= file.bytes;
+      used -= this.#sizeOf([file]);
+      await this.#evict(file);
     }
     return true;
+  }
+
+  /** Returns whether room is reserved for a file. Its eviction ends the reservation. */
+  isReserved(url: string): boolean {
+    return this.#reserved.has(url);
+  }
+
+  /** Ends the reservation of a file. */
+  release(url: string): void {
+    this.#reserved.delete(url);
+  }
+
+  async #evict({ url }: MediaRecord): Promise<void> {
+    this.#reserved.delete(url);
+    await this.#store.delete(url);
   }
 
   /** Deletes files outside the active playlist that were not used for the retention time. */
   async evictExpired(): Promise<void> {
     const oldestMs = this.#now() - this.#policy.retentionDays * dayMs;
-    for (const { url, usedAtMs } of this.#evictable(await this.#store.all()))
-      if (usedAtMs < oldestMs) await this.#store.delete(url);
+    for (const file of this.#evictable(await this.#store.all()))
+      if (file.usedAtMs < oldestMs) await this.#evict(file);
   }
 }
