@@ -102,8 +102,9 @@ const soon = (step: () => void) => {
  * A simulated clock that jumps from timer to timer. A timer fires at the real time that corresponds
  * to its simulated time, or at once if that is past. A held clock stops, so a TV's behaviour
  * depends on its seed and the responses, but not on response times. When the hold ends, the clock
- * catches up, so that a TV plays as much as a real TV. A delay that begins after a slow response is
- * therefore shorter in real time.
+ * catches up, so that a TV plays as much as a real TV. A delay that begins after a successful hold
+ * is therefore shorter in real time. A delay that begins after a failed hold is not, because the
+ * service may require it (`Retry-After`).
  */
 class FastClock implements VirtualClock {
   readonly #speed: number;
@@ -114,6 +115,8 @@ class FastClock implements VirtualClock {
   readonly #timers = new Set<Timer>();
   #nowMs: number;
   #held = 0;
+  /** Simulated time by the wall at the end of the last failed hold. 0 after a timer has fired. */
+  #failedAtMs = 0;
   #cancelStep: (() => void) | undefined;
 
   constructor({ speed, startMs, wall, limiter }: VirtualClockOptions) {
@@ -130,7 +133,8 @@ class FastClock implements VirtualClock {
   }
 
   after(delayMs: number, wake: () => void): () => void {
-    const timer = { dueMs: this.#nowMs + Math.max(0, delayMs), wake };
+    const startMs = Math.max(this.#nowMs, this.#failedAtMs);
+    const timer = { dueMs: startMs + Math.max(0, delayMs), wake };
     // An infinite delay never fires and must not advance the clock.
     if (!Number.isFinite(timer.dueMs)) return () => {};
     this.#timers.add(timer);
@@ -145,11 +149,19 @@ class FastClock implements VirtualClock {
     this.#limiter?.enter();
     try {
       return await work();
+    } catch (error) {
+      if (Number.isFinite(this.#speed)) this.#failedAtMs = this.#wallTimeMs();
+      throw error;
     } finally {
       this.#held--;
       this.#limiter?.leave();
       this.#plan();
     }
+  }
+
+  /** Returns the simulated time that corresponds to the real time. */
+  #wallTimeMs(): number {
+    return this.#startMs + (this.#wall.now() - this.#wallStartMs) * this.#speed;
   }
 
   #next(): Timer | undefined {
@@ -184,6 +196,7 @@ class FastClock implements VirtualClock {
     if (this.#waitMs(next) <= 0) {
       this.#timers.delete(next);
       this.#nowMs = Math.max(this.#nowMs, next.dueMs);
+      this.#failedAtMs = 0;
       next.wake();
     }
     this.#plan();

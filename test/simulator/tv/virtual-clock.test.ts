@@ -45,6 +45,31 @@ describe('the clock of a fast TV', () => {
     expect(woken).toEqual([60_000, 120_000, 180_000]);
   });
 
+  it('delays the next step after a failed request by the whole real time', async () => {
+    const wall = new ManualClock();
+    const clock = makeVirtualClock({ speed: 60, startMs, wall });
+    const woken: number[] = [];
+    let fail = () => {};
+    const work = () => new Promise<void>((_, reject) => (fail = () => reject(new Error('503'))));
+    const held = clock.hold(work);
+    clock.after(120_000, () => {
+      woken.push(clock.now() - startMs);
+      clock.after(60_000, () => woken.push(clock.now() - startMs));
+    });
+    wall.advance(2500);
+    fail();
+    await expect(held).rejects.toThrow('503');
+    clock.after(60_000, () => woken.push(clock.now() - startMs));
+    await turns();
+    expect(woken).toEqual([120_000]);
+    wall.advance(999);
+    await turns();
+    expect(woken).toEqual([120_000, 180_000]);
+    wall.advance(1);
+    await turns();
+    expect(woken).toEqual([120_000, 180_000, 210_000]);
+  });
+
   it('completes the consequences of one timer before the next', async () => {
     const clock = makeVirtualClock({ speed: Number.POSITIVE_INFINITY, startMs, wall: systemClock });
     const order: string[] = [];
