@@ -39,11 +39,8 @@ describe.skipIf(process.platform !== 'linux')(
       terminal.type('\r');
       const code = await terminal.ended;
       expect(terminal.written()).toMatch(/✓.* tv\.power\.\S+/);
-      const failed = [...terminal.written().matchAll(/✗.*?(tv\.[\w.-]+)/g)].map(([, id]) => id);
-      // The clock of a simulated TV stops during a request, and makes up for it afterwards. So the
-      // TV waits too short if its first request was slow.
-      expect(failed.filter((id) => id !== 'tv.register.retry-after')).toEqual([]);
-      expect(code).toBe(failed.length > 0 ? 9 : 0);
+      expect(terminal.written()).not.toContain('✗');
+      expect(code).toBe(0);
       await tv.off();
     });
 

@@ -213,44 +213,54 @@ export const powerChecks: readonly TvCheck[] = [
 /** Time in which the TV may send its queue in several batches, in TV seconds. */
 const queueSeconds = 10;
 
-/** Returns a predicate that excludes the events of the batch that was lost at the power cut. */
-function freshIn(view: ExamView): (event: SentEvent) => boolean {
+/**
+ * Returns a function that finds the events in a batch that the TV created after the power cut. A TV
+ * may set its clock when it starts. So an event is older than the start if it is later, by the TV's
+ * clock, than the time since the start allows.
+ */
+function createdAfterPower(view: ExamView): (batch: Exchange) => SentEvent[] {
   const pending = new Set(view.faulted('power.lost').flatMap(digestsOf));
-  return ({ digest }) => !pending.has(digest);
+  const goneMs = view.markedMs('power goes') ?? 0;
+  const later = view.of('postEvents').filter(({ atMs }) => atMs >= goneMs);
+  const start = later
+    .flatMap(({ events }) => events)
+    .find(({ type, digest }) => type === 'app_started' && !pending.has(digest));
+  const startSeconds = start?.seconds ?? Number.POSITIVE_INFINITY;
+  return ({ atMs, events }) => {
+    const latest = startSeconds + view.tvSeconds(goneMs, atMs) + 2;
+    return events.filter(({ digest, seconds = 0 }) => !pending.has(digest) && seconds <= latest);
+  };
 }
 
 /**
- * Returns the distinct events that the TV sent from an exchange on, without the batch that was lost
- * at the power cut. Stops at the last batch accepted within `queueSeconds` of the first one.
- * `lastMs` is the time of that last batch.
+ * Returns the distinct events that the TV created after the power cut and sent from an exchange on.
+ * Stops at the last batch accepted within `queueSeconds` of the first one. `lastMs` is the time of
+ * that last batch.
  */
 function eventsAfterPower(view: ExamView, { atMs: startMs }: Exchange) {
-  const isFresh = freshIn(view);
+  const created = createdAfterPower(view);
   const batches = view
     .of('postEvents')
-    .filter((one) => one.atMs >= startMs && one.events.some(isFresh));
+    .filter((one) => one.atMs >= startMs && created(one).length > 0);
   const accepted = batches.filter(isGood);
   const endMs = (accepted[0]?.atMs ?? 0) + queueSeconds * view.timing.tvSecondMs;
   const last = accepted.findLast(({ atMs }) => atMs <= endMs);
   const sent = batches.filter(({ number }) => number <= (last?.number ?? 0));
-  const events = new Map(
-    sent.flatMap((one) => one.events.filter(isFresh).map((event) => [event.digest, event])),
-  );
+  const events = new Map(sent.flatMap((one) => created(one).map((event) => [event.digest, event])));
   return { events: [...events.values()], lastMs: last?.atMs ?? 0 };
 }
 
 /**
  * Returns the time of the TV's clock at `sinceMs`, in epoch seconds. Events are created before
  * their batch is sent, so each event gives a lower limit. The highest limit is the best estimate.
- * The batch lost at the power cut does not count, because a TV may set its clock when it starts.
  */
 function tvClockAt(view: ExamView, sinceMs: number): number {
-  const isFresh = freshIn(view);
+  const created = createdAfterPower(view);
   const limits = view
     .of('postEvents')
     .filter(({ atMs }) => atMs >= sinceMs)
-    .flatMap(({ atMs, events }) =>
-      events.filter(isFresh).map(({ seconds = 0 }) => seconds - view.tvSeconds(sinceMs, atMs)),
+    .flatMap((one) =>
+      created(one).map(({ seconds = 0 }) => seconds - view.tvSeconds(sinceMs, one.atMs)),
     );
   return Math.max(...limits);
 }
