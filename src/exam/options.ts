@@ -99,7 +99,7 @@ interface Phases {
   failing: number;
   /** Duration without a playlist. */
   dark: number;
-  /** Duration without a network. */
+  /** Duration without a network after the first failed request. */
   away: number;
   /** Duration without a network after the first request of the restarted TV. */
   offline: number;
@@ -107,7 +107,7 @@ interface Phases {
   paired: number;
 }
 
-const quickPhases: Phases = { failing: 25, dark: 35, away: 110, offline: 25, paired: 15 };
+const quickPhases: Phases = { failing: 25, dark: 35, away: 60, offline: 25, paired: 15 };
 const fullPhases: Phases = { failing: 120, dark: 90, away: 300, offline: 60, paired: 30 };
 
 export const phasesOf = (isQuick: boolean): Phases => (isQuick ? quickPhases : fullPhases);

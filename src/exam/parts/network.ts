@@ -10,7 +10,12 @@ export const network: Part = {
     await exam.untilSettled();
     exam.step('has no network');
     exam.mark('network goes');
+    const goneMs = exam.now();
     const cut = exam.inject({ id: 'network.away', effect: { kind: 'cut' } });
+    await exam.untilExchange(
+      ({ atMs, fault }) => fault === 'network.away' && atMs >= goneMs,
+      exam.minutes(1.6 * sync),
+    );
     await exam.pauseTv(away);
     exam.remove(cut);
     exam.mark('network is back');
