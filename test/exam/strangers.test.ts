@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { runTvExam } from '../../src/exam/run-exam.ts';
 import { ExaminedTv } from './examined-tv.ts';
 
@@ -25,6 +25,14 @@ function post(url: string, body: string): Promise<number | undefined> {
   );
 }
 
+/** Opens a connection that sends only this text. */
+function open(url: string, sent: string): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).on('error', () => {});
+  socket.write(sent);
+  return socket;
+}
+
 it('judges only its own TV, and survives nonsense, floods and silent connections', async () => {
   const tv = new ExaminedTv(20);
   const sockets: Socket[] = [];
@@ -32,13 +40,8 @@ it('judges only its own TV, and survives nonsense, floods and silent connections
   let code = '';
 
   async function attack(url: string): Promise<void> {
-    const { hostname, port } = new URL(url);
-    for (const sent of ['', 'GET /devices/x/config HTTP/1.1\r\nHo', 'nonsense\r\n\r\n']) {
-      const socket = connect(Number(port), hostname);
-      socket.on('error', () => {});
-      socket.write(sent);
-      sockets.push(socket);
-    }
+    for (const sent of ['', 'GET /devices/x/config HTTP/1.1\r\nHo', 'nonsense\r\n\r\n'])
+      sockets.push(open(url, sent));
     expect(await post(`${url}/devices/x/events`, 'x'.repeat(1_000_000))).toBe(401);
     expect(await post(`${url}/devices/register`, '['.repeat(1_000_000))).toBe(413);
     expect(await post(`${url}/devices/register`, 'x'.repeat(5_000_000))).toBeUndefined();
@@ -68,3 +71,21 @@ it('judges only its own TV, and survives nonsense, floods and silent connections
     for (const socket of sockets) socket.destroy();
   }
 }, 120_000);
+
+it('answers again soon after any number of silent connections', async () => {
+  const stop = new AbortController();
+  let examined: Promise<unknown> | undefined;
+  const url = await new Promise<string>((resolve) => {
+    examined = runTvExam({ signal: stop.signal, onCode: (_code, shown) => resolve(shown) });
+  });
+  const sockets = Array.from({ length: 600 }, () => open(url, ''));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  await expect(register(url, 'ABCDE234')).rejects.toThrow();
+  await expect
+    .poll(() => register(url, 'ABCDE234').catch(() => undefined), { timeout: 15_000 })
+    .toBe(404);
+  stop.abort();
+  await examined;
+});

@@ -21,7 +21,15 @@ const baseUrl = 'http://tv.invalid';
 const maxBodyBytes = 2 * 1024 * 1024;
 /** Maximum number of connections, including connections of other programs that find the port. */
 const maxConnections = 500;
-const requestTimeoutMs = 15 * secondMs;
+/**
+ * Timeouts of requests. Connections that send no request are closed soon, so that they do not keep
+ * out the TV.
+ */
+const timeouts = {
+  headersTimeout: 5 * secondMs,
+  requestTimeout: 15 * secondMs,
+  connectionsCheckingInterval: secondMs,
+};
 /** Client address of requests that are not from the TV (reserved for documentation, RFC 5737). */
 const strangerAddress = '192.0.2.1';
 
@@ -204,7 +212,7 @@ class FrontHandler {
 export async function openFront(options: FrontOptions): Promise<Front> {
   const { host, port } = options;
   const handler = new FrontHandler(options);
-  const server = createServer({ requestTimeout: requestTimeoutMs }, (incoming, outgoing) => {
+  const server = createServer(timeouts, (incoming, outgoing) => {
     const { socket } = incoming;
     // The client has disconnected, or has not sent a valid request.
     handler.handle(incoming, outgoing).catch(() => socket.destroy());
