@@ -40,6 +40,12 @@ const windowLength = 8;
  */
 const minLengths: Readonly<Partial<Record<SecretKind, number>>> = { idempotency: 16 };
 
+/**
+ * Maximum number of lengths of secrets with the same first characters. Beyond it, `inText` replaces
+ * as much as the longest of them may take, so that its time stays bounded.
+ */
+const maxLengths = 16;
+
 const isSeparator = (code: number) =>
   !((code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122));
 
@@ -76,6 +82,8 @@ interface KnownSecrets {
   names: Map<string, string>;
   lengths: number[];
 }
+
+const noSecrets: KnownSecrets = { names: new Map(), lengths: [] };
 
 /**
  * Replaces secrets by names that are stable within one recording: `dak_#1`, `code_#2`. Equal
@@ -171,9 +179,16 @@ export class SecretNames {
 
   /** Returns the longest known secret at an index. `plain` contains only letters and digits. */
   #knownAt(plain: string, at: number): { name: string; length: number } | undefined {
-    const alike = this.#known.get(plain.slice(at, at + windowLength));
-    for (const length of alike?.lengths ?? []) {
-      const name = alike?.names.get(plain.slice(at, at + length));
+    const start = plain.slice(at, at + windowLength);
+    const { names, lengths } = this.#known.get(start) ?? noSecrets;
+    const [longest = 0] = lengths;
+    if (lengths.length > maxLengths)
+      return {
+        name: this.of('private', start),
+        length: Math.min(longest, plain.length - at),
+      };
+    for (const length of lengths) {
+      const name = names.get(plain.slice(at, at + length));
       if (name !== undefined) return { name, length };
     }
     return undefined;

@@ -127,3 +127,13 @@ it.each([':', '%', '%25', '0', 'ABCD', '::1 ', '1.', 'dak_', 'aa:', String.raw`\
     expect(performance.now() - started).toBeLessThan(5000);
   },
 );
+
+it.each([16, 240])('hides %i secrets with the same beginning, in little time', (count) => {
+  const made = new SecretNames();
+  const secrets = Array.from({ length: count }, (_, at) => `${'a'.repeat(15 + at)}9`);
+  for (const secret of secrets) made.ofIdempotencyKey(secret, 16);
+  for (const secret of secrets) expect(made.inText(`<${secret}>`)).not.toContain(secret);
+  const started = performance.now();
+  made.inText('a'.repeat(2 ** 20));
+  expect(performance.now() - started).toBeLessThan(5000);
+});
