@@ -22,23 +22,25 @@ export type { CountedEvent, EventQuery, TelemetryEvent } from './domain/events/e
 export type { DeviceSequence, NumberRange } from './domain/events/sequence.ts';
 export type { LogMethod, LogSink } from './domain/log.ts';
 export type { MaybePromise } from './domain/maybe-promise.ts';
-export type { AuditDetails, AuditQuery } from './domain/records/audit.ts';
+export type { DeviceActivity, LastActivity, TokenActivity } from './domain/records/activity.ts';
+export type {
+  Actor,
+  AuditDetails,
+  AuditEntry as AuditRow,
+  AuditQuery,
+} from './domain/records/audit.ts';
 export type { ConfigBody } from './domain/records/config.ts';
 export type { DeviceInfo } from './domain/records/device.ts';
+export type { GuessCounter } from './domain/records/pairing-code.ts';
 export type { Publication } from './domain/records/playlist.ts';
 export type { ReportQuery, ReportRow } from './domain/records/report.ts';
 export type { Role } from './domain/records/role.ts';
 export type {
-  Actor,
-  AuditEntry as AuditRow,
   Claim as ClaimRow,
   ConfigLevel,
   Creation as CreationRow,
   Device as DeviceRow,
-  DeviceActivity,
   DeviceKey as DeviceKeyRow,
-  GuessCounter,
-  LastActivity,
   MirrorPending as MirrorPendingRow,
   MirrorTarget as MirrorTargetRow,
   PairingCode as PairingCodeRow,
@@ -49,7 +51,6 @@ export type {
   TableName,
   Tenant as TenantRow,
   Token as TokenRow,
-  TokenActivity,
   Venue as VenueRow,
 } from './domain/records/rows.ts';
 export type { TvRequestQuery, TvRequestView } from './domain/records/tv-request.ts';

@@ -1,8 +1,8 @@
 import type { Clock, Random } from '../domain/clock.ts';
 import type { IdSource } from '../domain/id.ts';
-import type { AuditAction, AuditDetails } from '../domain/records/audit.ts';
+import type { Actor, AuditAction, AuditDetails } from '../domain/records/audit.ts';
 import type { Role } from '../domain/records/role.ts';
-import type { Actor, Device, DeviceKey, Screen } from '../domain/records/rows.ts';
+import type { Device, DeviceKey, Screen } from '../domain/records/rows.ts';
 import type { Store, Tx } from '../store/store.ts';
 import type { RequestPlace } from './requests/recent-requests.ts';
 

@@ -1,15 +1,14 @@
 import { iso, isoOrNull } from '../domain/clock.ts';
-import type { AuditView } from '../domain/records/audit.ts';
+import type { TokenActivity } from '../domain/records/activity.ts';
+import type { AuditEntry, AuditView } from '../domain/records/audit.ts';
 import { codeStatusAt } from '../domain/records/pairing-code.ts';
 import { type PlaylistView, playlistStatusAt } from '../domain/records/playlist.ts';
 import type {
-  AuditEntry,
   PairingCode,
   Playlist,
   Screen,
   Tenant,
   Token,
-  TokenActivity,
   Venue,
 } from '../domain/records/rows.ts';
 import type { ScreenView } from '../domain/records/screen.ts';

@@ -1,17 +1,15 @@
 import type { MaybePromise } from '../domain/maybe-promise.ts';
+import type { DeviceActivity, LastActivity, TokenActivity } from '../domain/records/activity.ts';
+import type { AuditEntry } from '../domain/records/audit.ts';
+import type { GuessCounter } from '../domain/records/pairing-code.ts';
 import type { ReportRow } from '../domain/records/report.ts';
 import type {
-  AuditEntry,
   Device,
-  DeviceActivity,
   DeviceKey,
-  GuessCounter,
-  LastActivity,
   Playlist,
   Rows,
   Screen,
   TableName,
-  TokenActivity,
 } from '../domain/records/rows.ts';
 import type {
   AuditPageQuery,

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../domain/records/rows.ts';
+import type { AuditEntry } from '../../domain/records/audit.ts';
 
 /** A revocation that happened after the backup. The restored store does not contain it. */
 export interface UndoneRevocation {

@@ -73,3 +73,28 @@ export const auditQuery = z.strictObject({
   ...timeRangeQuery,
 });
 export type AuditQuery = z.infer<typeof auditQuery>;
+
+/** The author of a change: a management token, a TV, or the service itself. */
+export interface Actor {
+  kind: 'token' | 'device' | 'system';
+  id: string | null;
+  name: string | null;
+}
+
+export interface AuditEntry {
+  id: string;
+  tenantId: string | null;
+  at: number;
+  actor: Actor;
+  /** Subject and verb, such as `screen.create`. */
+  action: string;
+  subject: { kind: string; id: string | null };
+  address: string | null;
+  requestId: string | null;
+  details: AuditDetails;
+  /**
+   * The venues that the change concerns. Absent if it concerns the whole tenant, and in entries of
+   * earlier versions.
+   */
+  venueIds?: readonly string[];
+}

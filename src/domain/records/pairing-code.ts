@@ -101,3 +101,22 @@ export const codeStatus = z
   .object({ ...codeMembers, usedAt: isoTime.nullable(), deviceId: recordId.nullable() })
   .meta({ id: 'CodeStatus' });
 export type CodeStatusView = z.infer<typeof codeStatus>;
+
+/**
+ * Counter of guesses with unknown codes, by one source or by a group of sources. It is not a row:
+ * stores keep it temporarily, and may lose it.
+ */
+export interface GuessCounter {
+  /** Times of the guesses within the window. */
+  times: readonly number[];
+  /** End of the latest lock-out, and its length in milliseconds. */
+  waitUntil: number;
+  waitMs: number;
+  /** Time at which the counter expires. */
+  forgetAt: number;
+  /**
+   * By tenant id: time at which a credential of the tenant was last used successfully from this
+   * source. Each instance updates it about once an hour.
+   */
+  vouched?: Readonly<Record<string, number>>;
+}

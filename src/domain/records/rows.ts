@@ -1,5 +1,3 @@
-import type { DeviceSequence } from '../events/sequence.ts';
-import type { AuditDetails } from './audit.ts';
 import type { ConfigBody } from './config.ts';
 import type { DeviceInfo } from './device.ts';
 import type { Role } from './role.ts';
@@ -208,71 +206,6 @@ export interface Creation {
   /** Id of the created row. */
   recordId: string;
   createdAt: number;
-}
-
-/** The author of a change: a management token, a TV, or the service itself. */
-export interface Actor {
-  kind: 'token' | 'device' | 'system';
-  id: string | null;
-  name: string | null;
-}
-
-export interface AuditEntry {
-  id: string;
-  tenantId: string | null;
-  at: number;
-  actor: Actor;
-  /** Subject and verb, such as `screen.create`. */
-  action: string;
-  subject: { kind: string; id: string | null };
-  address: string | null;
-  requestId: string | null;
-  details: AuditDetails;
-  /**
-   * The venues that the change concerns. Absent if it concerns the whole tenant, and in entries of
-   * earlier versions.
-   */
-  venueIds?: readonly string[];
-}
-
-/** Latest activity of a device. It is kept in memory, and written at most once a minute. */
-export interface LastActivity {
-  lastSeenAt?: number;
-  lastAddress?: string | null;
-  lastPlaylistAt?: number;
-  lastPlaylistVersion?: number | null;
-  lastPlaylistStatus?: number;
-  lastConfigAt?: number;
-  lastEventAt?: number;
-  /** Time of the latest request with a revoked or replaced key. */
-  lastRefusedAt?: number;
-}
-
-/** Latest activity of a device, and the statistics of its sequence numbers, if it has sent any. */
-export interface DeviceActivity extends LastActivity, Partial<DeviceSequence> {}
-
-/** Latest activity of a token. */
-export interface TokenActivity {
-  lastUsedAt?: number;
-}
-
-/**
- * Counter of guesses with unknown codes, by one source or by a group of sources. It is not a row:
- * stores keep it temporarily, and may lose it.
- */
-export interface GuessCounter {
-  /** Times of the guesses within the window. */
-  times: readonly number[];
-  /** End of the latest lock-out, and its length in milliseconds. */
-  waitUntil: number;
-  waitMs: number;
-  /** Time at which the counter expires. */
-  forgetAt: number;
-  /**
-   * By tenant id: time at which a credential of the tenant was last used successfully from this
-   * source. Each instance updates it about once an hour.
-   */
-  vouched?: Readonly<Record<string, number>>;
 }
 
 /** A TV that shows a claim, and waits for an installer (docs/protocol.md §3.6). */

@@ -1,8 +1,8 @@
 import { iso, minuteMs, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { type ClaimView, claimText, isLiveClaim, offeredCode } from '../../domain/records/claim.ts';
-import type { CreatedCode } from '../../domain/records/pairing-code.ts';
-import type { Claim, GuessCounter } from '../../domain/records/rows.ts';
+import type { CreatedCode, GuessCounter } from '../../domain/records/pairing-code.ts';
+import type { Claim } from '../../domain/records/rows.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import {
   type Caller,

@@ -1,4 +1,4 @@
-import type { GuessCounter } from '../../domain/records/rows.ts';
+import type { GuessCounter } from '../../domain/records/pairing-code.ts';
 import type { GuessCountersOfEach } from '../../store/store.ts';
 import type { SourceGroup } from './guess-source.ts';
 import { currentGuesses, type RegistrationAttempt, sourceWindowMs } from './rate-policy.ts';

@@ -1,5 +1,5 @@
 import { minuteMs, secondMs } from '../../domain/clock.ts';
-import type { GuessCounter } from '../../domain/records/rows.ts';
+import type { GuessCounter } from '../../domain/records/pairing-code.ts';
 import type { GuessCountersOfEach } from '../../store/store.ts';
 import type { SourceGroup } from './guess-source.ts';
 

@@ -1,5 +1,5 @@
 import { type Clock, hourMs, minuteMs } from '../../domain/clock.ts';
-import type { GuessCounter } from '../../domain/records/rows.ts';
+import type { GuessCounter } from '../../domain/records/pairing-code.ts';
 import type { Store } from '../../store/store.ts';
 import { sourceOf } from './guess-source.ts';
 

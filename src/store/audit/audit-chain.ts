@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import type { AuditEntry } from '../../domain/records/rows.ts';
+import type { AuditEntry } from '../../domain/records/audit.ts';
 
 /**
  * Hash chain over the audit trail.

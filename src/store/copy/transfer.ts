@@ -1,6 +1,7 @@
 import type { SequenceState } from '../../domain/events/sequence.ts';
+import type { LastActivity, TokenActivity } from '../../domain/records/activity.ts';
 import type { ReportClock, ReportGroup } from '../../domain/records/report.ts';
-import type { LastActivity, Rows, TokenActivity } from '../../domain/records/rows.ts';
+import type { Rows } from '../../domain/records/rows.ts';
 import type { ChainState, SealedEntry } from '../audit/audit-chain.ts';
 import { tableNames } from '../tables.ts';
 

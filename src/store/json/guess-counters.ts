@@ -1,4 +1,4 @@
-import type { GuessCounter } from '../../domain/records/rows.ts';
+import type { GuessCounter } from '../../domain/records/pairing-code.ts';
 import type { GuessCounterChange } from '../store.ts';
 
 /**

@@ -1,13 +1,8 @@
 import type { Low } from 'lowdb';
+import type { DeviceActivity, LastActivity, TokenActivity } from '../../domain/records/activity.ts';
+import type { AuditEntry } from '../../domain/records/audit.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
-import type {
-  AuditEntry,
-  DeviceActivity,
-  LastActivity,
-  Playlist,
-  Rows,
-  TokenActivity,
-} from '../../domain/records/rows.ts';
+import type { Playlist, Rows } from '../../domain/records/rows.ts';
 import { ChangeTopics, topicOf } from '../change-topics.ts';
 import type {
   EventBatch,

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { AuditEntry } from '../../domain/records/rows.ts';
+import type { AuditEntry } from '../../domain/records/audit.ts';
 import type { SealedEntry } from '../audit/audit-chain.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
 import { entriesIn, type JournalRecord } from '../json/journal/segments.ts';

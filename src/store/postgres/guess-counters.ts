@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import type { Clock } from '../../domain/clock.ts';
-import type { GuessCounter } from '../../domain/records/rows.ts';
+import type { GuessCounter } from '../../domain/records/pairing-code.ts';
 import type { GuessCounterChange, GuessCountersOfEach } from '../store.ts';
 import type { Database } from './connection/database.ts';
 

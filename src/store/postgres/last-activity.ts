@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import type { DeviceSequence } from '../../domain/events/sequence.ts';
-import type { DeviceActivity, LastActivity, TokenActivity } from '../../domain/records/rows.ts';
+import type { DeviceActivity, LastActivity, TokenActivity } from '../../domain/records/activity.ts';
 import type { Database } from './connection/database.ts';
 import { Batcher } from './rows/batcher.ts';
 import { lookUpLimits } from './rows/versioned-rows.ts';

@@ -8,15 +8,10 @@ import {
 } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { startPeriodicJob } from '../../domain/periodic-job.ts';
+import type { DeviceActivity, LastActivity, TokenActivity } from '../../domain/records/activity.ts';
+import type { AuditEntry } from '../../domain/records/audit.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
-import type {
-  AuditEntry,
-  DeviceActivity,
-  LastActivity,
-  Playlist,
-  Rows,
-  TokenActivity,
-} from '../../domain/records/rows.ts';
+import type { Playlist, Rows } from '../../domain/records/rows.ts';
 import type { ChainKey } from '../audit/audit-chain.ts';
 import { ChangeTopics } from '../change-topics.ts';
 import type {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AuditEntry } from '../../domain/records/rows.ts';
+import type { AuditEntry } from '../../domain/records/audit.ts';
 import type { Store } from '../../store/store.ts';
 import { guid, tenantA, tenantB } from './sample-batch.ts';
 import { type OpenEmptyStore, type StoreTest, testGroup } from './store-test.ts';

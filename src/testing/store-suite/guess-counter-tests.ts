@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { GuessCounter } from '../../domain/records/rows.ts';
+import type { GuessCounter } from '../../domain/records/pairing-code.ts';
 import type { GuessCounterChange, GuessCountersOfEach, Store } from '../../store/store.ts';
 import { assertMatches } from './assert-matches.ts';
 import { type OpenEmptyStore, type StoreTest, testGroup } from './store-test.ts';

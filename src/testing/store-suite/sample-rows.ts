@@ -1,5 +1,5 @@
+import type { AuditEntry } from '../../domain/records/audit.ts';
 import type {
-  AuditEntry,
   Claim,
   Creation,
   Device,

@@ -1,4 +1,4 @@
-import type { GuessCounter } from '../../../src/domain/records/rows.ts';
+import type { GuessCounter } from '../../../src/domain/records/pairing-code.ts';
 import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
 import type { GuessCountersOfEach } from '../../../src/store/store.ts';
 import { GuessChecker } from './checker.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../src/domain/clock.ts';
 import { hasCode, type SignageError } from '../../../src/domain/error.ts';
-import type { AuditEntry } from '../../../src/domain/records/rows.ts';
+import type { AuditEntry } from '../../../src/domain/records/audit.ts';
 import {
   type GuessRateLimit,
   makeGuessRateLimit,

@@ -1,5 +1,5 @@
 import { SignageError } from '../../../src/domain/error.ts';
-import type { GuessCounter } from '../../../src/domain/records/rows.ts';
+import type { GuessCounter } from '../../../src/domain/records/pairing-code.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import type { GuessCounterChange, GuessCountersOfEach } from '../../../src/store/store.ts';
 import { runAttacks } from '../guessing/run-attacks.ts';

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { LastActivity, Screen } from '../../../src/domain/records/rows.ts';
+import type { LastActivity } from '../../../src/domain/records/activity.ts';
+import type { Screen } from '../../../src/domain/records/rows.ts';
 import type { OriginAnswer } from '../../../src/origin/origin.ts';
 import {
   makeServedVersions,

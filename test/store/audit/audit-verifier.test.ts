@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AuditEntry } from '../../../src/domain/records/rows.ts';
+import type { AuditEntry } from '../../../src/domain/records/audit.ts';
 import { type AuditLink, ChainKey, type ChainState } from '../../../src/store/audit/audit-chain.ts';
 import { AuditVerifier, type KeptHead } from '../../../src/store/audit/audit-verifier.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { GuessCounter } from '../../../src/domain/records/rows.ts';
+import type { GuessCounter } from '../../../src/domain/records/pairing-code.ts';
 import { MemoryGuessCounters } from '../../../src/store/json/guess-counters.ts';
 
 const many = 100_000;

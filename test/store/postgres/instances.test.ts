@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hasCode } from '../../../src/domain/error.ts';
-import type { GuessCounter } from '../../../src/domain/records/rows.ts';
+import type { GuessCounter } from '../../../src/domain/records/pairing-code.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { GuessCounterChange, Store, Tx } from '../../../src/store/store.ts';
 import { databaseProxy } from '../../support/database-proxy.ts';

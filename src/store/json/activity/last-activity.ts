@@ -1,5 +1,5 @@
 import { type Clock, minuteMs } from '../../../domain/clock.ts';
-import type { LastActivity, TokenActivity } from '../../../domain/records/rows.ts';
+import type { LastActivity, TokenActivity } from '../../../domain/records/activity.ts';
 import type {
   DocumentOwner,
   RenderedDocument,

@@ -1,5 +1,5 @@
 import { dayMs } from '../../../domain/clock.ts';
-import type { AuditEntry } from '../../../domain/records/rows.ts';
+import type { AuditEntry } from '../../../domain/records/audit.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { AuditPageQuery, Slice } from '../../queries.ts';
 import { damageError } from '../log/damage.ts';

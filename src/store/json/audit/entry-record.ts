@@ -1,5 +1,5 @@
 import { tryParseJson } from '../../../domain/json/try-parse-json.ts';
-import type { AuditEntry } from '../../../domain/records/rows.ts';
+import type { AuditEntry } from '../../../domain/records/audit.ts';
 import { isSealed, type SealedEntry, sealed } from '../../audit/audit-chain.ts';
 import { isDayFile, type LogFilesPosition } from '../log/day-files.ts';
 import { frame } from '../log/frame.ts';

@@ -1,7 +1,7 @@
 import { dayMs } from '../../../domain/clock.ts';
 import { eventId, eventPosition } from '../../../domain/events/event-id.ts';
 import { PageItems } from '../../../domain/page-items.ts';
-import type { AuditEntry } from '../../../domain/records/rows.ts';
+import type { AuditEntry } from '../../../domain/records/audit.ts';
 import type { AuditPageQuery, Slice } from '../../queries.ts';
 import { dayFile, dayStart, type LogFilesPosition } from '../log/day-files.ts';
 import type { FramedLog, LogRange } from '../log/framed-log.ts';

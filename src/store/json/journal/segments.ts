@@ -1,4 +1,5 @@
-import type { AuditEntry, TableName } from '../../../domain/records/rows.ts';
+import type { AuditEntry } from '../../../domain/records/audit.ts';
+import type { TableName } from '../../../domain/records/rows.ts';
 import { type AuditLink, type SealedEntry, sealed } from '../../audit/audit-chain.ts';
 import type { LogFilesPosition } from '../log/day-files.ts';
 import { frame } from '../log/frame.ts';

@@ -1,8 +1,8 @@
 import { dayMs } from '../../../domain/clock.ts';
 import { eventId, eventPosition } from '../../../domain/events/event-id.ts';
 import { PageItems } from '../../../domain/page-items.ts';
+import type { AuditEntry } from '../../../domain/records/audit.ts';
 import { dayOf } from '../../../domain/records/report.ts';
-import type { AuditEntry } from '../../../domain/records/rows.ts';
 import { type ChainKey, isSealed, type SealedEntry } from '../../audit/audit-chain.ts';
 import { startAfter } from '../../audit/chain-start.ts';
 import type { AuditPageQuery, Slice } from '../../queries.ts';

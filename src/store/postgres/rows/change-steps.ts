@@ -1,4 +1,5 @@
-import type { AuditEntry, TableName } from '../../../domain/records/rows.ts';
+import type { AuditEntry } from '../../../domain/records/audit.ts';
+import type { TableName } from '../../../domain/records/rows.ts';
 import { storableText, tableSchemas } from './columns.ts';
 import type { VersionedRow } from './versioned-rows.ts';
 

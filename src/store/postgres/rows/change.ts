@@ -1,5 +1,6 @@
 import { SignageError } from '../../../domain/error.ts';
-import type { AuditEntry, Rows, TableName } from '../../../domain/records/rows.ts';
+import type { AuditEntry } from '../../../domain/records/audit.ts';
+import type { Rows, TableName } from '../../../domain/records/rows.ts';
 import { topicOf } from '../../change-topics.ts';
 import type { KeyHolder, Tx } from '../../store.ts';
 import { type IndexOf, tables, type UniqueOf } from '../../tables.ts';

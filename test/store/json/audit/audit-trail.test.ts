@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dayMs, hourMs } from '../../../../src/domain/clock.ts';
 import { eventPosition } from '../../../../src/domain/events/event-id.ts';
-import type { AuditEntry } from '../../../../src/domain/records/rows.ts';
+import type { AuditEntry } from '../../../../src/domain/records/audit.ts';
 import { AuditTrail } from '../../../../src/store/json/audit/audit-trail.ts';
 import { isValidRecord } from '../../../../src/store/json/log/frame.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
