@@ -21,7 +21,7 @@ export default defineConfig({
     reporters: ['default', new ChromiumReporter()],
     coverage: {
       provider: 'v8',
-      include: ['src/**/*.ts'],
+      include: ['src/service/**/*.ts', 'src/store/**/*.ts'],
       reporter: ['text-summary', 'html'],
       // Checked only with --coverage.
       thresholds: { 'src/service/**/*.ts': covered, 'src/store/**/*.ts': covered },
