@@ -92,7 +92,7 @@ export class DocumentFile implements Adapter<RenderedDocument>, WrittenDocument 
     }
   }
 
-  /** Writes a temporary file, syncs it and renames it. The caller syncs the directory. */
+  /** Writes a temporary file, syncs it and renames it. The caller syncs the folder. */
   async write({ seq, lines }: RenderedDocument): Promise<void> {
     const { size, checksum } = await replaceFile(this.#disk, this.#path, (file) =>
       writeLines(file, lines),
@@ -139,7 +139,7 @@ function decoded(bytes: Buffer): string {
   return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString();
 }
 
-/** Writes a new version of a document. The caller syncs the directory. */
+/** Writes a new version of a document. The caller syncs the folder. */
 export async function writeDocument(
   disk: FileSystem,
   directory: string,

@@ -5,7 +5,7 @@ import { type FileSystem, type OpenFile, writeFully } from './file-system.ts';
 
 const chunkBytes = 1 << 20;
 
-/** Creates a file, writes and syncs it. The caller syncs the directory. */
+/** Creates a file, writes and syncs it. The caller syncs the folder. */
 export async function writeNewFile<T>(
   disk: FileSystem,
   path: string,
@@ -23,7 +23,7 @@ export async function writeNewFile<T>(
 
 /**
  * Replaces a file atomically: writes a temporary file, syncs it and renames it. The caller syncs
- * the directory.
+ * the folder.
  */
 export async function replaceFile<T>(
   disk: FileSystem,
@@ -44,7 +44,7 @@ export async function replaceFile<T>(
   }
 }
 
-/** Replaces a file atomically with these bytes, and syncs its directory. */
+/** Replaces a file atomically with these bytes, and syncs its folder. */
 export async function replaceContents(
   disk: FileSystem,
   path: string,
@@ -54,7 +54,7 @@ export async function replaceContents(
   await disk.syncDirectory(dirname(path));
 }
 
-/** Copies a file atomically: a crash leaves no partial copy. The caller syncs the directory. */
+/** Copies a file atomically: a crash leaves no partial copy. The caller syncs the folder. */
 export async function copyFile(disk: FileSystem, from: string, to: string): Promise<void> {
   const source = await disk.open(from, 'read');
   try {
