@@ -17,7 +17,7 @@ function exchange(seconds: number, more: Partial<Exchange>): Exchange {
   return { ...common, ...more } as unknown as Exchange;
 }
 
-/** The TV had no network until 26 seconds after the power cut, and sent this batch at 30 seconds. */
+/** The TV had no network until 26 s after the power cut, and sent this batch at 30 s. */
 function judge(events: readonly SentEvent[]): string | undefined {
   const exchanges = [
     exchange(-60, { operation: 'getPlaylist' }),
