@@ -14,6 +14,15 @@ export function andThen<T, U>(
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
+/** Returns the values, synchronously if all of them are available. */
+export function allOf<const T extends readonly unknown[]>(
+  values: T,
+): MaybePromise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  return values.some((value) => value instanceof Promise)
+    ? Promise.all(values)
+    : (values as { -readonly [K in keyof T]: Awaited<T[K]> });
+}
+
 /** Returns the result of a call, or of `instead` if the call throws or rejects. */
 export function orElse<T>(
   call: () => MaybePromise<T>,

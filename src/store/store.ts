@@ -64,6 +64,12 @@ export interface Store {
   fleetCounts(nowMs: number): Promise<FleetCounts>;
 
   /**
+   * Returns the summary of the newest playlist of a screen. Returns synchronously when the rows are
+   * in memory.
+   */
+  playlistSummary(screenId: string): MaybePromise<PlaylistSummary | undefined>;
+
+  /**
    * Returns the summaries of the newest playlists of these screens, by the id of the screen. The
    * map has no entry for a screen without a playlist. `signal` stops the work, as in `ListQuery`.
    */

@@ -1,7 +1,7 @@
 import { invalid } from '../../domain/error.ts';
 import { batchSums } from '../../domain/events/batch-counts.ts';
 import { maxBatch, maxEventBytes } from '../../domain/events/event.ts';
-import { andThen } from '../../domain/maybe-promise.ts';
+import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ConfigAnswer, PlaylistAnswer } from '../../service/playlists/playback.ts';
 import type { Services } from '../../service/services.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -84,14 +84,14 @@ export function runtimeHandlers(
       return andThen(playback.config(caller, preconditionOf(request)), configReply);
     },
 
-    async getDeviceChanges({ caller, query, request }): Promise<Reply | HeldAnswer> {
+    getDeviceChanges({ caller, query, request }): MaybePromise<Reply | HeldAnswer> {
       const { after, waitSeconds } = query;
       request.client.isHeld = waitSeconds !== undefined;
       if (after === undefined || waitSeconds === undefined)
-        return {
-          body: await deviceChanges.get(caller),
+        return andThen(deviceChanges.get(caller), (changes) => ({
+          body: changes,
           headers: { 'Cache-Control': 'no-store' },
-        };
+        }));
       return {
         hold: (receiver) =>
           deviceChanges.hold(caller, { after, waitSeconds }, new ChangesListener(receiver)),

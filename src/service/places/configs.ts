@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import { allOf, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
 import {
   type ConfigBody,
@@ -42,10 +42,7 @@ export function readConfigLevels(
   owner: ConfigOwner,
   read: (id: string) => MaybePromise<StoredConfig | undefined>,
 ): MaybePromise<ConfigLevels> {
-  const rows = configIds(owner).map(read);
-  return rows.some((row) => row instanceof Promise)
-    ? Promise.all(rows)
-    : (rows as (StoredConfig | undefined)[]);
+  return allOf(configIds(owner).map(read));
 }
 
 /** Merges the stored configs of all levels (docs/protocol.md §2.4). */

@@ -1,4 +1,5 @@
 import { secondMs } from '../../domain/clock.ts';
+import { andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import type { KeyCheck } from '../auth/key-check.ts';
 import type { DeviceCaller, ServiceDependencies } from '../context.ts';
@@ -30,6 +31,8 @@ interface DeviceChangesOptions {
   checkKey: KeyCheck;
   /** Receives the time between a change and the hint to a TV, in milliseconds. */
   onHint?: ((ms: number) => void) | undefined;
+  /** Returns a random number from 0 to 1. Default: `Math.random`. */
+  draw?: () => number;
 }
 
 /**
@@ -37,13 +40,13 @@ interface DeviceChangesOptions {
  * §2.9). The cursor is a hash of the answer, not a position, so no change can be missed.
  */
 export function makeDeviceChanges(
-  { store, clock, random }: Pick<ServiceDependencies, 'store' | 'clock' | 'random'>,
-  { playback: { current }, checkKey, onHint = () => {} }: DeviceChangesOptions,
+  { store, clock }: Pick<ServiceDependencies, 'store' | 'clock'>,
+  { playback: { current }, checkKey, onHint = () => {}, draw = Math.random }: DeviceChangesOptions,
 ) {
   const holds = new HoldTable();
-  const turns = new Turns<Hold>(clock, hintsPerSecond, async (hold) => {
-    if (hold.state === 'queued') await look(hold);
-  });
+  const turns = new Turns<Hold>(clock, hintsPerSecond, (hold) =>
+    hold.state === 'queued' ? look(hold) : undefined,
+  );
   // A device with many requests fills only this queue, so it does not delay the hints of other
   // devices.
   const replacedTurns = new Turns(clock, replacedPerSecond, answerReplaced);
@@ -59,8 +62,7 @@ export function makeDeviceChanges(
   /** Returns a random end for a hold, so that TVs do not all return at the same moment. */
   function drawnEndStep(waitSeconds: number): number {
     const waitMs = waitSeconds * secondMs;
-    const fraction = (random(1)[0] ?? 0) / 255;
-    const drawnMs = 0.8 * waitMs + fraction * (0.2 * waitMs - timerStepMs);
+    const drawnMs = 0.8 * waitMs + draw() * (0.2 * waitMs - timerStepMs);
     return timerStepOf(clock.now() + drawnMs);
   }
 
@@ -123,26 +125,45 @@ export function makeDeviceChanges(
     timers.add(hold, step);
   }
 
-  /** Reads the current answers for the device. Checks the device key again. */
-  async function read({ keyHash }: Hold): Promise<CurrentAnswers> {
-    return current(checkKey(keyHash, await store.read.findByKeyHash(keyHash)));
+  /**
+   * Checks the device key again, and passes the current answers to `settle`. Passes an error to
+   * `fail` instead. Synchronous if the store is.
+   */
+  function read(
+    { keyHash }: Hold,
+    settle: (answers: CurrentAnswers) => void,
+    fail: (error: unknown) => void,
+  ): MaybePromise<void> {
+    const answers = orElse<CurrentAnswers | undefined>(
+      () =>
+        andThen(store.read.findByKeyHash(keyHash), (holder) => current(checkKey(keyHash, holder))),
+      (error) => {
+        fail(error);
+        return undefined;
+      },
+    );
+    return andThen(answers, (found) => found && settle(found));
   }
 
   /** Looks up the current answers. Then answers the hold, or keeps it waiting. Never rejects. */
-  async function look(hold: Hold): Promise<void> {
+  function look(hold: Hold): MaybePromise<void> {
     if (!holds.all.has(hold)) return;
-    const { isOver, after, listener, wokenAtMs } = hold;
+    const { isOver } = hold;
     timers.delete(hold, hold.dueStep);
     hold.state = 'looking';
     hold.hasChanged = false;
-    let answers: CurrentAnswers;
-    try {
-      answers = await read(hold);
-    } catch (error) {
-      if (remove(hold)) listener.fail(error);
-      return;
-    }
-    const { changes, endsAtMs } = answers;
+    return read(
+      hold,
+      (answers) => settle(hold, isOver, answers),
+      (error) => {
+        if (remove(hold)) hold.listener.fail(error);
+      },
+    );
+  }
+
+  /** Answers a hold if the cursor has changed or the hold is over. Otherwise keeps it waiting. */
+  function settle(hold: Hold, isOver: boolean, { changes, endsAtMs }: CurrentAnswers): void {
+    const { after, listener, wokenAtMs } = hold;
     const hasMoved = changes.cursor !== after;
     if (!hasMoved && !isOver) {
       if (holds.all.has(hold)) wait(hold, endsAtMs);
@@ -154,15 +175,13 @@ export function makeDeviceChanges(
   }
 
   /** Answers a hold that a later request of the same device has replaced. Never rejects. */
-  async function answerReplaced(hold: Hold): Promise<void> {
-    let answers: CurrentAnswers;
-    try {
-      answers = await read(hold);
-    } catch (error) {
-      hold.listener.fail(error);
-      return;
-    }
-    hold.listener.answer(answers.changes);
+  function answerReplaced(hold: Hold): MaybePromise<void> {
+    const { listener } = hold;
+    return read(
+      hold,
+      ({ changes }) => listener.answer(changes),
+      (error) => listener.fail(error),
+    );
   }
 
   /** Keeps the hold waiting for a change, the end of the playlist, or the end of the hold. */
@@ -181,8 +200,8 @@ export function makeDeviceChanges(
     heldCount: () => holds.all.size,
 
     /** Returns the current cursor, with the ETags of the playlist and config. */
-    async get(caller: DeviceCaller): Promise<DeviceChanges> {
-      return (await current(caller)).changes;
+    get(caller: DeviceCaller): MaybePromise<DeviceChanges> {
+      return andThen(current(caller), ({ changes }) => changes);
     },
 
     /**

@@ -2,11 +2,12 @@ import { hash } from 'node:crypto';
 import { BoundedMap } from '../../domain/bounded-map.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { isUnchanged, type Precondition, servedPlaylistEtag } from '../../domain/etag.ts';
-import { andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
+import { allOf, andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import { playlistStatusAt, servedValidUntilSeconds } from '../../domain/records/playlist.ts';
 import type { Device } from '../../domain/records/rows.ts';
 import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../../origin/origin.ts';
+import type { PlaylistSummary } from '../../store/queries.ts';
 import type { DeviceCaller, ServiceDependencies } from '../context.ts';
 import {
   type ConfigLevels,
@@ -161,16 +162,7 @@ export function makePlayback(
     );
   }
 
-  /** Returns the current playlist and config of the device. Does not call the on-demand source. */
-  async function current({
-    device,
-    screen,
-  }: Pick<DeviceCaller, 'device' | 'screen'>): Promise<CurrentAnswers> {
-    const [summaries, levels] = await Promise.all([
-      store.playlistSummaries([screen.id]),
-      orElse(() => configLevels(device), throwConfigFailure),
-    ]);
-    const row = summaries.get(screen.id);
+  function currentAnswers(row: PlaylistSummary | undefined, levels: ConfigLevels): CurrentAnswers {
     const nowMs = clock.now();
     const active = row && playlistStatusAt(row, nowMs) === 'active' ? row : undefined;
     const playlist = active
@@ -185,6 +177,16 @@ export function makePlayback(
       changes: { cursor, playlist, config: { etag } },
       endsAtMs: active?.validUntil ?? undefined,
     };
+  }
+
+  /** Returns the current playlist and config of the device. Does not call the on-demand source. */
+  function current({
+    device,
+    screen,
+  }: Pick<DeviceCaller, 'device' | 'screen'>): MaybePromise<CurrentAnswers> {
+    const summary = store.playlistSummary(screen.id);
+    const levels = orElse(() => configLevels(device), throwConfigFailure);
+    return andThen(allOf([summary, levels]), ([row, rows]) => currentAnswers(row, rows));
   }
 
   return { playlist, config, current };

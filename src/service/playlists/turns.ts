@@ -1,4 +1,5 @@
 import { type Clock, secondMs } from '../../domain/clock.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 
 /** Pause between two rounds. */
 const pauseMs = 5;
@@ -16,7 +17,7 @@ const maxMadeUpMs = 20;
 export class Turns<T> {
   readonly #clock: Clock;
   readonly #perMs: number;
-  readonly #work: (one: T) => Promise<void>;
+  readonly #work: (one: T) => MaybePromise<void>;
   #waiting: T[] = [];
   #inProgress = 0;
   #isPausing = false;
@@ -27,7 +28,7 @@ export class Turns<T> {
    * @param perSecond maximum number of entries whose work begins in a second
    * @param work does the work of one entry, and never rejects
    */
-  constructor(clock: Clock, perSecond: number, work: (one: T) => Promise<void>) {
+  constructor(clock: Clock, perSecond: number, work: (one: T) => MaybePromise<void>) {
     this.#clock = clock;
     this.#perMs = perSecond / secondMs;
     this.#work = work;
@@ -60,7 +61,7 @@ export class Turns<T> {
   #nextRound(): void {
     const round = this.#waiting.splice(0, this.#roundSize());
     this.#inProgress = round.length;
-    for (const one of round) void this.#work(one).then(() => this.#end());
+    for (const one of round) void Promise.resolve(this.#work(one)).then(() => this.#end());
   }
 
   #end(): void {

@@ -101,6 +101,11 @@ export class JsonStore implements Store {
     return countFleet(this.#parts.state.base, this.#parts.lastActivity, nowMs);
   }
 
+  playlistSummary(screenId: string): PlaylistSummary | undefined {
+    this.#refuseClosed();
+    return this.#parts.state.base.playlistSummary(screenId);
+  }
+
   async playlistSummaries(
     screenIds: readonly string[],
     signal?: AbortSignal,

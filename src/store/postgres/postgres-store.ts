@@ -165,6 +165,10 @@ export class PostgresStore implements Store {
     return countFleet(this.#database.query, nowMs);
   }
 
+  playlistSummary(screenId: string): Promise<PlaylistSummary | undefined> {
+    return this.#playlistSummaries.add(screenId);
+  }
+
   async playlistSummaries(
     screenIds: readonly string[],
     signal?: AbortSignal,
@@ -172,7 +176,7 @@ export class PostgresStore implements Store {
     signal?.throwIfAborted();
     const summaries = new Map<string, PlaylistSummary>();
     const add = async (id: string) => {
-      const summary = await this.#playlistSummaries.add(id);
+      const summary = await this.playlistSummary(id);
       if (summary) summaries.set(id, summary);
     };
     await Promise.all(screenIds.map(add));

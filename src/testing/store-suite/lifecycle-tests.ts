@@ -107,6 +107,7 @@ export function readyAndCloseTests(open: OpenEmptyStore): StoreTest[] {
       async () => read.findByKeyHash('any'),
       () => closed.list('venues', { limit: 1 }),
       () => closed.finishedCodes(0, 1),
+      async () => closed.playlistSummary(guid('scre', 1)),
       () => closed.playlistSummaries([guid('scre', 1)]),
       () => closed.appendBatch(batchOf([{ type: 'log', timestamp: 1 }])),
       () => closed.events({ tenantId: tenantA, order: 'asc', limit: 1 }),

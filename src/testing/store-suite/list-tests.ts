@@ -205,7 +205,7 @@ export function listTests(open: OpenEmptyStore): StoreTest[] {
   return tests;
 }
 
-/** Tests of `playlistSummaries`. */
+/** Tests of `playlistSummary` and `playlistSummaries`. */
 export function playlistSummaryTests(open: OpenEmptyStore): StoreTest[] {
   let store: Store;
   const { it, tests } = testGroup('playlistSummaries', open, (opened) => {
@@ -229,10 +229,14 @@ export function playlistSummaryTests(open: OpenEmptyStore): StoreTest[] {
     const expected = new Map([ends, ended].map((row) => [row.id, summaryOf(row)]));
     assert.deepEqual(await store.playlistSummaries(asked), expected);
     assert.deepEqual(await store.playlistSummaries([]), new Map());
+    assert.deepEqual(await store.playlistSummary(ends.id), summaryOf(ends));
+    assert.equal(await store.playlistSummary(guid('scre', 3)), undefined);
     const next = { ...ended, version: 8, state: 'active' as const };
     await put({ playlists: [next] });
     await store.write((tx) => tx.delete('playlists', ends.id));
     assert.deepEqual(await store.playlistSummaries(asked), new Map([[next.id, summaryOf(next)]]));
+    assert.deepEqual(await store.playlistSummary(next.id), summaryOf(next));
+    assert.equal(await store.playlistSummary(ends.id), undefined);
   });
   return tests;
 }

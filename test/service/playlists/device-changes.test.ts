@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { MaybePromise } from '../../../src/domain/maybe-promise.ts';
 import type { DeviceChanges } from '../../../src/domain/records/device-changes.ts';
 import type { DeviceCaller, ServiceDependencies } from '../../../src/service/context.ts';
 import { makeDeviceChanges } from '../../../src/service/playlists/device-changes.ts';
@@ -21,13 +22,17 @@ const tvOf = (id: string): DeviceCaller => {
   return { ...caller, device, screen: { ...caller.screen, id: `screen of ${id}`, deviceId: id } };
 };
 
-/** Holds whose changes and reads are controlled by the test. */
-function setUp({ fraction = 255 } = {}) {
+/**
+ * Holds whose changes and reads are controlled by the test. `isInMemory`: reads are synchronous
+ * unless they are paused. `draw`: the random number from 0 to 1 that sets the end of a hold.
+ */
+function makeHolds({ isInMemory, draw }: { isInMemory: boolean; draw: number }) {
   const clock = new ManualClock();
   let cursor = 'old';
   let endsAtMs: number | undefined;
   let onChange: ((topic: string) => void) | undefined;
-  let pausedRead = Promise.resolve();
+  let pausedRead = isInMemory ? undefined : Promise.resolve();
+  let rejection: Error | undefined;
   const store = {
     read: { findByKeyHash: () => caller },
     watch(_: string, wake: (topic: string) => void) {
@@ -37,15 +42,18 @@ function setUp({ fraction = 255 } = {}) {
       };
     },
   } as unknown as ServiceDependencies['store'];
-  const current = async (): Promise<CurrentAnswers> => {
+  const current = (): MaybePromise<CurrentAnswers> => {
     const changes: DeviceChanges = { cursor, playlist: null, config: { etag: '"c"' } };
-    await pausedRead;
-    return { changes, endsAtMs };
+    const answers = () => ({ changes, endsAtMs });
+    return pausedRead ? pausedRead.then(answers) : answers();
   };
-  const random = () => Uint8Array.of(fraction);
+  const checkKey = () => {
+    if (rejection) throw rejection;
+    return caller;
+  };
   const changes = makeDeviceChanges(
-    { store, clock, random },
-    { playback: { current }, checkKey: () => caller },
+    { store, clock },
+    { playback: { current }, checkKey, draw: () => draw },
   );
   const ends: (string | Error)[] = [];
   const hold = (waitSeconds = 50, by = caller) =>
@@ -67,6 +75,9 @@ function setUp({ fraction = 255 } = {}) {
     publish(next: string) {
       cursor = next;
     },
+    reject(error: Error) {
+      rejection = error;
+    },
     endPlaylistAt(timeMs: number) {
       endsAtMs = timeMs;
     },
@@ -81,13 +92,18 @@ function setUp({ fraction = 255 } = {}) {
   };
 }
 
-describe('a hold', () => {
+describe.each([
+  { place: 'in memory', isInMemory: true },
+  { place: 'in a database', isInMemory: false },
+])('a hold with rows $place', ({ isInMemory }) => {
+  const setUp = ({ draw = 1 } = {}) => makeHolds({ isInMemory, draw });
+
   it('ends at 80 to 100 % of its wait', async () => {
-    for (const { fraction, earliestMs, latestMs } of [
-      { fraction: 0, earliestMs: 40_000, latestMs: 40_100 },
-      { fraction: 255, earliestMs: 49_900, latestMs: 50_000 },
+    for (const { draw, earliestMs, latestMs } of [
+      { draw: 0, earliestMs: 40_000, latestMs: 40_100 },
+      { draw: 1, earliestMs: 49_900, latestMs: 50_000 },
     ]) {
-      const { clock, ends, hold } = setUp({ fraction });
+      const { clock, ends, hold } = setUp({ draw });
       hold(50);
       await settle();
       clock.advance(earliestMs - 1);
@@ -127,6 +143,22 @@ describe('a hold', () => {
     clock.advance(5);
     await settle();
     expect(ends).toEqual(['new']);
+  });
+
+  it('fails once its key is rejected, also when a later one replaces it', async () => {
+    const { changes, ends, hold, reject, tell } = setUp();
+    hold();
+    hold();
+    await settle();
+    const revoked = new Error('revoked');
+    reject(revoked);
+    hold();
+    await settle();
+    expect(ends).toEqual([revoked, revoked]);
+    tell('devices/device-1');
+    await settle();
+    expect(ends).toEqual([revoked, revoked, revoked]);
+    expect(changes.heldCount()).toBe(0);
   });
 
   it('looks again when the playlist ends, and goes on if nothing has changed', async () => {
@@ -181,7 +213,7 @@ describe('a hold', () => {
   });
 
   it('ends in time, and delays no hint, while 10,000 others end', async () => {
-    const { clock, ends, hold, publish, tell } = setUp({ fraction: 0 });
+    const { clock, ends, hold, publish, tell } = setUp({ draw: 0 });
     const other = tvOf('other');
     for (let n = 0; n < 10_000; n++) hold(50, tvOf(`tv-${n}`));
     await settle();
@@ -198,7 +230,7 @@ describe('a hold', () => {
   });
 
   it('ends in time while it waits for its turn', async () => {
-    const { changes, clock, ends, hold, tell } = setUp({ fraction: 0 });
+    const { changes, clock, ends, hold, tell } = setUp({ draw: 0 });
     for (let n = 0; n < 1000; n++) hold(1, tvOf(`tv-${n}`));
     await settle();
     clock.advance(799);
@@ -215,7 +247,7 @@ describe('a hold', () => {
 
   it.each([
     ['2 holds', 1, 1],
-    ['201 holds of one device', 200, 100],
+    ['201 holds of one device', 200, 101],
   ])('is replaced at most 200 times a second: %s', async (_, replaced, atMost) => {
     const { clock, ends, hold } = setUp();
     for (let n = 0; n < replaced + 2; n++) hold();
