@@ -19,10 +19,14 @@ const quick = process.env.BENCH_QUICK === '1';
 /** The limit of open files of a process is often 20,000. */
 const held = quick ? 2000 : 15_000;
 const idleSeconds = quick ? 10 : 60;
+/** Average length of a hold whose `waitSeconds` is 50. */
+const holdSeconds = 45;
 
 interface Tally {
   byStatus: Record<string, number>;
   lost: number;
+  /** Number of holds that have ended. */
+  ended: number;
   /** Times at which a TV got another cursor, in epoch milliseconds. */
   toldAtMs: number[];
 }
@@ -101,6 +105,7 @@ it('memory and CPU of held requests, and playlists of other TVs beside them', as
   const data = await temporaryFolder();
   const [other, ...fleet] = (await fillWithFleet(data, held + 1)) as [BoundTv, ...BoundTv[]];
   const served = await startServed(data, token);
+  await served.stopWatchingHolds();
   await playlistTimes(served, other);
   const alone = share(await playlistTimes(served, other), 0.99);
   const before = await served.usage();
@@ -108,11 +113,15 @@ it('memory and CPU of held requests, and playlists of other TVs beside them', as
   const after = await served.usage();
   await sleep(idleSeconds * 1000);
   const idle = await served.usage();
+  const { ended } = await load.ask<Tally>({});
   const beside = share(await playlistTimes(served, other), 0.99);
   const { byStatus, lost } = await load.ask<Tally>({});
+  const cpuMs = idle.cpuMs - after.cpuMs;
   console.log(
-    `${held} held: ${(((after.residentMB - before.residentMB) * 1024) / held).toFixed(1)} KB each (bar: 12), ` +
-      `${((idle.cpuMs - after.cpuMs) / idleSeconds / 10).toFixed(1)} % of a core (bar: 5); answers ${JSON.stringify(byStatus)}, lost ${lost}`,
+    `${held} held: ${(((after.residentMB - before.residentMB) * 1024) / held).toFixed(1)} KB each (bar: 12); ` +
+      `${(cpuMs / idleSeconds / 10).toFixed(1)} % of a core while ${ended} holds ended in ${idleSeconds} s, ` +
+      `so ${((cpuMs / ended) * 1000).toFixed(0)} µs a hold, and ${((cpuMs / ended) * (held / holdSeconds / 10)).toFixed(1)} % ` +
+      `when each lasts ${holdSeconds} s (bar: 5); answers ${JSON.stringify(byStatus)}, lost ${lost}`,
   );
   console.log(
     `playlists of another TV, p99: alone ${ms(alone)}, beside them ${ms(beside)}, ${(beside / alone).toFixed(2)} times (bar: 1.5)`,

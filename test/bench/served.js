@@ -11,6 +11,7 @@ process.send?.({ url: service.url, startMs });
 process.on('disconnect', () => service.close());
 process.on('message', (message) => {
   if (message === 'reset holds') holds.reset();
+  if (message === 'stop watching holds') holds.stop();
   const { user, system } = process.cpuUsage();
   process.send?.({
     ...holds.longest,

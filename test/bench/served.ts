@@ -17,6 +17,8 @@ export interface Served {
   usage(): Promise<Usage>;
   /** Forgets the longest hold so far. */
   resetHolds(): Promise<void>;
+  /** Stops measuring holds, which takes CPU. */
+  stopWatchingHolds(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -36,6 +38,9 @@ export async function startServed(
     usage: () => program.ask<Usage>('usage'),
     async resetHolds() {
       await program.ask('reset holds');
+    },
+    async stopWatchingHolds() {
+      await program.ask('stop watching holds');
     },
     stop: program.stop,
   };

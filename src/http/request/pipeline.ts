@@ -146,8 +146,8 @@ function makeAnswerOf({
  * docs/protocol.md §1.3. The checks cover the credential, role, body size, content type, JSON
  * syntax, the record in the path, the query and the members of the body. The handler only checks
  * state. The credential is checked again after a body that was not yet buffered, and after a wait
- * for a list slot. If only the credential must be checked, and the store answers synchronously, the
- * result is synchronous too.
+ * for a list slot. If only the credential and the query must be checked, and the store answers
+ * synchronously, the result is synchronous too.
  */
 export function makeOperation<K extends OperationId>(
   services: Services,
@@ -161,6 +161,13 @@ export function makeOperation<K extends OperationId>(
   const isLimited = isList(operation);
   const { body: bodySchema, record } = operation;
   const querySchema = operation.query && schemas[operation.query];
+
+  function readQuery(request: Exchange): unknown {
+    const query = querySchema && check(querySchema, queryObject(request.query()), 'query');
+    // A long poll waits for an event, so its duration is no sign of overload.
+    if (isLongPoll(query)) request.incoming?.admission?.end();
+    return query;
+  }
 
   async function runChecks(
     request: Exchange,
@@ -178,10 +185,8 @@ export function makeOperation<K extends OperationId>(
       sent = parseSent(operation, request, bytes);
     }
     if (record) await services.checkRecord(caller as TenantCaller, record, request.id);
-    const query = querySchema && check(querySchema, queryObject(request.query()), 'query');
+    const query = readQuery(request);
     const body = bodySchema && checkBody(bodySchema, sent.json);
-    // A long poll waits for an event, so its duration is no sign of overload.
-    if (isLongPoll(query)) request.incoming?.admission?.end();
     const slot = isLimited
       ? await enterList(lists, caller as TenantCaller, query, request)
       : undefined;
@@ -202,14 +207,15 @@ export function makeOperation<K extends OperationId>(
     }
   }
 
-  const isDirect = operation.access === 'device' && !bodySchema && !querySchema && !record;
+  const isDirect = operation.access === 'device' && !bodySchema && !record;
   return (request) => {
     const wasComplete = request.incoming?.complete ?? false;
     const authenticated = authenticate(request);
     if (!isDirect) return runChecks(request, authenticated, wasComplete);
     return andThen(authenticated, (caller) => {
       request.incoming?.admission?.verified();
-      const call = { caller, id: request.id, sent: noBody, request } as Call<K>;
+      const query = readQuery(request);
+      const call = { caller, id: request.id, query, sent: noBody, request } as Call<K>;
       return andThen(handler(call), answerOf);
     });
   };
