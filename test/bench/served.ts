@@ -2,7 +2,7 @@ import { nodeOptions } from '../support/node-options.ts';
 import { startProgram } from '../support/program.ts';
 
 /** What the service has used since it started to listen. */
-interface Usage {
+export interface Usage {
   longestHoldMs: number;
   /** The same without the time that the thread waited for a core. */
   longestOwnHoldMs: number;
