@@ -46,11 +46,14 @@ export class CircuitBreaker {
     return this.#state !== 'closed';
   }
 
-  /** Makes the call, or rejects with `origin_skipped`. */
-  run<T>(call: () => Promise<T>): Promise<T>;
-  run<T>(call: () => MaybePromise<T>): MaybePromise<T>;
-  run<T>(call: () => MaybePromise<T>): MaybePromise<T> {
-    if (this.#state === 'closed') return this.#track(call);
+  /**
+   * Makes the call, or rejects with `origin_skipped`. A failed call that is not `counted` never
+   * opens the breaker.
+   */
+  run<T>(call: () => Promise<T>, counted?: boolean): Promise<T>;
+  run<T>(call: () => MaybePromise<T>, counted?: boolean): MaybePromise<T>;
+  run<T>(call: () => MaybePromise<T>, counted = true): MaybePromise<T> {
+    if (this.#state === 'closed') return this.#track(call, counted);
     if (this.#state === 'half-open') {
       this.#state = 'probing';
       void this.#probe(call);
@@ -60,21 +63,21 @@ export class CircuitBreaker {
 
   async #probe(call: () => MaybePromise<unknown>): Promise<void> {
     try {
-      await this.#track(call);
+      await this.#track(call, true);
     } catch {
       // The probe failed. The call that started it was already rejected.
     }
   }
 
-  #track<T>(call: () => MaybePromise<T>): MaybePromise<T> {
+  #track<T>(call: () => MaybePromise<T>, counted: boolean): MaybePromise<T> {
     let answer: MaybePromise<T>;
     try {
       answer = call();
     } catch (error) {
-      return this.#onError(error);
+      return this.#onError(error, counted);
     }
     return answer instanceof Promise
-      ? answer.then(this.#onValue as (value: T) => T, this.#onError)
+      ? answer.then(this.#onValue as (value: T) => T, (error) => this.#onError(error, counted))
       : this.#onValue(answer);
   }
 
@@ -83,12 +86,12 @@ export class CircuitBreaker {
     return value;
   };
 
-  readonly #onError = (error: unknown): never => {
+  #onError(error: unknown, counted: boolean): never {
     const kind = this.#options.classify?.(error) ?? 'failure';
     if (kind === 'success') this.#recordSuccess();
-    else this.#recordFailure(kind === 'failure' ? 1 : 0);
+    else this.#recordFailure(kind === 'failure' && counted ? 1 : 0);
     throw error;
-  };
+  }
 
   #recordSuccess(): void {
     if (this.#failures === 0) return;

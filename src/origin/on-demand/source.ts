@@ -223,7 +223,9 @@ export function makeOnDemandSource({
   }
 
   function guardedCall(screen: Screen, options: AskOptions): Promise<OnDemandAnswer> {
-    const answer = breaker.run(() => startCall(screen, options));
+    // Refreshes do not open the breaker. Otherwise, an operator whose playlists hang could stop the
+    // calls for the TVs of all tenants.
+    const answer = breaker.run(() => startCall(screen, options), !options.isRefresh);
     // While the breaker is open, no request waits, including the request that starts the probe.
     return breaker.isOpen ? answer : waiters.wait(answer);
   }

@@ -157,6 +157,18 @@ describe('the on-demand source', () => {
       expect(await shared).toMatchObject({ content: null });
     });
 
+    it('does not open the breaker when refreshes fail', async () => {
+      const source = sourceOf();
+      for (let failures = 0; failures < 10; failures++) {
+        const failing = source.ask(screenRow(), { isRefresh: true });
+        const outcome = expect(failing).rejects.toThrow('planted');
+        await startRefreshes();
+        asked.at(-1)?.fail(new Error('planted'));
+        await outcome;
+      }
+      expect(source.breaker.isOpen).toBe(false);
+    });
+
     it('is not called while the breaker is open', async () => {
       const source = sourceOf();
       for (let failures = 0; failures < 5; failures++) {
