@@ -18,7 +18,9 @@ const token = `mak_${'TellTheFleet'.repeat(3)}`;
 const quick = process.env.BENCH_QUICK === '1';
 /** The limit of open files of a process is often 20,000. */
 const held = quick ? 2000 : 15_000;
-/** The memory of the first holds includes the young generation of the heap, which grows under load. */
+/**
+ * The memory of the first holds includes the young generation of the heap, which grows under load.
+ */
 const firstHeld = quick ? 500 : 2000;
 const idleSeconds = quick ? 10 : 60;
 /** Average length of a hold whose `waitSeconds` is 50. */
