@@ -58,13 +58,13 @@ export async function replaceContents(
 export async function copyFile(disk: FileSystem, from: string, to: string): Promise<void> {
   const source = await disk.open(from, 'read');
   try {
+    const size = await source.size();
     await replaceFile(disk, to, async (file) => {
-      for (let position = 0; ; ) {
-        const chunk = await readAt(source, position, chunkBytes);
-        if (chunk.length === 0) return;
-        await writeFully(file, chunk);
-        position += chunk.length;
-      }
+      for (let position = 0; position < size; position += chunkBytes)
+        await writeFully(
+          file,
+          await readAt(source, position, Math.min(chunkBytes, size - position)),
+        );
     });
   } finally {
     await source.close();

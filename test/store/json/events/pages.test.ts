@@ -84,14 +84,11 @@ describe('a page of events', () => {
   it('ends after about 32 MiB with a next cursor, even if nothing matched', async () => {
     const { disk, log: events, walk } = await opened();
     const filler = 'x'.repeat(mib - 1000);
-    for (let n = 0; n < 70; n++) {
-      await events.append(
-        batchOf(
-          [log(n, n === 3 || n === 66 ? '' : filler)],
-          n === 3 || n === 66 ? { deviceId: guid('devi', 2) } : {},
-        ),
-      );
-    }
+    const batches = Array.from({ length: 70 }, (_, n) => {
+      const isAsked = n === 3 || n === 66;
+      return batchOf([log(n, isAsked ? '' : filler)], isAsked ? { deviceId: guid('devi', 2) } : {});
+    });
+    await Promise.all(batches.map((batch) => events.append(batch)));
     for (const order of ['asc', 'desc'] as const) {
       disk.readBytes = 0;
       const first = await events.page(query({ order, deviceId: guid('devi', 3) }));
