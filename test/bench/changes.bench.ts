@@ -22,7 +22,7 @@ const held = quick ? 2000 : 15_000;
  * The memory of the first holds includes the young generation of the heap, which grows under load.
  */
 const firstHeld = quick ? 500 : 2000;
-const idleSeconds = quick ? 10 : 60;
+const idleSeconds = 60;
 /** Average length of a hold whose `waitSeconds` is 50. */
 const holdSeconds = 45;
 
@@ -112,13 +112,13 @@ const kilobytes = (before: Usage, after: Usage, count: number) =>
 
 const ms = (value: number) => `${value.toFixed(2)} ms`;
 
-it('memory and CPU of held requests, and playlists of other TVs beside them', async () => {
-  const data = await temporaryFolder();
-  const [other, ...fleet] = (await fillWithFleet(data, held + 1)) as [BoundTv, ...BoundTv[]];
-  const served = await startServed(data, token);
-  await served.stopWatchingHolds();
-  await playlistTimes(served, other);
-  const alone = share(await playlistTimes(served, other), 0.99);
+/** Prints the memory and CPU of holds. Calls `work` when they have been measured. */
+async function measureHolds(
+  title: string,
+  served: Served,
+  fleet: readonly HeldTv[],
+  work = async () => {},
+): Promise<void> {
   const before = await served.usage();
   const load = await holdAll(served, fleet.slice(0, firstHeld));
   const first = await served.usage();
@@ -129,20 +129,36 @@ it('memory and CPU of held requests, and playlists of other TVs beside them', as
   await sleep(idleSeconds * 1000);
   const idle = await served.usage();
   const ended = (await load.ask<Tally>({})).ended - endedBefore;
-  const beside = share(await playlistTimes(served, other), 0.99);
+  await work();
   const { byStatus, lost } = await load.ask<Tally>({});
   const cpuMs = idle.cpuMs - after.cpuMs;
   console.log(
-    `${held} held: ${kilobytes(before, after, held)} KB each, ${kilobytes(first, after, held - firstHeld)} KB without the first ${firstHeld} (bar: 12); ` +
+    `${title}, ${held} held: ${kilobytes(before, after, held)} KB each, ${kilobytes(first, after, held - firstHeld)} KB without the first ${firstHeld} (bar: 12); ` +
       `${(cpuMs / idleSeconds / 10).toFixed(1)} % of a core while ${ended} holds ended in ${idleSeconds} s, ` +
       `so ${((cpuMs / ended) * 1000).toFixed(0)} µs a hold, and ${((cpuMs / ended) * (held / holdSeconds / 10)).toFixed(1)} % ` +
       `when each lasts ${holdSeconds} s (bar: 5); answers ${JSON.stringify(byStatus)}, lost ${lost}`,
   );
-  console.log(
-    `playlists of another TV, p99: alone ${ms(alone)}, beside them ${ms(beside)}, ${(beside / alone).toFixed(2)} times (bar: 1.5)`,
-  );
   await load.stop();
+}
+
+it('memory and CPU of held requests, and playlists of other TVs beside them', async () => {
+  const data = await temporaryFolder();
+  const [other, ...fleet] = (await fillWithFleet(data, held + 1)) as [BoundTv, ...BoundTv[]];
+  const served = await startServed(data, token);
+  await served.stopWatchingHolds();
+  await playlistTimes(served, other);
+  const alone = share(await playlistTimes(served, other), 0.99);
+  await measureHolds('the service', served, fleet, async () => {
+    const beside = share(await playlistTimes(served, other), 0.99);
+    console.log(
+      `playlists of another TV, p99: alone ${ms(alone)}, beside them ${ms(beside)}, ${(beside / alone).toFixed(2)} times (bar: 1.5)`,
+    );
+  });
   await served.stop();
+  const bare = await startServed(data, token, {}, 'bare-holds.js');
+  await playlistTimes(bare, other);
+  await measureHolds('bare node:http', bare, fleet);
+  await bare.stop();
 });
 
 it('one key in 2,000 connections that pipeline holds and never read', async () => {

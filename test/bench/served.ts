@@ -22,14 +22,18 @@ export interface Served {
   stop(): Promise<void>;
 }
 
-/** Starts the built service on a folder, in a process of its own, with these options of `serve`. */
+/**
+ * Starts the built service on a folder, in a process of its own, with these options of `serve`.
+ * `file`: another script that answers the same messages.
+ */
 export async function startServed(
   data: string,
   adminToken: string,
   options: object = {},
+  file = 'served.js',
 ): Promise<Served> {
   const args = [data, adminToken, JSON.stringify(options)];
-  const script = new URL('served.js', import.meta.url);
+  const script = new URL(file, import.meta.url);
   const program = await startProgram<{ url: string; startMs: number }>(script, args, {
     nodeOptions,
   });
