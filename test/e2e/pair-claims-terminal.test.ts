@@ -41,7 +41,9 @@ async function offer(terminal: SignageTerminal, screen: string, claim: string, y
   await terminal.until(new RegExp(`/${screen} \\(\\d of \\d\\)\\. Claim on its TV[^:]*: *$`));
   terminal.type(`${claim}\r`);
   await terminal.until(
-    new RegExp(`Samsung QM55C from 127\\.0\\.0\\.1: pair it with "Venue \\d+/${screen}"\\?[^?]*$`),
+    new RegExp(
+      `Samsung QM55C from 127\\.0\\.0\\.1: pair it with "Venue \\d+/${screen}"\\?\\s+\\(y/N\\)\\s*$`,
+    ),
   );
   terminal.type(yes ? 'y\r' : 'n\r');
 }
