@@ -155,7 +155,7 @@ it('memory and CPU of held requests, and playlists of other TVs beside them', as
     );
   });
   await served.stop();
-  const bare = await startServed(data, token, {}, 'bare-holds.js');
+  const bare = await startServed(data, token, {}, new URL('bare-holds.js', import.meta.url));
   await playlistTimes(bare, other);
   await measureHolds('bare node:http', bare, fleet);
   await bare.stop();

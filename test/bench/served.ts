@@ -24,16 +24,15 @@ export interface Served {
 
 /**
  * Starts the built service on a folder, in a process of its own, with these options of `serve`.
- * `file`: another script that answers the same messages.
+ * `script`: another script that answers the same messages.
  */
 export async function startServed(
   data: string,
   adminToken: string,
   options: object = {},
-  file = 'served.js',
+  script = new URL('served.js', import.meta.url),
 ): Promise<Served> {
   const args = [data, adminToken, JSON.stringify(options)];
-  const script = new URL(file, import.meta.url);
   const program = await startProgram<{ url: string; startMs: number }>(script, args, {
     nodeOptions,
   });
