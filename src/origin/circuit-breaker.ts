@@ -47,13 +47,13 @@ export class CircuitBreaker {
   }
 
   /**
-   * Makes the call, or rejects with `origin_skipped`. A failed call that is not `counted` never
-   * opens the breaker.
+   * Makes the call, or rejects with `origin_skipped`. `isCounted`: whether a failure of the call
+   * counts towards the five failures.
    */
-  run<T>(call: () => Promise<T>, counted?: boolean): Promise<T>;
-  run<T>(call: () => MaybePromise<T>, counted?: boolean): MaybePromise<T>;
-  run<T>(call: () => MaybePromise<T>, counted = true): MaybePromise<T> {
-    if (this.#state === 'closed') return this.#track(call, counted);
+  run<T>(call: () => Promise<T>, isCounted?: boolean): Promise<T>;
+  run<T>(call: () => MaybePromise<T>, isCounted?: boolean): MaybePromise<T>;
+  run<T>(call: () => MaybePromise<T>, isCounted = true): MaybePromise<T> {
+    if (this.#state === 'closed') return this.#track(call, isCounted);
     if (this.#state === 'half-open') {
       this.#state = 'probing';
       void this.#probe(call);
@@ -69,15 +69,15 @@ export class CircuitBreaker {
     }
   }
 
-  #track<T>(call: () => MaybePromise<T>, counted: boolean): MaybePromise<T> {
+  #track<T>(call: () => MaybePromise<T>, isCounted: boolean): MaybePromise<T> {
     let answer: MaybePromise<T>;
     try {
       answer = call();
     } catch (error) {
-      return this.#onError(error, counted);
+      return this.#onError(error, isCounted);
     }
     return answer instanceof Promise
-      ? answer.then(this.#onValue as (value: T) => T, (error) => this.#onError(error, counted))
+      ? answer.then(this.#onValue as (value: T) => T, (error) => this.#onError(error, isCounted))
       : this.#onValue(answer);
   }
 
@@ -86,10 +86,10 @@ export class CircuitBreaker {
     return value;
   };
 
-  #onError(error: unknown, counted: boolean): never {
+  #onError(error: unknown, isCounted: boolean): never {
     const kind = this.#options.classify?.(error) ?? 'failure';
     if (kind === 'success') this.#recordSuccess();
-    else this.#recordFailure(kind === 'failure' && counted ? 1 : 0);
+    else this.#recordFailure(kind === 'failure' && isCounted ? 1 : 0);
     throw error;
   }
 
