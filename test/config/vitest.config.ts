@@ -1,13 +1,17 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { ChromiumReporter } from './chromium-reporter.ts';
 
 const covered = { lines: 95, branches: 95 };
 
+/**
+ * Whole programs, browsers, pseudo-terminals, packaging and fault injection: `npm run test:rest`.
+ */
+const rest = ['test/e2e/**/*.test.ts', 'test/faults/**/*.test.ts'];
+
 export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/postgres-setup.ts'],
     setupFiles: ['test/config/every-file.ts'],
     pool: 'forks',
@@ -19,11 +23,23 @@ export default defineConfig({
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
     reporters: ['default', new ChromiumReporter()],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'quick',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...rest],
+        },
+      },
+      { extends: true, test: { name: 'rest', include: rest } },
+    ],
     coverage: {
+      // `.ci/run` sets it: only the quick tests count.
+      enabled: process.env.COVERAGE === '1',
       provider: 'v8',
       include: ['src/service/**/*.ts', 'src/store/**/*.ts'],
       reporter: ['text-summary', 'html'],
-      // Checked only with --coverage.
       thresholds: { 'src/service/**/*.ts': covered, 'src/store/**/*.ts': covered },
     },
   },
