@@ -84,7 +84,7 @@ describe('the lock of a data folder', () => {
   );
 
   it('goes to one of 20 that find a dead socket concurrently', async () => {
-    for (let turn = 0; turn < 5; turn++) {
+    for (let turn = 0; turn < 2; turn++) {
       await holderOf(join(folder, 'lock.sock')).then((dead) => dead.kill());
       const results = await Promise.allSettled(
         Array.from({ length: 20 }, () => lock(folder, 'darwin')),

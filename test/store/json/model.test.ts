@@ -24,10 +24,12 @@ type Step =
 
 type Action =
   | { changes: { steps: Step[]; fails: boolean }[] }
-  | { restart: 'stop' | 'kill' | 'power cut' }
-  | { minute: true };
+  | { restart: 'stop' | 'kill' | 'power cut'; failAt: number | undefined }
+  | { minute: true; failAt: number | undefined };
 
 const few = fc.nat({ max: 5 });
+/** Number of the disk operation after which all others fail, if any. */
+const failAt = fc.option(fc.nat(30), { nil: undefined });
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
     do: fc.constant('put' as const),
@@ -57,9 +59,10 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       restart: fc.constantFrom('stop' as const, 'kill' as const, 'power cut' as const),
+      failAt,
     }),
   },
-  { weight: 1, arbitrary: fc.constant({ minute: true as const }) },
+  { weight: 1, arbitrary: fc.record({ minute: fc.constant(true as const), failAt }) },
 );
 
 /** Applies one step to the model. Returns the id of the conflicting row. */
@@ -157,14 +160,26 @@ describe('the embedded store', () => {
         const model: Model = { venues: new Map(), past: new Map() };
         let disk = new CrashDisk();
         let store = await openStore('memory:', { disk, clock });
+        const restart = async (how: 'stop' | 'kill' | 'power cut') => {
+          if (how === 'stop') await store.close();
+          else disk = how === 'kill' ? disk.afterKill() : disk.afterPowerCut(0.5);
+          store = await openStore('memory:', { disk, clock });
+        };
         for (const one of actions) {
           if ('minute' in one) {
+            // The checkpoint may crash at any step.
+            if (one.failAt !== undefined) disk.failAt = disk.changes + one.failAt;
             clock.advance(60_000);
-            for (let turn = 0; turn < 10; turn++) await setImmediate();
+            for (let turn = 0; turn < 40; turn++) await setImmediate();
+            if (one.failAt !== undefined) await restart('power cut');
           } else if ('restart' in one) {
-            if (one.restart === 'stop') await store.close();
-            else disk = one.restart === 'kill' ? disk.afterKill() : disk.afterPowerCut();
-            store = await openStore('memory:', { disk, clock });
+            if (one.failAt !== undefined && one.restart !== 'stop') {
+              // The start after a crash may crash, too.
+              disk = disk.afterPowerCut(0.5);
+              disk.failAt = one.failAt;
+              await openStore('memory:', { disk, clock }).catch(() => undefined);
+            }
+            await restart(one.restart);
           } else {
             // Concurrently, so that they share a group commit. The model runs them one after
             // another.

@@ -6,8 +6,9 @@ import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { guid } from '../sample-batch.ts';
+import { batchOf, guid, tenantA } from '../sample-batch.ts';
 import { auditRow, pastPlaylistRow, screenRow, venueRow } from '../sample-rows.ts';
+import { CrashDisk } from './crash-disk.ts';
 import {
   change,
   changeManifest,
@@ -373,6 +374,29 @@ describe('a start after a crash', () => {
       code: 'store_damaged',
       message: expect.stringContaining('does not end where the manifest says'),
     });
+  });
+
+  it('syncs what a killed process had written before it returns it', async () => {
+    const disk = new CrashDisk();
+    const openOn = (one: CrashDisk) =>
+      openStore('memory:', { disk: one, clock: new ManualClock() });
+    const first = await openOn(disk);
+    await put(first, 1);
+    disk.before = (operation) => {
+      if (operation === 'datasync' || operation === 'truncate') throw new Error('killed');
+    };
+    const unavailable = { code: 'unavailable' };
+    await expect(put(first, 2)).rejects.toMatchObject(unavailable);
+    const batch = batchOf([{ type: 'log', timestamp: 1 }], { key: 'one' });
+    await expect(first.appendBatch(batch)).rejects.toMatchObject(unavailable);
+    const killed = disk.afterKill();
+    const second = await openOn(killed);
+    expect(await second.appendBatch(batch)).toBe('repeated');
+    const last = await openOn(killed.afterPowerCut());
+    expect((await last.list('venues', { limit: 9 })).items).toEqual([venueRow(1), venueRow(2)]);
+    expect(await last.appendBatch(batch)).toBe('repeated');
+    const events = await last.events({ tenantId: tenantA, order: 'asc', limit: 10 });
+    expect(events.items).toHaveLength(1);
   });
 
   it('deletes the leftovers of an interrupted checkpoint', async () => {

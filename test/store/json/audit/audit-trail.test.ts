@@ -96,19 +96,6 @@ describe('audit entries', () => {
     expect(await numbers(trail)).toEqual([2, 1, 0]);
   });
 
-  it('keep their order when the clock steps back, and are found by their time', async () => {
-    const { disk, trail, rig, add } = await opened();
-    add(entry(0, noon + dayMs));
-    add(entry(1, noon));
-    for (const step of ['memory', 'file']) {
-      if (step === 'file') await rig.checkpoint();
-      expect(await numbers(trail)).toEqual([1, 0]);
-      expect(await numbers(trail, { to: noon + 1 })).toEqual([1]);
-      expect(await numbers(trail, { from: noon + 1 })).toEqual([0]);
-    }
-    expect(disk.paths()).not.toContain(day20);
-  });
-
   it('are written in slices when there are thousands', async () => {
     const { disk, trail, rig, add } = await opened();
     for (let n = 0; n < 3; n++)
@@ -143,55 +130,6 @@ describe('audit entries', () => {
 });
 
 describe('a checkpoint of the audit trail', () => {
-  it('keeps every entry exactly once if interrupted at any step by a kill or power cut', async () => {
-    let steps = 0;
-    for (let isDone = false; !isDone; ) {
-      const { disk, clock, rig, journal, add } = await opened();
-      add(entry(0), entry(1));
-      await rig.checkpoint();
-      add(entry(2), entry(3));
-      add(entry(4, noon + dayMs));
-      disk.failAt = disk.changes + ++steps;
-      isDone = await rig.checkpoint().then(
-        () => disk.changes <= disk.failAt,
-        () => false,
-      );
-      for (const after of [disk.afterKill(), disk.afterPowerCut(), disk.afterPowerCut(0.5)]) {
-        const next = await opened(after, clock, journal.slice());
-        expect(await numbers(next.trail)).toEqual([4, 3, 2, 1, 0]);
-        next.add(entry(5, noon + dayMs));
-        await next.rig.close();
-        expect(await numbers((await opened(after, clock)).trail)).toEqual([5, 4, 3, 2, 1, 0]);
-        const text = after.text(day20) + after.text(day21);
-        expect(
-          text
-            .trimEnd()
-            .split('\n')
-            .map((line) => JSON.parse(line).entry.details.n),
-        ).toEqual([0, 1, 2, 3, 4, 5]);
-      }
-    }
-    expect(steps).toBeGreaterThan(9);
-  });
-
-  it('loses nothing if it fails, and the next one succeeds', async () => {
-    const { disk, trail, rig, add, again } = await opened();
-    add(entry(0));
-    await rig.checkpoint();
-    add(entry(1));
-    add(entry(2, noon + dayMs));
-    disk.before = (operation, path) => {
-      if (operation === 'write' && path === day21) throw new Error('EIO');
-    };
-    await expect(rig.checkpoint()).rejects.toMatchObject({ code: 'unavailable' });
-    expect(await numbers(trail)).toEqual([2, 1, 0]);
-    disk.before = () => {};
-    add(entry(3, noon + dayMs));
-    await rig.checkpoint();
-    expect(await numbers(trail)).toEqual([3, 2, 1, 0]);
-    expect(await numbers((await again()).trail)).toEqual([3, 2, 1, 0]);
-  });
-
   it('includes the last journal entries after the stop', async () => {
     const { disk, clock, trail, rig, add, journal } = await opened();
     add(entry(0));
@@ -213,7 +151,7 @@ describe('a checkpoint of the audit trail', () => {
     disk.before = (operation, path) => {
       if (operation === 'write' && path === day21) throw new Error('EIO');
     };
-    await expect(rig.checkpoint()).rejects.toThrow();
+    await expect(rig.checkpoint()).rejects.toMatchObject({ code: 'unavailable' });
     await expect(rig.close()).rejects.toThrow();
     disk.before = () => {};
     expect(await numbers((await opened(disk, clock, journal)).trail)).toEqual([1, 0]);
@@ -282,15 +220,6 @@ describe('a page of the audit trail', () => {
     expect(eventPosition(next ?? '')).toBeDefined();
     expect(disk.readBytes).toBeLessThan(36 << 20);
     expect(await walk(trail, { action: 'rare' })).toEqual({ found: [100], pages: 2 });
-  });
-
-  it('is empty after an invalid cursor', async () => {
-    const { trail, add } = await opened();
-    add(entry(0));
-    expect(await trail.page({ tenantIds: [tenantA], limit: 1, after: guid('none', 1) })).toEqual({
-      items: [],
-      next: null,
-    });
   });
 
   it.each([

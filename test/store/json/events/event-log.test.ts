@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { dayMs, minuteMs } from '../../../../src/domain/clock.ts';
 import type { TelemetryEvent } from '../../../../src/domain/events/event.ts';
-import { type FileSystem, nodeFileSystem } from '../../../../src/store/json/disk/file-system.ts';
+import type { FileSystem } from '../../../../src/store/json/disk/file-system.ts';
 import { isValidRecord } from '../../../../src/store/json/log/frame.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { batchOf, guid, impression, tenantA } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
 import { contextOn, type LogRig, openLog } from '../part-rig.ts';
@@ -79,35 +78,6 @@ describe('the lines of a day file', () => {
     const { items } = await next.log.page({ tenantId: tenantA, order: 'asc', limit: 9 });
     expect(items.map(({ receivedAt }) => receivedAt)).toEqual([first, first, first]);
   });
-
-  it('survive a power cut once append has resolved', async () => {
-    const { disk, clock, rig, again } = await opened();
-    for (let n = 0; n < 4; n++) {
-      await Promise.all([
-        rig.log.append(batchOf([log(2 * n)])),
-        rig.log.append(batchOf([log(2 * n + 1)], { key: `${n}` })),
-      ]);
-      clock.advance(dayMs / 2);
-    }
-    const after = await again(disk.afterPowerCut());
-    expect(await numbers(after)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-    expect(await after.log.append(batchOf([log(7)], { key: '3' }))).toBe('repeated');
-  });
-
-  it('work on a real disk', async () => {
-    const folder = await temporaryFolder();
-    const context = contextOn(nodeFileSystem, new ManualClock(), folder);
-    const rig = await openLog(context);
-    await rig.log.append(batchOf([log(1), impression(0)], { key: 'one' }));
-    await rig.checkpoint();
-    await rig.close();
-    const again = await openLog(context);
-    expect(await numbers(again)).toEqual([1, undefined]);
-    expect(await again.log.append(batchOf([log(1), impression(0)], { key: 'one' }))).toBe(
-      'repeated',
-    );
-    await again.close();
-  });
 });
 
 describe('a batch that fails', () => {
@@ -139,40 +109,6 @@ describe('a batch that fails', () => {
     for (const answer of answers) expect(answer).toMatchObject({ reason: { code: 'unavailable' } });
   });
 
-  it('is cut off, if half written, before the next one or at the stop', async () => {
-    const { disk, rig, again } = await opened();
-    await rig.log.append(batchOf([log(1)]));
-    const good = disk.text(day20);
-    let writes = 0;
-    disk.before = (operation) => {
-      if (operation === 'write' && ++writes === 2) throw new Error('EIO');
-    };
-    disk.failAt = disk.changes + 1;
-    await expect(rig.log.append(batchOf([log(2)]))).rejects.toMatchObject({ code: 'unavailable' });
-    disk.failAt = Number.POSITIVE_INFINITY;
-    expect(disk.text(day20).length).toBeGreaterThan(good.length);
-    await rig.close();
-    expect(disk.text(day20)).toBe(good);
-    expect(await numbers(await again(disk))).toEqual([1]);
-  });
-
-  it('is rejected permanently after a failed sync', async () => {
-    const { disk, rig } = await opened();
-    await rig.log.append(batchOf([log(1)]));
-    disk.before = (operation, path) => {
-      if (operation === 'datasync' && path === day20) throw new Error('EIO');
-    };
-    await expect(rig.log.append(batchOf([log(2)], { key: 'two' }))).rejects.toMatchObject({
-      code: 'unavailable',
-    });
-    disk.before = () => {};
-    await expect(rig.log.append(batchOf([log(2)], { key: 'two' }))).rejects.toMatchObject({
-      code: 'unavailable',
-    });
-    expect(rig.log.log.broken).toMatchObject({ code: 'unavailable' });
-    expect(await numbers(rig)).toEqual([1]);
-  });
-
   it('throws unavailable before the start and after the stop', async () => {
     const { rig } = await opened();
     await rig.close();
@@ -182,18 +118,6 @@ describe('a batch that fails', () => {
     await expect(unborn.append(batchOf([log(1)]))).rejects.toMatchObject({ code: 'unavailable' });
     expect(unborn.log.broken).toBeUndefined();
     await unborn.close();
-  });
-
-  it('leaves no empty file at the stop if it was the first of its day', async () => {
-    const { disk, rig, again } = await opened();
-    disk.before = (operation) => {
-      if (operation === 'write') throw new Error('EIO');
-    };
-    await expect(rig.log.append(batchOf([log(1)]))).rejects.toMatchObject({ code: 'unavailable' });
-    disk.before = () => {};
-    await rig.close();
-    expect(disk.paths()).not.toContain(day20);
-    expect(await numbers(await again(disk))).toEqual([]);
   });
 });
 
@@ -282,27 +206,6 @@ describe('a start of the event log', () => {
       await next.log.append(batchOf([log(5)]));
       expect(seqs(after.text(day21))).toEqual([4, 5]);
     }
-  });
-
-  it('syncs what a killed process had written before it returns repeated', async () => {
-    const { disk, clock, rig } = await filled();
-    disk.before = (operation) => {
-      if (operation === 'datasync') disk.failAt = disk.changes;
-    };
-    await expect(rig.log.append(batchOf([log(5)], { key: 'five' }))).rejects.toThrow();
-    expect(disk.text(day21)).toContain('"n":5');
-    expect(disk.afterPowerCut().text(day21)).not.toContain('"n":5');
-    const killed = disk.afterKill();
-    const next = await openLog(contextOn(killed, clock));
-    expect(await next.log.append(batchOf([log(5)], { key: 'five' }))).toBe('repeated');
-    expect(await numbers(await openLog(contextOn(killed.afterPowerCut(), clock)))).toEqual([
-      undefined,
-      2,
-      3,
-      4,
-      undefined,
-      5,
-    ]);
   });
 
   const flip = (text: string, at: number) =>
@@ -413,57 +316,6 @@ describe('a checkpoint of the event log', () => {
     expect(marked(disk)).toBe(9);
     await rig.log.append(large);
     expect(rig.log.takeCheckpointRequest()).toBe(false);
-  });
-
-  it('loses nothing and counts nothing twice if interrupted at any step by a kill or power cut', async () => {
-    let steps = 0;
-    for (let isDone = false; !isDone; ) {
-      const { disk, clock, rig } = await opened();
-      await rig.log.append(batchOf([impression(0, { duration: 1 }), log(1)], { key: 'one' }));
-      clock.advance(minuteMs);
-      await rig.checkpoint();
-      await rig.log.append(batchOf([impression(0, { duration: 2 }), log(2)], { key: 'two' }));
-      clock.advance(minuteMs);
-      disk.failAt = disk.changes + ++steps;
-      isDone = await rig.checkpoint().then(
-        () => disk.changes <= disk.failAt,
-        () => false,
-      );
-      for (const after of [disk.afterKill(), disk.afterPowerCut(), disk.afterPowerCut(0.5)]) {
-        const next = await openLog(contextOn(after, clock));
-        expect(await numbers(next)).toEqual([undefined, 1, undefined, 2]);
-        for (const groupBy of ['campaign', 'screen'] as const) {
-          const report = await next.log.impressions({ tenantId: tenantA, groupBy, by: 'received' });
-          expect(report).toMatchObject([{ impressions: 2, seconds: 3 }]);
-        }
-        expect(
-          await next.log.append(batchOf([impression(0, { duration: 2 }), log(2)], { key: 'two' })),
-        ).toBe('repeated');
-        expect(await next.log.append(batchOf([log(3)], { key: 'three' }))).toBe('stored');
-        await next.close();
-      }
-    }
-    expect(steps).toBeGreaterThan(15);
-  });
-
-  it('has no effect if it fails, and the next one succeeds', async () => {
-    const { disk, clock, rig, again } = await opened();
-    await rig.log.append(batchOf([impression(0)], { key: 'one' }));
-    clock.advance(minuteMs);
-    disk.before = (operation, path) => {
-      if (operation === 'rename' && path.includes('manifest')) throw new Error('EIO');
-    };
-    await expect(rig.checkpoint()).rejects.toThrow('EIO');
-    await rig.log.append(batchOf([impression(0)], { key: 'two' }));
-    const report = () =>
-      rig.log.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' });
-    expect(await report()).toMatchObject([{ impressions: 2 }]);
-    disk.before = () => {};
-    await rig.checkpoint();
-    expect(marked(disk)).toBe(2);
-    expect(await report()).toMatchObject([{ impressions: 2 }]);
-    const next = await again();
-    expect(await next.log.append(batchOf([impression(0)], { key: 'one' }))).toBe('repeated');
   });
 });
 
@@ -585,22 +437,5 @@ describe('purgeBefore of the event log', () => {
     ]);
     expect([written.status, dropped.status]).toEqual(['rejected', 'fulfilled']);
     expect(await seen(rig)).toEqual([3]);
-  });
-});
-
-describe('forget of the event log', () => {
-  it("deletes a device's keys, and keeps those of others", async () => {
-    const { clock, rig, again, disk } = await opened();
-    const batch = (device: number) =>
-      batchOf([log(device)], { key: 'one', deviceId: guid('devi', device) });
-    for (const device of [1, 2]) await rig.log.append(batch(device));
-    clock.advance(minuteMs);
-    await rig.checkpoint();
-    rig.log.forget(guid('devi', 1));
-    rig.log.forget(guid('devi', 3));
-    await rig.close();
-    const next = await again(disk);
-    expect(await next.log.append(batch(1))).toBe('stored');
-    expect(await next.log.append(batch(2))).toBe('repeated');
   });
 });

@@ -164,20 +164,6 @@ describe('the documents of idempotency keys', () => {
     expect(next.keys.find(guid('devi', 1), hex(2))).toBeUndefined();
   });
 
-  it('skip replayed batches that they contain', async () => {
-    const { keys, apply } = makeKeys();
-    const records = Array.from({ length: rememberedKeys }, (_, n) => record(n + 1, 1, n));
-    for (const one of records) apply(one);
-    const documents = new Documents();
-    for (const name of keys.dirty()) await documents.write(name, await keys.render(name));
-    const next = makeKeys();
-    await documents.loadInto(next.keys);
-    for (const one of records.slice(100)) next.apply(one);
-    expect(next.keys.dirty()).toEqual([]);
-    for (let n = 0; n < rememberedKeys; n++)
-      expect(next.keys.find(guid('devi', 1), hex(n))).toBeDefined();
-  });
-
   it('are deleted when the last device is forgotten', async () => {
     const { keys, apply } = makeKeys();
     apply(record(1, 1, 1));

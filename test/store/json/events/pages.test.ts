@@ -117,22 +117,6 @@ describe('a page of events', () => {
     expect(turns).toBeGreaterThanOrEqual(6);
   });
 
-  it('can start in the middle of a batch', async () => {
-    const { log: events } = await opened();
-    for (let batch = 0; batch < 3; batch++)
-      await events.append(batchOf([0, 1, 2].map((n) => log(batch * 3 + n))));
-    const all = (await events.page(query({ order: 'asc' }))).items;
-    for (let at = 0; at < 9; at++) {
-      const after = all[at]!.id;
-      expect(numbers((await events.page(query({ order: 'asc', after }))).items)).toEqual(
-        numbers(all.slice(at + 1)),
-      );
-      expect(numbers((await events.page(query({ after }))).items)).toEqual(
-        numbers(all.slice(0, at)).reverse(),
-      );
-    }
-  });
-
   it('finds a type written with JSON escapes', async () => {
     const { log: events } = await opened();
     const body = Buffer.from(

@@ -98,17 +98,3 @@ it('counts a batch once for its tenant and once for its venue, by ids in lower c
   ]);
   expect(told(counter)).toEqual(new Map(cells));
 });
-
-it('has no count of a key that was never counted', () => {
-  const counter = tallyOf([
-    {
-      scopes: ['a'],
-      day: 'one',
-      group: 'campaign',
-      key: 'known',
-      cell: { impressions: 1, seconds: 2 },
-    },
-  ]);
-  const counts = counter.sections.get(counterGroupOf('campaign', 'a'))?.get('one');
-  expect(counts).toEqual(new Map([['known', { impressions: 1, seconds: 2 }]]));
-});

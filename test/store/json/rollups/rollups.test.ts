@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dayMs, minuteMs } from '../../../../src/domain/clock.ts';
-import { batchSums } from '../../../../src/domain/events/batch-counts.ts';
 import type { TelemetryEvent } from '../../../../src/domain/events/event.ts';
 import {
   dayOf,
@@ -11,7 +10,6 @@ import {
   reportClocks,
   reportGroups,
 } from '../../../../src/domain/records/report.ts';
-import type { EventRecord } from '../../../../src/store/json/events/event-record.ts';
 import { Rollups } from '../../../../src/store/json/rollups/rollups.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { batchOf, guid, impression, tenantA, tenantB } from '../../sample-batch.ts';
@@ -108,7 +106,7 @@ describe('the documents of roll-ups', () => {
   it('of many keys are merged in order, and read only up to the requested group', async () => {
     const { disk, clock, rig } = await opened();
     const put = async (first: number, step: number) => {
-      const screens = Array.from({ length: 6000 / step }, (_, at) =>
+      const screens = Array.from({ length: 4200 / step }, (_, at) =>
         guid('scre', first + at * step),
       );
       await Promise.all(
@@ -122,17 +120,17 @@ describe('the documents of roll-ups', () => {
     await rig.close();
     const [, file = ''] = rollupFiles(disk);
     const lines = disk.text(file).trimEnd().split('\n');
-    expect(lines).toHaveLength(2 * 6004);
+    expect(lines).toHaveLength(2 * 4204);
     expect(lines).toEqual(lines.toSorted());
     const next = await opened(disk);
     disk.readBytes = 0;
     expect(await report(next.rig, 'campaign')).toEqual([
-      { key: guid('camp', 1), impressions: 9000, seconds: 0 },
+      { key: guid('camp', 1), impressions: 6300, seconds: 0 },
     ]);
     expect(disk.readBytes).toBeLessThan(100_000);
     const screens = await report(next.rig, 'screen');
     expect(screens.map(({ key }) => key)).toEqual(
-      Array.from({ length: 6000 }, (_, n) => guid('scre', n)),
+      Array.from({ length: 4200 }, (_, n) => guid('scre', n)),
     );
     expect(screens.every(({ impressions }, n) => impressions === (n % 2 === 0 ? 2 : 1))).toBe(true);
   });
@@ -228,46 +226,6 @@ describe('a report', () => {
   });
 });
 
-describe('a snapshot that fails to be written', () => {
-  it('is written again later', async () => {
-    const rollups = new Rollups({ seq: () => 2, due: () => true });
-    const record = (seq: number, screen: number, tenantId = tenantA): EventRecord => ({
-      seq,
-      receivedAt: noon,
-      tenantId,
-      venueId: guid('venu', 1),
-      screenId: guid('scre', screen),
-      deviceId: guid('devi', 1),
-      sums: batchSums([
-        { type: 'impression', timestamp: noon, campaignId: null, creativeId: undefined },
-      ]),
-    });
-    rollups.apply(record(1, 1));
-    for (const name of rollups.dirty()) await rollups.render(name, undefined);
-    expect(rollups.dirty()).toEqual([]);
-    rollups.apply(record(2, 2));
-    rollups.apply(record(3, 2, tenantB));
-    for (const name of ['rollups-timestamp-2026-11-20', 'rollups-received-2026-11-20'])
-      rollups.failed(name);
-    expect(rollups.dirty()).toHaveLength(2);
-    const rows = await rollups.impressions({
-      tenantId: tenantA,
-      groupBy: 'screen',
-      by: 'received',
-    });
-    expect(rows.map(({ key, impressions }) => [key, impressions])).toEqual([
-      [guid('scre', 1), 1],
-      [guid('scre', 2), 1],
-    ]);
-    expect(
-      await rollups.impressions({ tenantId: tenantA, groupBy: 'campaign', by: 'received' }),
-    ).toEqual([{ key: '', impressions: 2, seconds: 0 }]);
-    expect(
-      await rollups.impressions({ tenantId: tenantB, groupBy: 'screen', by: 'received' }),
-    ).toMatchObject([{ impressions: 1 }]);
-  });
-});
-
 describe('reports in random runs', () => {
   const events = fc.array(
     fc.record({
@@ -276,7 +234,7 @@ describe('reports in random runs', () => {
         fc.integer({ min: noon - 5 * dayMs, max: noon + 5 * dayMs }),
         fc.maxSafeNat(),
       ),
-      campaignId: fc.nat(3).map((n) => guid('camp', n)),
+      campaignId: fc.option(fc.nat(2).map((n) => guid('camp', n))),
       creativeId: fc.nat(3).map((n) => guid('crea', n)),
       duration: fc.option(fc.nat(100), { nil: undefined }),
     }),
@@ -335,7 +293,7 @@ describe('reports in random runs', () => {
       if (day < (bounds.from ?? '') || (bounds.to !== undefined && day >= bounds.to)) continue;
       const keys = {
         day,
-        campaign: event.campaignId!,
+        campaign: event.campaignId ?? '',
         creative: event.creativeId!,
         screen: screenId,
         venue: screenId,
