@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ObjectStore } from '../../../src/origin/object-store/object-store.ts';
+import { maxObjectBytes, type ObjectStore } from '../../../src/origin/object-store/object-store.ts';
 
 const { signal } = new AbortController();
 const bytes = (text: string) => Buffer.from(text);
@@ -55,6 +55,17 @@ export function describeObjectStore(
           await store.put(key, bytes(text), text === '{"a":1}' ? null : await etagOf(key), signal),
         ).toBe(true);
         expect(await textOf(key)).toBe(text);
+      }
+    });
+
+    it('returns no bytes of an object that is larger than the limit', async () => {
+      for (const [size, isRead] of [
+        [maxObjectBytes, true],
+        [maxObjectBytes + 1, false],
+      ] as const) {
+        await store.put(`a/${size}.json`, Buffer.alloc(size, ' '), null, signal);
+        const object = await store.get(`a/${size}.json`, signal);
+        expect([object?.bytes !== undefined, object?.etag]).toEqual([isRead, expect.any(String)]);
       }
     });
 

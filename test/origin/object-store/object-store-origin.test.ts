@@ -12,6 +12,7 @@ import {
   playlistObjectBytes,
 } from '../../../src/origin/object-store/playlist-copies.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { memoryObjectStore } from '../../support/memory-object-store.ts';
 import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
 import { type S3Server, s3Bucket, s3Credentials, startS3Server } from '../../support/s3-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -59,68 +60,38 @@ function garbage(): [string, string][] {
   ];
 }
 
-/** Tests of both kinds of object store. `plant` writes any text in place of the copy. */
-function describeOrigin(
-  name: string,
-  open: () => Promise<{ store: ObjectStore; plant(text: string): Promise<void> }>,
-): void {
-  describe(`the object store as an origin: ${name}`, () => {
-    let store: ObjectStore;
-    let plant: (text: string) => Promise<void>;
-    beforeEach(async () => {
-      ({ store, plant } = await open());
-    });
-    const fetch = () =>
-      makeObjectStoreOrigin(makePlaylistCopies(store, clock), clock).fetch(screen);
-    const hold = async (held: Playlist) => plant(Buffer.from(playlistObjectBytes(held)).toString());
+describe('the object store as an origin', () => {
+  const store = memoryObjectStore();
+  const fetch = () => makeObjectStoreOrigin(makePlaylistCopies(store, clock), clock).fetch(screen);
+  const plant = (text: string) => void store.objects.set(key, text);
+  const hold = (held: Playlist) => plant(Buffer.from(playlistObjectBytes(held)).toString());
 
-    it('answers with the whole copy', async () => {
-      await hold(row);
-      expect(await fetch()).toEqual({ kind: 'playlist', playlist: row });
-    });
-
-    it('has no playlist without a copy', async () => {
-      expect(await fetch()).toEqual({ kind: 'none' });
-    });
-
-    it('answers decided-none for a withdrawn playlist', async () => {
-      await hold({ ...row, state: 'withdrawn' });
-      expect(await fetch()).toEqual({ kind: 'decided-none', version: 7 });
-    });
-
-    it('answers decided-none from its expiry on', async () => {
-      await hold({ ...row, validUntil: clock.now() + 1000 });
-      expect(await fetch()).toMatchObject({ kind: 'playlist' });
-      clock.advance(1000);
-      expect(await fetch()).toEqual({ kind: 'decided-none', version: 7 });
-    });
-
-    it.each(garbage())('fails for a damaged copy: %s', async (_, text) => {
-      await plant(text);
-      await expect(fetch()).rejects.toEqual(failing('origin_bad_answer'));
-    });
-
-    it('fails for a copy larger than any playlist', async () => {
-      await plant(
-        Buffer.from(playlistObjectBytes(row))
-          .toString()
-          .padEnd(maxObjectBytes + 1),
-      );
-      await expect(fetch()).rejects.toEqual(failing('origin_bad_answer'));
-    });
+  it('answers with the whole copy', async () => {
+    hold(row);
+    expect(await fetch()).toEqual({ kind: 'playlist', playlist: row });
   });
-}
 
-describeOrigin('a folder', async () => {
-  const folder = await temporaryFolder();
-  const path = join(folder, key);
-  return {
-    store: makeFileObjectStore(folder),
-    async plant(text) {
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, text);
-    },
-  };
+  it('has no playlist without a copy', async () => {
+    store.objects.clear();
+    expect(await fetch()).toEqual({ kind: 'none' });
+  });
+
+  it('answers decided-none for a withdrawn playlist', async () => {
+    hold({ ...row, state: 'withdrawn' });
+    expect(await fetch()).toEqual({ kind: 'decided-none', version: 7 });
+  });
+
+  it('answers decided-none from its expiry on', async () => {
+    hold({ ...row, validUntil: clock.now() + 1000 });
+    expect(await fetch()).toMatchObject({ kind: 'playlist' });
+    clock.advance(1000);
+    expect(await fetch()).toEqual({ kind: 'decided-none', version: 7 });
+  });
+
+  it.each(garbage())('fails for a damaged copy: %s', async (_, text) => {
+    plant(text);
+    await expect(fetch()).rejects.toEqual(failing('origin_bad_answer'));
+  });
 });
 
 let server: S3Server;
@@ -128,7 +99,7 @@ let store: ObjectStore;
 const opened: ObjectStore[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((one) => one.close())));
 
-async function openS3(): Promise<ObjectStore> {
+async function openS3(): Promise<void> {
   server = await startS3Server();
   store = await openObjectStore(
     `s3://${s3Bucket}?endpoint=${server.endpoint}`,
@@ -136,13 +107,7 @@ async function openS3(): Promise<ObjectStore> {
     clock,
   );
   opened.push(store);
-  return store;
 }
-
-describeOrigin('S3', async () => ({
-  store: await openS3(),
-  plant: async (text) => void server.objects.set(key, text),
-}));
 
 describe('the object store as an origin: an unusable folder', () => {
   const fetchFrom = (one: ObjectStore) =>

@@ -64,18 +64,6 @@ describe('the on-demand source', () => {
     expect(asked.length).toBe(2);
   });
 
-  it('caches "none" as long as a playlist', async () => {
-    const source = sourceOf();
-    const screen = screenRow();
-    const first = source.ask(screen);
-    await turns();
-    asked[0]?.answer(null);
-    expect(await first).toEqual({ content: null });
-    clock.advance(9999);
-    expect(await source.ask(screen)).toEqual({ content: null });
-    expect(asked.length).toBe(1);
-  });
-
   describe('at a refresh', () => {
     const startRefreshes = async (clockMs = 200) => {
       await turns();
@@ -263,13 +251,6 @@ describe('the on-demand source', () => {
       return source;
     };
 
-    it('is not called after five time-outs, and requests fail at once', async () => {
-      const source = await hang();
-      for (let n = 0; n < 100; n++)
-        await expect(source.ask(screenRow())).rejects.toMatchObject({ code: 'origin_skipped' });
-      expect(asked.length).toBe(5);
-    });
-
     it('lets no request wait from then on, neither in a call nor for a slot, and drops queued calls', async () => {
       const source = sourceOf({ concurrency: 6 });
       const early = Promise.allSettled(Array.from({ length: 5 }, () => source.ask(screenRow())));
@@ -291,15 +272,6 @@ describe('the on-demand source', () => {
       expect(source.breaker.isOpen).toBe(true);
       // Slots that became free at that moment may have been taken.
       expect(asked.length).toBeLessThanOrEqual(11);
-    });
-
-    it('is probed every two seconds by one call, and no request waits for it', async () => {
-      const source = await hang();
-      clock.advance(2000);
-      const screen = screenRow();
-      for (let n = 0; n < 100; n++)
-        await expect(source.ask(screen)).rejects.toMatchObject({ code: 'origin_skipped' });
-      expect(asked.length).toBe(6);
     });
 
     it('is called again at most four seconds after it recovered', async () => {
