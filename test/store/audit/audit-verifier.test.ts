@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../src/domain/records/audit.ts';
-import { type AuditLink, ChainKey, type ChainState } from '../../../src/store/audit/audit-chain.ts';
+import {
+  type AuditLink,
+  ChainKey,
+  type ChainState,
+  type SealedEntry,
+} from '../../../src/store/audit/audit-chain.ts';
 import { AuditVerifier, type KeptHead } from '../../../src/store/audit/audit-verifier.ts';
 
 const key = new ChainKey(new Uint8Array(32).fill(7));
@@ -41,7 +46,7 @@ const linkAt = (chain: readonly Linked[], seq: number) =>
 const keptOf = ({ writer, seq, mac }: AuditLink): KeptHead => ({ writer, sequence: seq, mac });
 
 /** Findings of a verification, as `level: what`. */
-function findings(entries: readonly Linked[], state: ChainState, kept?: KeptHead): string[] {
+function findings(entries: readonly SealedEntry[], state: ChainState, kept?: KeptHead): string[] {
   const verifier = new AuditVerifier(key, state, kept);
   const found = entries.flatMap((sealed) => verifier.take(sealed));
   return [...found, ...verifier.end()].map(({ level, what }) => `${level}: ${what}`);
@@ -53,6 +58,65 @@ describe('AuditVerifier', () => {
 
   it('accepts a complete chain with its signed head and a kept head', () => {
     expect(findings(chain, { head }, keptOf(linkAt(chain, 3)))).toEqual([]);
+  });
+
+  const long = chainOf(10) as SealedEntry[];
+  const whole = { head: key.head(linkAt(long as Linked[], 10)) };
+  const at = (index: number) => long[index] as SealedEntry;
+  const inserted = (link?: AuditLink): SealedEntry => ({
+    entry: entryOf(99),
+    ...(link && { link }),
+  });
+  const unlinked = ({ entry }: SealedEntry): SealedEntry => ({ entry });
+  it.each<[string, SealedEntry[], string[]]>([
+    [
+      'changed',
+      long.with(4, { ...at(4), entry: entryOf(99) }),
+      ['the entry, or its link to the previous one, was changed'],
+    ],
+    ['dropped', long.toSpliced(4, 1), ['before it, entry 5 is missing']],
+    [
+      'swapped',
+      long.with(4, at(5)).with(5, at(4)),
+      ['before it, entry 5 is missing', 'the entry is out of order: moved, repeated or inserted'],
+    ],
+    [
+      'repeated',
+      long.toSpliced(5, 0, at(2)),
+      ['the entry is out of order: moved, repeated or inserted'],
+    ],
+    [
+      'inserted without a MAC',
+      long.toSpliced(5, 0, inserted()),
+      ['the entry carries no MAC though entries before it do: inserted, or its MAC was removed'],
+    ],
+    [
+      'inserted with a forged MAC',
+      long.toSpliced(5, 5, inserted({ writer: 'w1', seq: 6, mac: 'f'.repeat(64) })),
+      [
+        'the entry, or its link to the previous one, was changed',
+        'the end of the trail is missing: entries 7 to 10 are missing',
+      ],
+    ],
+    [
+      'cut off at the end',
+      long.slice(0, 7),
+      ['the end of the trail is missing: entries 8 to 10 are missing'],
+    ],
+    ['cut off at the beginning', long.slice(3), ['before it, entries 1 to 3 are missing']],
+    [
+      'stripped of the first MACs',
+      [...long.slice(0, 3).map(unlinked), ...long.slice(3)],
+      ['before it, entries 1 to 3 are missing'],
+    ],
+    [
+      'stripped of all MACs',
+      long.map(unlinked),
+      ['the end of the trail is missing: entries 1 to 10 are missing'],
+    ],
+  ])('reports an entry that was %s', (_, entries, what) => {
+    expect(findings(long, whole)).toEqual([]);
+    expect(findings(entries, whole)).toEqual(what.map((one) => `damage: ${one}`));
   });
 
   it('reports a missing signed head, and a changed one', () => {
