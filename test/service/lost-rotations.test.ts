@@ -5,12 +5,12 @@ import { freshDatabase } from '../support/postgres.ts';
 
 // The full suite is test/faults/rotations.full.ts.
 it.each([
-  ['one store', async () => [await openStore('memory:')], 30],
+  ['one store', async () => [await openStore('memory:')], 10],
   [
     'two stores on one database',
     async () =>
       Promise.all([await freshDatabase()].flatMap((url) => [openStore(url), openStore(url)])),
-    5,
+    2,
   ],
 ] as const)(
   'after rotations with half of the answers lost, each TV has exactly one working key: %s',

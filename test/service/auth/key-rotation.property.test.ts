@@ -11,5 +11,5 @@ it('in any order of rotations, repeats and uses, replaced keys stay revoked and 
   };
   // More rotations than revoked keys are kept, and then the first again.
   const many: Action[] = [0, 1, 2, 3, 4, 5, 0].map((secret) => ({ do: 'rotate', secret }));
-  await fc.assert(fc.asyncProperty(scenarios, tell), { numRuns: 25, examples: [[many]] });
+  await fc.assert(fc.asyncProperty(scenarios, tell), { numRuns: 10, examples: [[many]] });
 });

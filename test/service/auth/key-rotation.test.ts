@@ -5,7 +5,6 @@ import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { mounted } from '../../support/mounted.ts';
-import { freshDatabase } from '../../support/postgres.ts';
 import { expectProblem } from '../../support/problem.ts';
 
 type Service = Awaited<ReturnType<typeof mounted>>;
@@ -23,11 +22,11 @@ function observedStore(store: Store) {
 }
 
 /** Two instances of the service, and a TV with a pending new key. */
-async function setUp(stores?: readonly [Store, Store]) {
+async function setUp() {
   const clock = new ManualClock();
-  const { store, observed } = observedStore(stores?.[0] ?? (await openStore('memory:', { clock })));
+  const { store, observed } = observedStore(await openStore('memory:', { clock }));
   const one = await mounted({ store, clock });
-  const other = await mounted({ store: stores?.[1] ?? store, clock });
+  const other = await mounted({ store, clock });
   const tv = await one.tv();
   const path = `/devices/${tv.screenId}`;
   const rotate = async (service: Service, key: string, secret: string) =>
@@ -52,32 +51,18 @@ async function setUp(stores?: readonly [Store, Store]) {
   };
 }
 
-const memory = async () => undefined;
-async function onDatabase() {
-  const url = await freshDatabase();
-  return [await openStore(url), await openStore(url)] as const;
-}
-
 describe('the first use of a new key', () => {
-  it.each([
-    ['one store', memory],
-    ['two stores on one database', onDatabase],
-  ])(
-    'is recorded once in the store for concurrent requests on two instances with %s',
-    async (_, open) => {
-      const stores = await open();
-      const { one, other, old, newKey, call, keys, audited } = await setUp(stores);
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, n) => call(n % 2 === 0 ? one : other, newKey)),
-      );
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-      expect(await audited('key.activate')).toHaveLength(1);
-      expect((await keys()).map(({ state }) => state)).toEqual(['revoked', 'active']);
-      for (const service of [one, other])
-        expectProblem(await call(service, old), 401, 'device_key_revoked');
-      for (const store of stores ?? []) await store.close();
-    },
-  );
+  it('is recorded once in the store for concurrent requests on two instances', async () => {
+    const { one, other, old, newKey, call, keys, audited } = await setUp();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => call(n % 2 === 0 ? one : other, newKey)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(await audited('key.activate')).toHaveLength(1);
+    expect((await keys()).map(({ state }) => state)).toEqual(['revoked', 'active']);
+    for (const service of [one, other])
+      expectProblem(await call(service, old), 401, 'device_key_revoked');
+  });
 
   it('is an audit entry with the device as actor, and contains no key', async () => {
     const { one, old, newKey, call, audited } = await setUp();
@@ -172,12 +157,5 @@ describe('a rotation', () => {
     ]);
     const text = JSON.stringify(await keys());
     for (const key of issued) expect(text).not.toContain(key.slice(4));
-  });
-
-  it('repeats its answer after a restart and on another instance', async () => {
-    const { store, clock, other, old, newKey, rotate } = await setUp();
-    for (const service of [other, await mounted({ store, clock })]) {
-      expect((await rotate(service, old, 'the-first-secret')).body).toEqual({ apiKey: newKey });
-    }
   });
 });

@@ -118,7 +118,7 @@ describe('the mirror', () => {
         fc.asyncProperty(fc.array(action, { maxLength: 25 }), faults, (actions, injectedFaults) =>
           run(actions, injectedFaults, supportsConditions),
         ),
-        { numRuns: 150 },
+        { numRuns: 60 },
       );
     },
   );

@@ -115,22 +115,6 @@ describe('the mirror', () => {
     });
   });
 
-  it('leaves no outbox entry for a failed change', async () => {
-    const { deps } = start();
-    const change = deps.write(caller, async (tx) => {
-      await tx.put('playlists', {
-        ...(await tx.get('playlists', screen.id)),
-        id: screen.id,
-        tenantId,
-        version: 1,
-        state: 'active',
-      } as never);
-      throw new Error('injected');
-    });
-    await expect(change).rejects.toThrow('injected');
-    expect(await outbox()).toEqual([]);
-  });
-
   it('writes only the newest version after an outage', async () => {
     const { playlists, mirror } = start();
     objects.fault = () => 'before';
@@ -142,19 +126,6 @@ describe('the mirror', () => {
     expect(copyOf(screen)).toMatchObject({ version: 5 });
     expect(putsOf(screen)).toBe(1);
     expect(await outbox()).toEqual([]);
-  });
-
-  it('continues with the outbox after a restart', async () => {
-    const { playlists, mirror } = start();
-    objects.fault = () => 'before';
-    for (const one of screens) await playlists.publish(caller, one.id, publication());
-    await mirror.stop();
-    await store.close();
-    objects.fault = () => 'no';
-    store = await open();
-    expect((await outbox()).length).toBe(30);
-    await settled(clock, start().mirror);
-    await expectEqual(store, objects, clock, screens);
   });
 
   it('continues with an outbox of more than one page', async () => {
@@ -231,29 +202,6 @@ describe('the mirror under concurrent changes', () => {
     }) as never;
     return release;
   }
-
-  it('copies a version published during a copy', async () => {
-    const { playlists, mirror } = start();
-    const release = hold(objects, 'put');
-    await playlists.publish(caller, screen.id, publication());
-    await turns();
-    await playlists.publish(caller, screen.id, publication());
-    release();
-    await settled(clock, mirror);
-    expect(copyOf(screen)).toMatchObject({ version: 2 });
-    expect(await outbox()).toEqual([]);
-  });
-
-  it('never reverts a withdrawal made during a copy', async () => {
-    const { playlists, mirror } = start();
-    const release = hold(objects, 'put');
-    await playlists.publish(caller, screen.id, publication());
-    await turns();
-    await playlists.withdraw(caller, screen.id);
-    release();
-    await settled(clock, mirror);
-    expect(copyOf(screen)).toMatchObject({ version: 1, state: 'withdrawn' });
-  });
 
   it.each([true, false])(
     'writes no older version over a newer one of another instance (conditional writes: %s)',
@@ -396,19 +344,6 @@ describe('the mirror with failing copies', () => {
     }
     expect(objects.objects.size).toBe(30);
     expect(mirror.lag()).toMatchObject({ pending: 0, oldestMs: undefined });
-  });
-
-  it('times out on a call without an answer', async () => {
-    const { playlists, mirror } = start();
-    objects.fault = () => 'hang';
-    await playlists.publish(caller, screen.id, publication());
-    await turns();
-    clock.advance(2000);
-    await turns();
-    expect(mirror.lag()).toMatchObject({ pending: 1, failures: 1 });
-    objects.fault = () => 'no';
-    await settled(clock, mirror);
-    expect(copyOf(screen)).toMatchObject({ version: 1 });
   });
 
   it('logs the first failure, and the recovery', async () => {

@@ -116,7 +116,7 @@ describe('the guesses at the codes of one tenant', () => {
             );
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 
@@ -152,7 +152,7 @@ describe('the guesses at the codes of one tenant', () => {
         expect(decide.guess('10.9.1.1')).toEqual(['a']);
         expect(decide.decide('10.9.1.2', 'a')).toBeUndefined();
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 });
@@ -192,7 +192,7 @@ describe('the guesses of few sources', () => {
           expect(peak(tries, Math.max(15, ttlMinutes) * minute)).toBeLessThanOrEqual(10);
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 });
