@@ -72,7 +72,7 @@ describe('a backup', () => {
   it('has everything acknowledged before it was requested, and no partial change, on a busy store', {
     timeout: 120_000,
   }, async () => {
-    await backUpUnderLoad({ clock: new ManualClock(), rounds: 4, perRound: 40 });
+    await backUpUnderLoad({ clock: new ManualClock(), rounds: 2, perRound: 20 });
   });
 
   it('of a store in memory can be restored into a folder', async () => {
@@ -240,7 +240,7 @@ describe('restoreStore', () => {
     const backup = await backupOf();
     const parent = await temporaryFolder();
     const folder = join(parent, 'data');
-    for (let end = 0; end < backup.length - 2 * 512; end += Math.ceil(backup.length / 60)) {
+    for (let end = 0; end < backup.length - 2 * 512; end += Math.ceil(backup.length / 20)) {
       await expect(restoreStore(streamOf(backup.subarray(0, end)), folder)).rejects.toMatchObject({
         code: 'backup_unusable',
       });

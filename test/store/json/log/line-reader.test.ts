@@ -86,11 +86,11 @@ describe('lines', () => {
 });
 
 describe('seekLine', () => {
-  it.each([0, 1, 5, 20_000])(
+  it.each([0, 1, 5, 2_000])(
     'finds the first line for which before is false, in %i lines',
     async (count) => {
       const { text, offsets } = numbered(count, 50);
-      for (const wanted of [0, 1, 3, 777, 10_000, 19_999, 20_000].filter((n) => n <= count)) {
+      for (const wanted of [0, 1, 3, 77, 1_000, 1_999, 2_000].filter((n) => n <= count)) {
         const file = fileOf(text);
         const found = await seekLine(
           file,
@@ -98,7 +98,7 @@ describe('seekLine', () => {
           (head) => Number.parseInt(head.toString(), 10) < wanted,
         );
         expect(found).toBe(offsets[wanted] ?? text.length);
-        expect(file.reads).toBeLessThan(60);
+        expect(file.reads).toBeLessThan(40);
       }
     },
   );
@@ -118,7 +118,7 @@ describe('seekLine', () => {
         );
         expect(found).toBe(lines.slice(0, wanted).join('').length);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });

@@ -1,26 +1,23 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../../../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../../../src/store/open.ts';
 import type { Store, Tx } from '../../../../src/store/store.ts';
 import { diskFull, type FaultyDisk, faultyDisk } from '../../../support/faulty-disk.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { guid, tenantA } from '../../sample-batch.ts';
 import { auditRow, pastPlaylistRow, playlistRow, venueRow } from '../../sample-rows.ts';
+import { CrashDisk } from '../crash-disk.ts';
 
 const unavailable = expect.objectContaining({ code: 'unavailable' });
 const first = guid('venu', 1);
 
 describe('a write while the disk is slow or failing', () => {
-  let folder: string;
+  let crash: CrashDisk;
   let disk: FaultyDisk;
   let store: Store;
   const open = async () => {
-    disk = faultyDisk(nodeFileSystem);
-    store = await openStore(folder, { disk, clock: new ManualClock() });
+    disk = faultyDisk(crash);
+    store = await openStore('memory:', { disk, clock: new ManualClock() });
   };
   const put = (number: number, name?: string) =>
     store.write((tx) => tx.put('venues', venueRow(number, name === undefined ? {} : { name })));
@@ -48,7 +45,7 @@ describe('a write while the disk is slow or failing', () => {
   };
 
   beforeEach(async () => {
-    folder = await temporaryFolder();
+    crash = new CrashDisk();
     await open();
     return () => store.close();
   });
@@ -211,11 +208,11 @@ describe('a write while the disk is slow or failing', () => {
     };
     await expect(put(2)).rejects.toEqual(unavailable);
     await store.close();
-    expect((await readFile(join(folder, 'manifest.json'))).toString()).toContain('"clean":false');
+    expect(crash.text('memory:/manifest.json')).toContain('"clean":false');
     await open();
     expect((await store.list('venues', { limit: 5 })).items).toEqual([venueRow(1)]);
     expect(
-      (await readdir(join(folder, 'journal'))).filter((name) => name.includes('.torn-')),
+      crash.paths().filter((path) => path.includes('/journal/') && path.includes('.torn-')),
     ).toHaveLength(1);
   });
 
@@ -256,7 +253,7 @@ describe('a write while the disk is slow or failing', () => {
     const items = JSON.stringify('x'.repeat(6 * 1024 * 1024));
     for (const version of [1, 2, 3, 4])
       await store.write((tx) => tx.put('playlists', playlistRow(1, version, { items })));
-    const segments = await nodeFileSystem.list(`${folder}/journal`);
+    const segments = await crash.list('memory:/journal');
     expect(segments.sort()).toContain('0000000000000004-000001.log');
     await store.close();
     await open();
