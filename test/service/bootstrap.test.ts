@@ -1,208 +1,191 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
-import type { ServeOptions } from '../../src/serve/serve-options.ts';
-import { type Running, serve, serveOn } from '../../src/serve.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hashKey } from '../../src/domain/api-key.ts';
+import { SignageError } from '../../src/domain/error.ts';
+import { makeIdSource } from '../../src/domain/id.ts';
+import type { Token } from '../../src/domain/records/rows.ts';
+import { serve } from '../../src/serve.ts';
+import { bootstrap, checkAdminToken } from '../../src/service/bootstrap.ts';
 import { decorateStore } from '../../src/service/store-decorator.ts';
 import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { tenantRow, tokenRow } from '../store/sample-rows.ts';
 import { withTx } from '../support/defective-store.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-let running: Running | undefined;
-afterEach(() => running?.close());
-
-/** Restarts the service on the same folder. */
-async function start(store: string, options: ServeOptions = {}): Promise<Running> {
-  await running?.close();
-  running = await serve({ port: 0, store, ...options });
-  return running;
-}
-
-async function ask(
-  token: string | undefined,
-  path: string,
-  init: RequestInit = {},
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
-): Promise<{ status: number; body: any }> {
-  const response = await fetch(`${running!.url}${path}`, {
-    ...init,
-    headers: { Authorization: `Bearer ${token}`, ...init.headers },
-  });
-  return { status: response.status, body: await response.json() };
-}
-
-const post = (token: string, path: string, body: object) =>
-  ask(token, path, {
-    method: 'POST',
-    body: JSON.stringify(body),
-    headers: { 'Content-Type': 'application/json' },
-  });
-
-const platformTokens = async (token: string) =>
-  (await ask(token, '/v1/tokens')).body.items
-    .filter((one: { role: string }) => one.role === 'platform')
-    .map(({ name }: { name: string }) => name);
-
-/** Returns the contents of all files in a folder. */
-const filesIn = (folder: string) =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
-    .join('\n');
-
 const [first, second] = ['mak_firstFirstFirstFirstFirst', 'mak_secondSecondSecondSecond'] as const;
+const clock = new ManualClock();
+let store: Store;
+beforeEach(async () => {
+  store = await openStore('memory:', { clock });
+});
+afterEach(() => store.close());
+
+const start = (adminToken?: string, makesToken?: boolean, on = store) =>
+  bootstrap(
+    { store: on, clock, random: randomBytes, newId: makeIdSource(clock, randomBytes) },
+    adminToken,
+    makesToken,
+  );
+const rowOf = (token = '') => store.read.find('tokens', 'hash', hashKey(token));
+const tenants = async () =>
+  (await store.list('tenants', { limit: 9 })).items.map(({ name }) => name);
+const platformTokens = async () =>
+  (await store.list('tokens', { limit: 9, where: { role: 'platform' } })).items
+    .map(({ name }) => name)
+    .toSorted();
+const audited = async () =>
+  (await store.audit({ tenantIds: [null, ...(await tenantIds())], limit: 20 })).items;
+const tenantIds = async () => (await store.list('tenants', { limit: 9 })).items.map(({ id }) => id);
+const put = (number: number, fields: Partial<Token>) =>
+  store.write((tx) => tx.put('tokens', tokenRow(number, { tenantId: null, ...fields })));
 
 describe('the first start', () => {
-  it('creates a tenant named default and one platform token, displayed once', async () => {
-    const folder = await temporaryFolder();
-    const { adminToken } = await start(folder);
-    expect(adminToken).toMatch(/^mak_[0-9A-Za-z]{49}$/);
-    expect((await ask(adminToken, '/v1/tenants')).body.items).toEqual([
-      expect.objectContaining({ name: 'default' }),
+  it('creates a tenant named default and one platform token, which it returns once', async () => {
+    const { token } = await start();
+    expect(token).toMatch(/^mak_[0-9A-Za-z]{49}$/);
+    const row = await rowOf(token);
+    expect(row).toMatchObject({ name: 'first start', role: 'platform', bootstrap: false });
+    expect(JSON.stringify(row)).not.toContain(token?.slice(4));
+    expect(await start()).toEqual({ token: undefined });
+    expect([await tenants(), await platformTokens()]).toEqual([['default'], ['first start']]);
+    const system = { kind: 'system', id: null, name: null };
+    expect((await audited()).map(({ action, actor }) => [action, actor])).toEqual([
+      ['token.create', system],
+      ['tenant.create', system],
     ]);
-    expect((await ask(adminToken, '/v1/me')).body).toMatchObject({
-      role: 'platform',
-      tenantName: 'default',
-    });
-    expect((await ask(adminToken, '/v1/tokens')).body.items).toHaveLength(1);
-    const again = await start(folder);
-    expect(again.adminToken).toBeUndefined();
-    expect((await ask(adminToken, '/v1/me')).status).toBe(200);
-    expect((await ask(adminToken, '/v1/tenants')).body.items).toHaveLength(1);
-    await running?.close();
-    expect(filesIn(folder)).not.toContain(adminToken!.slice(4));
   });
 
-  it('with a given token that expires makes it a token that does not expire', async () => {
-    const folder = await temporaryFolder();
-    await start(folder, { adminToken: first });
-    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
-    const brief = (await post(first, '/v1/tokens', { name: 'Brief', role: 'platform', expiresAt }))
-      .body;
-    expect((await ask(brief.token, '/v1/me')).body.expiresAt).toBe(expiresAt);
-    await start(folder, { adminToken: brief.token });
-    expect((await ask(brief.token, '/v1/me')).body).toMatchObject({
-      tokenId: brief.id,
-      expiresAt: null,
-    });
-    expect(await platformTokens(brief.token)).toEqual(['Brief']);
-  });
-
-  it('with a given token creates no other', async () => {
-    const { adminToken } = await start(await temporaryFolder(), { adminToken: first });
-    expect(adminToken).toBe(first);
-    expect(await platformTokens(first)).toEqual(['bootstrap']);
-  });
-
-  it('leaves existing tenants alone: a second start creates no tenant, even if the first was renamed', async () => {
-    const folder = await temporaryFolder();
-    const { adminToken } = await start(folder);
-    const [tenant] = (await ask(adminToken, '/v1/tenants')).body.items;
-    const init = {
-      method: 'PATCH',
-      body: '{"name":"Aurora"}',
-      headers: { 'Content-Type': 'application/json' },
-    };
-    await ask(adminToken, `/v1/tenants/${tenant.id}`, init);
-    await start(folder, { adminToken: first });
-    expect((await ask(first, '/v1/tenants')).body.items).toEqual([
-      expect.objectContaining({ id: tenant.id, name: 'Aurora' }),
+  it('can take its token back, and the next start creates another', async () => {
+    const { token, takeBack } = await start();
+    await takeBack?.();
+    await takeBack?.();
+    expect(await platformTokens()).toEqual([]);
+    expect((await audited()).map(({ action }) => action)).toEqual([
+      'token.delete',
+      'token.create',
+      'tenant.create',
     ]);
+    const next = await start();
+    expect(next.token).toMatch(/^mak_/);
+    expect(next.token).not.toBe(token);
+    expect(await tenants()).toEqual(['default']);
+  });
+
+  it('invalid_option without a token if it may create none, and nothing is changed', async () => {
+    await expect(start(undefined, false)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('SIGNAGE_ADMIN_TOKEN'),
+    });
+    expect(await tenants()).toEqual([]);
+    expect(await start(first, false)).toEqual({ token: first });
+    expect(await start(undefined, false)).toEqual({ token: undefined });
+    expect(await platformTokens()).toEqual(['bootstrap']);
+  });
+
+  it('of a store with tenants creates none', async () => {
+    await store.write((tx) => tx.put('tenants', tenantRow(1, { name: 'Aurora' })));
+    await start(first);
+    expect([await tenants(), await platformTokens()]).toEqual([['Aurora'], ['bootstrap']]);
+  });
+
+  it('is tried three times if another instance makes the same records meanwhile', async () => {
+    let failures = 2;
+    const racing = decorateStore(store, {
+      write: (change) =>
+        failures-- > 0
+          ? Promise.reject(new SignageError('conflict', 'another instance was first'))
+          : store.write(change),
+    } as Partial<Store>);
+    expect(await start(first, true, racing)).toEqual({ token: first });
+    failures = 3;
+    await expect(start(first, true, racing)).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  it('of a service returns a token that works, and later starts return none', async () => {
+    const folder = await temporaryFolder();
+    const tokens: (string | undefined)[] = [];
+    for (let time = 0; time < 2; time++) {
+      await using service = await serve({ port: 0, store: folder });
+      tokens.push(service.adminToken);
+      const headers = { Authorization: `Bearer ${tokens[0]}` };
+      expect((await fetch(`${service.url}/v1/me`, { headers })).status).toBe(200);
+    }
+    expect(tokens).toEqual([expect.stringMatching(/^mak_/), undefined]);
   });
 });
 
 describe('SIGNAGE_ADMIN_TOKEN', () => {
   it('is the bootstrap token at every start, and the same value changes nothing', async () => {
-    const folder = await temporaryFolder();
-    await start(folder, { adminToken: first });
-    const { tokenId } = (await ask(first, '/v1/me')).body;
-    const entries = (await ask(first, '/v1/audit')).body.items;
-    expect((await start(folder, { adminToken: first })).adminToken).toBe(first);
-    expect((await ask(first, '/v1/me')).body.tokenId).toBe(tokenId);
-    expect((await ask(first, '/v1/audit')).body.items).toEqual(entries);
+    expect(await start(first)).toEqual({ token: first });
+    const before = [await rowOf(first), await audited()];
+    expect(await start(first)).toEqual({ token: first });
+    expect(await start()).toEqual({ token: undefined });
+    expect([await rowOf(first), await audited()]).toEqual(before);
+    expect(await platformTokens()).toEqual(['bootstrap']);
   });
 
   it('replaces the previous one when it changes, with an audit entry', async () => {
-    const folder = await temporaryFolder();
-    await start(folder, { adminToken: first });
-    const { tokenId } = (await ask(first, '/v1/me')).body;
-    await start(folder, { adminToken: second });
-    expect((await ask(first, '/v1/me')).body).toMatchObject({
-      status: 401,
-      code: 'credential_invalid',
-    });
-    expect(await platformTokens(second)).toEqual(['bootstrap']);
-    const { items } = (await ask(second, '/v1/audit?limit=2')).body;
-    expect(items).toEqual([
-      expect.objectContaining({
-        action: 'token.create',
-        actor: { kind: 'system', id: null, name: null },
-      }),
-      expect.objectContaining({ action: 'token.delete', subject: { kind: 'token', id: tokenId } }),
-    ]);
-  });
-
-  it('still works after a start without it', async () => {
-    const folder = await temporaryFolder();
-    await start(folder, { adminToken: first });
-    expect((await start(folder)).adminToken).toBeUndefined();
-    expect((await ask(first, '/v1/me')).status).toBe(200);
+    await start(first);
+    const id = (await rowOf(first))?.id;
+    await start(second);
+    expect(await rowOf(first)).toBeUndefined();
+    expect(await platformTokens()).toEqual(['bootstrap']);
+    const [created, deleted] = await audited();
+    expect(created).toMatchObject({ action: 'token.create' });
+    expect(deleted).toMatchObject({ action: 'token.delete', subject: { kind: 'token', id } });
   });
 
   it('is an additional token next to that of the first start', async () => {
-    const folder = await temporaryFolder();
-    const { adminToken } = await start(folder);
-    await start(folder, { adminToken: first });
-    expect((await ask(adminToken, '/v1/me')).status).toBe(200);
-    expect(await platformTokens(first)).toEqual(['first start', 'bootstrap']);
+    const { token } = await start();
+    await start(first);
+    expect(await rowOf(token)).toBeDefined();
+    expect(await platformTokens()).toEqual(['bootstrap', 'first start']);
   });
 
   it('may be the token of the first start, and a changed value replaces that token, too', async () => {
-    const folder = await temporaryFolder();
-    const { adminToken } = await start(folder);
-    await start(folder, { adminToken: adminToken! });
-    expect(await platformTokens(adminToken!)).toEqual(['first start']);
-    await start(folder, { adminToken: second });
-    expect((await ask(adminToken, '/v1/me')).status).toBe(401);
-    expect(await platformTokens(second)).toEqual(['bootstrap']);
+    const { token } = await start();
+    await start(token);
+    expect(await platformTokens()).toEqual(['first start']);
+    await start(second);
+    expect(await platformTokens()).toEqual(['bootstrap']);
+  });
+
+  it('that would expire becomes a token that does not', async () => {
+    await start(first);
+    await put(1, { name: 'Brief', role: 'platform', hash: hashKey(second), expiresAt: 1 });
+    await start(second);
+    expect(await rowOf(second)).toMatchObject({ bootstrap: true, expiresAt: null });
+    expect(await platformTokens()).toEqual(['Brief']);
   });
 
   it('gets another name when a platform or backup token already has its name', async () => {
-    const folder = await temporaryFolder();
-    const { adminToken } = await start(folder);
-    await post(adminToken!, '/v1/tokens', { name: 'Bootstrap', role: 'platform' });
-    await post(adminToken!, '/v1/tokens', { name: 'bootstrap 2', role: 'backup' });
-    await start(folder, { adminToken: first });
-    expect((await ask(first, '/v1/me')).body.name).toBe('bootstrap 3');
-    expect(await platformTokens(first)).toEqual(['first start', 'Bootstrap', 'bootstrap 3']);
+    await start();
+    await put(1, { name: 'Bootstrap', role: 'platform' });
+    await put(2, { name: 'bootstrap 2', role: 'backup' });
+    await start(first);
+    expect((await rowOf(first))?.name).toBe('bootstrap 3');
   });
 
   it('is rejected when it is a tenant’s token, which still works', async () => {
-    const folder = await temporaryFolder();
-    const { adminToken } = await start(folder);
-    const { token } = (
-      await post(adminToken!, '/v1/tokens', { name: 'Night shift', role: 'viewer' })
-    ).body;
-    await expect(start(folder, { adminToken: token })).rejects.toMatchObject({
-      code: 'invalid_option',
-    });
-    await start(folder);
-    expect((await ask(token, '/v1/me')).body.role).toBe('viewer');
+    await start();
+    const row = { name: 'Night shift', role: 'viewer', hash: hashKey(first) } as const;
+    await put(1, { ...row, tenantId: (await tenantIds())[0] ?? '' });
+    await expect(start(first)).rejects.toMatchObject({ code: 'invalid_option' });
+    expect(await rowOf(first)).toMatchObject(row);
+    expect(await platformTokens()).toEqual(['first start']);
   });
 
   it('is not mistaken for a tenant’s token when another instance adds it between two reads', async () => {
-    const folder = await temporaryFolder();
-    await start(folder, { adminToken: first });
-    await running?.close();
-    const open: typeof openStore = async (...given) => {
-      const store = await openStore(...given);
-      return decorateStore(
-        store,
-        withTx(store, () => ({ select: async () => [] })),
-      );
-    };
-    running = await serveOn(open, { port: 0, store: folder, adminToken: first });
-    expect((await ask(first, '/v1/me')).status).toBe(200);
+    await start(first);
+    const behind = decorateStore(
+      store,
+      withTx(store, () => ({ select: async () => [] })),
+    );
+    expect(await start(first, true, behind)).toEqual({ token: first });
   });
 
   it.each([
@@ -214,23 +197,22 @@ describe('SIGNAGE_ADMIN_TOKEN', () => {
     `dak_${'x'.repeat(30)}`,
     `mak_${'ä'.repeat(24)}`,
     ` ${first}`,
-  ])('rejects a start with %j, and changes nothing', async (adminToken) => {
-    const folder = await temporaryFolder();
-    const refused = serve({ port: 0, store: join(folder, 'data'), adminToken });
-    await expect(refused).rejects.toMatchObject({
-      code: 'invalid_option',
-      message: expect.stringContaining('mak_'),
-    });
-    if (adminToken !== '')
-      await expect(refused).rejects.not.toMatchObject({
-        message: expect.stringContaining(adminToken.slice(4) || 'x'.repeat(9)),
-      });
-    expect(readdirSync(folder)).toEqual([]);
+  ])('rejects %j', (adminToken) => {
+    const secret = adminToken.slice(4) || 'x'.repeat(9);
+    expect(() => checkAdminToken(adminToken)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: expect.not.stringContaining(secret),
+      }),
+    );
   });
 
-  it('accepts 24 characters', async () => {
-    const adminToken = `mak_${'x'.repeat(24)}`;
-    await start(await temporaryFolder(), { adminToken });
-    expect((await ask(adminToken, '/v1/me')).status).toBe(200);
+  it('may have 24 characters, and is checked before a start touches the store', async () => {
+    checkAdminToken(`mak_${'x'.repeat(24)}`);
+    checkAdminToken(undefined);
+    const folder = await temporaryFolder();
+    const refused = serve({ port: 0, store: join(folder, 'data'), adminToken: 'mak_' });
+    await expect(refused).rejects.toThrow('mak_ and at least 24');
+    expect(readdirSync(folder)).toEqual([]);
   });
 });
