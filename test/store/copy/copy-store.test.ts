@@ -10,7 +10,7 @@ import { freshDatabase } from '../../support/postgres.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
 import { auditRow } from '../sample-rows.ts';
-import { contentsOf, fillStore, sampleBatch } from './sample-store.ts';
+import { contentsOf, fillStore, sampleBatch, sampleFolder } from './sample-store.ts';
 
 const clock = new ManualClock();
 const copy = (from: string, to: string) => copyStore(from, to, { clock });
@@ -29,9 +29,7 @@ const folder = async () => join(await temporaryFolder(), 'data');
 let original: string;
 let contents: object;
 beforeAll(async () => {
-  original = await folder();
-  await within(original, (store) => fillStore(store, clock));
-  contents = await within(original, contentsOf);
+  ({ original, contents } = await sampleFolder(clock));
 });
 
 describe('copyStore', () => {

@@ -15,7 +15,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { venueRow } from '../sample-rows.ts';
-import { contentsOf, fillStore } from './sample-store.ts';
+import { contentsOf, interruptCopy, sampleFolder } from './sample-store.ts';
 
 const clock = new ManualClock();
 const stepSize = 40;
@@ -72,11 +72,7 @@ async function attempt(
 let original: string;
 let contents: object;
 beforeAll(async () => {
-  original = await folder();
-  const store = await openStore(original, { clock });
-  await fillStore(store, clock);
-  contents = await contentsOf(store);
-  await store.close();
+  ({ original, contents } = await sampleFolder(clock));
 });
 
 async function contentsAt(location: string): Promise<object> {
@@ -183,11 +179,7 @@ describe('an interrupted copy', () => {
     const from = await folder();
     const to = await folder();
     await copyStore(original, from, { clock });
-    const interruption = new AbortController();
-    const onProgress = () => interruption.abort();
-    await expect(
-      copyStore(from, to, { clock, onProgress, signal: interruption.signal }),
-    ).rejects.toMatchObject({ code: 'interrupted' });
+    await interruptCopy(from, to, clock);
     const store = await openStore(from, { clock });
     await store.write((tx) => tx.put('venues', venueRow(4)));
     await store.close();

@@ -16,7 +16,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { change, copyOf, contentsOf as filesIn, flipped, namesIn } from '../json/store-folder.ts';
 import { batchOf, impression } from '../sample-batch.ts';
 import { auditRow, tenantRow, venueRow } from '../sample-rows.ts';
-import { contentsOf, fillStore } from './sample-store.ts';
+import { contentsOf, interruptCopy, sampleFolder } from './sample-store.ts';
 
 const clock = new ManualClock();
 const folder = async () => join(await temporaryFolder(), 'data');
@@ -29,10 +29,7 @@ const places = [
 
 let original: string;
 beforeAll(async () => {
-  original = await folder();
-  const store = await openStore(original, { clock });
-  await fillStore(store, clock);
-  await store.close();
+  ({ original } = await sampleFolder(clock));
 });
 
 async function begun(location: string): Promise<string> {
@@ -90,14 +87,7 @@ describe.each(places)('copyStore with %s', (_, place) => {
 
   it('copy_unfinished for a source with an unfinished copy', async () => {
     const location = await place();
-    const interruption = new AbortController();
-    await expect(
-      copyStore(original, location, {
-        clock,
-        signal: interruption.signal,
-        onProgress: () => interruption.abort(),
-      }),
-    ).rejects.toMatchObject({ code: 'interrupted' });
+    await interruptCopy(original, location, clock);
     await expect(copyStore(location, await folder(), { clock })).rejects.toEqual(
       refused('copy_unfinished', 'signage store copy'),
     );
@@ -160,18 +150,15 @@ describe('copyStore', () => {
     );
     const other = await begun(await folder());
     const to = await folder();
-    const interruption = new AbortController();
-    const given = { clock, signal: interruption.signal, onProgress: () => interruption.abort() };
-    await expect(copyStore(other, to, given)).rejects.toMatchObject({ code: 'interrupted' });
+    await interruptCopy(other, to, clock);
     await expect(copyStore(original, to, { clock })).rejects.toEqual(
       refused('store_not_empty', 'another store'),
     );
   });
 
   it('copies changes that a crash left only in journal and logs, and does not change the source', async () => {
-    const live = await folder();
+    const live = await copyOf(original);
     const store = await openStore(live, { clock });
-    await fillStore(store, clock);
     await store.appendBatch(batchOf([impression(clock.now())], { key: 'last' }));
     await store.write((tx) => tx.audit(auditRow(77, { at: clock.now() })));
     const crashed = await copyOf(live);
@@ -265,13 +252,7 @@ describe('copyStore', () => {
 describe('an unfinished copy in a data folder', () => {
   it('copy_unfinished for a check and a repair, and nothing is changed', async () => {
     const location = await folder();
-    const interruption = new AbortController();
-    const half = copyStore(original, location, {
-      clock,
-      signal: interruption.signal,
-      onProgress: () => interruption.abort(),
-    });
-    await expect(half).rejects.toMatchObject({ code: 'interrupted' });
+    await interruptCopy(original, location, clock);
     const before = await readdir(location, { recursive: true });
     expect(before).toContain('copy.json');
     await expect(checkStore(location)).rejects.toEqual(

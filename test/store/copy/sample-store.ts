@@ -1,8 +1,12 @@
+import { expect } from 'vitest';
 import { dayMs } from '../../../src/domain/clock.ts';
 import { reportClocks, reportGroups } from '../../../src/domain/records/report.ts';
+import { copyStore } from '../../../src/store/copy/copy-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { tableNames } from '../../../src/store/tables.ts';
-import type { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { CrashDisk } from '../json/crash-disk.ts';
+import { folderOf, openOn } from '../json/full-store.ts';
 import { batchOf, guid, impression, tenantA, tenantB } from '../sample-batch.ts';
 import {
   auditRow,
@@ -55,6 +59,33 @@ export async function fillStore(store: Store, clock: ManualClock): Promise<void>
     lastPlaylistVersion: null,
   });
   store.touch('token', guid('toke', 1), { lastUsedAt: clock.now() });
+}
+
+async function makeSample() {
+  const disk = new CrashDisk();
+  const clock = new ManualClock();
+  const store = await openOn(disk, clock);
+  await fillStore(store, clock);
+  const contents = await contentsOf(store);
+  await store.close();
+  return { files: disk.files(), contents, nowMs: clock.now() };
+}
+
+let sample: ReturnType<typeof makeSample> | undefined;
+
+/** Creates a data folder with these contents, and sets the clock to its time. */
+export async function sampleFolder(clock: ManualClock) {
+  sample ??= makeSample();
+  const { files, contents, nowMs } = await sample;
+  clock.set(nowMs);
+  return { original: await folderOf(files), contents };
+}
+
+/** Begins a copy, and interrupts it. */
+export async function interruptCopy(from: string, to: string, clock: ManualClock): Promise<void> {
+  const interruption = new AbortController();
+  const options = { clock, signal: interruption.signal, onProgress: () => interruption.abort() };
+  await expect(copyStore(from, to, options)).rejects.toMatchObject({ code: 'interrupted' });
 }
 
 /** A batch with an idempotency key, the same each time. Every second device is simulated. */

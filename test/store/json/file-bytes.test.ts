@@ -1,98 +1,35 @@
 import { createHash } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
-import type { JsonStore } from '../../../src/store/json/json-store.ts';
-import { openJsonStore } from '../../../src/store/json/open.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
-import {
-  auditRow,
-  deviceKeyRow,
-  deviceRow,
-  pastPlaylistRow,
-  playlistRow,
-  screenRow,
-  tenantRow,
-  tokenRow,
-  venueRow,
-} from '../sample-rows.ts';
+import { guid } from '../sample-batch.ts';
+import { auditRow } from '../sample-rows.ts';
 import { CrashDisk } from './crash-disk.ts';
-import { contextOn } from './part-rig.ts';
+import { fullFiles, openOn, passTime } from './full-store.ts';
 
-/** Random bytes that are the same in each run. */
-const sameBytes = (length: number) => Buffer.alloc(length, 7);
+type Files = ReadonlyMap<string, Buffer>;
 
-function openOn(disk: CrashDisk, clock: ManualClock): Promise<JsonStore> {
-  return openJsonStore(contextOn(disk, clock), sameBytes, async () => {});
-}
-
-/** Lets a minute pass, and waits for the checkpoint that it triggers. */
-async function letCheckpointRun(clock: ManualClock): Promise<void> {
-  clock.advance(minuteMs);
-  for (let turn = 0; turn < 200; turn++) await setImmediate();
-}
-
-async function fill(store: JsonStore, clock: ManualClock, number: number): Promise<void> {
-  await store.write(async (tx) => {
-    await tx.put('tenants', tenantRow(1));
-    await tx.put('tokens', tokenRow(1));
-    await tx.put('venues', venueRow(number));
-    await tx.put('screens', screenRow(number, { state: 'active', deviceId: guid('devi', number) }));
-    await tx.put('devices', deviceRow(number));
-    await tx.put('deviceKeys', deviceKeyRow(number));
-    await tx.put('playlists', playlistRow(number, 2));
-    await tx.put('pastPlaylists', pastPlaylistRow(number, 1));
-    await tx.audit(auditRow(2 * number, { at: clock.now() }));
-    await tx.audit(auditRow(2 * number + 1, { at: clock.now() }));
-  });
-  for (const n of [0, 1]) {
-    const events = [0, 1, 2].map((at) =>
-      impression(clock.now() - at * minuteMs, { n, duration: 5, creativeId: guid('crea', at) }),
-    );
-    const ids = { screenId: guid('scre', number), deviceId: guid('devi', number) };
-    await store.appendBatch(batchOf(events, { ...ids, key: `${number}/${n}` }));
-  }
-  await store.appendBatch(batchOf([{ type: 'log', timestamp: clock.now() }]));
-  store.touch('device', guid('devi', number), { lastSeenAt: clock.now() });
-}
-
-/**
- * A data folder with a fixed history on a disk of its own: four days, checkpoints, retention, a
- * clean stop and a crash. Returns the disk after the crash, and after the next start and stop.
- */
-async function filledFolder() {
+/** Starts after the crash, deletes a device and an old day, and stops. */
+async function restarted(files: Files, nowMs: number): Promise<Files> {
   const disk = new CrashDisk();
-  const clock = new ManualClock();
-  const first = await openOn(disk, clock);
-  for (let day = 0; day < 3; day++) {
-    await fill(first, clock, 2 * day + 1);
-    await letCheckpointRun(clock);
-    await fill(first, clock, 2 * day + 2);
-    clock.advance(dayMs - minuteMs);
-    for (let turn = 0; turn < 200; turn++) await setImmediate();
-  }
-  await first.close();
-  const stopped = disk.afterKill();
-  const second = await openOn(disk, clock);
-  await fill(second, clock, 7);
-  await letCheckpointRun(clock);
-  await second.purgeBefore(clock.now() - 2 * dayMs);
-  await letCheckpointRun(clock);
-  await second.write(async (tx) => {
+  const clock = new ManualClock(nowMs);
+  for (const [path, bytes] of files) disk.plant(path, bytes);
+  const store = await openOn(disk, clock);
+  await passTime(clock, minuteMs);
+  await store.purgeBefore(clock.now() - dayMs);
+  await store.write(async (tx) => {
     await tx.delete('devices', guid('devi', 5));
-    await tx.audit(auditRow(100, { at: clock.now(), tenantId: tenantA }));
+    await tx.audit(auditRow(100, { at: clock.now() }));
   });
-  await fill(second, clock, 8);
-  const crashed = disk.afterKill();
-  await second.close();
-  return { stopped, crashed, closed: disk, clock };
+  await passTime(clock, minuteMs);
+  await store.close();
+  return disk.files();
 }
 
 /** SHA-256 of the names and contents of the files in one folder of a data folder. */
-function hashOf(disk: CrashDisk, folder: string): string {
+function hashOf(files: Files, folder: string): string {
   const hash = createHash('sha256');
-  for (const [path, bytes] of [...disk.files()].sort(([one], [other]) => (one < other ? -1 : 1))) {
+  for (const [path, bytes] of [...files].sort(([one], [other]) => (one < other ? -1 : 1))) {
     if (!path.startsWith(`/data/${folder}`)) continue;
     hash.update(`${path} ${bytes.length}\n`).update(bytes);
   }
@@ -102,34 +39,34 @@ function hashOf(disk: CrashDisk, folder: string): string {
 const parts = ['manifest', 'secret', 'journal', 'events', 'audit', 'documents'];
 
 it('a fixed history leaves the same files, byte for byte, in each version', async () => {
-  const { stopped, crashed, closed } = await filledFolder();
-  const hashes = [stopped, crashed, closed].map((disk) =>
-    Object.fromEntries(parts.map((part) => [part, hashOf(disk, part)])),
+  const { stopped, crashed, nowMs } = await fullFiles();
+  const hashes = [stopped, crashed, await restarted(crashed, nowMs)].map((files) =>
+    Object.fromEntries(parts.map((part) => [part, hashOf(files, part)])),
   );
   expect(hashes).toMatchInlineSnapshot(`
     [
       {
-        "audit": "b9d1ba35ab3973c5",
-        "documents": "adf66052622decaa",
-        "events": "172f5d3da1a5dcdf",
-        "journal": "77035e513fcf8491",
-        "manifest": "26544e6c7e5c30a2",
+        "audit": "3d3ae34b9ee3f155",
+        "documents": "e8d48ef5b120ef80",
+        "events": "d56101fc11d62326",
+        "journal": "ad3b9b819b30d107",
+        "manifest": "aff61a7855ae4a1d",
         "secret": "0b0e84c6c43e32bc",
       },
       {
-        "audit": "642bc38cb2d014e7",
-        "documents": "a41907434165c77c",
-        "events": "1e919d2ff02a6354",
-        "journal": "e1754b4e9769065c",
-        "manifest": "fe1ca4733d1bfc37",
+        "audit": "3fcbbd4e0de79451",
+        "documents": "58167356bb8ba41c",
+        "events": "d56101fc11d62326",
+        "journal": "6e4c3c102df7dc75",
+        "manifest": "fd558ea5a680f323",
         "secret": "0b0e84c6c43e32bc",
       },
       {
-        "audit": "23b6d26600b99382",
-        "documents": "84b996429dcc2ab9",
-        "events": "1e919d2ff02a6354",
-        "journal": "e1754b4e9769065c",
-        "manifest": "7c1c4ce281034945",
+        "audit": "29516998782ee875",
+        "documents": "45cf3292dc4a5de8",
+        "events": "d544cff49e99f983",
+        "journal": "abcf17138846b505",
+        "manifest": "67d1a833bc67d744",
         "secret": "0b0e84c6c43e32bc",
       },
     ]

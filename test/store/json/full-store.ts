@@ -1,5 +1,8 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openJsonStore } from '../../../src/store/json/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -17,6 +20,8 @@ import {
   tokenRow,
   venueRow,
 } from '../sample-rows.ts';
+import { CrashDisk } from './crash-disk.ts';
+import { contextOn } from './part-rig.ts';
 
 /** Number of records of each kind per day. */
 export const eachDay = 2;
@@ -62,14 +67,24 @@ async function addDay(store: Store, clock: ManualClock, day: number): Promise<vo
   }
 }
 
-/**
- * A data folder with every kind of data: three days, two starts. The store is stopped unless
- * `crashed`.
- */
-export async function fullStore({ crashed = false } = {}) {
-  const folder = await temporaryFolder();
+/** Random bytes that are the same in each run. */
+const sameBytes = (length: number) => Buffer.alloc(length, 7);
+
+/** Opens the data folder `/data` of a disk. */
+export const openOn = (disk: CrashDisk, clock: ManualClock) =>
+  openJsonStore(contextOn(disk, clock), sameBytes, async () => {});
+
+/** Lets time pass, and waits for the checkpoint that it triggers. */
+export async function passTime(clock: ManualClock, forMs: number): Promise<void> {
+  clock.advance(forMs);
+  for (let turn = 0; turn < 200; turn++) await setImmediate();
+}
+
+/** The files of a store with every kind of data, from three days and two starts. */
+async function fill() {
+  const disk = new CrashDisk();
   const clock = new ManualClock();
-  let store = await openStore(folder, { clock });
+  let store = await openOn(disk, clock);
   await store.write(async (tx) => {
     for (const number of [1, 2]) await tx.put('tenants', tenantRow(number));
     await tx.put('tokens', tokenRow(1));
@@ -78,13 +93,42 @@ export async function fullStore({ crashed = false } = {}) {
   });
   for (const day of [0, 1]) {
     await addDay(store, clock, day);
-    clock.advance(dayMs);
+    await passTime(clock, dayMs);
   }
   await store.close();
-  store = await openStore(folder, { clock });
+  store = await openOn(disk, clock);
   await addDay(store, clock, 2);
-  if (!crashed) await store.close();
-  return { folder, clock, store };
+  const crashed = disk.afterKill().files();
+  await store.close();
+  return { stopped: disk.files(), crashed, nowMs: clock.now() };
+}
+
+let filled: ReturnType<typeof fill> | undefined;
+
+/** The same files each time: of the stopped store, and as a kill before would have left them. */
+export function fullFiles(): ReturnType<typeof fill> {
+  filled ??= fill();
+  return filled;
+}
+
+/**
+ * A data folder with every kind of data, and the clock of its store. The store was stopped, or its
+ * process was killed.
+ */
+export async function fullStore(end: 'stopped' | 'crashed' = 'stopped') {
+  const { nowMs, [end]: files } = await fullFiles();
+  return { folder: await folderOf(files), clock: new ManualClock(nowMs) };
+}
+
+/** Writes the files of `/data` of a disk to a folder. */
+export async function folderOf(files: ReadonlyMap<string, Buffer>): Promise<string> {
+  const folder = await temporaryFolder();
+  for (const [path, bytes] of files) {
+    const file = join(folder, path.slice('/data/'.length));
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, bytes);
+  }
+  return folder;
 }
 
 const numberOf = ({ id }: { id: string }) => Number(id.split('/')[0]?.slice(-6));

@@ -4,20 +4,18 @@ import { describe, expect, it } from 'vitest';
 import { openStore } from '../../../../src/store/open.ts';
 import { filesIn } from '../damages.ts';
 import { fullStore } from '../full-store.ts';
-import { changeManifest, contentsOf, copyOf } from '../store-folder.ts';
+import { changeManifest, contentsOf } from '../store-folder.ts';
 
 /**
  * Returns a folder after a crash, where a document of this kind contains more records than its log.
  */
 async function folderWithNewerDocument(kind: string): Promise<string> {
-  const { folder, store } = await fullStore({ crashed: true });
-  const crashed = await copyOf(folder);
-  await store.close();
-  await changeManifest(crashed, ({ documents }) => {
+  const { folder } = await fullStore('crashed');
+  await changeManifest(folder, ({ documents }) => {
     const name = Object.keys(documents).find((one) => one.startsWith(kind)) as string;
     documents[name]!.seq += 900;
   });
-  return crashed;
+  return folder;
 }
 
 const damaged = (...parts: string[]) =>
@@ -61,9 +59,7 @@ describe('a log that ends before the last record of a document', () => {
 
 describe('a log that has lost records that no document contains', () => {
   it('is indistinguishable from an earlier crash', async () => {
-    const { folder, store } = await fullStore({ crashed: true });
-    const crashed = await copyOf(folder);
-    await store.close();
+    const { folder: crashed } = await fullStore('crashed');
     const last = (await filesIn(crashed)).findLast((file) => file.startsWith('journal')) as string;
     const text = (await contentsOf(crashed))[last] as string;
     await truncate(join(crashed, last), text.lastIndexOf('\n', text.length - 2) + 1);
