@@ -128,6 +128,25 @@ describe('a change for a caller', () => {
     expect(await store.read.get('venues', venueRow(1).id)).toEqual(venueRow(1));
   });
 
+  it('runs again and is rejected when another instance revokes its key after the check', async () => {
+    const database = await freshDatabase();
+    const one = await openDependencies(database);
+    const other = await openDependencies(database);
+    await one.store.write(async (tx) => {
+      await tx.put('screens', boundRecords.screen);
+      await tx.put('devices', boundRecords.device);
+      await tx.put('deviceKeys', boundRecords.key);
+    });
+    const late = one.write(tv, async (tx) => {
+      await other.store.write((their) =>
+        their.put('deviceKeys', { ...boundRecords.key, state: 'revoked' }),
+      );
+      await change(tx);
+    });
+    await expect(late).rejects.toMatchObject({ code: 'device_key_revoked' });
+    expect(await one.store.read.get('venues', venueRow(1).id)).toBeUndefined();
+  });
+
   it('runs again and is rejected when another instance deletes its token after the check', async () => {
     const database = await freshDatabase();
     const one = await openDependencies(database);

@@ -255,6 +255,16 @@ describe('unknown codes from all sources together', () => {
     expect(await attempt(newAddress())).toEqual(expect.any(Number));
   });
 
+  it.each([1, 60])('count for %i minutes with an equal code lifetime', async (minutes) => {
+    const { limit: own } = instance(minutes);
+    await guessFromFresh(128, own);
+    clock.advance(minutes * minute - 1);
+    expect(await attempt(newAddress(), 'a', own)).toEqual(expect.any(Number));
+    clock.advance(1);
+    await guessFromFresh(128, own);
+    expect(await attempt(newAddress(), undefined, own)).toEqual(expect.any(Number));
+  });
+
   it('are counted across all instances, by the clock of the store', async () => {
     const ahead = new ManualClock(clock.now() + 20 * minute);
     const { limit: other } = instance(15, ahead);

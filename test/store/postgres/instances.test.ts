@@ -7,7 +7,7 @@ import { inDatabase } from '../../support/in-database.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { emptyDatabase, freshDatabase } from '../../support/postgres.ts';
 import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
-import { codeRow, playlistRow, venueRow } from '../sample-rows.ts';
+import { codeRow, deviceKeyRow, playlistRow, venueRow } from '../sample-rows.ts';
 
 let url: string;
 let stores: Store[];
@@ -49,6 +49,13 @@ describe('three instances on one database', () => {
     expect(others).toHaveLength(29);
     for (const error of others)
       expect(error).toMatchObject({ code: 'conflict', existingId: guid('venu', winner) });
+  });
+
+  it('see changes of another instance at once', async () => {
+    await at(0).write((tx) => tx.put('deviceKeys', deviceKeyRow(1)));
+    expect((await at(1).read.find('deviceKeys', 'hash', 'key 1'))?.state).toBe('active');
+    await at(2).write((tx) => tx.put('deviceKeys', deviceKeyRow(1, { state: 'revoked' })));
+    expect((await at(1).read.find('deviceKeys', 'hash', 'key 1'))?.state).toBe('revoked');
   });
 
   it('store a batch once that all receive concurrently with one key', async () => {

@@ -75,16 +75,6 @@ describe('a backup', () => {
     await backUpUnderLoad({ clock: new ManualClock(), rounds: 2, perRound: 20 });
   });
 
-  it('of a store in memory can be restored into a folder', async () => {
-    const clock = new ManualClock();
-    const store = await openStore('memory:', { clock });
-    await add(store, clock, 1);
-    const copy = await restored(await bytesOf(await store.backup()));
-    expect((await shown(copy.store)).venues).toEqual([1]);
-    expect(Buffer.from(copy.store.secret).equals(Buffer.from(store.secret))).toBe(true);
-    await Promise.all([store.close(), copy.store.close()]);
-  });
-
   it('delays the deletion of files it reads until it ends', async () => {
     const { folder, clock, store } = await filled(3);
     clock.advance(40 * dayMs);
@@ -189,6 +179,7 @@ describe('a restored store', () => {
     const backup = await bytesOf(await store.backup());
     await store.close();
     const copy = await restored(backup);
+    expect(Buffer.from(copy.store.secret)).toEqual(Buffer.from(store.secret));
     expect(copy.warnings).toHaveLength(1);
     expect(copy.warnings[0]).toContain('was restored from a backup of 20');
     await copy.store.write(async (tx) => tx.put('venues', venueRow(9)));

@@ -109,6 +109,18 @@ describe('a batch that fails', () => {
     for (const answer of answers) expect(answer).toMatchObject({ reason: { code: 'unavailable' } });
   });
 
+  it('leaves no empty file at the stop if it was the first of its day', async () => {
+    const { disk, rig, again } = await opened();
+    disk.before = (operation) => {
+      if (operation === 'write') throw new Error('EIO');
+    };
+    await expect(rig.log.append(batchOf([log(1)]))).rejects.toMatchObject({ code: 'unavailable' });
+    disk.before = () => {};
+    await rig.close();
+    expect(disk.paths()).not.toContain(day20);
+    expect(await numbers(await again(disk))).toEqual([]);
+  });
+
   it('throws unavailable before the start and after the stop', async () => {
     const { rig } = await opened();
     await rig.close();
@@ -164,35 +176,6 @@ describe('a start of the event log', () => {
     const next = await again(after);
     expect(after.readBytes).toBeLessThan(5000);
     expect(await numbers(next)).toHaveLength(51);
-  });
-
-  it('cuts off a torn write and saves it in another file', async () => {
-    const { disk, clock, rig } = await filled();
-    const good = disk.text(day21);
-    disk.failAt = disk.changes + 1;
-    await expect(rig.log.append(batchOf([log(5)], { key: 'five' }))).rejects.toThrow();
-    const after = disk.afterPowerCut(0.5);
-    const torn = after.text(day21).slice(good.length);
-    expect(torn.length).toBeGreaterThan(50);
-    const context = contextOn(after, clock);
-    const next = await openLog(context);
-    expect(after.text(day21)).toBe(good);
-    const aside = after.paths().filter((path) => path.includes('.torn-'));
-    expect(aside).toEqual([
-      expect.stringMatching(/^\/data\/events\/2026-11-21.ndjson.torn-2026-11-21T/),
-    ]);
-    expect(after.text(aside[0]!)).toBe(torn);
-    expect(context.warnings).toEqual([expect.stringContaining(aside[0]!)]);
-    expect(await next.log.append(batchOf([log(5)], { key: 'five' }))).toBe('stored');
-    await next.close();
-    expect(await numbers(await openLog(contextOn(after, clock)))).toEqual([
-      undefined,
-      2,
-      3,
-      4,
-      undefined,
-      5,
-    ]);
   });
 
   it('deletes a file without a whole record', async () => {

@@ -238,7 +238,7 @@ describe('idempotency keys in random runs', () => {
           }
         },
       ),
-      { numRuns: 40, endOnFailure: true },
+      { numRuns: 20, endOnFailure: true },
     );
   });
 });

@@ -365,7 +365,7 @@ describe('reports in random runs', () => {
           }
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 });
