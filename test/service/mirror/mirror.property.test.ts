@@ -12,7 +12,7 @@ import {
   instance,
   publication,
   settled,
-} from '../mirror-rig.ts';
+} from './mirror-rig.ts';
 
 /** Changes of a screen on an instance, and events of instances and the clock. */
 type Change = { do: 'publish' | 'withdraw' | 'delete' | 'roll back'; screen: number; by: number };

@@ -17,7 +17,7 @@ import {
   publication,
   settled,
   tenantId,
-} from '../mirror-rig.ts';
+} from './mirror-rig.ts';
 
 let clock: ManualClock;
 let disk: ReturnType<typeof makeMemoryFileSystem>;

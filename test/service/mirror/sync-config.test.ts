@@ -6,7 +6,7 @@ import { makeConfigs } from '../../../src/service/places/configs.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { memoryObjectStore } from '../../support/memory-object-store.ts';
-import { caller, insertScreens, instance, settled, tenantId } from '../mirror-rig.ts';
+import { caller, insertScreens, instance, settled, tenantId } from './mirror-rig.ts';
 
 async function setUp(supportsConditions = true) {
   const clock = new ManualClock();

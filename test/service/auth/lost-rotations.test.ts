@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { openStore } from '../../src/store/open.ts';
-import { rotateUnderLoss } from '../faults/rotations/load.ts';
-import { freshDatabase } from '../support/postgres.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { rotateUnderLoss } from '../../faults/rotations/load.ts';
+import { freshDatabase } from '../../support/postgres.ts';
 
 // The full suite is test/faults/rotations.full.ts.
 it.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { runScenario, scenario, ttlsMs, withoutRestarts } from './version-story.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { runScenario, scenario, ttlsMs, withoutRestarts } from '../version-story.ts';
 
 // The full suite is test/faults/version-order.full.ts.
 describe('the playlist version of a TV', () => {

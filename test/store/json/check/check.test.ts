@@ -1,15 +1,15 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { checkFolder } from '../../../src/store/json/check/check-folder.ts';
-import { checkStore } from '../../../src/store/maintenance/check.ts';
-import { openStore } from '../../../src/store/open.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { damagedDisk, damagesOf, filesIn } from './damages.ts';
-import { fullStore } from './full-store.ts';
-import { contextOn } from './part-rig.ts';
-import { changeManifest, contentsOf, copyOf, forgeDocument } from './store-folder.ts';
+import { checkFolder } from '../../../../src/store/json/check/check-folder.ts';
+import { checkStore } from '../../../../src/store/maintenance/check.ts';
+import { openStore } from '../../../../src/store/open.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { damagedDisk, damagesOf, filesIn } from '../damages.ts';
+import { fullStore } from '../full-store.ts';
+import { contextOn } from '../part-rig.ts';
+import { changeManifest, contentsOf, copyOf, forgeDocument } from '../store-folder.ts';
 
 describe('a check of a stopped store', () => {
   let folder: string;

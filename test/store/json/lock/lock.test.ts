@@ -5,10 +5,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { lockFolder, systemName } from '../../../src/store/json/lock/folder-lock.ts';
-import { openStore } from '../../../src/store/open.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { lockFolder, systemName } from '../../../../src/store/json/lock/folder-lock.ts';
+import { openStore } from '../../../../src/store/open.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const lockedBy = (pid: number | RegExp) =>
   expect.objectContaining({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LineTable } from '../../../src/store/json/checkpoint/line-table.ts';
-import { LoadedLines } from '../../../src/store/json/checkpoint/loaded-lines.ts';
-import { CommittedRows, playlistDocument } from '../../../src/store/json/rows/committed-rows.ts';
+import { LineTable } from '../../../../src/store/json/checkpoint/line-table.ts';
+import { LoadedLines } from '../../../../src/store/json/checkpoint/loaded-lines.ts';
+import { CommittedRows, playlistDocument } from '../../../../src/store/json/rows/committed-rows.ts';
 
 /** A document with one row per line. */
 function documentOf(...rows: readonly object[]): Buffer {
