@@ -16,6 +16,7 @@ import {
   copyOf,
   flipped,
   forgeDocument,
+  harm,
   namesIn,
 } from './store-folder.ts';
 
@@ -160,77 +161,8 @@ describe('a start after a clean stop', () => {
     await store.close();
   });
 
-  const damages: [string, (folder: string) => Promise<unknown>, string][] = [
-    ['the manifest is missing', (at) => rm(join(at, 'manifest.json')), 'manifest.json'],
-    [
-      'the manifest is damaged',
-      (at) => change(join(at, 'manifest.json'), flipped(50)),
-      'manifest.json',
-    ],
-    ['the manifest is empty', (at) => writeFile(join(at, 'manifest.json'), ''), 'manifest.json'],
-    ['the manifest is null', (at) => writeFile(join(at, 'manifest.json'), 'null'), 'manifest.json'],
-    ['the secret is missing', (at) => rm(join(at, 'secret')), 'secret'],
-    ['the secret is damaged', (at) => writeFile(join(at, 'secret'), 'short\n'), 'secret'],
-    [
-      'a document is missing',
-      async (at) => rm(join(at, 'documents', await screensDocument(at))),
-      'rows-screens-',
-    ],
-    [
-      'a document is shorter',
-      async (at) => change(join(at, 'documents', await screensDocument(at)), (b) => b.subarray(1)),
-      'rows-screens-',
-    ],
-    [
-      'a document is damaged',
-      async (at) => change(join(at, 'documents', await screensDocument(at)), flipped(20)),
-      'rows-screens-',
-    ],
-    [
-      'a document is empty',
-      async (at) => writeFile(join(at, 'documents', await screensDocument(at)), ''),
-      'rows-screens-',
-    ],
-    ['the last segment is missing', (at) => rm(join(at, segment)), segment],
-    [
-      'the last segment is shorter',
-      (at) => change(join(at, segment), (b) => b.subarray(0, -1)),
-      segment,
-    ],
-    [
-      'the last segment has lost a record',
-      (at) => change(join(at, segment), (b) => b.subarray(0, b.lastIndexOf('\n', -2) + 1)),
-      segment,
-    ],
-    [
-      'the last segment is longer',
-      (at) => change(join(at, segment), (b) => Buffer.concat([b, Buffer.from('{"crc')])),
-      segment,
-    ],
-    [
-      'a record is damaged',
-      (at) => change(join(at, segment), flipped(60)),
-      `${segment}, at byte 0`,
-    ],
-    [
-      'the last record is damaged',
-      (at) => change(join(at, segment), (b) => flipped(b.length - 9)(b)),
-      segment,
-    ],
-    [
-      'there is a later segment',
-      (at) => copyFile(join(at, segment), join(at, 'journal/0000000000000004-000002.log')),
-      '0000000000000004-000002.log',
-    ],
-    [
-      'there is an empty later segment',
-      (at) => writeFile(join(at, 'journal/0000000000000004-000002.log'), ''),
-      '0000000000000004-000002.log',
-    ],
-    ['a document is of no known kind', (at) => forgeDocument(at, 'toys-00', '{}'), 'toys-00'],
-  ];
-  it.each(damages)('fails if %s, changes nothing, and fails again', async (_, damage, named) => {
-    await damage(folder);
+  /** Expects two starts to fail with an error that names a file, and to change nothing. */
+  async function expectRefused(named: string): Promise<void> {
     const before = await contentsOf(folder);
     for (let turn = 0; turn < 2; turn++) {
       const refused = await open(folder).catch((error: unknown) => error);
@@ -243,6 +175,45 @@ describe('a start after a clean stop', () => {
       });
       expect(await contentsOf(folder)).toEqual(before);
     }
+  }
+  const later = 'journal/0000000000000004-000002.log';
+  const screens = 'documents/rows-screens-';
+
+  it.each<[string, file: string, damage: Parameters<typeof harm>[2]]>([
+    ['the manifest is missing', 'manifest.json', null],
+    ['the manifest is damaged', 'manifest.json', flipped(50)],
+    ['the manifest is empty', 'manifest.json', ''],
+    ['the manifest is null', 'manifest.json', 'null'],
+    ['the secret is missing', 'secret', null],
+    ['the secret is damaged', 'secret', 'short\n'],
+    ['a document is missing', screens, null],
+    ['a document is shorter', screens, (bytes) => bytes.subarray(1)],
+    ['a document is damaged', screens, flipped(20)],
+    ['a document is empty', screens, ''],
+    ['the last segment is missing', segment, null],
+    ['the last segment is shorter', segment, (bytes) => bytes.subarray(0, -1)],
+    ['the last segment has lost a record', segment, withoutLastLine],
+    ['the last segment is longer', segment, (b) => Buffer.concat([b, Buffer.from('{"crc')])],
+    ['the last record is damaged', segment, (bytes) => flipped(bytes.length - 9)(bytes)],
+    ['there is an empty later segment', later, ''],
+  ])('fails if %s, changes nothing, and fails again', async (_, file, damage) => {
+    await harm(folder, file, damage);
+    await expectRefused(file.replace('documents/', ''));
+  });
+
+  it('fails if a record is damaged, and names its place', async () => {
+    await harm(folder, segment, flipped(60));
+    await expectRefused(`${segment}, at byte 0`);
+  });
+
+  it('fails if there is a later segment', async () => {
+    await copyFile(join(folder, segment), join(folder, later));
+    await expectRefused('0000000000000004-000002.log');
+  });
+
+  it('fails if a document is of no known kind', async () => {
+    await forgeDocument(folder, 'toys-00', '{}');
+    await expectRefused('toys-00');
   });
 
   it('rejects a newer format', async () => {
@@ -253,10 +224,6 @@ describe('a start after a clean stop', () => {
     await expect(open(folder)).rejects.toMatchObject({ code: 'store_too_new' });
     expect(await contentsOf(folder)).toEqual(before);
   });
-
-  async function screensDocument(at: string): Promise<string> {
-    return (await namesIn(join(at, 'documents'))).find((name) => name.startsWith('rows-screens-'))!;
-  }
 });
 
 describe('a start after a crash', () => {
@@ -421,6 +388,10 @@ describe('a start after a crash', () => {
     expect(await numbersIn(folder)).toEqual([]);
   });
 });
+
+function withoutLastLine(bytes: Buffer): Buffer {
+  return bytes.subarray(0, bytes.lastIndexOf('\n', -2) + 1);
+}
 
 function withoutSecondLine(bytes: Buffer): Buffer {
   const lines = bytes.toString().split('\n');

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { frame } from '../../../src/store/json/log/frame.ts';
@@ -37,6 +37,22 @@ export async function namesIn(folder: string): Promise<string[]> {
 
 export async function change(path: string, how: (bytes: Buffer) => Buffer): Promise<void> {
   await writeFile(path, how(await readFile(path)));
+}
+
+/**
+ * Deletes, replaces or changes a file of a data folder, or the first file whose name starts like
+ * this.
+ */
+export async function harm(
+  folder: string,
+  file: string,
+  damage: null | string | ((bytes: Buffer) => Buffer),
+): Promise<void> {
+  const found = Object.keys(await contentsOf(folder)).find((name) => name.startsWith(file));
+  const path = join(folder, found ?? file);
+  if (damage === null) await rm(path);
+  else if (typeof damage === 'string') await writeFile(path, damage);
+  else await change(path, damage);
 }
 
 /** Flips one bit. */
