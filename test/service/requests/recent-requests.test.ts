@@ -63,30 +63,22 @@ describe('the last requests of each device', () => {
     for (let n = 0; n < 30; n++)
       recent.add(place(n % 4), answered(Math.floor(n / 10), { requestId: `request ${n}` }));
     const paged: string[] = [];
-    for (let after: string | undefined; paged.length < 30; ) {
-      const page = recent.newest({ ...all, limit: 3, ...(after !== undefined && { after }) });
-      expect(page).toHaveLength(3);
-      paged.push(...page.map(({ request }) => request.requestId));
-      after = page.at(-1)?.request.id;
-    }
-    expect(paged).toEqual(Array.from({ length: 30 }, (_, n) => `request ${29 - n}`));
-  });
-
-  it('are found by page, time, outcome, screen, device and venue', () => {
-    const recent = new RecentRequests('0123456');
-    for (let at = 0; at < 30; at++) {
-      const status = at % 3 === 0 ? 401 : 200;
-      recent.add(place(at % 5, at % 2), answered(at, { status }));
-    }
-    const paged: string[] = [];
     for (let after: string | undefined; paged.length < 40; ) {
       const page = recent.newest({ ...all, limit: 4, ...(after !== undefined && { after }) });
       if (page.length === 0) break;
       paged.push(...page.map(({ request }) => request.requestId));
       after = page.at(-1)?.request.id;
     }
-    expect(paged).toEqual(idsOf(recent));
-    expect(paged).toHaveLength(30);
+    expect(paged).toEqual(Array.from({ length: 30 }, (_, n) => `request ${29 - n}`));
+  });
+
+  it('are found by time, outcome, screen, device and venue', () => {
+    const recent = new RecentRequests('0123456');
+    for (let at = 0; at < 30; at++) {
+      const status = at % 3 === 0 ? 401 : 200;
+      recent.add(place(at % 5, at % 2), answered(at, { status }));
+    }
+    expect(idsOf(recent)).toHaveLength(30);
     expect(idsOf(recent, { refused: true })).toHaveLength(10);
     expect(idsOf(recent, { refused: false })).toHaveLength(20);
     expect(idsOf(recent, { from: startMs + 28 })).toEqual(['request 29', 'request 28']);
