@@ -1,0 +1,536 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { expectProblem } from '../../support/problem.ts';
+import { type Answer, startService, type TestService } from '../../support/service.ts';
+import { snapshot } from '../../support/snapshot.ts';
+
+const minute = 60_000;
+const codes = '/v1/devices/provisioning-codes';
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+
+const create = (screenId: string, more: Record<string, unknown> = {}) =>
+  service.manage('POST', codes, { screenId, ...more });
+const status = (code: string, query = '') =>
+  service.manage('GET', `${codes}/${code}/status${query}`);
+const statusOf = async (code: string) => (await status(code)).body.status;
+const cancel = (code: string) => service.manage('DELETE', `${codes}/${code}`);
+/** With a request id of its own, the code is the first use of the random source in a request. */
+const withRequestId = { headers: { 'x-request-id': 'given' } };
+const isoNow = () => new Date(service.clock.now()).toISOString();
+/** Creates several codes of one screen, one second apart. */
+async function several(count: number, of = service, apartMs = 1000) {
+  const { id } = await of.screen();
+  const made: string[] = [];
+  for (let n = 0; n < count; n++) {
+    made.push((await of.code(id)).code);
+    of.clock.advance(apartMs);
+  }
+  return { screenId: id as string, codes: made };
+}
+
+describe('POST /v1/devices/provisioning-codes', () => {
+  it('201 with a code of 8 characters that lives 15 minutes, and the Location of its status', async () => {
+    const { id } = await service.screen();
+    const answer = await create(id);
+    expect(answer.status).toBe(201);
+    const { code, ...rest } = answer.body;
+    expect(code).toMatch(/^[A-HJKMNP-Z2-9]{8}$/);
+    const expiresAt = new Date(service.clock.now() + 15 * minute).toISOString();
+    expect(rest).toEqual({
+      screenId: id,
+      simulated: false,
+      status: 'pending',
+      createdAt: isoNow(),
+      expiresAt,
+      expiresInSeconds: 900,
+    });
+    expect(answer.headers.get('location')).toBe(`${codes}/${code}/status`);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const screen = (await service.manage('GET', `/v1/screens/${id}`)).body;
+    expect(screen).toMatchObject({
+      state: 'provisioning',
+      provisioningCode: { status: 'pending', createdAt: isoNow(), expiresAt },
+    });
+    expect(JSON.stringify(screen)).not.toContain(code);
+    const audit = (await service.manage('GET', `/v1/audit?subjectId=${id}&action=code.create`)).body
+      .items;
+    expect(audit).toHaveLength(1);
+    expect(JSON.stringify(audit)).not.toContain(code);
+  });
+
+  it('201 for an id in any case, and with unknown members', async () => {
+    const { id } = await service.screen();
+    const answer = await create(id.toUpperCase(), { minutes: 5, note: 'x' });
+    expect(answer.status).toBe(201);
+    expect(answer.body.screenId).toBe(id);
+  });
+
+  it('201 with distinct codes of 31 characters, without easily confused ones', async () => {
+    const made = (await Promise.all(Array.from({ length: 20 }, () => several(5)))).flatMap(
+      (screen) => screen.codes,
+    );
+    expect(new Set(made).size).toBe(100);
+    expect(new Set(made.join(''))).toEqual(new Set('ABCDEFGHJKMNPQRSTUVWXYZ23456789'));
+  });
+
+  it('201 with another code when the random source repeats a stored one', async () => {
+    const scripted: Uint8Array[] = [];
+    const alone = await startService({
+      random: (length) => (length === 8 && scripted.shift()) || randomBytes(length),
+    });
+    const one = await alone.screen();
+    const two = await alone.screen();
+    scripted.push(new Uint8Array(8));
+    const make = (screenId: string) => alone.manage('POST', codes, { screenId }, withRequestId);
+    expect((await make(one.id)).body.code).toBe('AAAAAAAA');
+    await alone.manage('DELETE', `${codes}/AAAAAAAA`);
+    scripted.push(new Uint8Array(8), new Uint8Array(8), new Uint8Array(8).fill(1));
+    expect((await make(two.id)).body.code).toBe('BBBBBBBB');
+    expect((await alone.manage('GET', `${codes}/AAAAAAAA/status`)).body).toMatchObject({
+      status: 'cancelled',
+      screenId: one.id,
+    });
+  });
+
+  it('500 internal_error when the random source keeps repeating one, and nothing is stored', async () => {
+    const scripted: Uint8Array[] = [];
+    const alone = await startService({
+      random: (length) => (length === 8 && scripted.shift()) || randomBytes(length),
+    });
+    const one = await alone.screen();
+    const two = await alone.screen();
+    scripted.push(new Uint8Array(8));
+    const make = (screenId: string) => alone.manage('POST', codes, { screenId }, withRequestId);
+    expect((await make(one.id)).status).toBe(201);
+    const before = await snapshot(alone);
+    scripted.push(...Array.from({ length: 8 }, () => new Uint8Array(8)));
+    expectProblem(await make(two.id), 500, 'internal_error');
+    expect(await snapshot(alone)).toEqual(before);
+  });
+
+  it('lives as long as configured', async () => {
+    const alone = await startService({ codeTtlMinutes: 60 });
+    const { code, ...rest } = await alone.code();
+    expect(rest).toMatchObject({ expiresInSeconds: 3600 });
+    alone.clock.advance(60 * minute - 1);
+    expect((await alone.register(code)).status).toBe(201);
+  });
+
+  it('lives no longer when created in the same millisecond as another', async () => {
+    const { id } = await service.screen();
+    const made = [await service.code(id), await service.code(id), await service.code(id)];
+    const expiresAt = new Date(service.clock.now() + 15 * minute).toISOString();
+    for (const one of made) expect(one).toMatchObject({ expiresAt, expiresInSeconds: 900 });
+  });
+
+  it('201 beside four pending codes, which stay pending', async () => {
+    const { codes: made } = await several(5);
+    expect(await Promise.all(made.map(statusOf))).toEqual(Array(5).fill('pending'));
+  });
+
+  it('201 for a sixth, which cancels the oldest', async () => {
+    const { codes: made } = await several(6);
+    expect(await Promise.all(made.map(statusOf))).toEqual([
+      'cancelled',
+      ...Array(5).fill('pending'),
+    ]);
+    expectProblem(await service.register(made[0]!), 410, 'pairing_code_cancelled');
+    expect((await service.register(made[1]!)).status).toBe(201);
+  });
+
+  it('the oldest is the one created first, even within one millisecond', async () => {
+    const { screenId, codes: made } = await several(6, service, 0);
+    expect(await Promise.all(made.map(statusOf))).toEqual([
+      'cancelled',
+      ...Array(5).fill('pending'),
+    ]);
+    await cancel(made[5]!);
+    expect(
+      (await service.manage('GET', `/v1/screens/${screenId}`)).body.provisioningCode.status,
+    ).toBe('cancelled');
+  });
+
+  it('finished codes do not count among the five', async () => {
+    const { screenId, codes: made } = await several(5);
+    await cancel(made[4]!);
+    expect((await create(screenId)).status).toBe(201);
+    expect(await statusOf(made[0]!)).toBe('pending');
+  });
+
+  it('the codes of other screens do not count', async () => {
+    const { codes: made } = await several(5);
+    await several(5);
+    expect(await Promise.all(made.map(statusOf))).toEqual(Array(5).fill('pending'));
+  });
+
+  it('using one cancels the others, except finished ones', async () => {
+    const { codes: made } = await several(3);
+    await cancel(made[0]!);
+    service.clock.advance(1000);
+    const cancelledAt = (await status(made[0]!)).text;
+    expect((await service.register(made[1]!)).status).toBe(201);
+    expect(await Promise.all(made.map(statusOf))).toEqual(['cancelled', 'used', 'cancelled']);
+    expect((await status(made[0]!)).text).toBe(cancelledAt);
+  });
+
+  it('404 screen_not_found for an unknown screen', async () => {
+    expectProblem(await create(randomUUID()), 404, 'screen_not_found');
+  });
+
+  it('409 screen_already_bound for an active screen, with a hint, and no code is created', async () => {
+    const tv = await service.tv();
+    const before = await snapshot(service);
+    const answer = await create(tv.screenId);
+    expectProblem(answer, 409, 'screen_already_bound');
+    expect(answer.body.detail).toContain(`/v1/devices/${tv.deviceId}/revoke`);
+    expect(await snapshot(service)).toEqual(before);
+    await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`);
+    expect((await create(tv.screenId)).status).toBe(201);
+  });
+
+  it.each<[string, unknown, string[]]>([
+    ['nothing', {}, ['/screenId']],
+    ['an id that is none', { screenId: 'x' }, ['/screenId']],
+    ['a number', { screenId: 7 }, ['/screenId']],
+    ['a list', [], ['']],
+  ])('400 invalid_request for %s', async (_, body, paths) => {
+    expectProblem(await service.manage('POST', codes, body), 400, 'invalid_request', paths);
+  });
+});
+
+describe('GET /v1/devices/provisioning-codes/:code/status', () => {
+  it('200 pending, with the remaining seconds rounded up', async () => {
+    const { code, screenId, expiresAt } = await service.code();
+    const createdAt = isoNow();
+    service.clock.advance(60_001);
+    const answer = await status(code);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      code,
+      screenId,
+      simulated: false,
+      status: 'pending',
+      createdAt,
+      expiresAt,
+      expiresInSeconds: 840,
+      usedAt: null,
+      deviceId: null,
+    });
+    service.clock.advance(14 * minute - 2);
+    expect((await status(code)).body).toMatchObject({ status: 'pending', expiresInSeconds: 1 });
+  });
+
+  it('200 expired from expiresAt on', async () => {
+    const { code, screenId, expiresAt } = await service.code();
+    const createdAt = isoNow();
+    service.clock.advance(15 * minute);
+    expect((await status(code)).body).toEqual({
+      code,
+      screenId,
+      simulated: false,
+      status: 'expired',
+      createdAt,
+      expiresAt,
+      expiresInSeconds: 0,
+      usedAt: null,
+      deviceId: null,
+    });
+  });
+
+  it('200 used, by whom and when, even past its expiry', async () => {
+    const { code } = await service.code();
+    service.clock.advance(1000);
+    const usedAt = isoNow();
+    const { deviceId } = (await service.register(code)).body;
+    for (const later of [0, 20 * minute]) {
+      service.clock.advance(later);
+      expect((await status(code)).body).toMatchObject({
+        status: 'used',
+        usedAt,
+        deviceId,
+        expiresInSeconds: 0,
+      });
+    }
+    await service.manage('POST', `/v1/devices/${deviceId}/revoke`);
+    expect((await status(code)).body).toMatchObject({ status: 'used', deviceId });
+  });
+
+  it('200 cancelled, even past its expiry', async () => {
+    const { code } = await service.code();
+    await cancel(code);
+    for (const later of [0, 20 * minute]) {
+      service.clock.advance(later);
+      expect((await status(code)).body).toMatchObject({
+        status: 'cancelled',
+        usedAt: null,
+        deviceId: null,
+        expiresInSeconds: 0,
+      });
+    }
+  });
+
+  it('200 cancelled when the screen was deleted', async () => {
+    const { code, screenId } = await service.code();
+    await service.manage('DELETE', `/v1/screens/${screenId}`);
+    expect(await statusOf(code)).toBe('cancelled');
+  });
+
+  it.each(['ABCDEFGH', 'abcd2345', 'ABC', 'ABCDEFGHJ', 'ABCD-234', randomUUID(), '%00', 'status'])(
+    '404 pairing_code_not_found for %s',
+    async (code) => {
+      expectProblem(await status(code), 404, 'pairing_code_not_found');
+    },
+  );
+
+  it('404 for the code in lower case', async () => {
+    const { code } = await service.code();
+    expectProblem(await status(code.toLowerCase()), 404, 'pairing_code_not_found');
+  });
+
+  it.each(['0', '31', '1.5', '-1', 'abc', ''])('400 query.waitSeconds for "%s"', async (wait) => {
+    const { code } = await service.code();
+    expectProblem(await status(code, `?waitSeconds=${wait}`), 400, 'invalid_request', [
+      'query.waitSeconds',
+    ]);
+  });
+
+  it('400 for an unknown parameter', async () => {
+    const { code } = await service.code();
+    expectProblem(await status(code, '?wait=1'), 400, 'invalid_request', ['query.wait']);
+  });
+
+  it('405 with Allow for another method', async () => {
+    const answer = await service.send('DELETE', `${codes}/ABCDEFGH/status`);
+    expectProblem(answer, 405, 'method_not_allowed');
+    expect(answer.headers.get('allow')).toBe('GET, HEAD');
+  });
+});
+
+describe('GET /v1/devices/provisioning-codes/:code/status?waitSeconds=', () => {
+  /** Requests the status, and resolves when the response has been held for at most `heldMs`. */
+  async function held(
+    of: TestService,
+    code: string,
+    {
+      seconds = 30,
+      heldMs = seconds * 1000,
+      signal,
+    }: { seconds?: number; heldMs?: number; signal?: AbortSignal } = {},
+  ) {
+    const waiting = of.clock.waitingFor(heldMs);
+    let answer: Answer | undefined;
+    const asking = of.manage(
+      'GET',
+      `${codes}/${code}/status?waitSeconds=${seconds}`,
+      undefined,
+      signal ? { signal } : {},
+    );
+    const watching = asking.then((come) => {
+      answer = come;
+      return come;
+    });
+    await expect.poll(() => of.clock.waitingFor(heldMs), { interval: 2 }).toBe(waiting + 1);
+    expect(answer).toBeUndefined();
+    return {
+      asking: watching,
+      stillHeld: () => answer === undefined,
+      over: () => of.clock.waitingFor(heldMs) === waiting,
+    };
+  }
+
+  it('200 at once when the code is finished', async () => {
+    const tv = await service.tv();
+    expect((await status(tv.code, '?waitSeconds=30')).body).toMatchObject({
+      status: 'used',
+      deviceId: tv.deviceId,
+    });
+  });
+
+  it('200 used as soon as a TV registers', async () => {
+    const { code } = await service.code();
+    const { asking, over } = await held(service, code);
+    const { deviceId } = (await service.register(code)).body;
+    expect((await asking).body).toMatchObject({ status: 'used', deviceId, expiresInSeconds: 0 });
+    expect(over()).toBe(true);
+  });
+
+  it.each<[string, (code: string, screenId: string) => Promise<unknown>]>([
+    ['it is deleted', (code) => cancel(code)],
+    ['another code of the screen is used', async (_, screenId) => service.tv(screenId)],
+    ['the screen is deleted', (_, screenId) => service.manage('DELETE', `/v1/screens/${screenId}`)],
+  ])('200 cancelled as soon as %s', async (_, end) => {
+    const { code, screenId } = await service.code();
+    const { asking } = await held(service, code);
+    await end(code, screenId);
+    expect((await asking).body).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('200 expired as soon as it expires', async () => {
+    const { code } = await service.code();
+    service.clock.advance(15 * minute - 10_000);
+    const { asking, stillHeld } = await held(service, code, { heldMs: 10_000 });
+    service.clock.advance(9999);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(stillHeld()).toBe(true);
+    service.clock.advance(1);
+    expect((await asking).body).toMatchObject({ status: 'expired', expiresInSeconds: 0 });
+  });
+
+  it('200 pending at the end of the wait', async () => {
+    const { code } = await service.code();
+    const { asking, stillHeld } = await held(service, code, { seconds: 5 });
+    service.clock.advance(4999);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(stillHeld()).toBe(true);
+    service.clock.advance(1);
+    expect((await asking).body).toMatchObject({ status: 'pending', expiresInSeconds: 895 });
+  });
+
+  it('is not woken by changes of other codes', async () => {
+    const { code } = await service.code();
+    const { asking, stillHeld } = await held(service, code, { seconds: 5 });
+    await service.tv();
+    expect(stillHeld()).toBe(true);
+    service.clock.advance(5000);
+    await asking;
+  });
+
+  it('200 for all of many waiting clients', async () => {
+    const { code } = await service.code();
+    const waits = [await held(service, code), await held(service, code), await held(service, code)];
+    await service.register(code);
+    for (const { asking } of waits) expect((await asking).body.status).toBe('used');
+  });
+
+  it('ends when the client disconnects', async () => {
+    const { code } = await service.code();
+    const gone = new AbortController();
+    const { asking, over } = await held(service, code, { signal: gone.signal });
+    gone.abort();
+    await expect(asking).rejects.toThrow();
+    await expect.poll(over).toBe(true);
+    expect(await statusOf(code)).toBe('pending');
+  });
+
+  it('200 pending at once when the service closes, without delaying it', async () => {
+    const alone = await startService();
+    const { code } = await alone.code();
+    const { asking } = await held(alone, code);
+    const started = performance.now();
+    await alone.close();
+    expect((await asking).body).toMatchObject({ status: 'pending' });
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+
+  it('ends with the system clock, too', async () => {
+    const alone = await startService({ clock: systemClock });
+    const { code } = await alone.code();
+    const started = performance.now();
+    expect((await alone.manage('GET', `${codes}/${code}/status?waitSeconds=1`)).body.status).toBe(
+      'pending',
+    );
+    expect(performance.now() - started).toBeGreaterThan(990);
+  });
+});
+
+describe('DELETE /v1/devices/provisioning-codes/:code', () => {
+  it('204 cancels a pending code, and the screen and its other codes stay', async () => {
+    const { screenId, codes: made } = await several(2);
+    const answer = await cancel(made[0]!);
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    expect(await Promise.all(made.map(statusOf))).toEqual(['cancelled', 'pending']);
+    expect((await service.manage('GET', `/v1/screens/${screenId}`)).body.state).toBe(
+      'provisioning',
+    );
+    const audit = (
+      await service.manage('GET', `/v1/audit?subjectId=${screenId}&action=code.cancel`)
+    ).body.items;
+    expect(audit).toHaveLength(1);
+  });
+
+  it.each<[string, (code: string) => Promise<unknown>]>([
+    ['used', (code) => service.register(code)],
+    ['cancelled', (code) => cancel(code)],
+    ['expired', async () => service.clock.advance(15 * minute)],
+  ])('409 pairing_code_not_pending when it is %s, and nothing changes', async (state, end) => {
+    const { code } = await service.code();
+    await end(code);
+    const before = [await snapshot(service), (await status(code)).text];
+    expectProblem(await cancel(code), 409, 'pairing_code_not_pending');
+    expect([await snapshot(service), (await status(code)).text]).toEqual(before);
+    expect(await statusOf(code)).toBe(state);
+  });
+
+  it.each(['ABCDEFGH', 'abcdefgh', 'x'])('404 pairing_code_not_found for %s', async (code) => {
+    expectProblem(await cancel(code), 404, 'pairing_code_not_found');
+  });
+
+  it('204 or 201 when it races with a registration, never both', async () => {
+    for (let n = 0; n < 10; n++) {
+      const { code, screenId } = await service.code();
+      const [registered, cancelled] = await Promise.all([service.register(code), cancel(code)]);
+      expect([registered.status === 201, cancelled.status === 204]).toContain(true);
+      expect(registered.status === 201 && cancelled.status === 204).toBe(false);
+      const state = (await service.manage('GET', `/v1/screens/${screenId}`)).body.state;
+      expect(state).toBe(registered.status === 201 ? 'active' : 'provisioning');
+    }
+  });
+});
+
+describe('a finished code', () => {
+  const dayMs = 24 * 60 * minute;
+
+  it.each<[string, (of: TestService, code: string) => Promise<unknown>, number]>([
+    ['used', (of, code) => of.register(code), 409],
+    ['cancelled', (of, code) => of.manage('DELETE', `${codes}/${code}`), 410],
+    ['expired', async (of) => of.clock.advance(15 * minute), 410],
+  ])('is remembered for 24 hours once %s, then unknown', async (state, end, refused) => {
+    const alone = await startService();
+    const { code } = await alone.code();
+    await end(alone, code);
+    alone.clock.advance(dayMs - 1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect((await alone.manage('GET', `${codes}/${code}/status`)).body.status).toBe(state);
+    expect((await alone.register(code)).status).toBe(refused);
+    const status = () => alone.manage('GET', `${codes}/${code}/status`);
+    await expect
+      .poll(async () => {
+        alone.clock.advance(minute);
+        return (await status()).status;
+      })
+      .toBe(404);
+    expectProblem(await status(), 404, 'pairing_code_not_found');
+    expectProblem(await alone.register(code), 404, 'pairing_code_not_found');
+  });
+});
+
+describe('a code of another tenant', () => {
+  it('404 byte for byte as for an unknown one, and is not cancelled', async () => {
+    const alone = await startService();
+    const { code } = await alone.code();
+    const other = (await alone.manage('POST', '/v1/tenants', { name: 'Other' })).body.id;
+    const key = await alone.token('admin', { headers: { 'x-tenant-id': other } });
+    const same = async (method: string, path: (of: string) => string) => {
+      const [foreign, unknown] = await Promise.all(
+        [code, 'ABCDEFGH'].map((of) =>
+          alone.send(method, path(of), { key, headers: { 'x-request-id': 'same' } }),
+        ),
+      );
+      expectProblem(foreign!, 404, 'pairing_code_not_found');
+      expect(foreign?.text).toBe(unknown?.text);
+    };
+    await same('GET', (of) => `${codes}/${of}/status`);
+    await same('GET', (of) => `${codes}/${of}/status?waitSeconds=30`);
+    await same('DELETE', (of) => `${codes}/${of}`);
+    const { screenId } = (await alone.register(code)).body;
+    expectProblem(
+      await alone.send('POST', codes, { key, body: { screenId } }),
+      404,
+      'screen_not_found',
+    );
+  });
+});

@@ -1,0 +1,241 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Clock } from '../../../src/domain/clock.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { expectProblem } from '../../support/problem.ts';
+import { type Answer, type Sent, startService, type TestService } from '../../support/service.ts';
+import { snapshot } from '../../support/snapshot.ts';
+
+const minute = 60_000;
+const from = (address: string): Sent => ({ headers: { 'x-forwarded-for': address } });
+const venue = '198.51.100.1';
+/** Codes that are never generated, because they contain excluded characters. */
+const wrong = (n: number) => `0000${String(n % 10_000).padStart(4, '0')}`;
+
+let addresses = 0;
+const fresh = () =>
+  from(
+    ++addresses % 2
+      ? `10.${addresses >> 8}.0.${addresses & 255}`
+      : `2001:db8:${addresses.toString(16)}::1`,
+  );
+
+/** Sends this many unknown codes, each from a new address, to these services alternately. */
+async function attack(count: number, ...services: TestService<Clock>[]): Promise<number[]> {
+  const guesses = Array.from({ length: count }, (_, n) =>
+    (services[n % services.length] as TestService<Clock>).register(wrong(n), fresh()),
+  );
+  return (await Promise.all(guesses)).map(({ status }) => status);
+}
+
+const lockOuts = async (service: TestService<Clock>, sent: Sent = {}) =>
+  (await service.manage('GET', '/v1/audit?action=registration.locked_out', undefined, sent)).body
+    .items;
+
+describe('RateLimit of POST /devices/register', () => {
+  let service: TestService;
+  const fields = ({ headers }: Answer) => [
+    headers.get('ratelimit-policy'),
+    headers.get('ratelimit'),
+  ];
+  beforeEach(async () => {
+    service = await startService({ trustProxy: ['127.0.0.1'] });
+  });
+
+  it('counts unknown codes only, and tells when there are more', async () => {
+    const policy = '"unknown-codes";q=10;w=900';
+    const code = async () => (await service.code()).code;
+    const first = await service.register(await code(), from(venue));
+    expect([first.status, ...fields(first)]).toEqual([201, policy, '"unknown-codes";r=10']);
+    const unknown = await service.register(wrong(1), from(venue));
+    expect([unknown.status, ...fields(unknown)]).toEqual([
+      404,
+      policy,
+      '"unknown-codes";r=9;t=900',
+    ]);
+    service.clock.advance(59_500);
+    expect(fields(await service.register(wrong(2), from(venue)))[1]).toBe(
+      '"unknown-codes";r=8;t=841',
+    );
+    const { code: used } = await service.tv();
+    const again = await service.register(used, from(venue));
+    expect([again.status, fields(again)[1]]).toEqual([409, '"unknown-codes";r=8;t=841']);
+  });
+
+  it('is 0 with the Retry-After on each 429, whether the code is right or wrong', async () => {
+    for (let n = 0; n < 10; n++) await service.register(wrong(n), from(venue));
+    const { code } = await service.code();
+    for (const sent of [code, wrong(11)]) {
+      const refused = await service.register(sent, from(venue));
+      expectProblem(refused, 429, 'too_many_attempts');
+      expect(refused.headers.get('retry-after')).toBe('60');
+      expect(fields(refused)).toEqual(['"unknown-codes";q=10;w=900', '"unknown-codes";r=0;t=60']);
+    }
+  });
+
+  it('is 0 when all sources have used up the codes of all', async () => {
+    await attack(128, service);
+    const refused = await service.register(wrong(1), from(venue));
+    expect([refused.status, fields(refused)[1]]).toEqual([429, '"unknown-codes";r=0;t=60']);
+  });
+
+  it('is that of the IPv6 prefix with the fewest left', async () => {
+    for (let n = 0; n < 5; n++) await service.register(wrong(n), from('2001:db8:1:200::1'));
+    const neighbour = await service.register(wrong(6), from('2001:db8:1:201::1'));
+    expect(fields(neighbour)).toEqual(['"unknown-codes";q=8;w=900', '"unknown-codes";r=2;t=900']);
+  });
+
+  it('is absent before the code is looked up', async () => {
+    const invalid = await service.register('short', from(venue));
+    expect([invalid.status, ...fields(invalid)]).toEqual([400, null, null]);
+  });
+
+  it('can be read by web apps of another origin', async () => {
+    const open = await startService({ corsOrigins: ['https://tv.example.com'] });
+    const { headers } = await open.register(wrong(1), {
+      headers: { origin: 'https://tv.example.com' },
+    });
+    const exposed = headers.get('access-control-expose-headers')?.split(',');
+    expect(exposed).toEqual(expect.arrayContaining(['RateLimit-Policy', 'RateLimit']));
+  });
+});
+
+describe('POST /devices/register while codes are guessed from many addresses', () => {
+  let service: TestService;
+  beforeEach(async () => {
+    service = await startService({ trustProxy: ['127.0.0.1'] });
+  });
+
+  it('404 for 128 unknown codes in one lifetime of a code, 429 too_many_attempts with Retry-After for the next', async () => {
+    expect(await attack(128, service)).toEqual(Array(128).fill(404));
+    const refused = await service.register(wrong(1), fresh());
+    expectProblem(refused, 429, 'too_many_attempts');
+    expect(refused.headers.get('retry-after')).toBe('60');
+    service.clock.advance(15 * minute);
+    expect(await attack(1, service)).toEqual([404]);
+  });
+
+  it('429 even for a valid code from an untrusted address, and the code stays usable', async () => {
+    await attack(129, service);
+    const { code, screenId } = await service.code();
+    const before = await snapshot(service);
+    const [right, unknown] = [
+      await service.register(code, fresh()),
+      await service.register(wrong(1), fresh()),
+    ];
+    expectProblem(right, 429, 'too_many_attempts');
+    expect([right.body.detail, right.headers.get('retry-after')]).toEqual([
+      unknown.body.detail,
+      unknown.headers.get('retry-after'),
+    ]);
+    expect(await snapshot(service)).toEqual(before);
+    expect((await service.manage('GET', `/v1/screens/${screenId}`)).body).toMatchObject({
+      state: 'provisioning',
+      deviceId: null,
+    });
+  });
+
+  it('201 from addresses where the tenant’s credentials have worked, and other requests are not affected', async () => {
+    const tv = await service.tv();
+    await tv.send('GET', 'config', from(venue));
+    await attack(140, service);
+    for (let n = 0; n < 5; n++)
+      expect((await service.register((await service.code()).code, from(venue))).status).toBe(201);
+    expectProblem(await service.register(wrong(1), from(venue)), 429, 'too_many_attempts');
+    expect((await service.register((await service.code()).code, from(venue))).status).toBe(201);
+    expect((await tv.send('GET', 'config', fresh())).status).toBe(200);
+  });
+
+  it('201 from other addresses of a tenant while a guest guesses at one of them, and from other tenants', async () => {
+    const own = (await service.manage('GET', '/v1/me')).body.tenantId;
+    const venues = Array.from({ length: 21 }, (_, n) => `198.51.100.${n + 1}`);
+    const tv = await service.tv();
+    for (const address of venues) await tv.send('GET', 'config', from(address));
+    service.tenantId = (await service.manage('POST', '/v1/tenants', { name: 'Other' })).body.id;
+    const other = await service.code();
+    await service.manage('GET', '/v1/screens', undefined, from('198.51.100.77'));
+    service.tenantId = own;
+    await attack(128, service);
+    for (const guest of venues.slice(0, 20)) {
+      const { code } = await service.code();
+      const last = venues[20] as string;
+      expect((await service.register(code, from(last))).status).toBe(201);
+      for (let n = 0; n < 25; n++)
+        expectProblem(await service.register(wrong(n), from(guest)), 429, 'too_many_attempts');
+      expectProblem(
+        await service.register((await service.code()).code, from(guest)),
+        429,
+        'too_many_attempts',
+      );
+    }
+    // By now, 198 codes of the tenant were tried.
+    for (const address of venues)
+      expectProblem(
+        await service.register((await service.code()).code, from(address)),
+        429,
+        'too_many_attempts',
+      );
+    expect((await service.register(other.code, from('198.51.100.77'))).status).toBe(201);
+  });
+
+  it('one audit entry for platform tokens and one count per lock-out, without codes', async () => {
+    const { tenantId } = (await service.manage('GET', '/v1/me')).body;
+    for (let n = 0; n < 14; n++)
+      await service.register(wrong(n), {
+        headers: { ...from('2001:db8:9:9::7').headers, 'x-request-id': 'one-source' },
+      });
+    await attack(150, service);
+    const items = await lockOuts(service);
+    expect(items).toMatchObject([
+      { subject: { kind: 'service', id: null }, details: { unknownCodes: 128, withinMinutes: 15 } },
+      {
+        actor: { kind: 'system', id: null, name: null },
+        subject: { kind: 'source', id: '2001:db8:9:9::/64' },
+        address: '2001:db8:9:9::7',
+        requestId: 'one-source',
+        details: { unknownCodes: 6, withinMinutes: 15 },
+      },
+    ]);
+    expect(JSON.stringify(items)).not.toMatch(/0000\d{4}\b(?!-)/);
+    const admin = await service.token('admin', { headers: { 'x-tenant-id': tenantId } });
+    expect(await lockOuts(service, { key: admin })).toEqual([]);
+    const metrics = (await service.send('GET', '/metrics')).text;
+    expect(metrics).toContain('signage_register_lockouts_total{scope="source"} 1\n');
+    expect(metrics).toContain('signage_register_lockouts_total{scope="service"} 1\n');
+  });
+
+  it('counts guesses for the lifetime of codes', async () => {
+    const short = await startService({ trustProxy: ['127.0.0.1'], codeTtlMinutes: 1 });
+    expect(await attack(128, short)).toEqual(Array(128).fill(404));
+    expect(await attack(1, short)).toEqual([429]);
+    short.clock.advance(minute);
+    expect(await attack(1, short)).toEqual([404]);
+  });
+});
+
+describe('two instances on one database while codes are guessed from many addresses', () => {
+  it('share counts and trust, and write one entry', async () => {
+    const options = { store: await freshDatabase(), clock: systemClock, trustProxy: ['127.0.0.1'] };
+    const [one, other] = await Promise.all([
+      startService<Clock>(options),
+      startService<Clock>(options),
+    ]);
+    const tv = await one.tv();
+    await tv.send('GET', 'config', from(venue));
+    const statuses = await attack(160, one, other);
+    expect(statuses.filter((status) => status === 404)).toHaveLength(128);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(32);
+    for (const service of [one, other]) {
+      expectProblem(
+        await service.register((await one.code()).code, fresh()),
+        429,
+        'too_many_attempts',
+      );
+      expect((await service.register((await one.code()).code, from(venue))).status).toBe(201);
+    }
+    await one.restart();
+    expectProblem(await one.register((await one.code()).code, fresh()), 429, 'too_many_attempts');
+    expect((await one.register((await one.code()).code, from(venue))).status).toBe(201);
+    expect(await lockOuts(other)).toMatchObject([{ subject: { kind: 'service', id: null } }]);
+  }, 60_000);
+});

@@ -1,0 +1,201 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { mounted } from '../../support/mounted.ts';
+import { expectProblem } from '../../support/problem.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service.ts';
+
+const defaults = {
+  syncIntervalMinutes: 5,
+  heartbeatIntervalMinutes: 1,
+  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
+};
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+
+type Level = 'screen' | 'venue' | 'tenant';
+const owner = (tv: BoundTv, level: Level) =>
+  ({ screen: tv.screenId, venue: tv.venueId, tenant: tv.tenantId })[level];
+const path = (tv: BoundTv, level: Level) => `/v1/${level}s/${owner(tv, level)}/config`;
+const store = async (tv: BoundTv, level: Level, config: Record<string, unknown>) => {
+  const answer = await service.manage('PUT', path(tv, level), config);
+  expect(answer.status, answer.text).toBe(200);
+};
+
+describe('GET /devices/:id/config', () => {
+  it('200 with the default when nothing is stored', async () => {
+    const tv = await service.tv();
+    const answer = await tv.send('GET', 'config');
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual(defaults);
+    expect(answer.headers.get('x-config-source')).toBe('default');
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.headers.get('etag')).toMatch(/^"[^"\s]+"$/);
+    expect(answer.headers.get('cache-control')).toBe('private, no-cache');
+  });
+
+  it('records the request on the device', async () => {
+    const tv = await service.tv();
+    service.clock.advance(1234);
+    await tv.send('GET', 'config');
+    const now = new Date(service.clock.now()).toISOString();
+    expect((await service.manage('GET', `/v1/devices/${tv.deviceId}`)).body).toMatchObject({
+      lastConfigAt: now,
+      lastSeenAt: now,
+      lastPlaylistAt: null,
+    });
+  });
+
+  it('200 with all levels merged, and the most specific stored level in X-Config-Source', async () => {
+    // A separate service, because the tenant's config reaches every screen.
+    const alone = await startService();
+    const tv = await alone.tv();
+    const put = (level: Level, config: unknown) => alone.manage('PUT', path(tv, level), config);
+    const seen = async () => {
+      const { body, headers } = await tv.send('GET', 'config');
+      return [headers.get('x-config-source'), body];
+    };
+    await put('tenant', {
+      syncIntervalMinutes: 10,
+      heartbeatIntervalMinutes: 2,
+      cachePolicy: { maxSizeGB: 20 },
+      app: { theme: { dark: true, hue: 1 }, list: [1, 2] },
+    });
+    expect(await seen()).toEqual([
+      'tenant',
+      {
+        syncIntervalMinutes: 10,
+        heartbeatIntervalMinutes: 2,
+        cachePolicy: { maxSizeGB: 20, retentionDays: 7 },
+        app: { theme: { dark: true, hue: 1 }, list: [1, 2] },
+      },
+    ]);
+    await put('screen', {
+      cachePolicy: { retentionDays: 3 },
+      app: { theme: { hue: 3 }, list: [] },
+    });
+    const withScreen = {
+      syncIntervalMinutes: 10,
+      heartbeatIntervalMinutes: 2,
+      cachePolicy: { maxSizeGB: 20, retentionDays: 3 },
+      app: { theme: { dark: true, hue: 3 }, list: [] },
+    };
+    expect(await seen()).toEqual(['screen', withScreen]);
+    await put('venue', {
+      syncIntervalMinutes: 20,
+      cachePolicy: { retentionDays: 2 },
+      app: { theme: { dark: null, hue: 2 }, list: 'none' },
+    });
+    expect(await seen()).toEqual([
+      'screen',
+      { ...withScreen, syncIntervalMinutes: 20, app: { theme: { dark: null, hue: 3 }, list: [] } },
+    ]);
+    await alone.manage('DELETE', path(tv, 'screen'));
+    expect(await seen()).toEqual([
+      'venue',
+      {
+        syncIntervalMinutes: 20,
+        heartbeatIntervalMinutes: 2,
+        cachePolicy: { maxSizeGB: 20, retentionDays: 2 },
+        app: { theme: { dark: null, hue: 2 }, list: 'none' },
+      },
+    ]);
+    await alone.manage('DELETE', path(tv, 'venue'));
+    await alone.manage('DELETE', path(tv, 'tenant'));
+    expect(await seen()).toEqual(['default', defaults]);
+  });
+
+  it('200 with X-Config-Source: screen for an empty stored config', async () => {
+    const tv = await service.tv();
+    await store(tv, 'screen', {});
+    const answer = await tv.send('GET', 'config');
+    expect([answer.headers.get('x-config-source'), answer.body]).toEqual(['screen', defaults]);
+  });
+
+  it('200 without the configs of other venues and screens', async () => {
+    const tv = await service.tv();
+    const other = await service.tv();
+    await store(other, 'screen', { syncIntervalMinutes: 99 });
+    await store(other, 'venue', { syncIntervalMinutes: 98 });
+    expect((await tv.send('GET', 'config')).body).toEqual(defaults);
+  });
+
+  it.each(['constructor', 'toString', 'hasOwnProperty'])(
+    '200 with an own member named %s',
+    async (name) => {
+      const tv = await service.tv();
+      await store(tv, 'screen', { [name]: { a: 1 } });
+      expect((await tv.send('GET', 'config')).body).toEqual({ ...defaults, [name]: { a: 1 } });
+    },
+  );
+
+  it('304 with the same headers for its ETag; 200 when the config changes, and 304 when it changes back', async () => {
+    const tv = await service.tv();
+    await store(tv, 'screen', { syncIntervalMinutes: 7 });
+    const first = await tv.send('GET', 'config');
+    const again = () =>
+      tv.send('GET', 'config', { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
+    const answer = await again();
+    expect(answer.status).toBe(304);
+    expect(answer.text).toBe('');
+    for (const name of ['etag', 'x-config-source', 'cache-control'])
+      expect(answer.headers.get(name), name).toBe(first.headers.get(name));
+    await store(tv, 'screen', { syncIntervalMinutes: 8 });
+    const changed = await again();
+    expect([changed.status, changed.body.syncIntervalMinutes]).toEqual([200, 8]);
+    await store(tv, 'screen', { syncIntervalMinutes: 7 });
+    expect((await again()).status).toBe(304);
+  });
+
+  it('412 precondition_failed once If-Match names a former ETag', async () => {
+    const tv = await service.tv();
+    const ifMatch = (await tv.send('GET', 'config')).headers.get('etag') ?? '';
+    const read = () => tv.send('GET', 'config', { headers: { 'if-match': ifMatch } });
+    expect((await read()).status).toBe(200);
+    await store(tv, 'screen', { syncIntervalMinutes: 7 });
+    expectProblem(await read(), 412, 'precondition_failed');
+  });
+
+  it('200 for HEAD without a body', async () => {
+    const tv = await service.tv();
+    const answer = await tv.send('HEAD', 'config');
+    expect([answer.status, answer.text, answer.headers.get('x-config-source')]).toEqual([
+      200,
+      '',
+      'default',
+    ]);
+  });
+
+  it('500 config_fetch_failed when it cannot be read', async () => {
+    const opened = await openStore('memory:');
+    let failing = false;
+    const read: Store['read'] = {
+      get: async (table, id) => {
+        if (failing && table === 'configs') throw new Error('planted');
+        return opened.read.get(table, id);
+      },
+      find: (...of) => opened.read.find(...of),
+      select: (...of) => opened.read.select(...of),
+      count: (...of) => opened.read.count(...of),
+      findByKeyHash: (...of) => opened.read.findByKeyHash(...of),
+    };
+    const alone = await mounted({
+      store: new Proxy(opened, {
+        get: (target, name) => (name === 'read' ? read : bound(target, name)),
+      }),
+    });
+    const tv = await alone.tv();
+    failing = true;
+    const answer = await alone.send('GET', `/devices/${tv.screenId}/config`, { key: tv.apiKey });
+    expectProblem(answer, 500, 'config_fetch_failed');
+    expect(answer.text).not.toContain('planted');
+  });
+});
+
+function bound(target: Store, name: string | symbol): unknown {
+  const value: unknown = Reflect.get(target, name);
+  return typeof value === 'function' ? value.bind(target) : value;
+}

@@ -1,0 +1,340 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectInvalid, manager } from '../../support/management.ts';
+import { expectProblem } from '../../support/problem.ts';
+import {
+  type Answer,
+  type BoundTv,
+  startService,
+  type TestService,
+} from '../../support/service.ts';
+
+let service: TestService;
+let count = 0;
+/** Returns a secret that no other test uses. */
+const freshSecret = () => `a-secret-for-one-rotation-${++count}`;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+interface RotatingTv extends BoundTv {
+  /** Rotates with a key; `secret` is the `Idempotency-Key`, if any. */
+  rotate(key: string, secret?: string): Promise<Answer>;
+  /** Uses a key for a request. Returns the code or status of the response. */
+  call(key: string, what?: 'playlist' | 'config' | 'events'): Promise<string | number>;
+  audit(): Promise<string[]>;
+}
+
+async function rotatingTv(): Promise<RotatingTv> {
+  const tv = await service.tv();
+  const rotations = `/devices/${tv.screenId}/keys/rotate`;
+  return {
+    ...tv,
+    rotate: (key, secret) =>
+      service.send('POST', rotations, {
+        key,
+        ...(secret !== undefined && { headers: { 'Idempotency-Key': secret } }),
+      }),
+    async call(key, what = 'config') {
+      const sent = what === 'events' ? { body: [{ type: 'heartbeat', timestamp: 1 }] } : {};
+      const { status, body } = await service.send(
+        what === 'events' ? 'POST' : 'GET',
+        `/devices/${tv.screenId}/${what}`,
+        { key, ...sent },
+      );
+      return body?.code ?? status;
+    },
+    async audit() {
+      const { items } = (await service.manage('GET', `/v1/audit?subjectId=${tv.deviceId}`)).body;
+      return items.map(({ action }: { action: string }) => action).toReversed();
+    },
+  };
+}
+
+/** Returns a TV with a retiring old key, and the unused new key. */
+async function waiting(secret = freshSecret()) {
+  const tv = await rotatingTv();
+  const { body } = await tv.rotate(tv.apiKey, secret);
+  return { tv, old: tv.apiKey, fresh: body.apiKey as string, secret };
+}
+
+describe('POST /devices/:id/keys/rotate', () => {
+  it('201 with a new key that must not be cached; the old one keeps working', async () => {
+    const tv = await rotatingTv();
+    const answer = await tv.rotate(tv.apiKey, freshSecret());
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({ apiKey: expect.stringMatching(/^dak_[0-9A-Za-z]{49}$/) });
+    expect(answer.body.apiKey).not.toBe(tv.apiKey);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.has('location')).toBe(false);
+    for (const what of ['config', 'events', 'config'] as const)
+      expect(await tv.call(tv.apiKey, what)).toBe(what === 'events' ? 202 : 200);
+    expect(await tv.audit()).toEqual(['device.register', 'key.rotate']);
+  });
+
+  it('201 with the device id, too, and the device counts as seen', async () => {
+    const tv = await rotatingTv();
+    service.clock.advance(60_000);
+    const answer = await service.send('POST', `/devices/${tv.deviceId.toUpperCase()}/keys/rotate`, {
+      key: tv.apiKey,
+    });
+    expect(answer.status).toBe(201);
+    const { lastSeenAt } = (await service.manage('GET', `/v1/devices/${tv.deviceId}`)).body;
+    expect(lastSeenAt).toBe(new Date(service.clock.now()).toISOString());
+  });
+
+  it('the same 201, byte for byte, for the same Idempotency-Key, without changes', async () => {
+    const { tv, old, fresh, secret } = await waiting();
+    const answers = [
+      await tv.rotate(old, secret),
+      ...(await Promise.all([1, 2, 3].map(() => tv.rotate(old, secret)))),
+    ];
+    for (const answer of answers)
+      expect([answer.status, answer.text]).toEqual([201, JSON.stringify({ apiKey: fresh })]);
+    expect(await tv.audit()).toEqual(['device.register', 'key.rotate']);
+    expect([await tv.call(old), await tv.call(fresh), await tv.call(old)]).toEqual([
+      200,
+      200,
+      'device_key_revoked',
+    ]);
+  });
+
+  it('one key for many simultaneous requests with the same Idempotency-Key', async () => {
+    const tv = await rotatingTv();
+    const secret = freshSecret();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => tv.rotate(tv.apiKey, secret)),
+    );
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(await tv.audit()).toEqual(['device.register', 'key.rotate']);
+  });
+
+  it('201 with a newer key for another Idempotency-Key, which revokes the unused one', async () => {
+    const { tv, old, fresh } = await waiting();
+    const newer = (await tv.rotate(old, freshSecret())).body.apiKey;
+    expect(newer).not.toBe(fresh);
+    expect([await tv.call(fresh), await tv.call(old)]).toEqual(['device_key_revoked', 200]);
+    expect([await tv.call(newer), await tv.call(old)]).toEqual([200, 'device_key_revoked']);
+    expect(await tv.audit()).toEqual([
+      'device.register',
+      'key.rotate',
+      'key.rotate',
+      'key.activate',
+    ]);
+  });
+
+  it('201 with another key each time without an Idempotency-Key; only the last one is usable', async () => {
+    const tv = await rotatingTv();
+    const keys: string[] = [];
+    for (let n = 0; n < 3; n++) keys.push((await tv.rotate(tv.apiKey)).body.apiKey);
+    expect(new Set(keys).size).toBe(3);
+    expect(await Promise.all(keys.slice(0, 2).map((key) => tv.call(key)))).toEqual([
+      'device_key_revoked',
+      'device_key_revoked',
+    ]);
+    expect([await tv.call(keys[2]!), await tv.call(tv.apiKey)]).toEqual([
+      200,
+      'device_key_revoked',
+    ]);
+  });
+
+  it('400 idempotency_key_reused for the Idempotency-Key of a revoked new key: a late repetition revokes nothing', async () => {
+    const { tv, old, secret } = await waiting();
+    const newer = (await tv.rotate(old, freshSecret())).body.apiKey;
+    const answer = await tv.rotate(old, secret);
+    expectProblem(answer, 400, 'idempotency_key_reused');
+    expect(answer.text).not.toContain(secret);
+    expect([await tv.call(old), await tv.call(newer), await tv.call(old)]).toEqual([
+      200,
+      200,
+      'device_key_revoked',
+    ]);
+  });
+
+  it('another key for the same Idempotency-Key of another key or another TV', async () => {
+    const secret = freshSecret();
+    const one = await waiting(secret);
+    const other = await waiting(secret);
+    expect(one.fresh).not.toBe(other.fresh);
+    const next = await one.tv.rotate(one.fresh, secret);
+    expect(next.status).toBe(201);
+    expect(next.body.apiKey).not.toBe(one.fresh);
+  });
+
+  it.each(['too-short-for-it', 'x'.repeat(255)])(
+    '201 for an Idempotency-Key of %s',
+    async (secret) => {
+      const tv = await rotatingTv();
+      expect((await tv.rotate(tv.apiKey, secret)).status).toBe(201);
+    },
+  );
+
+  it.each([
+    ['that is too short', 'fifteen-letters'],
+    ['that is too long', 'x'.repeat(256)],
+    ['with a blank', 'two words of a secret'],
+    ['that is empty', ''],
+  ])('400 for an Idempotency-Key %s, and no key is created', async (_, secret) => {
+    const tv = await rotatingTv();
+    const answer = await tv.rotate(tv.apiKey, secret);
+    expectInvalid(answer, 'header.idempotency-key');
+    if (secret) expect(answer.text).not.toContain(secret);
+    expect(await tv.audit()).toEqual(['device.register']);
+  });
+
+  it('needs no body, and ignores one', async () => {
+    const tv = await rotatingTv();
+    const answer = await service.send('POST', `/devices/${tv.screenId}/keys/rotate`, {
+      key: tv.apiKey,
+      body: '{"nonsense"',
+      untyped: true,
+    });
+    expect(answer.status).toBe(201);
+  });
+
+  it('405 for other methods, without a credential', async () => {
+    const answer = await service.send('GET', '/devices/x/keys/rotate');
+    expectProblem(answer, 405, 'method_not_allowed');
+    expect(answer.headers.get('allow')).toBe('POST');
+  });
+
+  it('401 like every TV endpoint: missing, invalid, mismatch, management token', async () => {
+    const tv = await rotatingTv();
+    const other = await service.tv();
+    const path = `/devices/${tv.screenId}/keys/rotate`;
+    expectProblem(await service.send('POST', path), 401, 'device_key_missing');
+    expectProblem(
+      await service.send('POST', path, { key: manager(service).token }),
+      401,
+      'device_key_invalid',
+    );
+    expectProblem(
+      await service.send('POST', path, { key: other.apiKey }),
+      401,
+      'device_key_mismatch',
+    );
+    expect(await tv.audit()).toEqual(['device.register']);
+  });
+});
+
+describe('the first use of the new key', () => {
+  it.each(['playlist', 'config', 'events'] as const)(
+    'revokes the old key, with the %s',
+    async (what) => {
+      const { tv, old, fresh } = await waiting();
+      const expected = { playlist: 'playlist_not_found', config: 200, events: 202 };
+      expect(await tv.call(fresh, what)).toBe(expected[what]);
+      for (const dead of ['playlist', 'config', 'events'] as const)
+        expect(await tv.call(old, dead)).toBe('device_key_revoked');
+      expect(await tv.call(fresh)).toBe(200);
+      expect(await tv.audit()).toEqual(['device.register', 'key.rotate', 'key.activate']);
+    },
+  );
+
+  it('revokes the old key once for many simultaneous requests', async () => {
+    const { tv, old, fresh } = await waiting();
+    expect(new Set(await Promise.all(Array.from({ length: 20 }, () => tv.call(fresh))))).toEqual(
+      new Set([200]),
+    );
+    expect(await tv.call(old)).toBe('device_key_revoked');
+    expect(await tv.audit()).toEqual(['device.register', 'key.rotate', 'key.activate']);
+  });
+
+  it('may be another rotation, which starts the next one', async () => {
+    const { tv, old, fresh } = await waiting();
+    const newer = (await tv.rotate(fresh, freshSecret())).body.apiKey;
+    expect(await tv.call(old)).toBe('device_key_revoked');
+    expect([await tv.call(fresh), await tv.call(newer), await tv.call(fresh)]).toEqual([
+      200,
+      200,
+      'device_key_revoked',
+    ]);
+    expect(await tv.audit()).toEqual([
+      'device.register',
+      'key.rotate',
+      'key.activate',
+      'key.rotate',
+      'key.activate',
+    ]);
+  });
+
+  it('does not count when rejected: 401 device_key_mismatch changes nothing', async () => {
+    const { tv, old, fresh } = await waiting();
+    const other = await service.tv();
+    const answer = await service.send('GET', `/devices/${other.screenId}/config`, { key: fresh });
+    expectProblem(answer, 401, 'device_key_mismatch');
+    expect(await tv.call(old)).toBe(200);
+    expect(await tv.audit()).toEqual(['device.register', 'key.rotate']);
+  });
+
+  it('counts when the request is rejected after authentication: 400 for an invalid batch', async () => {
+    const { tv, old, fresh } = await waiting();
+    const answer = await service.send('POST', `/devices/${tv.screenId}/events`, {
+      key: fresh,
+      body: [],
+    });
+    expectProblem(answer, 400, 'invalid_request');
+    expect(await tv.call(old)).toBe('device_key_revoked');
+  });
+
+  it('401 for the old key even when it rotates again with the same Idempotency-Key', async () => {
+    const { tv, old, fresh, secret } = await waiting();
+    expect(await tv.call(fresh)).toBe(200);
+    expectProblem(await tv.rotate(old, secret), 401, 'device_key_revoked');
+    expect(await tv.call(fresh)).toBe(200);
+  });
+});
+
+describe('the end of keys', () => {
+  it('revoking the device revokes all of them', async () => {
+    const { tv, old, fresh, secret } = await waiting();
+    expect((await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`)).status).toBe(200);
+    expect([await tv.call(old), await tv.call(fresh)]).toEqual([
+      'device_key_revoked',
+      'device_key_revoked',
+    ]);
+    expectProblem(await tv.rotate(old, secret), 401, 'device_key_revoked');
+    expectProblem(await tv.rotate(fresh), 401, 'device_key_revoked');
+    expect(await tv.audit()).toEqual(['device.register', 'key.rotate', 'device.revoke']);
+  });
+
+  it('deleting the screen by force orphans them', async () => {
+    const { tv, old, fresh } = await waiting();
+    expect((await service.manage('DELETE', `/v1/screens/${tv.screenId}?force=true`)).status).toBe(
+      204,
+    );
+    expect([await tv.call(old), await tv.call(fresh)]).toEqual([
+      'device_key_orphaned',
+      'device_key_orphaned',
+    ]);
+    expectProblem(await tv.rotate(old), 401, 'device_key_orphaned');
+  });
+
+  it('only the last 4 revoked ones are remembered as revoked; older ones are unknown', async () => {
+    const tv = await rotatingTv();
+    const dead: string[] = [];
+    let key = tv.apiKey;
+    for (let n = 0; n < 6; n++) {
+      dead.push(key);
+      key = (await tv.rotate(key, freshSecret())).body.apiKey;
+      expect(await tv.call(key)).toBe(200);
+      service.clock.advance(86_400_000);
+    }
+    const codes = await Promise.all(dead.map((one) => tv.call(one)));
+    expect(codes).toEqual([
+      ...Array(2).fill('device_key_invalid'),
+      ...Array(4).fill('device_key_revoked'),
+    ]);
+    expect(await tv.call(key)).toBe(200);
+  });
+
+  it('a repeated registration does not revoke them: 409 once the key was used, even for a rotation', async () => {
+    const { code, screenId } = await service.code();
+    const idempotent = { headers: { 'idempotency-key': freshSecret() } };
+    const { apiKey } = (await service.register(code, idempotent)).body;
+    expect(
+      (await service.send('POST', `/devices/${screenId}/keys/rotate`, { key: apiKey })).status,
+    ).toBe(201);
+    expectProblem(await service.register(code, idempotent), 409, 'pairing_code_used');
+  });
+});
