@@ -41,4 +41,35 @@ describe('parseJson', () => {
     expect(made.mock.calls.every(([, reviver]) => reviver === undefined)).toBe(true);
     made.mockRestore();
   });
+
+  it.each<[string, string | Uint8Array]>([
+    ['nothing', ''],
+    ['white space', ' \n'],
+    ['a list that is cut off', '[{"a":1}'],
+    ['a comma too many', '[{"a":1},]'],
+    ['NaN', '[{"a":NaN}]'],
+    ['single quotes', "{'a':1}"],
+    ['a comment', '[/* x */]'],
+    ['something behind it', '[{"a":1}] x'],
+    ['a raw line break in a text', '[{"a":"\n"}]'],
+    ['lines of JSON', '{"a":1}\n{"a":1}'],
+    ['a byte order mark', '\ufeff[{"a":1}]'],
+    ['a byte that is not UTF-8', Uint8Array.of(0x22, 0xe4, 0x22)],
+    ['an overlong form', Uint8Array.of(0x22, 0xc0, 0xaf, 0x22)],
+    ['an encoded surrogate', Uint8Array.of(0x22, 0xed, 0xa0, 0x80, 0x22)],
+    ['UTF-16', Buffer.from('[{"a":1}]', 'utf16le')],
+    ['65 levels', '['.repeat(65) + ']'.repeat(65)],
+    ['half a million brackets', '['.repeat(500_000)],
+  ])('rejects %s', (_, text) => {
+    expect(() => parseJson(Buffer.from(text))).toThrow(
+      expect.objectContaining({ code: 'invalid_json' }),
+    );
+  });
+
+  it.each([
+    ['64 levels', '['.repeat(64) + ']'.repeat(64)],
+    ['65 brackets in a text', `["${'['.repeat(65)}"]`],
+    ['any line breaks between tokens', '\r\n[\n{"a"\r:"x",\n"b":1}\r\n]\n'],
+    ['the last of duplicate members', '[{"a":"BAD","b":1,"b":2,"a":"x"}]'],
+  ])('accepts %s', (_, text) => expect(parse(text).json).toEqual(JSON.parse(text)));
 });

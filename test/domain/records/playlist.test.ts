@@ -129,6 +129,38 @@ describe('a publication', () => {
     ['an id that is none', { items: [item({ creativeId: 'x' })] }, ['items/0/creativeId']],
   ])('may not have %s', (_, value, paths) => expect(pathsOf(value)).toEqual(paths));
 
+  it.each([
+    ...[' https://x.example/', 'https://x.example/ ', '\u00a0https://x.example/'],
+    ...['https://x.example/a\tb', 'https://x.example/a\nb', 'https://x.example/\r'],
+    ...['\u0000https://x.example/', 'https://x.example/\u007f', 'https://x.example/\u0085'],
+    ...['https://tom@x.example/', 'https://tom:secret@x.example/', 'https://:secret@x.example/'],
+    ...['blob:https://x.example/1', 'data:image/png;base64,AA==', 'https://', 'https://a b/'],
+  ])('may not have the URL %j', (creativeUrl) => {
+    const { error } = publication.safeParse({ items: [item(), item({ creativeUrl })] });
+    expect(error?.issues).toMatchObject([{ path: ['items', 1, 'creativeUrl'] }]);
+    expect(error?.message).not.toContain('secret');
+  });
+
+  it.each([
+    ['https://x.example/a b.mp4', 'https://x.example/a%20b.mp4'],
+    ['https:x.example', 'https://x.example/'],
+    ['https://x.example\\a.mp4', 'https://x.example/a.mp4'],
+    ['HTTPS://X.Example:443/../A.mp4', 'https://x.example/A.mp4'],
+    ['https://bücher.example/ä.png?ö#ü', 'https://xn--bcher-kva.example/%C3%A4.png?%C3%B6#%C3%BC'],
+    ['http://0x7f.1/a"b', 'http://127.0.0.1/a%22b'],
+  ])('stores the URL %s in canonical form', (sent, stored) => {
+    const { items } = publication.parse({ items: [item({ creativeUrl: sent })] });
+    expect(items[0]?.creativeUrl).toBe(stored);
+  });
+
+  it('may have a URL of 2,048 characters in canonical form, and not one more', () => {
+    const ofLength = (length: number) => `https://x.example/ä${'a'.repeat(length - 24)}`;
+    expect(pathsOf({ items: [item({ creativeUrl: ofLength(2048) })] })).toEqual([]);
+    expect(pathsOf({ items: [item({ creativeUrl: ofLength(2049) })] })).toEqual([
+      'items/0/creativeUrl',
+    ]);
+  });
+
   it('accepts a URL with a non-ASCII host every time, even after Node has optimized the validation', () => {
     const content = {
       items: Array.from({ length: 100 }, () =>

@@ -3,7 +3,13 @@ import { z } from 'zod';
 import { type ErrorCode, SignageError } from '../../../src/domain/error.ts';
 import { asSignageError, problemParts, problemResponse } from '../../../src/http/problem.ts';
 import { noBody, parseBody, readBytes } from '../../../src/http/request/body.ts';
-import { check, checkBody, queryObject } from '../../../src/http/request/validate.ts';
+import type { Exchange } from '../../../src/http/request/request-context.ts';
+import {
+  check,
+  checkBody,
+  queryObject,
+  secretIdempotencyKey,
+} from '../../../src/http/request/validate.ts';
 import type { SchemaName } from '../../../src/wire/schemas.ts';
 import { unknownId } from '../../support/management.ts';
 
@@ -223,6 +229,52 @@ describe('readBytes', () => {
       code: 'invalid_json',
     });
   });
+});
+
+describe('the Content-Type of a body', () => {
+  const bytes = Buffer.from('{}');
+
+  it.each([
+    ...[null, undefined, 'application/json', 'Application/JSON; charset=utf-8'],
+    ...['application/json;charset=latin1', 'application/merge-patch+json'],
+    ...['application/problem+json', 'application/vnd.acme+json;v=1'],
+  ])('may be %s', (type) => expect(parseBody(bytes, type, null).json).toEqual({}));
+
+  it.each([
+    ...['', ';', 'json', '+json', 'application/+', 'text/json', 'text/plain'],
+    ...['application/jsonp', 'application/jsonx', 'application/json-seq', 'application/x-ndjson'],
+    ...['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'],
+  ])('may not be "%s"', (type) => {
+    expect(errorFrom(() => parseBody(bytes, type, null)).code).toBe('unsupported_media_type');
+  });
+
+  it('is irrelevant without a body', () => {
+    expect(parseBody(new Uint8Array(), 'text/plain', 'gzip')).toBe(noBody);
+  });
+
+  it('comes with Content-Encoding: identity at most', () => {
+    const parse = (encoding: string) => () => parseBody(bytes, 'application/json', encoding);
+    expect(parse('Identity')().json).toEqual({});
+    expect(errorFrom(parse('gzip')).code).toBe('unsupported_media_type');
+  });
+});
+
+describe('an Idempotency-Key that is a secret', () => {
+  const keyOf = (key: string) => () =>
+    secretIdempotencyKey({ header: () => key, incoming: undefined } as unknown as Exchange);
+
+  it.each([`!${'~'.repeat(15)}`, 'x'.repeat(255)])('may be %s', (key) => {
+    expect(keyOf(key)()).toBe(key);
+  });
+
+  it.each(['', 'x'.repeat(15), 'x'.repeat(256), 'aaaaaaaa aaaaaaaa', 'aaaaaaaaaaaaaaaé'])(
+    'may not be "%s"',
+    (key) => {
+      const { code, errors, message } = errorFrom(keyOf(key));
+      expect([code, errors?.[0]?.path]).toEqual(['invalid_request', 'header.idempotency-key']);
+      if (key) expect(message).not.toContain(key);
+    },
+  );
 });
 
 describe('problem', () => {
