@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeKey } from '../../../src/domain/api-key.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { item } from '../../support/content.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { mounted } from '../../support/mounted.ts';
 import { expectProblem } from '../../support/problem.ts';
@@ -14,15 +13,13 @@ import {
   type TestService,
 } from '../../support/service.ts';
 import { snapshot } from '../../support/snapshot.ts';
+import { wireRequest } from '../../support/wire-request.ts';
 
 let service: TestService;
 let tv: BoundTv;
 beforeAll(async () => {
   service = await startService();
   tv = await service.tv();
-  await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, {
-    items: [item()],
-  });
 });
 
 /** All records in the management API, except the times of rejected requests. */
@@ -32,75 +29,55 @@ async function withoutRefusals(): Promise<Record<string, unknown>> {
   );
 }
 
-const batch = [{ type: 'heartbeat', timestamp: 1760000000 }];
+const call = (id: string, sent: Sent = {}) => service.send('GET', `/devices/${id}/config`, sent);
+const as = (authorization: string): Sent => ({ headers: { authorization } });
 
-describe.each([
-  ['GET', 'playlist', 200, undefined],
-  ['GET', 'config', 200, undefined],
-  ['POST', 'events', 202, batch],
-] as const)('%s /devices/:id/%s', (method, what, success, body) => {
-  const call = (id: string, sent: Sent = {}) =>
-    service.send(method, `/devices/${id}/${what}`, { body, ...sent });
-  const as = (authorization: string): Sent => ({ headers: { authorization } });
-
-  it(`${success} for the screen's id and the device's, in any case`, async () => {
-    for (const id of [
-      tv.screenId,
-      tv.deviceId,
-      tv.screenId.toUpperCase(),
-      tv.deviceId.toUpperCase(),
-    ]) {
-      expect((await call(id, { key: tv.apiKey })).status, id).toBe(success);
-    }
+describe('a device key', () => {
+  it('is accepted for the id of the screen and of the device, in any case', async () => {
+    for (const id of [tv.screenId, tv.deviceId])
+      for (const spelled of [id, id.toUpperCase()])
+        expect((await call(spelled, { key: tv.apiKey })).status, spelled).toBe(200);
   });
 
-  it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  '])(
-    `${success} for the scheme "%s"`,
-    async (scheme) => {
-      expect((await call(tv.screenId, as(`${scheme} ${tv.apiKey}`))).status).toBe(success);
-    },
-  );
+  it.each(['bearer', 'bEaReR', 'Bearer  '])('is accepted with the scheme "%s"', async (scheme) => {
+    expect((await call(tv.screenId, as(`${scheme} ${tv.apiKey}`))).status).toBe(200);
+  });
 
-  it('401 device_key_missing without Authorization', async () => {
+  it('401 device_key_missing without Authorization, and nothing changes', async () => {
     const before = await snapshot(service);
     expectProblem(await call(tv.screenId), 401, 'device_key_missing');
     expect(await snapshot(service)).toEqual(before);
   });
 
-  it.each<[string, () => string]>([
+  it.each<[string, (key: string) => string]>([
     ['an empty header', () => ''],
     ['the scheme alone', () => 'Bearer'],
-    ['the key without a scheme', () => tv.apiKey],
-    ['another scheme', () => `Basic ${Buffer.from(`tv:${tv.apiKey}`).toString('base64')}`],
-    ['another scheme with the key', () => `Token ${tv.apiKey}`],
-    ['a scheme that only begins alike', () => `Bearerx ${tv.apiKey}`],
-    [
-      'a bad checksum',
-      () => `Bearer ${tv.apiKey.slice(0, -1)}${tv.apiKey.endsWith('0') ? '1' : '0'}`,
-    ],
-    ['two digits swapped', () => `Bearer ${tv.apiKey.replace(/^(dak_.*?)(.)(?!\2)(.)/, '$1$3$2')}`],
-    ['the other case', () => `Bearer ${tv.apiKey.toLowerCase()}`],
-    ['a key that is cut off', () => `Bearer ${tv.apiKey.slice(0, -1)}`],
-    ['a key with something behind it', () => `Bearer ${tv.apiKey}0`],
-    ['two keys', () => `Bearer ${tv.apiKey} ${tv.apiKey}`],
-    ['a list of keys', () => `Bearer ${tv.apiKey}, Bearer ${tv.apiKey}`],
-    ['a good key that nobody was given', () => `Bearer ${makeKey('dak_', randomBytes)}`],
+    ['the key without a scheme', (key) => key],
+    ['Basic credentials', (key) => `Basic ${Buffer.from(`tv:${key}`).toString('base64')}`],
+    ['another scheme with the key', (key) => `Token ${key}`],
+    ['a scheme that only begins alike', (key) => `Bearerx ${key}`],
+    ['a wrong checksum', (key) => `Bearer ${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`],
+    ['swapped digits', (key) => `Bearer ${key.replace(/^(dak_.*?)(.)(?!\2)(.)/, '$1$3$2')}`],
+    ['the other case', (key) => `Bearer ${key.toLowerCase()}`],
+    ['a truncated key', (key) => `Bearer ${key.slice(0, -1)}`],
+    ['a key with something behind it', (key) => `Bearer ${key}0`],
+    ['two keys', (key) => `Bearer ${key} ${key}`],
+    ['a list of keys', (key) => `Bearer ${key}, Bearer ${key}`],
+    ['a well-formed key that was never issued', () => `Bearer ${makeKey('dak_', randomBytes)}`],
     ['a management token', () => `Bearer ${adminToken}`],
-    ['the key with the prefix of a token', () => `Bearer mak_${tv.apiKey.slice(4)}`],
+    ['the key with the prefix of a token', (key) => `Bearer mak_${key.slice(4)}`],
     ['a very long text', () => `Bearer ${'x'.repeat(4000)}`],
   ])('401 device_key_invalid for %s', async (_, authorization) => {
-    const before = await snapshot(service);
-    expectProblem(await call(tv.screenId, as(authorization())), 401, 'device_key_invalid');
-    expect(await snapshot(service)).toEqual(before);
+    const answer = await call(tv.screenId, as(authorization(tv.apiKey)));
+    expectProblem(answer, 401, 'device_key_invalid');
   });
 
   it('401 device_key_revoked when the device was revoked, whatever the path says', async () => {
     const revoked = await service.tv();
     await service.manage('POST', `/v1/devices/${revoked.deviceId}/revoke`);
     const before = await withoutRefusals();
-    for (const id of [revoked.screenId, revoked.deviceId, tv.screenId, 'nonsense']) {
+    for (const id of [revoked.screenId, revoked.deviceId, tv.screenId, 'nonsense'])
       expectProblem(await call(id, { key: revoked.apiKey }), 401, 'device_key_revoked');
-    }
     expect(await withoutRefusals()).toEqual(before);
   });
 
@@ -108,44 +85,25 @@ describe.each([
     const revoked = await service.tv();
     await service.manage('POST', `/v1/devices/${revoked.deviceId}/revoke`);
     const next = await service.tv(revoked.screenId);
-    expectProblem(await call(revoked.screenId, { key: revoked.apiKey }), 401, 'device_key_revoked');
-    expect([200, 202, 404]).toContain((await call(revoked.screenId, { key: next.apiKey })).status);
-    expect(
-      (await service.manage('DELETE', `/v1/screens/${revoked.screenId}?force=true`)).status,
-    ).toBe(204);
-    expectProblem(await call(revoked.screenId, { key: revoked.apiKey }), 401, 'device_key_revoked');
-    expectProblem(await call(revoked.screenId, { key: next.apiKey }), 401, 'device_key_orphaned');
-  });
-
-  it('401 device_key_orphaned when the screen was deleted by force, whatever the path says', async () => {
-    const orphan = await service.tv();
-    expect(
-      (await service.manage('DELETE', `/v1/screens/${orphan.screenId}?force=true`)).status,
-    ).toBe(204);
+    const ask = (key: string) => call(revoked.screenId, { key });
+    expectProblem(await ask(revoked.apiKey), 401, 'device_key_revoked');
+    expect((await ask(next.apiKey)).status).toBe(200);
+    const path = `/v1/screens/${revoked.screenId}?force=true`;
+    expect((await service.manage('DELETE', path)).status).toBe(204);
+    expectProblem(await ask(revoked.apiKey), 401, 'device_key_revoked');
     const before = await snapshot(service);
-    for (const id of [orphan.screenId, orphan.deviceId, tv.screenId, 'nonsense']) {
-      expectProblem(await call(id, { key: orphan.apiKey }), 401, 'device_key_orphaned');
-    }
+    for (const id of [next.screenId, next.deviceId, tv.screenId, 'nonsense'])
+      expectProblem(await call(id, { key: next.apiKey }), 401, 'device_key_orphaned');
     expect(await snapshot(service)).toEqual(before);
   });
 
   it('401 device_key_mismatch alike for a foreign, an unknown and a malformed id', async () => {
     const other = await service.tv();
     const before = await snapshot(service);
-    const ids = [
-      other.screenId,
-      other.deviceId,
-      tv.venueId,
-      tv.tenantId,
-      randomUUID(),
-      'nonsense',
-      '%20',
-      `${tv.screenId}x`,
-      '%E0%A4%A',
-      'register',
-    ];
+    const foreign = [other.screenId, other.deviceId, tv.venueId, tv.tenantId, randomUUID()];
+    const malformed = ['nonsense', '%20', `${tv.screenId}x`, '%E0%A4%A', 'register'];
     const texts = new Set<string>();
-    for (const id of ids) {
+    for (const id of [...foreign, ...malformed]) {
       const answer = await call(id, { key: tv.apiKey });
       expectProblem(answer, 401, 'device_key_mismatch');
       texts.add(answer.text.replace(answer.body.requestId, ''));
@@ -154,78 +112,57 @@ describe.each([
     expect(await snapshot(service)).toEqual(before);
   });
 
-  it.each<[string, Sent]>([
-    ['invalid_request', { body: [] }],
-    ['invalid_json', { body: '[' }],
-    ['body_too_large', { body: 'x'.repeat(1024 * 1024 + 1) }],
-    ['unsupported_media_type', { body: 'x', headers: { 'content-type': 'text/plain' } }],
-  ])('401 wins over %s', async (_, sent) => {
-    if (method === 'GET') return;
-    expectProblem(
-      await service.send(method, `/devices/${tv.screenId}/${what}`, sent),
-      401,
-      'device_key_missing',
-    );
-    expectProblem(
-      await service.send(method, '/devices/nonsense/events', { ...sent, key: tv.apiKey }),
-      401,
-      'device_key_mismatch',
-    );
-  });
-
-  it('405 method_not_allowed with Allow, without a credential', async () => {
-    const answer = await service.send('DELETE', `/devices/${tv.screenId}/${what}`);
-    expectProblem(answer, 405, 'method_not_allowed');
-    expect(answer.headers.get('allow')).toBe(method === 'GET' ? 'GET, HEAD' : 'POST');
-  });
-
-  it('404 not_found for a path below or beside it, without a credential', async () => {
-    for (const path of [
-      `/devices/${tv.screenId}/${what}/`,
-      `/devices/${tv.screenId}/${what}/x`,
-      `/devices/${tv.screenId}/${what}s`,
-      `/devices/${tv.screenId}`,
-    ]) {
-      expectProblem(await service.send(method, path), 404, 'not_found');
-    }
+  it('is checked for every request of a connection, also after another key', async () => {
+    const [one, other] = [await service.tv(), await service.tv()];
+    const codeFor = async ({ screenId }: BoundTv, apiKey?: string) => {
+      const key = apiKey === undefined ? [] : ['Authorization', `Bearer ${apiKey}`];
+      const headers = ['Host', 'signage.example', ...key];
+      const path = `/devices/${screenId}/config`;
+      const { text } = await wireRequest(service.url, { method: 'GET', path, headers });
+      return JSON.parse(text).code ?? 'accepted';
+    };
+    for (const bound of [one, one, other, one])
+      expect(await codeFor(bound, bound.apiKey)).toBe('accepted');
+    expect(await codeFor(one, other.apiKey)).toBe('device_key_mismatch');
+    expect(await codeFor(one)).toBe('device_key_missing');
+    for (let repeat = 0; repeat < 2; repeat++)
+      expect(await codeFor(one, `${one.apiKey}x`)).toBe('device_key_invalid');
+    expect(await codeFor(one, one.apiKey)).toBe('accepted');
+    await service.manage('POST', `/v1/devices/${one.deviceId}/revoke`);
+    expect(await codeFor(one, one.apiKey)).toBe('device_key_revoked');
+    expect(await codeFor(other, other.apiKey)).toBe('accepted');
   });
 });
 
 describe('a device key with inconsistent records', () => {
   async function bound() {
     const store = await openStore('memory:');
-    const service = await mounted({ store, clock: new ManualClock() });
-    return { store, service, tv: await service.tv() };
+    const { send, tv: newTv } = await mounted({ store, clock: new ManualClock() });
+    const { screenId, deviceId, apiKey } = await newTv();
+    return {
+      store,
+      screenId,
+      deviceId,
+      answer: () => send('GET', `/devices/${screenId}/config`, { key: apiKey }),
+    };
   }
 
   it('401 device_key_orphaned when the screen has another device', async () => {
-    const { store, service, tv } = await bound();
-    const screen = (await store.read.get('screens', tv.screenId))!;
+    const { store, screenId, answer } = await bound();
+    const screen = (await store.read.get('screens', screenId))!;
     await store.write((tx) => tx.put('screens', { ...screen, deviceId: randomUUID() }));
-    expectProblem(
-      await service.send('GET', `/devices/${tv.screenId}/config`, { key: tv.apiKey }),
-      401,
-      'device_key_orphaned',
-    );
+    expectProblem(await answer(), 401, 'device_key_orphaned');
   });
 
   it('401 device_key_orphaned when the device was deleted', async () => {
-    const { store, service, tv } = await bound();
-    await store.write((tx) => tx.delete('devices', tv.deviceId));
-    expectProblem(
-      await service.send('GET', `/devices/${tv.screenId}/config`, { key: tv.apiKey }),
-      401,
-      'device_key_orphaned',
-    );
+    const { store, deviceId, answer } = await bound();
+    await store.write((tx) => tx.delete('devices', deviceId));
+    expectProblem(await answer(), 401, 'device_key_orphaned');
   });
 
   it('503 unavailable when the key cannot be checked', async () => {
-    const { store, service, tv } = await bound();
+    const { store, answer } = await bound();
     await store.close();
-    expectProblem(
-      await service.send('GET', `/devices/${tv.screenId}/config`, { key: tv.apiKey }),
-      503,
-      'unavailable',
-    );
+    expectProblem(await answer(), 503, 'unavailable');
   });
 });

@@ -1,310 +1,124 @@
-import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, it } from 'vitest';
+// The order of checks of every operation (docs/protocol.md §1.3). Each request is wrong in one way,
+// and in all ways that are checked later.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { mayAct } from '../../../src/domain/records/role.ts';
 import type { ServiceErrorCode } from '../../../src/wire/errors.ts';
-import { expectProblem } from '../../support/problem.ts';
+import { type Operation, operations } from '../../../src/wire/operations.ts';
+import { adminToken, expectProblem, manager, unknownId } from '../../support/management.ts';
 import { type BoundTv, type Sent, startService, type TestService } from '../../support/service.ts';
 
-const large = 'x'.repeat(1024 * 1024 + 1);
-const foreign = { 'content-type': 'text/plain' };
-const unknown = randomUUID();
+const table = Object.entries<Operation>(operations);
+const defaultLimit = 1024 * 1024;
+const foreignType = { 'content-type': 'text/plain' };
+const badKey = { 'idempotency-key': 'é' };
 
 let service: TestService;
-let tv: BoundTv;
 let viewer: string;
+let tv: BoundTv;
 beforeAll(async () => {
   service = await startService();
   tv = await service.tv();
-  viewer = await service.token('viewer');
+  viewer = (await manager(service).in(tv.tenantId).as('viewer')).token;
 });
 
-/** A request that fails this check and all later ones, and passes the earlier ones. */
-type Row = [
-  status: number,
-  code: ServiceErrorCode,
-  wrong: string,
-  method: string,
-  path: () => string,
-  sent: () => Sent,
-];
+/** A body over the limit and of another type, for operations that take a body. */
+const large = ({ body, bodyLimit = defaultLimit }: Operation): Sent =>
+  body ? { body: 'x'.repeat(bodyLimit + 1), headers: foreignType } : {};
 
-const as = (key: () => string, sent: Sent) => () => ({ key: key(), ...sent });
+const send = ({ method, path }: Operation, sent: Sent, id = unknownId, query = '') =>
+  service.send(method, path.replace(/:(id|code|claim)/, id) + query, sent);
 
-const rows: Record<string, Row[]> = {
-  registration: [
-    [
-      404,
-      'not_found',
-      'path, method, type and body',
-      'PUT',
-      () => '/devices/register/x',
-      () => ({ body: large, headers: foreign }),
-    ],
-    [
-      405,
-      'method_not_allowed',
-      'method, size, type',
-      'PUT',
-      () => '/devices/register',
-      () => ({ body: large, headers: foreign }),
-    ],
-    [
-      413,
-      'body_too_large',
-      'size, type, JSON',
-      'POST',
-      () => '/devices/register',
-      () => ({ body: 'x'.repeat(16_385), headers: foreign }),
-    ],
-    [
-      415,
-      'unsupported_media_type',
-      'type, JSON',
-      'POST',
-      () => '/devices/register',
-      () => ({ body: '{', headers: foreign }),
-    ],
-    [
-      400,
-      'invalid_json',
-      'JSON, key',
-      'POST',
-      () => '/devices/register',
-      () => ({ body: '{', headers: { 'idempotency-key': 'x' } }),
-    ],
-    [
-      400,
-      'invalid_request',
-      'body, code',
-      'POST',
-      () => '/devices/register',
-      () => ({ body: { pairingCode: tv.code, deviceInfo: 1 } }),
-    ],
-    [
-      400,
-      'invalid_request',
-      'key, code',
-      'POST',
-      () => '/devices/register',
-      () => ({
-        body: { pairingCode: tv.code, deviceInfo: {} },
-        headers: { 'idempotency-key': 'x' },
-      }),
-    ],
-    [
-      409,
-      'pairing_code_used',
-      'state',
-      'POST',
-      () => '/devices/register',
-      () => ({ body: { pairingCode: tv.code, deviceInfo: {} } }),
-    ],
-  ],
-  events: [
-    [
-      404,
-      'not_found',
-      'path, key, size',
-      'POST',
-      () => `/devices/${tv.screenId}/event`,
-      () => ({ body: large }),
-    ],
-    [
-      405,
-      'method_not_allowed',
-      'method, key, size',
-      'PUT',
-      () => `/devices/${unknown}/events`,
-      () => ({ body: large }),
-    ],
-    [
-      401,
-      'device_key_missing',
-      'key, id, size, type',
-      'POST',
-      () => `/devices/${unknown}/events`,
-      () => ({ body: large, headers: foreign }),
-    ],
-    [
-      401,
-      'device_key_mismatch',
-      'id, size, type',
-      'POST',
-      () => `/devices/${unknown}/events`,
-      as(() => tv.apiKey, { body: large, headers: foreign }),
-    ],
-    [
-      413,
-      'body_too_large',
-      'size, type',
-      'POST',
-      () => `/devices/${tv.screenId}/events`,
-      as(() => tv.apiKey, { body: large, headers: foreign }),
-    ],
-    [
-      415,
-      'unsupported_media_type',
-      'type, JSON',
-      'POST',
-      () => `/devices/${tv.screenId}/events`,
-      as(() => tv.apiKey, { body: '[', headers: foreign }),
-    ],
-    [
-      400,
-      'invalid_json',
-      'JSON, key',
-      'POST',
-      () => `/devices/${tv.screenId}/events`,
-      as(() => tv.apiKey, { body: '[', headers: { 'idempotency-key': '' } }),
-    ],
-    [
-      400,
-      'invalid_json',
-      'no body, another type',
-      'POST',
-      () => `/devices/${tv.screenId}/events`,
-      as(() => tv.apiKey, { headers: foreign }),
-    ],
-  ],
-  management: [
-    [
-      404,
-      'not_found',
-      'path, credential, size',
-      'POST',
-      () => '/v1/screen',
-      () => ({ body: large }),
-    ],
-    [
-      405,
-      'method_not_allowed',
-      'method, credential, size',
-      'POST',
-      () => `/v1/screens/${unknown}/playlist`,
-      () => ({ body: large }),
-    ],
-    [
-      401,
-      'credential_missing',
-      'credential, size, type',
-      'PATCH',
-      () => `/v1/screens/${unknown}`,
-      () => ({ body: large, headers: foreign }),
-    ],
-    [
-      401,
-      'credential_invalid',
-      'credential, size, type',
-      'PATCH',
-      () => `/v1/screens/${unknown}`,
-      as(() => tv.apiKey, { body: large, headers: foreign }),
-    ],
-    [
-      403,
-      'insufficient_role',
-      'role, size, type, record',
-      'PATCH',
-      () => `/v1/screens/${unknown}`,
-      as(() => viewer, { body: large, headers: foreign }),
-    ],
-  ],
-};
-
-const screenPath = () => `/v1/screens/${unknown}`;
-const goodPath = () => `/v1/screens/${tv.screenId}`;
-const managed: Row[] = [
-  [
-    413,
-    'body_too_large',
-    'size, type, record',
-    'PATCH',
-    screenPath,
-    () => ({ body: large, headers: foreign }),
-  ],
-  [
-    415,
-    'unsupported_media_type',
-    'type, JSON, record',
-    'PATCH',
-    screenPath,
-    () => ({ body: '{', headers: foreign }),
-  ],
-  [400, 'invalid_json', 'JSON, record', 'PATCH', screenPath, () => ({ body: '{' })],
-  [400, 'invalid_json', 'no body, record', 'PATCH', screenPath, () => ({})],
-  [404, 'screen_not_found', 'record, body', 'PATCH', screenPath, () => ({ body: { nme: 1 } })],
-  [404, 'screen_not_found', 'record, query', 'DELETE', () => `${screenPath()}?force=x`, () => ({})],
-  [
-    404,
-    'screen_not_found',
-    'a malformed id, body',
-    'PATCH',
-    () => '/v1/screens/x',
-    () => ({ body: { nme: 1 } }),
-  ],
-  [400, 'invalid_request', 'body', 'PATCH', goodPath, () => ({ body: { nme: 1 } })],
-  [
-    400,
-    'invalid_request',
-    'query, state',
-    'DELETE',
-    () => `${goodPath()}?force=perhaps`,
-    () => ({}),
-  ],
-  [409, 'screen_active', 'state', 'DELETE', goodPath, () => ({})],
-  [
-    404,
-    'pairing_code_not_found',
-    'record, query',
-    'GET',
-    () => '/v1/devices/provisioning-codes/ABCDEFGH/status?waitSeconds=0',
-    () => ({}),
-  ],
-  [
-    404,
-    'device_not_found',
-    'record, body',
-    'POST',
-    () => `/v1/devices/${unknown}/revoke`,
-    () => ({ body: { reason: 1 } }),
-  ],
-  [
-    400,
-    'invalid_request',
-    'body, state',
-    'POST',
-    () => '/v1/devices/provisioning-codes',
-    () => ({ body: { screenId: 'x' } }),
-  ],
-  [
-    404,
-    'screen_not_found',
-    'state',
-    'POST',
-    () => '/v1/devices/provisioning-codes',
-    () => ({ body: { screenId: unknown } }),
-  ],
-  [
-    409,
-    'screen_already_bound',
-    'state',
-    'POST',
-    () => '/v1/devices/provisioning-codes',
-    () => ({ body: { screenId: tv.screenId } }),
-  ],
-];
+/** Sends an operation with a good credential. The record in its path is unknown. */
+function sendAuthenticated(operation: Operation, sent: Sent, query?: string) {
+  const { access } = operation;
+  if (access === 'device') return send(operation, { key: tv.apiKey, ...sent }, tv.screenId, query);
+  return send(
+    operation,
+    access === 'public' ? sent : { key: adminToken, ...sent },
+    unknownId,
+    query,
+  );
+}
 
 describe('the order of checks', () => {
-  describe.each(Object.keys(rows))('%s', (family) => {
-    it.each(rows[family] ?? [])(
-      '%i %s with wrong: %s',
-      async (status, code, _, method, path, sent) => {
-        expectProblem(await service.send(method, path(), sent()), status, code);
-      },
-    );
+  it.each(table.filter(([, { access }]) => access === 'device'))(
+    '%s: 401 for the key, then for the id, before the body',
+    async (_, operation) => {
+      const sent = large(operation);
+      expectProblem(await send(operation, sent), 'device_key_missing');
+      expectProblem(await send(operation, { ...sent, key: adminToken }), 'device_key_invalid');
+      expectProblem(await send(operation, { ...sent, key: tv.apiKey }), 'device_key_mismatch');
+    },
+  );
+
+  it.each(table.filter(([, { path }]) => path.startsWith('/v1/')))(
+    '%s: 401 for the token, then 403 for the role, before body and record',
+    async (_, operation) => {
+      const sent = large(operation);
+      expectProblem(await send(operation, sent), 'credential_missing');
+      expectProblem(await send(operation, { ...sent, key: tv.apiKey }), 'credential_invalid');
+      const { access } = operation;
+      if (access !== 'device' && access !== 'public' && !mayAct('viewer', access))
+        expectProblem(await send(operation, { ...sent, key: viewer }), 'insufficient_role');
+    },
+  );
+
+  it.each(table.filter(([, { body }]) => body))(
+    '%s: 413 for the size, 415 for the type, 400 for the JSON, before record and key',
+    async (_, operation) => {
+      const inOrder: [Sent, ServiceErrorCode][] = [
+        [large(operation), 'body_too_large'],
+        [{ body: '{', headers: foreignType }, 'unsupported_media_type'],
+        [{ body: '{', headers: badKey }, 'invalid_json'],
+      ];
+      if (!operation.bodyOptional) inOrder.push([{ headers: foreignType }, 'invalid_json']);
+      for (const [sent, code] of inOrder)
+        expectProblem(await sendAuthenticated(operation, sent), code);
+    },
+  );
+
+  it.each(table.filter(([, { record, body, query }]) => record && (body || query)))(
+    '%s: 404 for the record before query and body',
+    async (_, operation) => {
+      const sent = operation.body ? { body: { nonsense: 1 }, headers: badKey } : {};
+      const answer = await sendAuthenticated(operation, sent, '?nonsense=1');
+      expectProblem(answer, `${operation.record}_not_found` as ServiceErrorCode);
+    },
+  );
+
+  it.each(table.filter(([, { record, query, access }]) => query && !record && access !== 'device'))(
+    '%s: 400 for an unknown parameter',
+    async (_, operation) => {
+      const answer = await sendAuthenticated(operation, {}, '?nonsense=1');
+      expectProblem(answer, 'invalid_request');
+      expect(answer.body.errors).toMatchObject([{ path: 'query.nonsense' }]);
+    },
+  );
+
+  it('a registration: 400 for body and key before the state of the code', async () => {
+    const register = (deviceInfo: unknown, headers = {}) =>
+      service.register(tv.code, { deviceInfo, headers });
+    expectProblem(await register(1), 'invalid_request');
+    expectProblem(await register({}, badKey), 'invalid_request');
+    expectProblem(await register({}), 'pairing_code_used');
   });
-  describe('management, with a valid token', () => {
-    it.each(managed)('%i %s with wrong: %s', async (status, code, _, method, path, sent) => {
-      const { body, ...more } = sent();
-      expectProblem(await service.manage(method, path(), body, more), status, code);
-    });
-  });
+
+  it.each<[ServiceErrorCode, string, string, (of: BoundTv) => unknown]>([
+    ['invalid_request', 'PATCH', '/v1/screens/:id', () => ({ nme: 1 })],
+    ['invalid_request', 'DELETE', '/v1/screens/:id?force=perhaps', () => undefined],
+    ['screen_active', 'DELETE', '/v1/screens/:id', () => undefined],
+    ['invalid_request', 'POST', '/v1/devices/provisioning-codes', () => ({ screenId: 'x' })],
+    ['screen_not_found', 'POST', '/v1/devices/provisioning-codes', () => ({ screenId: unknownId })],
+    [
+      'screen_already_bound',
+      'POST',
+      '/v1/devices/provisioning-codes',
+      ({ screenId }) => ({ screenId }),
+    ],
+  ])(
+    '%s for %s %s: query and body are checked before the state',
+    async (code, method, path, of) => {
+      expectProblem(await service.manage(method, path.replace(':id', tv.screenId), of(tv)), code);
+    },
+  );
 });

@@ -1,6 +1,7 @@
 // Rules for every path: methods, ids, problems, the order of checks, CORS, and the paths beside the
 // operations.
 import { beforeAll, describe, expect, it } from 'vitest';
+import { silentLog } from '../../../src/domain/log.ts';
 import { type Operation, operations } from '../../../src/wire/operations.ts';
 import { expectProblem, type Manager, manager, unknownId } from '../../support/management.ts';
 import { rawRequest } from '../../support/raw-request.ts';
@@ -10,14 +11,9 @@ let service: TestService;
 let admin: Manager;
 const table = Object.values<Operation>(operations);
 const paths = [...new Set(table.map(({ path }) => path))];
-const docs = [
-  '/docs',
-  '/docs/',
-  '/docs/page.css',
-  '/docs/page.js',
-  '/docs/swagger-ui.css',
-  '/docs/swagger-ui-bundle.js',
-];
+const docs = ['', '/', '/page.css', '/page.js', '/swagger-ui.css', '/swagger-ui-bundle.js'].map(
+  (rest) => `/docs${rest}`,
+);
 const system = ['/healthz', '/readyz', '/metrics', '/openapi.json', ...docs];
 const filled = (path: string) => path.replace(':id', unknownId).replace(':code', 'ABCD2345');
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
@@ -35,23 +31,10 @@ function expectCommonHeaders({ headers }: Answer): void {
 
 describe('paths', () => {
   it.each([
-    '/',
-    '/v1',
-    '/v1/',
-    '/v2/venues',
-    '/v1/venues/',
-    '/V1/venues',
-    '/v1/venue',
-    '/v1/venues/x/y',
-    '/v1/screens/x/playlist/',
-    '/devices',
-    '/devices/x',
-    '/v1/devices/x/config',
-    '/healthz/',
-    '/media/x.svg',
-    '/docs/x',
-    '/%',
-    '/v1/%2e%2e/healthz2',
+    ...['/', '/v1', '/v1/', '/v2/venues', '/v1/venues/', '/V1/venues', '/v1/venue'],
+    ...['/v1/venues/x/y', '/v1/screens/x/playlist/', '/devices', '/devices/x'],
+    ...['/devices/x/config/', '/devices/x/config/x', '/devices/x/configs', '/v1/devices/x/config'],
+    ...['/healthz/', '/media/x.svg', '/docs/x', '/%', '/v1/%2e%2e/healthz2'],
   ])('404 not_found at %s, without a credential', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       const answer = await service.send(method, path);
@@ -106,26 +89,15 @@ describe('paths', () => {
 
 describe('HEAD', () => {
   it.each([
-    '/v1/venues',
-    '/v1/me',
-    '/healthz',
-    '/readyz',
-    '/openapi.json',
-    '/docs',
-    '/v1/reports/impressions',
+    ...['/v1/venues', '/v1/me', '/v1/reports/impressions'],
+    ...['/healthz', '/readyz', '/openapi.json', '/docs'],
   ])('%s as GET, without a body', async (path) => {
     const head = await admin.send('HEAD', path);
     const get = await admin.get(path);
     expect(head).toMatchObject({ status: 200, text: '' });
     const named = ({ headers }: Answer) => {
-      const own = [
-        'date',
-        'x-request-id',
-        'content-length',
-        'connection',
-        'keep-alive',
-        'transfer-encoding',
-      ];
+      const hop = ['connection', 'keep-alive', 'transfer-encoding'];
+      const own = ['date', 'x-request-id', 'content-length', ...hop];
       return Object.fromEntries([...headers].filter(([name]) => !own.includes(name)));
     };
     expect(named(head)).toEqual(named(get));
@@ -155,101 +127,32 @@ describe('X-Request-Id', () => {
       expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
     },
   );
-
-  it('differs for each request', async () => {
-    const ids = await Promise.all(
-      Array.from({ length: 20 }, async () =>
-        (await service.send('GET', '/healthz')).headers.get('x-request-id'),
-      ),
-    );
-    expect(new Set(ids).size).toBe(20);
-  });
 });
 
 describe('checks of management requests', () => {
-  const big = Buffer.alloc(1_048_577, 'x');
-  const text = { 'Content-Type': 'text/plain' };
-  let viewer: Manager;
   let path: string;
-
   beforeAll(async () => {
-    viewer = await admin.as('viewer');
     path = `/v1/venues/${(await service.venue()).id}`;
   });
 
-  it('403 before the tenant', async () => {
-    expectProblem(
-      await viewer.send('PATCH', path, { headers: { 'X-Tenant-Id': unknownId } }),
-      'insufficient_role',
-    );
-    expectProblem(
-      await admin.send('PATCH', path, { body: big, headers: { 'X-Tenant-Id': unknownId } }),
-      'tenant_not_found',
-    );
-  });
-
-  it('413 before the type', async () => {
-    expectProblem(await admin.send('PATCH', path, { body: big, headers: text }), 'body_too_large');
-  });
-
-  it.each([
-    ['application/json', 200],
-    ['application/json; charset=utf-8', 200],
-    ['Application/JSON', 200],
-    ['application/merge-patch+json', 200],
-    ['application/vnd.acme+json;v=1', 200],
-    ['text/json', 415],
-    ['application/x-www-form-urlencoded', 415],
-    ['multipart/form-data; boundary=x', 415],
-    ['json', 415],
-  ])('accepts a body of %s with %i', async (type, status) => {
-    expect(
-      (await admin.send('PATCH', path, { body: '{}', headers: { 'Content-Type': type } })).status,
-    ).toBe(status);
-  });
-
-  it('accepts a body without a type', async () =>
-    expect((await admin.send('PATCH', path, { body: {}, untyped: true })).status).toBe(200));
-
-  it('needs no type for an empty body', async () => {
-    const tv = await service.tv();
-    expect(
-      (await admin.send('POST', `/v1/devices/${tv.deviceId}/revoke`, { headers: text })).status,
-    ).toBe(200);
+  it('403 before the tenant, and the tenant before the body', async () => {
+    const headers = { 'X-Tenant-Id': unknownId };
+    const viewer = await admin.as('viewer');
+    expectProblem(await viewer.send('PATCH', path, { headers }), 'insufficient_role');
+    const body = Buffer.alloc(1_048_577, 'x');
+    expectProblem(await admin.send('PATCH', path, { body, headers }), 'tenant_not_found');
   });
 
   it('ignores a body if the operation has none', async () => {
-    expect((await admin.send('DELETE', path, { body: 'nonsense', headers: text })).status).toBe(
-      204,
-    );
-  });
-
-  it('400 invalid_json for a body that is nested too deep, and drops __proto__', async () => {
-    const deep = `{"name":"x","labels":${'['.repeat(65)}${']'.repeat(65)}}`;
-    expectProblem(await admin.post('/v1/venues', deep), 'invalid_json');
-    const answer = await admin.post(
-      '/v1/venues',
-      '{"name":"Proto","__proto__":{"timezone":"x"},"labels":{"__proto__":"x"}}',
-    );
-    expect(answer.body).toMatchObject({ timezone: null, labels: {} });
+    const sent = { body: 'nonsense', headers: { 'Content-Type': 'text/plain' } };
+    expect((await admin.send('DELETE', path, sent)).status).toBe(204);
   });
 });
 
 describe('problems', () => {
-  it('have type, title, status, detail, code and requestId, and no empty members', async () => {
-    const { body } = await admin.get(`/v1/venues/${unknownId}`);
-    expect(Object.keys(body)).toEqual(['type', 'title', 'status', 'detail', 'code', 'requestId']);
-  });
-
   it('500 internal_error does not reveal its cause', async () => {
     const logged: object[] = [];
-    const silent = () => {};
-    const log = {
-      debug: silent,
-      info: silent,
-      warn: silent,
-      error: (fields: object) => void logged.push(fields),
-    };
+    const log = { ...silentLog, error: (fields: object) => void logged.push(fields) };
     let broken = false;
     const random = (length: number) => {
       if (broken) throw new Error('the secret is 42');
@@ -293,12 +196,7 @@ describe('the listener', () => {
   const head = (...lines: string[]) =>
     `GET /healthz HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join('')}Connection: close\r\n\r\n`;
 
-  it('200 with one Host', async () => {
-    expect(await rawRequest(service.url, head('Host: a'))).toMatch(/^HTTP\/1\.1 200 /);
-  });
-
   it.each([
-    ['two Host headers', ['Host: a', 'Host: b']],
     ['two that are the same', ['Host: a', 'hOST: a']],
     ['no Host', []],
     ['a Host that is none', ['Host: a/b c']],
@@ -308,33 +206,9 @@ describe('the listener', () => {
     expect(answer).not.toContain('"status":"ok"');
   });
 
-  it('431 for headers over 8 KiB, 200 for headers below', async () => {
-    expect(await rawRequest(service.url, head('Host: a', `X-Pad: ${'x'.repeat(8300)}`))).toMatch(
-      /^HTTP\/1\.1 431 /,
-    );
-    expect(await rawRequest(service.url, head('Host: a', `X-Pad: ${'x'.repeat(7900)}`))).toMatch(
-      /^HTTP\/1\.1 200 /,
-    );
-  });
-
-  it('400 for input that is not HTTP', async () => {
-    expect(await rawRequest(service.url, 'HELO example.com\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
-  });
-
-  it('413 for a chunked body that exceeds the limit', async () => {
-    const chunk = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`;
-    const lines = [
-      'Host: a',
-      `Authorization: Bearer ${adminToken}`,
-      'Transfer-Encoding: chunked',
-      'Content-Type: application/json',
-    ];
-    const answer = await rawRequest(
-      service.url,
-      `POST /v1/venues HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${chunk.repeat(17)}0\r\n\r\n`,
-    );
-    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
-    expect(answer).toContain('"code":"body_too_large"');
+  it('200 for headers of almost 8 KiB', async () => {
+    const answer = await rawRequest(service.url, head('Host: a', `X-Pad: ${'x'.repeat(7900)}`));
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
 
@@ -342,16 +216,8 @@ describe('other origins (CORS)', () => {
   const origin = 'https://tv.example.com';
   let open: TestService;
   const exposed = [
-    ...[
-      'X-Playlist-Version',
-      'X-Source',
-      'X-Config-Source',
-      'ETag',
-      'Retry-After',
-      'X-Request-Id',
-      'Location',
-    ],
-    'X-Signage-Fault',
+    ...['X-Playlist-Version', 'X-Source', 'X-Config-Source', 'ETag', 'Retry-After'],
+    ...['X-Request-Id', 'Location', 'X-Signage-Fault'],
   ];
 
   beforeAll(async () => {
@@ -372,16 +238,10 @@ describe('other origins (CORS)', () => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
         expect(answer.headers.get('access-control-allow-methods')).toContain(method);
       for (const name of [
-        'Authorization',
-        'Content-Type',
-        'Idempotency-Key',
-        'If-None-Match',
-        'X-Device-Time',
-        'X-Request-Id',
-        'X-Tenant-Id',
-      ]) {
+        ...['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match'],
+        ...['X-Device-Time', 'X-Request-Id', 'X-Tenant-Id'],
+      ])
         expect(answer.headers.get('access-control-allow-headers')).toContain(name);
-      }
       expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
       expectCommonHeaders(answer);
     },
@@ -453,16 +313,6 @@ describe('outside both APIs', () => {
       body: { status: 'ok', version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
     });
     expectCommonHeaders(answer);
-  });
-
-  it('GET /openapi.json 200', async () => {
-    const { status, headers, body } = await service.send('GET', '/openapi.json');
-    expect(status).toBe(200);
-    expect(headers.get('content-type')).toBe('application/json');
-    expect(body.openapi).toMatch(/^3\.1\./);
-    expect(Object.keys(body.paths)).toEqual(
-      expect.arrayContaining(paths.map((path) => path.replace(/:(\w+)/g, '{$1}'))),
-    );
   });
 });
 
