@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { manager } from '../../support/management.ts';
-import { freshDatabase } from '../../support/postgres.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { type Answer, type Sent, startService, type TestService } from '../../support/service.ts';
+import { type Sent, startService, type TestService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const minute = 60_000;
@@ -46,10 +45,6 @@ describe('POST /devices/claims', () => {
     expect(other.body.claim).not.toBe(first.body.claim);
   });
 
-  it('400 for a body without device info', async () => {
-    expectProblem(await claim({ body: {} }), 400, 'invalid_request');
-  });
-
   it('429 for the sixth claim of an address that nobody trusts, until one expires', async () => {
     for (let n = 0; n < 5; n++) expect((await claim()).status).toBe(201);
     service.clock.advance(minute);
@@ -62,7 +57,8 @@ describe('POST /devices/claims', () => {
 
   it('201 for 50 claims of an address that a tenant trusts, then 429', async () => {
     await service.screen();
-    for (let n = 0; n < 50; n++) expect((await claim()).status).toBe(201);
+    const answers = await Promise.all(Array.from({ length: 50 }, () => claim()));
+    expect(new Set(answers.map(({ status: code }) => code))).toEqual(new Set([201]));
     expectProblem(await claim(), 429, 'too_many_attempts');
   });
 
@@ -113,10 +109,6 @@ describe('GET /devices/claims/:claim', () => {
     service.clock.advance(10 * minute);
     expectProblem(await status(one), 404, 'claim_not_found');
   });
-
-  it('400 for waitSeconds over 50', async () => {
-    expectProblem(await status((await claim()).body, '?waitSeconds=51'), 400, 'invalid_request');
-  });
 });
 
 describe('GET /v1/devices/claims/:claim', () => {
@@ -132,11 +124,6 @@ describe('GET /v1/devices/claims/:claim', () => {
       expiresInSeconds: 600,
     });
     expect(JSON.stringify(body)).not.toContain(made.token);
-  });
-
-  it('403 for a viewer', async () => {
-    const { body: made } = await claim();
-    expectProblem(await look(made.claim, await service.token('viewer')), 403, 'insufficient_role');
   });
 
   it('404 for ten unknown claims of a token, then 429, also for a claim that exists', async () => {
@@ -182,16 +169,6 @@ describe('POST /v1/devices/claims/:claim/offer', () => {
     expect(audit.text).not.toContain(body.code);
   });
 
-  it('201 with the same code for the same Idempotency-Key', async () => {
-    const { body: made } = await claim();
-    const screen = await service.screen();
-    const sent = { headers: { 'idempotency-key': randomUUID() } };
-    const first = await offer(made.claim, screen.id, sent);
-    const again = await offer(made.claim, screen.id, sent);
-    expect(again.status).toBe(201);
-    expect(again.body.code).toBe(first.body.code);
-  });
-
   it('201 with the same code for the same Idempotency-Key, after an offer of another claim', async () => {
     const [{ body: one }, { body: other }] = await Promise.all([claim(), claim()]);
     const screen = await service.screen();
@@ -201,12 +178,9 @@ describe('POST /v1/devices/claims/:claim/offer', () => {
     expect((await offer(one.claim, screen.id, sent)).body.code).toBe(first.body.code);
   });
 
-  it('409 for a second offer, 404 for an unknown screen, 409 for a bound one', async () => {
+  it('409 for a second offer, and 404 for an unknown claim', async () => {
     const { body: made } = await claim();
-    const tv = await service.tv();
     const screen = await service.screen();
-    expectProblem(await offer(made.claim, randomUUID()), 404, 'screen_not_found');
-    expectProblem(await offer(made.claim, tv.screenId), 409, 'screen_already_bound');
     expect((await offer(made.claim, screen.id)).status).toBe(201);
     expectProblem(await offer(made.claim, screen.id), 409, 'claim_offered');
     expectProblem(await offer(unknownClaim, screen.id), 404, 'claim_not_found');
@@ -260,34 +234,15 @@ it('asks for confirmation at a TV whose address another tenant knows, too', asyn
   expect((await status(made)).body.offer.confirm).toBe(true);
 });
 
-describe.each(['memory', 'postgres'] as const)('a held claim, %s', (kind) => {
-  let held: TestService<typeof systemClock>;
-  beforeAll(async () => {
-    const store = kind === 'memory' ? 'memory:' : await freshDatabase();
-    held = await startService({ clock: systemClock, store });
-  });
-  const make = async () =>
-    (await held.send('POST', '/devices/claims', { body: { deviceInfo } })).body;
-  const hold = ({ claim: id, token }: { claim: string; token: string }): Promise<Answer> =>
-    held.send('GET', `/devices/claims/${id}?waitSeconds=50`, { key: token });
-
-  it('is answered as soon as an installer offers a screen', async () => {
-    const made = await make();
-    const answer = hold(made);
-    const screen = await held.screen();
-    const offered = await held.manage('POST', `/v1/devices/claims/${made.claim}/offer`, {
-      screenId: screen.id,
-    });
-    expect((await answer).body.pairingCode).toBe(offered.body.code);
-  });
-
-  it('is answered as waiting when the TV asks again', async () => {
-    const made = await make();
-    const answers = [hold(made), hold(made)];
-    expect((await Promise.race(answers)).body.status).toBe('waiting');
-    const screen = await held.screen();
-    await held.manage('POST', `/v1/devices/claims/${made.claim}/offer`, { screenId: screen.id });
-    const statuses = (await Promise.all(answers)).map(({ body }) => body.status);
-    expect(statuses.toSorted()).toEqual(['offered', 'waiting']);
-  });
+it('answers a held claim as waiting when the TV asks again', async () => {
+  const held = await startService({ clock: systemClock });
+  const { body } = await held.send('POST', '/devices/claims', { body: { deviceInfo } });
+  const hold = () =>
+    held.send('GET', `/devices/claims/${body.claim}?waitSeconds=50`, { key: body.token });
+  const answers = [hold(), hold()];
+  expect((await Promise.race(answers)).body.status).toBe('waiting');
+  const { id: screenId } = await held.screen();
+  await held.manage('POST', `/v1/devices/claims/${body.claim}/offer`, { screenId });
+  const statuses = (await Promise.all(answers)).map((answer) => answer.body.status);
+  expect(statuses.toSorted()).toEqual(['offered', 'waiting']);
 });

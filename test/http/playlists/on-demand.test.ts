@@ -1,9 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { OnDemandPlaylists, OnDemandScreen } from '../../../src/origin/origin.ts';
-import type { ServeOptions } from '../../../src/serve/serve-options.ts';
-import { serve } from '../../../src/serve.ts';
 import { item } from '../../support/content.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
 import { expectProblem } from '../../support/problem.ts';
 import {
   type Answer,
@@ -87,13 +84,12 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
     };
     await get();
     await get();
-    const { id, tenantId, venueId, name } = asked[1] as OnDemandScreen;
-    expect({ id, tenantId, venueId }).toEqual({
+    expect(asked[1]).toMatchObject({
       id: tv.screenId,
       tenantId: tv.tenantId,
       venueId: tv.venueId,
+      name: expect.stringMatching(/^Screen/),
     });
-    expect(name).toMatch(/^Screen/);
     expect((await service.manage('GET', `/v1/screens/${tv.screenId}`)).body.labels).toEqual({
       floor: '2',
     });
@@ -120,27 +116,15 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
       [1, 'superseded'],
     ]);
     expect(
-      (await audit()).map(({ action, actor, details }: Answer['body']) => [
-        action,
-        actor.kind,
-        details,
-      ]),
-    ).toEqual(
-      [4, 3, 2, 1].map((version) => [
-        'playlist.publish',
-        'system',
-        { version, origin: 'on-demand' },
-      ]),
-    );
+      (await audit()).map(({ action, actor }: Answer['body']) => [action, actor.kind]),
+    ).toEqual(Array(4).fill(['playlist.publish', 'system']));
+    expect((await audit())[0].details).toEqual({ version: 4, origin: 'on-demand' });
   });
 
   it('treats another order of members as the same content', async () => {
-    await publish({
-      items: [item({ meta: { a: 1, b: 2 }, creativeId: '11111111-1111-4111-8111-111111111111' })],
-    });
-    nextResult = () => ({
-      items: [item({ meta: { b: 2, a: 1 }, creativeId: '11111111-1111-4111-8111-111111111111' })],
-    });
+    const creativeId = '11111111-1111-4111-8111-111111111111';
+    await publish({ items: [item({ meta: { a: 1, b: 2 }, creativeId })] });
+    nextResult = () => ({ items: [item({ meta: { b: 2, a: 1 }, creativeId })] });
     expect(await got()).toBe('200 on-demand 1');
   });
 
@@ -171,15 +155,6 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
     expect(await got()).toBe('200 on-demand 4');
   });
 
-  it('leaves a published playlist unchanged while it has none', async () => {
-    await publish({ items: [item()] });
-    expect(await got()).toBe('200 store 1');
-    service.clock.advance(48 * hour);
-    expect(await got()).toBe('200 store 1');
-    service.clock.advance(48 * hour);
-    expect(await got()).toBe('200 store 1');
-  });
-
   it('404 when there is no playlist; 500 when there is none and the source failed', async () => {
     expectProblem(await get(), 404, 'playlist_not_found');
     nextResult = fails;
@@ -206,10 +181,9 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
   });
 
   describe('when it has had no playlist for 24 hours', () => {
+    const items = [item()];
     beforeEach(async () => {
-      nextResult = () => ({
-        items: [item({ creativeId: '22222222-2222-4222-8222-222222222222' })],
-      });
+      nextResult = () => ({ items });
       expect(await got()).toBe('200 on-demand 1');
       nextResult = none;
       expect(await got()).toBe('200 store 1');
@@ -233,9 +207,7 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
 
     it('200 for longer when it had the same one in between, without a new version', async () => {
       service.clock.advance(23 * hour);
-      nextResult = () => ({
-        items: [item({ creativeId: '22222222-2222-4222-8222-222222222222' })],
-      });
+      nextResult = () => ({ items });
       expect(await got()).toBe('200 on-demand 1');
       nextResult = none;
       service.clock.advance(hour);
@@ -257,20 +229,11 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
     });
 
     it('200 when the same playlist was published since: only a manager withdraws that', async () => {
-      expect(
-        await publish({ items: [item({ creativeId: '22222222-2222-4222-8222-222222222222' })] }),
-      ).toMatchObject({ version: 1 });
+      expect(await publish({ items })).toMatchObject({ version: 1 });
       service.clock.advance(25 * hour);
       expect(await got()).toBe('200 store 1');
       service.clock.advance(25 * hour);
       expect(await got()).toBe('200 store 1');
-    });
-
-    it('200 with the next version when it has one again', async () => {
-      service.clock.advance(24 * hour);
-      expect(await got()).toBe('404');
-      nextResult = () => ({ items: [item()] });
-      expect(await got()).toBe('200 on-demand 2');
     });
   });
 
@@ -344,29 +307,5 @@ describe('serve({ onDemandUrl })', () => {
     expect(stub.heard.length).toBe(2);
     await other.close();
     await stub.close();
-  });
-
-  it.each<[string, ServeOptions]>([
-    ['a URL that is none', { onDemandUrl: 'ads.example' }],
-    ['an unknown placeholder', { onDemandUrl: 'https://ads.example/{screen}' }],
-    ['a function and a URL', { onDemandUrl: 'https://ads.example', onDemand }],
-    ['a token without a URL', { onDemandToken: 'token' }],
-    [
-      'a token with a line break',
-      { onDemandUrl: 'https://ads.example', onDemandToken: 'secretword\nHost: evil' },
-    ],
-    ['an empty token', { onDemandUrl: 'https://ads.example', onDemandToken: '' }],
-    ['a TTL out of range', { onDemand, onDemandTtlSeconds: 3601 }],
-    ['a time-out out of range', { onDemand, onDemandTimeoutMs: 0 }],
-    ['a concurrency out of range', { onDemand, onDemandConcurrency: 0 }],
-  ])('refuses %s', async (_, options) => {
-    const refusal = await serve({
-      port: 0,
-      store: 'memory:',
-      clock: new ManualClock(),
-      ...options,
-    }).catch((error: unknown) => error);
-    expect(refusal).toMatchObject({ code: 'invalid_option' });
-    expect((refusal as Error).message).not.toContain('secretword');
   });
 });
