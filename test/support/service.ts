@@ -131,20 +131,6 @@ export function listenWithoutFastPath({ fetch }: Pick<Running, 'fetch'>) {
   });
 }
 
-/** Like `serve`, without the fast path. */
-const serveWithoutFastPath: typeof serve = async (options) => {
-  const running = await serve(options);
-  const listener = await listenWithoutFastPath(running);
-  const close = () => listener.close().then(running.close);
-  return { ...running, url: listener.url, close, [Symbol.asyncDispose]: close };
-};
-
-let defaultServe = serve;
-/** Starts all following services of this test file without the fast path. */
-export function disableFastPath(): void {
-  defaultServe = serveWithoutFastPath;
-}
-
 /**
  * Starts a service on a free port. Default: in memory, with a `ManualClock`. It is closed after the
  * tests of the file. `run` replaces `serve`.
@@ -156,7 +142,7 @@ export function disableFastPath(): void {
  */
 export async function startService<C extends Clock = ManualClock>(
   options: ServeOptions & { clock?: C } = {},
-  run: typeof serve = defaultServe,
+  run: typeof serve = serve,
 ): Promise<TestService<C>> {
   const clock = options.clock ?? (new ManualClock() as Clock as C);
   const start = () => run({ port: 0, store: 'memory:', adminToken, ...options, clock });
