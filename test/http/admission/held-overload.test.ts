@@ -6,6 +6,7 @@ import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Reader } from '../../../src/store/store.ts';
 import { item } from '../../support/content.ts';
+import { heldDevices } from '../../support/held-devices.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { startService } from '../../support/service.ts';
 
@@ -29,9 +30,7 @@ it('503 for a new hold while the service is overloaded; a TV that is held stays 
   await refused.send('GET', 'changes');
   const query = `changes?after=${cursor}&waitSeconds=50`;
   const answer = held.send('GET', query);
-  const isHeld = async () =>
-    (await service.send('GET', '/metrics')).text.includes('\nsignage_held_devices 1\n');
-  await expect.poll(isHeld).toBe(true);
+  await expect.poll(() => heldDevices(service)).toBe(1);
 
   isSlow = true;
   const reads = Array.from({ length: slowReads }, () => refused.send('GET', 'playlist'));
@@ -47,7 +46,7 @@ it('503 for a new hold while the service is overloaded; a TV that is held stays 
   const refusal = await refused.send('GET', query);
   expectProblem(refusal, 503, 'unavailable');
   expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect(await isHeld()).toBe(true);
+  expect(await heldDevices(service)).toBe(1);
 
   isSlow = false;
   for (const go of release) go();

@@ -1,6 +1,6 @@
 // Limits the concurrent lists of a token, so that they cannot delay TVs (docs/protocol.md §1.8).
-import { EventEmitter, once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ListLimit, type ListSlot } from '../../../src/http/admission/list-limit.ts';
@@ -12,6 +12,7 @@ import type { Reader, Store } from '../../../src/store/store.ts';
 import { screenRow } from '../../store/sample-rows.ts';
 import { item } from '../../support/content.ts';
 import { expectProblem } from '../../support/problem.ts';
+import { silentSocket } from '../../support/raw-client.ts';
 import { adminToken, startService, type TestService } from '../../support/service.ts';
 
 describe('ListLimit', () => {
@@ -87,13 +88,11 @@ describe('lists of one token', () => {
   /** Delays each look-up of a credential by this many milliseconds. */
   let lookUpMs: number;
   let service: TestService;
-  let sockets: Socket[];
   beforeEach(async () => {
     held = [];
     asked = 0;
     isHeld = false;
     lookUpMs = 0;
-    sockets = [];
     const list: Store['list'] = async (...query) => {
       if (query[0] === 'venues') {
         asked++;
@@ -115,17 +114,13 @@ describe('lists of one token', () => {
   });
   afterEach(async () => {
     isHeld = false;
-    for (const socket of sockets) socket.destroy();
     for (const go of held) go();
     await service.close();
   });
 
   /** Requests the venues on a new connection, without reading the response. */
   async function ask(): Promise<Socket> {
-    const { hostname, port } = new URL(service.url);
-    const socket = connect(Number(port), hostname);
-    sockets.push(socket);
-    await once(socket, 'connect');
+    const socket = await silentSocket(service.url);
     socket.write(
       `GET /v1/venues HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\n\r\n`,
     );
@@ -223,11 +218,9 @@ describe('large lists', () => {
       expect(status).toBe(200);
     }
     const path = `/v1/screens/${id}/playlists`;
-    const { hostname, port } = new URL(service.url);
     const sockets = await Promise.all(
       Array.from({ length: 36 }, async () => {
-        const socket = connect({ port: Number(port), host: hostname }).pause();
-        await once(socket, 'connect');
+        const socket = await silentSocket(service.url);
         // Several, because the kernel buffers a part of the first.
         socket.write(
           `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\n\r\n`.repeat(
@@ -267,12 +260,10 @@ describe('large lists', () => {
     const service = await startService({}, (options = {}) => serveOn(open, options));
     const tenantId = (await inner?.list('tenants', { limit: 1 }))?.items[0]?.id as string;
     await inner?.write(async (tx) => {
-      for (let n = 0; n < 20_000; n++) await tx.put('screens', screenRow(n, { tenantId }));
+      for (let n = 0; n < 5_000; n++) await tx.put('screens', screenRow(n, { tenantId }));
     });
-    const { hostname, port } = new URL(service.url);
     for (let n = 1; n <= 20; n++) {
-      const socket = connect(Number(port), hostname);
-      await once(socket, 'connect');
+      const socket = await silentSocket(service.url);
       socket.write(
         `GET /v1/screens?search=nothing HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\n\r\n`,
       );

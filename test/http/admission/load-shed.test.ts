@@ -6,11 +6,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SignageError } from '../../../src/domain/error.ts';
 import { type LoadShed, makeLoadShed } from '../../../src/http/admission/load-shed.ts';
 import { makeEarlyErrors } from '../../../src/http/listener/early-errors.ts';
-import { listen } from '../../../src/http/listener/listener.ts';
 import { makeMetrics, type ShedKind } from '../../../src/http/metrics/metrics.ts';
 import type { ServedRequest } from '../../../src/http/request/request-context.ts';
 import { collectGarbage } from '../../support/collect-garbage.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { startListener } from '../../support/raw-client.ts';
 
 type Held = Pick<ServedRequest, 'admission'>;
 
@@ -292,7 +292,7 @@ describe('a flood that needs no credential', () => {
 });
 
 describe('the response to a rejected request', () => {
-  let listener: Awaited<ReturnType<typeof listen>>;
+  let listener: Awaited<ReturnType<typeof startListener>>;
   let metrics: ReturnType<typeof makeMetrics>;
   let logged: object[];
   let begun: number;
@@ -321,14 +321,7 @@ describe('the response to a rejected request', () => {
       begun++;
       return new Promise<Response>(() => {});
     };
-    listener = await listen({
-      host: '127.0.0.1',
-      port: 0,
-      fetch,
-      onError: () => {},
-      admit,
-      earlyErrors,
-    });
+    listener = await startListener({ fetch, admit, earlyErrors });
     const abort = new AbortController();
     for (let n = 0; n < 4; n++) {
       clock.advance(100);
@@ -341,10 +334,7 @@ describe('the response to a rejected request', () => {
   });
 
   let hangUp: () => void;
-  afterEach(async () => {
-    hangUp();
-    await listener.close();
-  });
+  afterEach(() => hangUp());
 
   const post = (more: RequestInit = {}) =>
     fetch(`${listener.url}/devices/x/events`, {

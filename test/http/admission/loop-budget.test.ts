@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeLoopBudget } from '../../../src/http/admission/loop-budget.ts';
-import { listen } from '../../../src/http/listener/listener.ts';
+import { startListener } from '../../support/raw-client.ts';
 
 const longMs = 20;
 
@@ -119,7 +119,7 @@ const head = (method: string, path: number | string) =>
   `${method} /${path} HTTP/1.1\r\nHost: x\r\n`;
 
 describe('requests of many connections', () => {
-  let listener: Awaited<ReturnType<typeof listen>>;
+  let listener: Awaited<ReturnType<typeof startListener>>;
   let turn: number;
   let begun: { path: string; turn: number }[];
   let admitted: (string | undefined)[];
@@ -144,19 +144,9 @@ describe('requests of many connections', () => {
     };
     const admit = ({ url }: IncomingMessage) => admitted.push(url) > 0;
     const isKnown = ({ url }: IncomingMessage) => url?.startsWith('/stranger') !== true;
-    listener = await listen({
-      host: '127.0.0.1',
-      port: 0,
-      fetch,
-      admit,
-      isKnown,
-      onError: () => {},
-    });
+    listener = await startListener({ fetch, admit, isKnown });
   });
-  afterEach(async () => {
-    clearImmediate(counting);
-    await listener.close();
-  });
+  afterEach(() => clearImmediate(counting));
 
   /** Connections that have each received a response. */
   async function clients(count: number): Promise<Socket[]> {

@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { LogSink } from '../../../src/domain/log.ts';
+import { silentLog } from '../../../src/domain/log.ts';
 import { type Running, serve } from '../../../src/serve.ts';
-import type { ServiceErrorCode } from '../../../src/wire/errors.ts';
+import { errorKinds, type ServiceErrorCode } from '../../../src/wire/errors.ts';
 import { impression } from '../../support/content.ts';
+import { heldDevices } from '../../support/held-devices.ts';
 import { item } from '../../support/management.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { type BoundTv, type Sent, startService, type TestService } from '../../support/service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const faultHeader = 'x-signage-fault';
 
@@ -19,17 +21,12 @@ async function faulty(
 ): Promise<{ service: TestService; tv: BoundTv }> {
   const faults: string[] = [];
   // `serve` reads the rules at start, so they come with the restart, once the TV is bound.
-  const service = await startService({ store: await folder(), faults, ...more });
+  const service = await startService({ store: await temporaryFolder(), faults, ...more });
   const tv = await service.tv();
   await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [item()] });
   faults.push(...rules);
   await service.restart();
   return { service, tv };
-}
-
-async function folder(): Promise<string> {
-  const { temporaryFolder } = await import('../../support/temporary-folder.ts');
-  return temporaryFolder();
 }
 
 /** Expects a request to end without a response. */
@@ -39,47 +36,36 @@ const noAnswer = (sending: Promise<unknown>) =>
 describe('serve --fault: a status', () => {
   let service: TestService;
   let tv: BoundTv;
-  const rules = [
-    'GET /devices/*/playlist=500:first 1',
-    'GET /devices/*/config=500',
-    'POST /devices/:id/events=503 retry 30s',
-    'POST /devices/register=429',
-    'GET /v1/me=404',
-    'GET /v1/venues=502',
-    'GET /v1/screens=401',
-    'DELETE /v1/venues/*=503',
-    'PUT /v1/screens/*/playlist=400',
-    'GET /healthz=500',
+  /** A rule, a path that it matches, and the code and Retry-After of the answer. */
+  const rows: [rule: string, path: string, code: ServiceErrorCode, retryAfter: string | null][] = [
+    [
+      'GET /devices/*/playlist=500:first 1',
+      '/devices/:screen/playlist',
+      'playlist_fetch_failed',
+      '5',
+    ],
+    ['GET /devices/*/config=500', '/devices/:device/config', 'config_fetch_failed', '5'],
+    ['POST /devices/:id/events=503 retry 30s', '/devices/:screen/events', 'unavailable', '30'],
+    ['POST /devices/register=429', '/devices/register', 'too_many_attempts', '60'],
+    ['GET /v1/me=404', '/v1/me', 'tenant_not_found', null],
+    ['GET /v1/screens=401', '/v1/screens', 'credential_invalid', null],
+    ['DELETE /v1/venues/*=503', '/v1/venues/x', 'unavailable', '5'],
+    ['PUT /v1/screens/*/playlist=400', '/v1/screens/x/playlist', 'invalid_request', null],
   ];
   beforeAll(async () => {
-    ({ service, tv } = await faulty(rules));
+    const withoutCode = ['GET /v1/venues=502', 'GET /healthz=500'];
+    ({ service, tv } = await faulty([...rows.map(([rule]) => rule), ...withoutCode]));
   });
 
-  it.each<
-    [
-      rule: number,
-      method: string,
-      path: () => string,
-      status: number,
-      code: ServiceErrorCode,
-      retryAfter: string | null,
-    ]
-  >([
-    [0, 'GET', () => `/devices/${tv.screenId}/playlist`, 500, 'playlist_fetch_failed', '5'],
-    [1, 'GET', () => `/devices/${tv.deviceId}/config`, 500, 'config_fetch_failed', '5'],
-    [2, 'POST', () => `/devices/${tv.screenId}/events`, 503, 'unavailable', '30'],
-    [3, 'POST', () => '/devices/register', 429, 'too_many_attempts', '60'],
-    [4, 'GET', () => '/v1/me', 404, 'tenant_not_found', null],
-    [6, 'GET', () => '/v1/screens', 401, 'credential_invalid', null],
-    [7, 'DELETE', () => '/v1/venues/x', 503, 'unavailable', '5'],
-    [8, 'PUT', () => '/v1/screens/x/playlist', 400, 'invalid_request', null],
-  ])(
-    'rule %i: %s answers the code that is documented there, and names the rule',
-    async (rule, method, path, status, code, retryAfter) => {
-      const answer = await service.send(method, path());
-      expectProblem(answer, status, code);
+  it.each(rows)(
+    '%s answers the code that is documented there, and names the rule',
+    async (rule, path, code, retryAfter) => {
+      const method = rule.split(' ')[0] as string;
+      const at = path.replace(':screen', tv.screenId).replace(':device', tv.deviceId);
+      const answer = await service.send(method, at);
+      expectProblem(answer, errorKinds[code].status, code);
       expect(answer.headers.get('retry-after')).toBe(retryAfter);
-      expect(answer.headers.get(faultHeader)).toBe(rules[rule]);
+      expect(answer.headers.get(faultHeader)).toBe(rule);
     },
   );
 
@@ -237,21 +223,17 @@ describe('serve --fault: held requests', () => {
     const { body } = await tv.send('GET', 'changes');
     return tv.send('GET', `changes?after=${body.cursor}&waitSeconds=50`);
   };
-  const heldCount = async (service: TestService) => {
-    const { text } = await service.send('GET', '/metrics');
-    return Number(/^signage_held_devices (\d+)$/m.exec(text)?.[1]);
-  };
 
   it('cut: the connection breaks at that time, and the hold ends', async () => {
     const rule = 'GET /devices/*/changes=cut 20s';
     const { service, tv } = await faulty([rule]);
     const cut = noAnswer(longPoll(tv));
-    await expect.poll(() => heldCount(service)).toBe(1);
+    await expect.poll(() => heldDevices(service)).toBe(1);
     service.clock.advance(19_999);
-    expect(await heldCount(service)).toBe(1);
+    expect(await heldDevices(service)).toBe(1);
     service.clock.advance(1);
     await cut;
-    await expect.poll(() => heldCount(service)).toBe(0);
+    await expect.poll(() => heldDevices(service)).toBe(0);
     service.clock.advance(1000);
     const path = `/v1/requests?screenId=${tv.screenId}&limit=1`;
     await expect
@@ -262,7 +244,7 @@ describe('serve --fault: held requests', () => {
   it('cut: an answer that comes earlier is unchanged, and does not name the rule', async () => {
     const { service, tv } = await faulty(['GET /devices/*/changes=cut 5s-20s']);
     const answer = longPoll(tv);
-    await expect.poll(() => heldCount(service)).toBe(1);
+    await expect.poll(() => heldDevices(service)).toBe(1);
     await service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
     const { status, headers, body } = await answer;
     expect({ status, playlist: body.playlist }).toEqual({ status: 200, playlist: null });
@@ -272,16 +254,16 @@ describe('serve --fault: held requests', () => {
   it('lose: the connection breaks when the hint is due', async () => {
     const { service, tv } = await faulty(['GET /devices/*/changes=lose:every 2']);
     const lost = noAnswer(longPoll(tv));
-    await expect.poll(() => heldCount(service)).toBe(1);
+    await expect.poll(() => heldDevices(service)).toBe(1);
     await service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
     await lost;
-    expect(await heldCount(service)).toBe(0);
+    expect(await heldDevices(service)).toBe(0);
   });
 
   it('delay: the hint comes later', async () => {
     const { service, tv } = await faulty(['GET /devices/*/changes=delay 5s:every 2']);
     const answer = longPoll(tv);
-    await expect.poll(() => heldCount(service)).toBe(1);
+    await expect.poll(() => heldDevices(service)).toBe(1);
     const waiting = service.clock.waitingFor(5000);
     await service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
     await expect.poll(() => service.clock.waitingFor(5000)).toBe(waiting + 1);
@@ -301,10 +283,10 @@ describe('serve --fault: held requests', () => {
     const url = `${service.url}/devices/${tv.screenId}/changes?after=${body.cursor}&waitSeconds=50`;
     const headers = { authorization: `Bearer ${tv.apiKey}` };
     const cut = noAnswer(Promise.resolve(running[0]?.fetch(new Request(url, { headers }))));
-    await expect.poll(() => heldCount(service)).toBe(1);
+    await expect.poll(() => heldDevices(service)).toBe(1);
     service.clock.advance(20_000);
     await cut;
-    await expect.poll(() => heldCount(service)).toBe(0);
+    await expect.poll(() => heldDevices(service)).toBe(0);
   });
 });
 
@@ -318,11 +300,14 @@ describe('serve --fault: how often', () => {
     return hit;
   }
 
-  it('every request by default', async () =>
-    expect(await hits('GET /healthz=503', 3)).toEqual([1, 2, 3]));
-  it('every nth', async () =>
-    expect(await hits('GET /healthz=503:every 3', 10)).toEqual([3, 6, 9]));
-  it('the first n', async () => expect(await hits('GET /healthz=503:first 2', 5)).toEqual([1, 2]));
+  it.each([
+    ['GET /healthz=503', 4, [1, 2, 3, 4]],
+    ['GET /healthz=503:every 3', 10, [3, 6, 9]],
+    ['GET /healthz=503:first 2', 5, [1, 2]],
+  ])('%s hits of %i requests: %j', async (rule, count, hit) => {
+    expect(await hits(rule, count)).toEqual(hit);
+  });
+
   it('HEAD counts as GET, other methods and paths do not', async () => {
     const running = await serve({
       port: 0,
@@ -404,25 +389,17 @@ describe('a fault rule', () => {
     ['/healthz=500:', 'something is missing at character 14'],
     ['/healthz=500:10%:first 2', '"10%:first 2" (character 14) is not understood'],
   ])('%j is rejected with the position and the allowed values', async (rule, said) => {
-    await expect(
-      serve({ port: 0, store: 'memory:', faults: ['/healthz=500', rule] }),
-    ).rejects.toMatchObject({
-      code: 'invalid_option',
-      message: expect.stringContaining(said),
-    });
-    await expect(serve({ port: 0, store: 'memory:', faults: [rule] })).rejects.toThrow(
-      JSON.stringify(rule).replaceAll('\\"', '"'),
-    );
+    const faults = ['/healthz=500', rule];
+    const error = await serve({ port: 0, store: 'memory:', faults }).catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: 'invalid_option' });
+    expect(error.message).toContain(said);
+    expect(error.message).toContain(`"${rule}"`);
   });
 
   it('is logged at start', async () => {
     const logged: unknown[] = [];
-    const log: LogSink = {
-      debug() {},
-      info() {},
-      warn: (fields, message) => void logged.push([fields, message]),
-      error() {},
-    };
+    const warn = (fields: object, message: string) => void logged.push([fields, message]);
+    const log = { ...silentLog, warn };
     const faults = ['*=drop:1%', 'GET /healthz=delay 1s-2s'];
     const running = await serve({ port: 0, store: 'memory:', faults, log });
     expect(logged).toEqual(

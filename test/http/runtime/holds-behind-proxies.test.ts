@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { item } from '../../support/content.ts';
+import { heldDevices } from '../../support/held-devices.ts';
 import {
   get,
   haproxyPath,
@@ -32,13 +33,12 @@ beforeAll(async () => {
   service = await startService({ clock: systemClock });
 });
 
-async function metric(pattern: RegExp): Promise<number> {
+const left = /^signage_http_requests_total\{operation="getDeviceChanges",status="499"\} (\d+)$/m;
+async function leftCount(): Promise<number> {
   const { text } = await service.send('GET', '/metrics');
-  return Number(pattern.exec(text)?.[1] ?? 0);
+  return Number(left.exec(text)?.[1] ?? 0);
 }
-const heldCount = () => metric(/^signage_held_devices (\d+)$/m);
-const leftCount = () =>
-  metric(/^signage_http_requests_total\{operation="getDeviceChanges",status="499"\} (\d+)$/m);
+const heldCount = () => heldDevices(service);
 
 /** Starts a hold through a proxy, and resolves when the service holds it. */
 async function hold(url: string, tv: BoundTv, waitSeconds: number, signal?: AbortSignal) {
@@ -103,6 +103,6 @@ describe.each(kinds)('a held request behind $name', ({ name, start, isInstalled 
     abort.abort();
     await sleep(300);
     expect(await heldCount()).toBe(1);
-    await expect.poll(heldCount, { timeout: 5000 }).toBe(0);
+    await expect.poll(heldCount).toBe(0);
   });
 });

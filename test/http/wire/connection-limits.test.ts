@@ -6,7 +6,8 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ListenerOptions, listen } from '../../../src/http/listener/listener.ts';
+import type { ListenerOptions } from '../../../src/http/listener/listener.ts';
+import { startListener } from '../../support/raw-client.ts';
 
 const pem = (kind: 'cert' | 'key') =>
   readFileSync(new URL(`../../fixtures/tls/first.${kind}.pem`, import.meta.url), 'utf8');
@@ -21,16 +22,13 @@ const inPieces = () =>
   );
 const request = (...more: string[]) => ['GET / HTTP/1.1', 'Host: x', ...more, '', ''].join('\r\n');
 
-const listeners: { close(): Promise<void> }[] = [];
 const sockets: Socket[] = [];
-afterEach(async () => {
+afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  await Promise.all(listeners.splice(0).map((one) => one.close()));
 });
 
 async function start(options: Pick<ListenerOptions, 'fetch' | 'tls' | 'limits'>) {
-  const listener = await listen({ host: '127.0.0.1', port: 0, onError: () => {}, ...options });
-  listeners.push(listener);
+  const listener = await startListener(options);
   return { ...listener, port: Number(new URL(listener.url).port) };
 }
 
@@ -105,9 +103,8 @@ describe.each([false, true])('a client that reads nothing of a response (TLS: %s
 
   it('is disconnected after the limit', async () => {
     const { ended } = await responding(() => new Response(inPieces()));
-    const tookMs = await ended;
-    expect(tookMs).toBeGreaterThan(300);
-    expect(tookMs).toBeLessThan(3_000);
+    // Without the limit, this response never ends. A busy machine may take longer than the limit.
+    expect(await ended).toBeGreaterThan(300);
   });
 
   it('gets all of it when it resumes in time, however often it stops', async () => {

@@ -1,8 +1,7 @@
 // Requests that are rejected by their headers, before their body is read (docs/protocol.md §1.3).
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Manager, manager } from '../../support/management.ts';
+import { rawClient } from '../../support/raw-client.ts';
 import { type BoundTv, startService, type TestService } from '../../support/service.ts';
 
 const mebibyte = 1024 * 1024;
@@ -10,41 +9,14 @@ const mebibyte = 1024 * 1024;
 let service: TestService;
 let admin: Manager;
 let tv: BoundTv;
-const sockets: Socket[] = [];
 
 beforeAll(async () => {
   service = await startService();
   admin = manager(service);
   tv = await service.tv();
-  return () => {
-    for (const socket of sockets) socket.destroy();
-  };
 });
 
-interface Connection {
-  socket: Socket;
-  /** Everything received so far. */
-  received(): string;
-  /** Resolves when this was received. */
-  until(text: RegExp): Promise<string>;
-  closed: Promise<unknown>;
-}
-
-async function open(): Promise<Connection> {
-  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-  sockets.push(socket.on('error', () => {}));
-  let all = '';
-  socket.setEncoding('latin1').on('data', (data) => {
-    all += data;
-  });
-  const closed = new Promise((resolve) => socket.on('close', resolve));
-  await once(socket, 'connect');
-  const until = async (text: RegExp) => {
-    await expect.poll(() => all).toMatch(text);
-    return all;
-  };
-  return { socket, received: () => all, until, closed };
-}
+const open = () => rawClient(service.url);
 
 interface Head {
   path?: string;
@@ -146,12 +118,12 @@ describe('the rest of a rejected body', () => {
     ['413', { length: 3 * mebibyte }],
     ['415', { type: 'text/plain', length: mebibyte }],
   ])('is read after %s, and the connection goes on', async (status, sent) => {
-    const { socket, until, received } = await open();
+    const { socket, until, text } = await open();
     socket.write(head(sent) + ' '.repeat(sent.length));
     await until(/\}$/);
     socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     await until(/"status":"ok"/);
-    expect(received().match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${status}`, 'HTTP/1.1 200']);
+    expect(text().match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${status}`, 'HTTP/1.1 200']);
   });
 
   it('is not read for long: the connection is closed within a second', async () => {
