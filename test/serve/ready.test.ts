@@ -7,6 +7,7 @@ import { type Running, serve, serveOn } from '../../src/serve.ts';
 import { openStore } from '../../src/store/open.ts';
 import { freePort } from '../support/free-port.ts';
 import { freshDatabase } from '../support/postgres.ts';
+import { managerAt } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const [given, changed] = ['mak_firstFirstFirstFirstFirst', 'mak_secondSecondSecondSecond'] as const;
@@ -66,7 +67,7 @@ const start = async (options: ServeOptions) => {
   return running;
 };
 const me = async ({ url }: Running, token: string | undefined) =>
-  (await fetch(`${url}/v1/me`, { headers: { Authorization: `Bearer ${token}` } })).status;
+  (await managerAt(url, token).get('/v1/me')).status;
 const stores = [
   ['an embedded store', temporaryFolder],
   ['PostgreSQL', freshDatabase],
@@ -99,17 +100,19 @@ describe.each(stores)('serve on %s', (_, freshStore) => {
     opened.push(await running);
     expect([await me(await running, changed), await me(await running, given)]).toEqual([200, 401]);
   });
+});
 
-  it('passes its new token to keepToken before it accepts connections', async () => {
+describe('the platform token', () => {
+  it('is passed to keepToken before connections are accepted', async () => {
     const port = await freePort();
     const handed: unknown[] = [];
     const keepToken = async (token: string) => void handed.push(token, await accepts(port));
-    const { adminToken } = await start({ port, store: await freshStore(), keepToken });
+    const { adminToken } = await start({ port, store: await temporaryFolder(), keepToken });
     expect(handed).toEqual([adminToken, false]);
   });
 
-  it('passes no given token to keepToken, nor one at a second start', async () => {
-    const store = await freshStore();
+  it('is not passed to keepToken when it was given, nor at a second start', async () => {
+    const store = await temporaryFolder();
     const keepToken = () => Promise.reject(new Error('There is none to keep.'));
     await (await serve({ port: 0, store, adminToken: given, keepToken })).close();
     expect((await start({ store, keepToken })).adminToken).toBeUndefined();
@@ -121,31 +124,18 @@ describe.each(stores)('serve on %s', (_, freshStore) => {
       'cannot hand over its token',
       async () => ({ keepToken: () => Promise.reject(new Error('The disk is full.')) }),
     ],
-  ])(
-    'deletes the token of a first start that %s, and creates another at the next',
-    async (_name, reason) => {
-      const store = await freshStore();
-      await expect(serve({ port: 0, store, ...(await reason()) })).rejects.toThrow();
-      const running = await start({ store });
-      expect(await me(running, running.adminToken)).toBe(200);
-      const headers = { Authorization: `Bearer ${running.adminToken}` };
-      const [tenants, tokens] = await Promise.all(
-        ['tenants', 'tokens'].map(
-          async (what) =>
-            (await (await fetch(`${running.url}/v1/${what}`, { headers })).json()) as {
-              items: unknown[];
-            },
-        ),
-      );
-      expect([tenants?.items, tokens?.items]).toEqual([
-        [expect.objectContaining({ name: 'default' })],
-        [expect.anything()],
-      ]);
-    },
-  );
+  ])('is deleted when the first start %s, and the next creates another', async (_name, reason) => {
+    const store = await temporaryFolder();
+    await expect(serve({ port: 0, store, ...(await reason()) })).rejects.toThrow();
+    const running = await start({ store });
+    expect(await me(running, running.adminToken)).toBe(200);
+    const admin = managerAt(running.url, running.adminToken);
+    expect((await admin.get('/v1/tenants')).body.items).toMatchObject([{ name: 'default' }]);
+    expect((await admin.get('/v1/tokens')).body.items).toHaveLength(1);
+  });
 
-  it('keeps the given token of a start that cannot listen', async () => {
-    const store = await freshStore();
+  it('is kept by a start that cannot listen, when it was given', async () => {
+    const store = await temporaryFolder();
     await expect(
       serve({ port: await takenPort(), store, adminToken: given }),
     ).rejects.toMatchObject({ code: 'port_taken' });

@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/domain/log.ts';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import { type Running, serve } from '../../src/serve.ts';
+import { freePort } from '../support/free-port.ts';
 import { impression, manager, walk } from '../support/management.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { adminToken, startService } from '../support/service.ts';
+import { type Answer, adminToken, managerAt, startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const opened: Running[] = [];
@@ -29,10 +29,11 @@ const json = { ...bearer, 'Content-Type': 'application/json' };
 const get = (url: string) => fetch(url, { headers: bearer });
 const makeVenue = (url: string, name: string) =>
   fetch(`${url}/v1/venues`, { method: 'POST', headers: json, body: JSON.stringify({ name }) });
+/** Returns the items of a list. */
+const itemsOf = async (url: string, path: string): Promise<Answer['body'][]> =>
+  (await managerAt(url, adminToken).get(path)).body.items;
 const venuesOf = async (url: string): Promise<string[]> =>
-  ((await (await get(`${url}/v1/venues`)).json()) as { items: { name: string }[] }).items.map(
-    ({ name }) => name,
-  );
+  (await itemsOf(url, '/v1/venues')).map(({ name }) => name);
 
 /** Begins a request, and resolves when its headers and a first piece of the body have arrived. */
 async function begin(
@@ -72,24 +73,14 @@ describe('serve', () => {
     await makeVenue(other.url, 'Other');
     expect(await venuesOf(one.url)).toEqual(['One']);
     expect(await venuesOf(other.url)).toEqual(['Other']);
-    const { items } = (await (await get(`${one.url}/v1/tenants`)).json()) as {
-      items: { id: string }[];
-    };
-    expect((await get(`${other.url}/v1/tenants/${items[0]!.id}`)).status).toBe(404);
+    const [tenant] = await itemsOf(one.url, '/v1/tenants');
+    expect((await get(`${other.url}/v1/tenants/${tenant.id}`)).status).toBe(404);
     const counted = await (await fetch(`${other.url}/metrics`)).text();
     expect(counted).toContain(
       'signage_http_requests_total{operation="createVenue",status="201"} 1',
     );
     await one.close();
     expect(await venuesOf(other.url)).toEqual(['Other']);
-  });
-
-  it('keeps its data from one start to the next', async () => {
-    const store = await temporaryFolder();
-    const first = await start({ store });
-    await makeVenue(first.url, 'Hall');
-    await first.close();
-    expect(await venuesOf((await start({ store })).url)).toEqual(['Hall']);
   });
 
   it('store_locked for a second service on the same folder, and the first goes on', async () => {
@@ -112,53 +103,13 @@ describe('serve', () => {
     expect((await start({ store })).url).not.toBe(url);
   });
 
-  it('port_taken by another program', async () => {
-    const stranger = createServer().listen(0, '127.0.0.1');
-    await once(stranger, 'listening');
-    const { port } = stranger.address() as { port: number };
-    await expect(start({ port })).rejects.toMatchObject({ code: 'port_taken' });
-    stranger.close();
-  });
-
-  it.each<[string, ServeOptions]>([
-    ['a port below 0', { port: -1 }],
-    ['a port above 65535', { port: 65_536 }],
-    ['half a port', { port: 80.5 }],
-    ['no port', { port: Number.NaN }],
-    ['codes that live no minute', { codeTtlMinutes: 0 }],
-    ['codes that live longer than an hour', { codeTtlMinutes: 61 }],
-    ['no retention', { retentionDays: 0 }],
-    ['half a day of retention', { retentionDays: 0.5 }],
-    ['a proxy by name', { trustProxy: ['127.0.0.1', 'nginx'] }],
-    ['a malformed range of proxies', { trustProxy: ['10.0.0.0/8', '10.0.0.0/33'] }],
-    ['an origin with a path', { corsOrigins: ['https://tv.example.com/'] }],
-    ['an origin in upper case', { corsOrigins: ['https://TV.example.com'] }],
-    ['an origin with its default port', { corsOrigins: ['https://tv.example.com:443'] }],
-    ['an origin without a scheme', { corsOrigins: ['tv.example.com'] }],
-    ['an origin that is no URL', { corsOrigins: ['https://[x'] }],
-    ['a bad admin token', { adminToken: 'mak_x' }],
-  ])('invalid_option for %s, before the store is touched', async (_, options) => {
-    const store = `${await temporaryFolder()}/data`;
-    await expect(serve({ port: 0, ...options, store })).rejects.toMatchObject({
-      name: 'SignageError',
-      code: 'invalid_option',
-    });
-    expect(() => readFileSync(store)).toThrow(/ENOENT/);
-  });
-
   it('invalid_option for an address of another machine, and unlocks the store', async () => {
     const store = await temporaryFolder();
-    await expect(serve({ host: '192.0.2.1', port: 0, store })).rejects.toMatchObject({
-      code: 'invalid_option',
-    });
-    await expect(serve({ host: 'no-such-host.invalid', port: 0, store })).rejects.toMatchObject({
-      code: 'invalid_option',
-    });
+    for (const host of ['192.0.2.1', 'no-such-host.invalid'])
+      await expect(serve({ host, port: 0, store })).rejects.toMatchObject({
+        code: 'invalid_option',
+      });
     await start({ store });
-  });
-
-  it('accepts origins of packaged apps', async () => {
-    await start({ corsOrigins: ['null', '*', 'file://', 'app://tv', 'http://localhost:3000'] });
   });
 
   it('logs each request, never its path or a secret', async () => {
@@ -194,7 +145,8 @@ describe('guessing', () => {
 });
 
 describe('codeTtlMinutes', () => {
-  it.each([1, 60])('%i sets the lifetime of codes', async (codeTtlMinutes) => {
+  it('sets the lifetime of codes', async () => {
+    const codeTtlMinutes = 60;
     const service = await startService({ codeTtlMinutes });
     const { code, expiresAt } = await service.code();
     expect(Date.parse(expiresAt)).toBe(service.clock.now() + codeTtlMinutes * 60_000);
@@ -237,21 +189,12 @@ describe('retentionDays', () => {
 describe('identifyToken', () => {
   it('returns the id of both secrets during a rotation, which it does not end', async () => {
     const service = await start();
-    const post = async (path: string, body?: object) =>
-      (
-        await fetch(service.url + path, {
-          method: 'POST',
-          headers: json,
-          body: JSON.stringify(body),
-        })
-      ).json() as Promise<{ id: string; token: string }>;
-    const old = await post('/v1/tokens', { name: 'CI', role: 'viewer' });
-    const { token } = await post(`/v1/tokens/${old.id}/rotate`);
+    const admin = managerAt(service.url, adminToken);
+    const old = await admin.newToken({ name: 'CI', role: 'viewer' });
+    const { token } = (await admin.post(`/v1/tokens/${old.id}/rotate`)).body;
     for (const secret of [token, old.token, token])
       expect(await service.identifyToken(secret)).toBe(old.id);
-    const me = (secret: string) =>
-      fetch(`${service.url}/v1/me`, { headers: { Authorization: `Bearer ${secret}` } });
-    expect((await me(token)).status).toBe(200);
+    expect((await managerAt(service.url, token).get('/v1/me')).status).toBe(200);
     expect(await service.identifyToken(old.token)).toBeUndefined();
   });
 
@@ -284,16 +227,6 @@ describe('fetch', () => {
     expect(
       (await ask(running, '/metrics', { headers: { Authorization: 'Bearer scrape' } })).status,
     ).toBe(200);
-  });
-
-  it('503 unavailable once the service is closed', async () => {
-    const running = await start();
-    await running.close();
-    const answer = await ask(running, '/v1/venues');
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
-    expect(await answer.json()).toMatchObject({ code: 'unavailable' });
-    expect((await ask(running, '/readyz')).status).toBe(503);
   });
 
   it('does not hold a response for a client that has disconnected', async () => {
@@ -384,15 +317,11 @@ describe('demo', () => {
   it('fills an empty store with venues, screens and playlists whose media it serves', async () => {
     const running = await start({ demo: true });
     expect(await venuesOf(running.url)).toEqual(['Aurora Café', 'Aurora Riverside']);
-    const { items: screens } = (await (await get(`${running.url}/v1/screens`)).json()) as {
-      items: { id: string; state: string }[];
-    };
+    const screens = await itemsOf(running.url, '/v1/screens');
     expect(screens.map(({ state }) => state)).toEqual(Array(4).fill('provisioning'));
     const urls = new Set<string>();
     for (const { id } of screens) {
-      const { items } = (await (await get(`${running.url}/v1/screens/${id}/playlist`)).json()) as {
-        items: { creativeUrl: string }[];
-      };
+      const items = await itemsOf(running.url, `/v1/screens/${id}/playlist`);
       for (const { creativeUrl } of items) urls.add(creativeUrl);
     }
     expect(urls.size).toBeGreaterThan(2);
@@ -405,23 +334,12 @@ describe('demo', () => {
   it('fills it once: a start with venues leaves them unchanged', async () => {
     const store = await temporaryFolder();
     const first = await start({ store, demo: true });
-    const { items } = (await (await get(`${first.url}/v1/venues`)).json()) as {
-      items: { id: string }[];
-    };
-    const init = { method: 'PATCH', headers: json, body: '{"name":"Renamed"}' };
-    await fetch(`${first.url}/v1/venues/${items[0]!.id}`, init);
+    const [venue] = await itemsOf(first.url, '/v1/venues');
+    await managerAt(first.url, adminToken).patch(`/v1/venues/${venue.id}`, { name: 'Renamed' });
     await first.close();
     const second = await start({ store, demo: true });
     expect(await venuesOf(second.url)).toEqual(['Renamed', 'Aurora Riverside']);
     expect((await fetch(`${second.url}/media/welcome.svg`)).status).toBe(200);
-  });
-
-  it('leaves a store in use unchanged', async () => {
-    const store = await temporaryFolder();
-    const first = await start({ store });
-    await makeVenue(first.url, 'Mine');
-    await first.close();
-    expect(await venuesOf((await start({ store, demo: true })).url)).toEqual(['Mine']);
   });
 
   it('is off by default', async () => {
@@ -431,17 +349,12 @@ describe('demo', () => {
   });
 
   it('stops everything when it fails', async () => {
-    let port = 0;
+    const port = await freePort();
     let calls = 0;
     const random = (length: number) => {
       if (++calls > 2) throw new Error('no more randomness');
       return crypto.getRandomValues(new Uint8Array(length));
     };
-    const stranger = createServer().listen(0, '127.0.0.1');
-    await once(stranger, 'listening');
-    port = (stranger.address() as { port: number }).port;
-    stranger.close();
-    await once(stranger, 'close');
     const store = await temporaryFolder();
     await expect(serve({ port, store, adminToken, demo: true, random })).rejects.toThrow(
       'no more randomness',
