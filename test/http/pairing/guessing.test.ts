@@ -1,7 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Clock } from '../../../src/domain/clock.ts';
-import { systemClock } from '../../../src/domain/clock.ts';
-import { freshDatabase } from '../../support/postgres.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { type Answer, type Sent, startService, type TestService } from '../../support/service.ts';
 
@@ -19,15 +16,13 @@ const fresh = () =>
       : `2001:db8:${addresses.toString(16)}::1`,
   );
 
-/** Sends this many unknown codes, each from a new address, to these services alternately. */
-async function attack(count: number, ...services: TestService<Clock>[]): Promise<number[]> {
-  const guesses = Array.from({ length: count }, (_, n) =>
-    (services[n % services.length] as TestService<Clock>).register(wrong(n), fresh()),
-  );
+/** Sends this many unknown codes, each from a new address. */
+async function attack(count: number, service: TestService): Promise<number[]> {
+  const guesses = Array.from({ length: count }, (_, n) => service.register(wrong(n), fresh()));
   return (await Promise.all(guesses)).map(({ status }) => status);
 }
 
-const lockOuts = async (service: TestService<Clock>, sent: Sent = {}) =>
+const lockOuts = async (service: TestService, sent: Sent = {}) =>
   (await service.manage('GET', '/v1/audit?action=registration.locked_out', undefined, sent)).body
     .items;
 
@@ -138,31 +133,4 @@ describe('POST /devices/register while codes are guessed from many addresses', (
     short.clock.advance(minute);
     expect(await attack(1, short)).toEqual([404]);
   });
-});
-
-describe('two instances on one database while codes are guessed from many addresses', () => {
-  it('share counts and trust, and write one entry', async () => {
-    const options = { store: await freshDatabase(), clock: systemClock, trustProxy: ['127.0.0.1'] };
-    const [one, other] = await Promise.all([
-      startService<Clock>(options),
-      startService<Clock>(options),
-    ]);
-    const tv = await one.tv();
-    await tv.send('GET', 'config', from(venue));
-    const statuses = await attack(160, one, other);
-    expect(statuses.filter((status) => status === 404)).toHaveLength(128);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(32);
-    for (const service of [one, other]) {
-      expectProblem(
-        await service.register((await one.code()).code, fresh()),
-        429,
-        'too_many_attempts',
-      );
-      expect((await service.register((await one.code()).code, from(venue))).status).toBe(201);
-    }
-    await one.restart();
-    expectProblem(await one.register((await one.code()).code, fresh()), 429, 'too_many_attempts');
-    expect((await one.register((await one.code()).code, from(venue))).status).toBe(201);
-    expect(await lockOuts(other)).toMatchObject([{ subject: { kind: 'service', id: null } }]);
-  }, 60_000);
 });

