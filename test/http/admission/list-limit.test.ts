@@ -1,7 +1,6 @@
 // Limits the concurrent lists of a token, so that they cannot delay TVs (docs/protocol.md §1.8).
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ListLimit, type ListSlot } from '../../../src/http/admission/list-limit.ts';
 import type { ServedRequest } from '../../../src/http/request/request-context.ts';
@@ -85,14 +84,14 @@ describe('lists of one token', () => {
   let held: (() => void)[];
   let asked: number;
   let isHeld: boolean;
-  /** Delays each look-up of a credential by this many milliseconds. */
-  let lookUpMs: number;
+  /** Look-ups of credentials that wait. `undefined`: they do not wait. */
+  let lookUps: (() => void)[] | undefined;
   let service: TestService;
   beforeEach(async () => {
     held = [];
     asked = 0;
     isHeld = false;
-    lookUpMs = 0;
+    lookUps = undefined;
     const list: Store['list'] = async (...query) => {
       if (query[0] === 'venues') {
         asked++;
@@ -104,7 +103,7 @@ describe('lists of one token', () => {
     const open: typeof openStore = async (...options) => {
       inner = await openStore(...options);
       const find: Reader['find'] = async (...key) => {
-        if (lookUpMs > 0) await sleep(lookUpMs);
+        await new Promise<void>((resolve) => (lookUps ? lookUps.push(resolve) : resolve()));
         return inner.read.find(...key);
       };
       return decorateStore(inner, { list, read: decorateStore(inner.read, { find }) });
@@ -181,14 +180,15 @@ describe('lists of one token', () => {
 
   it('are not begun for clients that disconnected during the look-up of their token', async () => {
     isHeld = false;
-    lookUpMs = 100;
-    for (let n = 0; n < 4; n++) {
-      const socket = await ask();
-      await sleep(20);
-      socket.destroy();
-    }
-    await sleep(200);
-    lookUpMs = 0;
+    const waiting: (() => void)[] = [];
+    lookUps = waiting;
+    const clients = await Promise.all([ask(), ask(), ask(), ask()]);
+    await expect.poll(() => waiting.length).toBeGreaterThan(0);
+    for (const client of clients) client.destroy();
+    // Then the service has noticed it.
+    for (let n = 0; n < 5; n++) await service.send('GET', '/healthz');
+    lookUps = undefined;
+    for (const go of waiting) go();
     expect((await service.manage('GET', '/v1/venues')).status).toBe(200);
     expect(asked).toBe(1);
   });
