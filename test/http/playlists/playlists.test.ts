@@ -6,8 +6,8 @@ import {
   type Manager,
   manager,
   unknownId,
-} from '../support/management.ts';
-import { startService, type TestService } from '../support/service.ts';
+} from '../../support/management.ts';
+import { startService, type TestService } from '../../support/service.ts';
 
 let service: TestService;
 let admin: Manager;

@@ -1,10 +1,10 @@
 // Names with invisible characters, and such names stored by earlier versions.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStore } from '../../src/store/open.ts';
-import { expectInvalid, expectProblem, type Manager, manager } from '../support/management.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { mounted } from '../support/mounted.ts';
-import { adminToken, startService } from '../support/service.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { expectInvalid, expectProblem, type Manager, manager } from '../../support/management.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { mounted } from '../../support/mounted.ts';
+import { adminToken, startService } from '../../support/service.ts';
 
 const invisible = [
   ...[

@@ -11,9 +11,9 @@ import {
   manager,
   unknownId,
   walk,
-} from '../support/management.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+} from '../../support/management.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder: string;
 let service: TestService;

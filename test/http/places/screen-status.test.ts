@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { serveOn } from '../../src/serve.ts';
-import { decorateStore } from '../../src/service/store-decorator.ts';
-import { openStore } from '../../src/store/open.ts';
-import type { Reader } from '../../src/store/store.ts';
+import { serveOn } from '../../../src/serve.ts';
+import { decorateStore } from '../../../src/service/store-decorator.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Reader } from '../../../src/store/store.ts';
 import {
   expectInvalid,
   item,
@@ -10,8 +10,8 @@ import {
   manager,
   unknownId,
   walk,
-} from '../support/management.ts';
-import { type BoundTv, startService, type TestService } from '../support/service.ts';
+} from '../../support/management.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service.ts';
 
 const minuteMs = 60_000;
 

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { unpackTar } from 'modern-tar';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { SignageError } from '../../src/domain/error.ts';
-import { restoreStore } from '../../src/store/maintenance/restore.ts';
-import { openStore } from '../../src/store/open.ts';
-import type { Store } from '../../src/store/store.ts';
-import { expectProblem, item, manager } from '../support/management.ts';
-import { mounted } from '../support/mounted.ts';
-import { adminToken, startService, type TestService } from '../support/service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { SignageError } from '../../../src/domain/error.ts';
+import { restoreStore } from '../../../src/store/maintenance/restore.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { expectProblem, item, manager } from '../../support/management.ts';
+import { mounted } from '../../support/mounted.ts';
+import { adminToken, startService, type TestService } from '../../support/service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const auth = { authorization: `Bearer ${adminToken}` };
 const backupOf = (service: { url: string }) =>

@@ -2,16 +2,16 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { LogSink } from '../../src/domain/log.ts';
-import { nodeFileSystem } from '../../src/store/json/disk/file-system.ts';
-import { openStore } from '../../src/store/open.ts';
-import { runScenario, type Scenario } from '../faults/secrets/scenario.ts';
-import { Sentinels } from '../faults/secrets/sentinels.ts';
-import { impression } from '../support/content.ts';
-import { heldDisk } from '../support/faulty-disk.ts';
-import { mounted } from '../support/mounted.ts';
-import { adminToken, startService } from '../support/service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import type { LogSink } from '../../../src/domain/log.ts';
+import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { runScenario, type Scenario } from '../../faults/secrets/scenario.ts';
+import { Sentinels } from '../../faults/secrets/sentinels.ts';
+import { impression } from '../../support/content.ts';
+import { heldDisk } from '../../support/faulty-disk.ts';
+import { mounted } from '../../support/mounted.ts';
+import { adminToken, startService } from '../../support/service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A log that captures every entry with all nested values. */
 function capturingLog() {

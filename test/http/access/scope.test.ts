@@ -5,8 +5,8 @@ import {
   type RequiredRole,
   type Role,
   rankedRoles,
-} from '../../src/domain/records/role.ts';
-import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
+} from '../../../src/domain/records/role.ts';
+import { type Operation, type OperationId, operations } from '../../../src/wire/operations.ts';
 import {
   auditOf,
   expectProblem,
@@ -16,9 +16,9 @@ import {
   manager,
   unknownId,
   walk,
-} from '../support/management.ts';
-import { operationCalls } from '../support/operation-calls.ts';
-import { type Answer, startService, type TestService } from '../support/service.ts';
+} from '../../support/management.ts';
+import { operationCalls } from '../../support/operation-calls.ts';
+import { type Answer, startService, type TestService } from '../../support/service.ts';
 
 type Management = [OperationId, Operation & { access: RequiredRole }];
 type Body = Answer['body'];
@@ -521,7 +521,7 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
   },
 
   async listMirror() {
-    // Without an object store here; test/http/mirror.test.ts has one.
+    // Without an object store here; test/http/playlists/mirror.test.ts has one.
     expectProblem(await bound.operator.get('/v1/mirror'), 'not_supported');
   },
   async repairMirror() {

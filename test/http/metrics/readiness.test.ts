@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { OnDemandPlaylists } from '../../src/origin/origin.ts';
-import { decorateStore } from '../../src/service/store-decorator.ts';
-import { openStore } from '../../src/store/open.ts';
-import { item } from '../support/content.ts';
-import { faultyStore } from '../support/faulty-store.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { mounted } from '../support/mounted.ts';
-import { expectProblem } from '../support/problem.ts';
-import { type BoundTv, startService, type TestService } from '../support/service.ts';
+import type { OnDemandPlaylists } from '../../../src/origin/origin.ts';
+import { decorateStore } from '../../../src/service/store-decorator.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { item } from '../../support/content.ts';
+import { faultyStore } from '../../support/faulty-store.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { mounted } from '../../support/mounted.ts';
+import { expectProblem } from '../../support/problem.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service.ts';
 
 let says: () => unknown;
 let service: TestService;

@@ -2,10 +2,10 @@
 // held.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { impression, item } from '../support/content.ts';
-import { type LateRequest, lateRequest } from '../support/late-request.ts';
-import { type Manager, manager, walk } from '../support/management.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { impression, item } from '../../support/content.ts';
+import { type LateRequest, lateRequest } from '../../support/late-request.ts';
+import { type Manager, manager, walk } from '../../support/management.ts';
+import { startService, type TestService } from '../../support/service.ts';
 
 let service: TestService;
 let platform: Manager;

@@ -7,9 +7,9 @@ import {
   manager,
   unknownId,
   walk,
-} from '../support/management.ts';
-import { type BoundTv, startService, type TestService } from '../support/service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+} from '../../support/management.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let service: TestService;
 let admin: Manager;

@@ -1,12 +1,12 @@
 // Every management operation, by every kind of caller.
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { mayAct, type RequiredRole, type Role, roles } from '../../src/domain/records/role.ts';
-import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
-import { expectProblem, type Manager, manager, unknownId } from '../support/management.ts';
-import { operationCalls } from '../support/operation-calls.ts';
-import { type Answer, startService, type TestService } from '../support/service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { mayAct, type RequiredRole, type Role, roles } from '../../../src/domain/records/role.ts';
+import { type Operation, type OperationId, operations } from '../../../src/wire/operations.ts';
+import { expectProblem, type Manager, manager, unknownId } from '../../support/management.ts';
+import { operationCalls } from '../../support/operation-calls.ts';
+import { type Answer, startService, type TestService } from '../../support/service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 type Management = [OperationId, Operation & { access: RequiredRole }];
 

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { rankedRoles } from '../../src/domain/records/role.ts';
+import { rankedRoles } from '../../../src/domain/records/role.ts';
 import {
   expectInvalid,
   expectProblem,
@@ -7,8 +7,8 @@ import {
   manager,
   unknownId,
   walk,
-} from '../support/management.ts';
-import { adminToken, startService, type TestService } from '../support/service.ts';
+} from '../../support/management.ts';
+import { adminToken, startService, type TestService } from '../../support/service.ts';
 
 let service: TestService;
 let platform: Manager;

@@ -1,10 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { LogSink } from '../../src/domain/log.ts';
-import { impression, item } from '../support/content.ts';
-import { expectInvalid, manager, unknownId } from '../support/management.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { type Answer, type BoundTv, startService, type TestService } from '../support/service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import type { LogSink } from '../../../src/domain/log.ts';
+import { impression, item } from '../../support/content.ts';
+import { expectInvalid, manager, unknownId } from '../../support/management.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import {
+  type Answer,
+  type BoundTv,
+  startService,
+  type TestService,
+} from '../../support/service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let service: TestService;
 beforeAll(async () => {

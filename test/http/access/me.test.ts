@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { rankedRoles } from '../../src/domain/records/role.ts';
-import { expectProblem, type Manager, manager } from '../support/management.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { rankedRoles } from '../../../src/domain/records/role.ts';
+import { expectProblem, type Manager, manager } from '../../support/management.ts';
+import { startService, type TestService } from '../../support/service.ts';
 
 let service: TestService;
 let platform: Manager;

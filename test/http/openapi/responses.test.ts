@@ -1,19 +1,19 @@
 // Compares actual responses with the OpenAPI document.
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/domain/clock.ts';
-import type { OnDemandPlaylists } from '../../src/origin/origin.ts';
-import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
+import type { OnDemandPlaylists } from '../../../src/origin/origin.ts';
+import { type Operation, type OperationId, operations } from '../../../src/wire/operations.ts';
 import {
   type Answered,
   type DescribedAnswers,
   describedAnswers,
   operationOf,
   systemOperations,
-} from '../support/described-answers.ts';
-import { impression, item, type Manager, manager, unknownId } from '../support/management.ts';
-import { type Answer, type Sent, startService, type TestService } from '../support/service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+} from '../../support/described-answers.ts';
+import { impression, item, type Manager, manager, unknownId } from '../../support/management.ts';
+import { type Answer, type Sent, startService, type TestService } from '../../support/service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const table = Object.entries<Operation>(operations) as [OperationId, Operation][];
 let service: TestService;

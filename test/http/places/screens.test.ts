@@ -8,8 +8,8 @@ import {
   manager,
   unknownId,
   walk,
-} from '../support/management.ts';
-import { startService, type TestService } from '../support/service.ts';
+} from '../../support/management.ts';
+import { startService, type TestService } from '../../support/service.ts';
 
 let service: TestService;
 let admin: Manager;
