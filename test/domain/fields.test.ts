@@ -9,6 +9,7 @@ import {
   labelsPatch,
   recordId,
   recordName,
+  storedName,
 } from '../../src/domain/fields.ts';
 import { timeRangeQuery } from '../../src/domain/paging.ts';
 
@@ -103,10 +104,11 @@ describe('a name', () => {
     expect(recordName.parse('\u00a0Lobby\u3000')).toBe('Lobby');
   });
 
-  it.each(['x', 'x'.repeat(200), '😀'.repeat(200), '日本', '😀', "a\\b:c'd", '.', '..'])(
-    'may be %j',
-    (name) => expect(good(recordName, name)).toBe(true),
-  );
+  it.each([
+    ...['x', 'x'.repeat(200), '😀'.repeat(200), '日本', '😀', "a\\b:c'd", '.', '..'],
+    // Joiners, which scripts and emoji need.
+    ...['क्\u200dष', 'می\u200cخواهم', '👩\u200d👧', '⭐\ufe0f'],
+  ])('may be %j', (name) => expect(recordName.parse(name)).toBe(name));
   it.each([
     '',
     '  ',
@@ -120,6 +122,15 @@ describe('a name', () => {
     7,
     null,
   ])('may not be %j', (name) => expect(good(recordName, name)).toBe(false));
+
+  it.each([
+    ...['\u00ad', '\u061c', '\u200b', '\u200e', '\u200f', '\u2028', '\u2029', '\u202a'],
+    ...['\u202b', '\u202c', '\u202d', '\u202e', '\u2060', '\u2064', '\u2066', '\u2067'],
+    ...['\u2068', '\u2069', '\u206f', '\ufeff'],
+  ])('may not contain the invisible character %j, unless an earlier version stored it', (one) => {
+    expect(good(recordName, `Lob${one}by`)).toBe(false);
+    expect(good(storedName, `Lob${one}by`)).toBe(true);
+  });
 
   it('is unchanged when validated again', () => {
     fc.assert(

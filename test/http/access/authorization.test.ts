@@ -1,12 +1,22 @@
-// Every management operation, by every kind of caller.
-import { pathToFileURL } from 'node:url';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { mayAct, type RequiredRole, type Role, roles } from '../../../src/domain/records/role.ts';
+// The matrix: every management operation, by every kind of caller (docs/protocol.md §1.3, §5.1,
+// §5.8). Lists and bodies that name a venue are in venue-scope.test.ts.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  mayAct,
+  type RequiredRole,
+  type Role,
+  rankedRoles,
+  roles,
+} from '../../../src/domain/records/role.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { ServiceErrorCode } from '../../../src/wire/errors.ts';
 import { type Operation, type OperationId, operations } from '../../../src/wire/operations.ts';
+import { type Assembled, assembled } from '../../support/assembled.ts';
 import { expectProblem, type Manager, manager, unknownId } from '../../support/management.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { operationCalls } from '../../support/operation-calls.ts';
-import { type Answer, startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import type { Answer } from '../../support/service.ts';
 
 type Management = [OperationId, Operation & { access: RequiredRole }];
 
@@ -14,182 +24,177 @@ const table = Object.entries<Operation>(operations).filter(([, { path }]) =>
   path.startsWith('/v1/'),
 ) as Management[];
 /** A claim belongs to no tenant. */
-const withRecord = table.filter(([, { record }]) => record && record !== 'claim');
+const withRecord = table.filter(
+  ([, { record, access }]) => record && record !== 'claim' && access !== 'platform',
+);
+const rolesBelow = ({ access }: Management[1]) => roles.filter((role) => !mayAct(role, access));
+const rolesFrom = ({ access }: Management[1]) => roles.filter((role) => mayAct(role, access));
 
-let service: TestService;
+let store: Store;
+let service: Assembled;
 let platform: Manager;
 /** Callers in the tenant `home`, by role. */
 let callers: Record<Role, Manager>;
-/** An admin of another tenant. */
-let foreigner: Manager;
+/** Callers that are bound to the venue `inside`, by role. */
+let bound: Partial<Record<Role, Manager>>;
+let inside: string;
+let outside: string;
+/** An admin of another tenant, and a platform token that acts in that tenant. */
+let foreigners: Manager[];
+/** Expired, never used tokens of each kind of role. */
+let expired: { id: string; token: string }[];
 let deviceKey: string;
-let home: string;
 let calls: ReturnType<typeof operationCalls>;
-let count = 0;
 
-const without = ({ body }: Answer) => ({ ...body, requestId: undefined });
+async function boundTo(role: Role, venueId: string): Promise<Manager> {
+  const creation = { name: crypto.randomUUID(), role, venueIds: [venueId] };
+  return manager(service, (await callers.admin.newToken(creation)).token);
+}
 
 beforeAll(async () => {
-  service = await startService({ objectStore: pathToFileURL(await temporaryFolder()).href });
-  platform = manager(service);
-  home = (await platform.get('/v1/me')).body.tenantId;
-  const inside = platform.in(home);
-  callers = { platform: inside } as typeof callers;
+  const clock = new ManualClock();
+  store = await openStore('memory:', { clock });
+  service = await assembled(store, clock);
+  const { tenantId } = (await manager(service).get('/v1/me')).body;
+  platform = manager(service).in(tenantId);
+  callers = { platform } as typeof callers;
   for (const role of roles.filter((one) => one !== 'platform'))
-    callers[role] = await inside.as(role);
-  calls = operationCalls(service, callers.admin, home);
-  deviceKey = (await service.tv()).apiKey;
-  const other = await platform.tenant('Other');
-  foreigner = await platform.in(other.id).as('admin');
+    callers[role] = await platform.as(role);
+  calls = operationCalls(service, callers.admin, tenantId);
+  deviceKey = (await platform.tv(await calls.make.screen())).apiKey;
+  const other = platform.in((await platform.tenant('Other')).id);
+  foreigners = [await other.as('admin'), other];
+  inside = (await platform.venue('Inside')).id;
+  outside = (await platform.venue('Outside')).id;
+  bound = {};
+  for (const role of rankedRoles.filter((one) => one !== 'platform'))
+    bound[role] = await boundTo(role, inside);
+  const expiresAt = new Date(service.clock.now() + 1000).toISOString();
+  expired = [];
+  for (const role of ['viewer', 'admin', 'platform'])
+    expired.push(await platform.newToken({ name: `Expired ${role}`, role, expiresAt }));
+  service.clock.advance(1000);
 });
+
+afterAll(() => store.close());
+
+/** Expects that `work` changes nothing in the store. */
+async function expectNoChange(work: () => Promise<void>): Promise<void> {
+  const before = service.changes.length;
+  await work();
+  expect(service.changes.slice(before)).toEqual([]);
+}
+
+/** Returns a function that sends an operation with this body to a record. */
+function request({ method, path }: Operation, body: unknown) {
+  return (send: Manager['send'], id: string): Promise<Answer> =>
+    send(method, path.replace(/:(id|code|claim)/, id), body === undefined ? {} : { body });
+}
+
+/** Returns a function that sends an operation with an invalid body, if it has one. */
+const invalidRequest = (operation: Operation) =>
+  request(operation, operation.body && { nonsense: [] });
+
+/** An answer without what differs between two requests. */
+const bare = ({ status, headers, text, body }: Answer) => ({
+  status,
+  headers: [...headers.keys()].filter((name) => name !== 'date').toSorted(),
+  text: text.replaceAll(body.requestId, ''),
+});
+
+function expectSuccess(answer: Answer, operation: Operation): void {
+  // There is neither an on-demand source nor an object store.
+  if (/refresh|mirror/.test(operation.path)) expectProblem(answer, 'not_supported');
+  // The record was just created, so nothing is published or stored for it.
+  else if (answer.status === 404) expect(answer.body.code).toMatch(/^(playlist|config)_not_found$/);
+  else expect(answer.status, answer.text).toBe(operation.status);
+}
 
 describe.each(table)('%s', (_, operation) => {
-  const anonymous = (headers: Record<string, string>) =>
-    calls.perform(
-      (method, path, sent) => service.send(method, path, { ...sent, headers }),
-      operation,
-      unknownId,
-    );
-
-  it('401 credential_missing without a credential', async () => {
-    const answer = await anonymous({});
-    expectProblem(answer, 'credential_missing');
-    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="signage"/);
-  });
-
-  it('401 credential_invalid for anything but a token, such as a device key', async () => {
-    const unknown = 'mak_0000000000000000000000000000000000000000000000000';
-    for (const value of [
-      `Bearer ${unknown}`,
-      'Bearer mak_',
-      `Basic ${callers.platform.token}`,
-      'Bearer',
-      `Bearer ${deviceKey}`,
-    ]) {
-      const answer = await anonymous({ Authorization: value });
-      expectProblem(answer, 'credential_invalid');
-      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="signage"/);
-    }
-  });
-
-  it.each(roles.filter((role) => !mayAct(role, operation.access)))(
-    '403 insufficient_role for a %s, whatever the record',
-    async (role) => {
-      for (const id of [await calls.makeFor(operation), unknownId, 'x']) {
-        const answer = await calls.perform(callers[role].send, operation, id);
-        expectProblem(answer, 'insufficient_role');
-        expect(answer.headers.has('www-authenticate')).toBe(false);
-      }
-    },
-  );
-
-  it.each(
-    roles.filter((role) => mayAct(role, operation.access) && operation.path !== '/v1/tenants/:id'),
-  )('is allowed for a %s', async (role) => {
-    const id = await calls.makeFor(operation);
-    const answer = await calls.perform(callers[role].send, operation, id);
-    // Without an on-demand source.
-    if (operation.path.endsWith('/refresh')) return expectProblem(answer, 'not_supported');
-    // The record was just created, so nothing is published or stored for it.
-    if (answer.status === 404)
-      return expect(answer.body.code).toMatch(/^(playlist|config)_not_found$/);
-    expect(answer.status, answer.text).toBe(operation.status);
-  });
-});
-
-describe.each(withRecord)('%s of another tenant', (_, operation) => {
-  it('404 byte for byte as for an unknown one, and changes nothing', async () => {
-    if (operation.access === 'platform')
-      return expectProblem(
-        await calls.perform(foreigner.send, operation, home),
-        'insufficient_role',
-      );
-    const id = await calls.makeFor(operation);
-    const unknown = operation.record === 'pairing_code' ? 'ZZZZZZZZ' : unknownId;
-    const before = (await callers.platform.get('/v1/audit?limit=1')).body.items[0].id;
-    const [foreign, absent, malformed] = [
-      await calls.perform(foreigner.send, operation, id),
-      await calls.perform(foreigner.send, operation, unknown),
-      await calls.perform(foreigner.send, operation, 'no-such-thing'),
+  it('401 without a valid token, before anything else is checked, and changes nothing', async () => {
+    const ids = [await calls.makeFor(operation), 'x'];
+    const perform = invalidRequest(operation);
+    const credentials: [ServiceErrorCode, string | undefined][] = [
+      ['credential_missing', undefined],
+      ['credential_invalid', deviceKey],
+      ...expired.map(({ token }): [ServiceErrorCode, string] => ['credential_expired', token]),
     ];
-    expect(foreign!.status).toBe(404);
-    expect(foreign!.body.code).toBe(`${operation.record}_not_found`);
-    expect(foreign!.text.replace(foreign!.body.requestId, '')).toBe(
-      absent!.text.replace(absent!.body.requestId, ''),
-    );
-    expect(without(malformed!)).toEqual(without(absent!));
-    const names = (answer: Answer) =>
-      [...answer.headers.keys()].filter((name) => name !== 'date').toSorted();
-    expect(names(foreign!)).toEqual(names(absent!));
-    expect((await callers.platform.get('/v1/audit?limit=1')).body.items[0].id).toBe(before);
+    await expectNoChange(async () => {
+      for (const [code, key] of credentials)
+        for (const id of ids) {
+          const answer = await perform(
+            (method, path, sent) => service.send(method, path, key ? { ...sent, key } : sent),
+            id,
+          );
+          expectProblem(answer, code);
+          expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="signage"/);
+        }
+    });
   });
 
-  it('404 before the body and the query are validated', async () => {
-    if (operation.access === 'platform') return;
-    const sent = operation.body ? { body: { nonsense: [] } } : {};
-    const answer = await foreigner.send(
-      operation.method,
-      `${operation.path.replace(/:(id|code|claim)/, await calls.makeFor(operation))}`,
-      sent,
-    );
-    expect(answer.status).toBe(404);
+  it('403 for every lower role, whatever the record, and changes nothing', async () => {
+    const ids = [await calls.makeFor(operation), 'x'];
+    const perform = request(operation, await calls.bodyOf(operation, { venueId: inside }));
+    await expectNoChange(async () => {
+      for (const role of rolesBelow(operation))
+        for (const caller of [callers[role], bound[role]])
+          for (const id of caller ? ids : []) {
+            const answer = await perform(caller!.send, id);
+            expectProblem(answer, 'insufficient_role');
+            expect(answer.headers.has('www-authenticate')).toBe(false);
+          }
+    });
+  });
+
+  it('is allowed for each of its roles', async () => {
+    for (const role of rolesFrom(operation)) {
+      const id =
+        operation.path === '/v1/tenants/:id'
+          ? (await platform.tenant(crypto.randomUUID())).id
+          : await calls.makeFor(operation);
+      expectSuccess(await calls.perform(callers[role].send, operation, id), operation);
+    }
   });
 });
 
-describe('lists', () => {
-  it.each(['venues', 'screens', 'devices', 'events', 'tokens'])(
-    'GET /v1/%s returns nothing of another tenant',
-    async (noun) => {
-      await calls.make.device();
-      const mine = (await callers.admin.get(`/v1/${noun}?limit=200`)).body.items.map(
-        ({ id }: { id: string }) => id,
-      );
-      const theirs = (await foreigner.get(`/v1/${noun}?limit=200`)).body.items.map(
-        ({ id }: { id: string }) => id,
-      );
-      expect(theirs.filter((id: string) => mine.includes(id))).toEqual([]);
-      if (noun !== 'events') expect(mine.length).toBeGreaterThan(0);
-    },
-  );
+it('a token that has expired was never used', async () => {
+  for (const { id } of expired)
+    expect((await platform.get(`/v1/tokens/${id}`)).body.lastUsedAt).toBeNull();
+});
 
-  it('return nothing for filters that name another tenant’s record', async () => {
-    const screen = (await callers.admin.get('/v1/screens?limit=1')).body.items[0];
-    for (const query of [
-      `screens?venueId=${screen.venueId}`,
-      `devices?screenId=${screen.id}`,
-      `events?screenId=${screen.id}`,
-    ]) {
-      expect((await foreigner.get(`/v1/${query}`)).body).toEqual({ items: [], nextCursor: null });
-    }
-  });
-
-  it('return nothing of another tenant for a cursor of its list', async () => {
-    const cursor = (await callers.admin.get('/v1/venues?limit=1')).body.nextCursor;
-    expect((await foreigner.get(`/v1/venues?cursor=${cursor}`)).body).toEqual({
-      items: [],
-      nextCursor: null,
+describe.each(withRecord)('%s', (_, operation) => {
+  it('404 for a record of another tenant or venue, as for an unknown one, and changes nothing', async () => {
+    const isOfTenant = operation.record === 'tenant';
+    const id = await calls.makeFor(operation, isOfTenant ? undefined : outside);
+    const unknown = operation.record === 'pairing_code' ? 'ZZZZZZZZ' : unknownId;
+    const perform = request(operation, await calls.bodyOf(operation, { venueId: inside }));
+    const [lowest] = rolesFrom(operation) as [Role];
+    // A platform token sees every tenant.
+    const others = isOfTenant ? foreigners.slice(0, 1) : foreigners;
+    await expectNoChange(async () => {
+      for (const { send } of [...others, bound[lowest]!, bound.admin!]) {
+        const absent = await perform(send, unknown);
+        expect(absent.body.code).toBe(`${operation.record}_not_found`);
+        for (const answer of [
+          await perform(send, id),
+          await perform(send, 'no-such-thing'),
+          await invalidRequest(operation)(send, id),
+        ])
+          expect(bare(answer)).toEqual(bare(absent));
+      }
     });
   });
 });
 
-describe('platform operations', () => {
-  it.each(table.filter(([, { path }]) => path === '/v1/tenants/:id'))(
-    '%s is allowed for a platform token, in any tenant',
-    async (_, operation) => {
-      const { id } = await platform.tenant(`Tenant ${++count}`);
-      const answer = await calls.perform(callers.platform.send, operation, id);
-      expect(answer.status, answer.text).toBe(operation.status);
-    },
-  );
-
-  it.each(withRecord.filter(([, { access }]) => access !== 'platform'))(
-    '%s of another tenant is 404 from inside this one',
-    async (_, operation) => {
-      if (operation.record === 'tenant') return;
-      const elsewhere = platform.in((await foreigner.get('/v1/me')).body.tenantId);
-      expect(
-        (await calls.perform(elsewhere.send, operation, await calls.makeFor(operation))).status,
-      ).toBe(404);
-    },
-  );
+describe.each(withRecord.filter(([, { record }]) => record !== 'tenant'))('%s', (_, operation) => {
+  it('is allowed for a token that is bound to the venue of the record', async () => {
+    const [lowest] = rolesFrom(operation) as [Role];
+    for (const role of new Set<Role>([lowest, 'admin'])) {
+      // A venue must be empty to be deleted.
+      const { id: venueId } = await platform.venue(crypto.randomUUID());
+      const { send } = await boundTo(role, venueId);
+      const id = await calls.makeFor(operation, venueId);
+      expectSuccess(await calls.perform(send, operation, id, venueId), operation);
+    }
+  });
 });

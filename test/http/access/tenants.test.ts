@@ -1,12 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  expectInvalid,
-  expectProblem,
-  type Manager,
-  manager,
-  unknownId,
-  walk,
-} from '../../support/management.ts';
+import { expectProblem, type Manager, manager, unknownId } from '../../support/management.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
 let service: TestService;
@@ -17,89 +10,6 @@ const fresh = () => `Tenant ${++count}`;
 beforeAll(async () => {
   service = await startService();
   platform = manager(service);
-});
-
-describe('POST /v1/tenants', () => {
-  it('201 with the record and its Location', async () => {
-    const answer = await platform.post('/v1/tenants', { name: ' Aurora ' });
-    expect(answer.status).toBe(201);
-    const { id, createdAt } = answer.body;
-    expect(answer.body).toEqual({ id, name: 'Aurora', createdAt, updatedAt: createdAt });
-    expect(answer.headers.get('location')).toBe(`/v1/tenants/${id}`);
-    expect((await platform.get(`/v1/tenants/${id}`)).body).toEqual(answer.body);
-  });
-
-  it('400 for unknown members and invalid names', async () => {
-    expectInvalid(await platform.post('/v1/tenants', { nam: 'x' }), '/name', '/nam');
-    expectInvalid(await platform.post('/v1/tenants', { name: 'a/b' }), '/name');
-  });
-
-  it('409 name_taken with existingId', async () => {
-    const { id, name } = await platform.tenant(fresh());
-    expectProblem(await platform.post('/v1/tenants', { name: name.toUpperCase() }), 'name_taken', {
-      existingId: id,
-    });
-    expect((await platform.get(`/v1/tenants?name=${name}`)).body.items).toHaveLength(1);
-  });
-});
-
-describe('GET /v1/tenants', () => {
-  it('200 with all tenants, for any X-Tenant-Id, page by page', async () => {
-    const { id } = await platform.tenant(fresh());
-    const { items } = await walk(platform, '/v1/tenants', 1);
-    expect(items.map(({ name }) => name)).toContain('default');
-    expect(items.at(-1)).toMatchObject({ id });
-    expect((await platform.in(id).get('/v1/tenants')).body.items).toEqual(items);
-  });
-
-  it('200 filtered by name and search; 400 for other filters', async () => {
-    const one = await platform.tenant('Needle in the hay');
-    expect((await platform.get('/v1/tenants?name=needle%20IN%20the%20hay')).body.items).toEqual([
-      one,
-    ]);
-    expect((await platform.get('/v1/tenants?search=le%20in')).body.items).toEqual([one]);
-    expectInvalid(await platform.get('/v1/tenants?id=1'), 'query.id');
-  });
-});
-
-describe('PATCH /v1/tenants/:id', () => {
-  it('200 with the new name', async () => {
-    const tenant = await platform.tenant(fresh());
-    service.clock.advance(5);
-    const name = fresh();
-    const { status, body } = await platform.patch(`/v1/tenants/${tenant.id}`, { name });
-    expect(status).toBe(200);
-    expect(body).toEqual({
-      ...tenant,
-      name,
-      updatedAt: new Date(service.clock.now()).toISOString(),
-    });
-  });
-
-  it('200 and nothing changes for an empty patch', async () => {
-    const tenant = await platform.tenant(fresh());
-    service.clock.advance(5);
-    expect((await platform.patch(`/v1/tenants/${tenant.id}`, {})).body).toEqual(tenant);
-    expect((await platform.patch(`/v1/tenants/${tenant.id}`, { name: tenant.name })).body).toEqual(
-      tenant,
-    );
-  });
-
-  it('400, 404 and 409', async () => {
-    const one = await platform.tenant(fresh());
-    const other = await platform.tenant(fresh());
-    expectInvalid(await platform.patch(`/v1/tenants/${one.id}`, { id: unknownId }), '/id');
-    expectProblem(
-      await platform.patch(`/v1/tenants/${unknownId}`, { name: fresh() }),
-      'tenant_not_found',
-    );
-    expectProblem(
-      await platform.patch(`/v1/tenants/${one.id}`, { name: other.name }),
-      'name_taken',
-      { existingId: other.id },
-    );
-    expect((await platform.get(`/v1/tenants/${one.id}`)).body).toEqual(one);
-  });
 });
 
 describe('DELETE /v1/tenants/:id', () => {
@@ -136,7 +46,7 @@ describe('DELETE /v1/tenants/:id', () => {
   ])(
     'leaves no %s without a tenant when one is created simultaneously',
     async (kind, path, body) => {
-      for (let round = 0; round < 5; round++) {
+      for (let round = 0; round < 3; round++) {
         const { id } = await platform.tenant(fresh());
         const [gone, made] = await Promise.all([
           platform.delete(`/v1/tenants/${id}`),
@@ -153,9 +63,6 @@ describe('DELETE /v1/tenants/:id', () => {
       }
     },
   );
-
-  it('404 tenant_not_found', async () =>
-    expectProblem(await platform.delete(`/v1/tenants/${unknownId}`), 'tenant_not_found'));
 });
 
 describe('the last tenant', () => {
@@ -240,10 +147,5 @@ describe('X-Tenant-Id', () => {
     ];
     expectProblem(foreign, 'tenant_not_found');
     expect({ ...foreign.body, requestId: '' }).toEqual({ ...unknown.body, requestId: '' });
-  });
-
-  it('403 comes first: the role is checked before', async () => {
-    const viewer = await platform.in(first).as('viewer');
-    expectProblem(await viewer.in(second).post('/v1/venues', { name: 'x' }), 'insufficient_role');
   });
 });

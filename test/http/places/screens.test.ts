@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  expectInvalid,
   expectProblem,
   impression,
   item,
@@ -26,75 +25,10 @@ beforeAll(async () => {
 });
 
 describe('POST /v1/screens', () => {
-  it('201 with the record and its Location, provisioning', async () => {
-    const body = { venueId, name: fresh(), labels: { floor: '2' } };
-    const answer = await admin.post('/v1/screens', body);
-    expect(answer.status).toBe(201);
-    const { id, tenantId } = answer.body;
-    const empty = { state: 'provisioning', deviceId: null, provisioningCode: null };
-    expect(answer.body).toEqual({
-      id,
-      tenantId,
-      ...body,
-      ...empty,
-      createdAt: iso(),
-      updatedAt: iso(),
-    });
-    expect(answer.headers.get('location')).toBe(`/v1/screens/${id}`);
-    expect((await admin.get(`/v1/screens/${id}`)).body).toEqual(answer.body);
-  });
-
-  it('201 with the venue in upper case', async () => {
-    expect(
-      (await admin.post('/v1/screens', { venueId: venueId.toUpperCase(), name: fresh() })).body,
-    ).toMatchObject({
-      venueId,
-      labels: {},
-    });
-  });
-
-  it('400 naming what is missing, unknown or read-only', async () => {
-    expectInvalid(await admin.post('/v1/screens', {}), '/venueId', '/name');
-    const body = {
-      venueId: 'hall',
-      name: 'a/b',
-      state: 'active',
-      deviceId: unknownId,
-      tenantId: unknownId,
-    };
-    expectInvalid(
-      await admin.post('/v1/screens', body),
-      '/venueId',
-      '/name',
-      '/state',
-      '/deviceId',
-      '/tenantId',
-    );
-  });
-
-  it('404 venue_not_found for an unknown venue and another tenant’s alike, and none is created', async () => {
-    const other = await service.manage('POST', '/v1/tenants', { name: 'Other' });
-    const foreign = await admin.in(other.body.id).venue('Hall');
-    const mine = admin.in((await admin.in(other.body.id).get('/v1/tenants')).body.items[0].id);
-    const answers = [];
-    for (const id of [foreign.id, unknownId])
-      answers.push(await mine.post('/v1/screens', { venueId: id, name: fresh() }));
-    for (const answer of answers) expectProblem(answer, 'venue_not_found');
-    expect({ ...answers[0]!.body, requestId: '' }).toEqual({ ...answers[1]!.body, requestId: '' });
-    expect((await admin.in(other.body.id).get('/v1/screens')).body.items).toEqual([]);
-    await admin.in(other.body.id).delete(`/v1/venues/${foreign.id}`);
-    expect((await admin.delete(`/v1/tenants/${other.body.id}`)).status).toBe(204);
-  });
-
-  it('409 name_taken with existingId in the same venue, 201 in another', async () => {
-    const { id, name } = await admin.screen(venueId, fresh());
-    expectProblem(
-      await admin.post('/v1/screens', { venueId, name: name.toUpperCase() }),
-      'name_taken',
-      { existingId: id },
-    );
-    const other = await admin.venue('Annex');
-    expect((await admin.post('/v1/screens', { venueId: other.id, name })).status).toBe(201);
+  it('201 for a name that is taken in another venue', async () => {
+    const { name } = await admin.screen(venueId, fresh());
+    const { id } = await admin.venue('Annex');
+    expect((await admin.screen(id, name)).venueId).toBe(id);
   });
 
   it('leaves no screen without a venue when the venue is deleted simultaneously', async () => {
@@ -111,53 +45,12 @@ describe('POST /v1/screens', () => {
 });
 
 describe('PATCH /v1/screens/:id', () => {
-  it('200 with name and labels merged, everything else unchanged', async () => {
-    const screen = await admin.screen(venueId, fresh(), { labels: { a: '1', b: '2' } });
-    service.clock.advance(1000);
-    const name = fresh();
-    const { status, body } = await admin.patch(`/v1/screens/${screen.id}`, {
-      name,
-      labels: { a: null, c: '3' },
-    });
-    expect(status).toBe(200);
-    expect(body).toEqual({ ...screen, name, labels: { b: '2', c: '3' }, updatedAt: iso() });
-  });
-
-  it('200 and nothing changes for an empty patch', async () => {
-    const screen = await admin.screen(venueId, fresh());
-    service.clock.advance(1000);
-    expect(
-      (await admin.patch(`/v1/screens/${screen.id}`, { name: screen.name, labels: { gone: null } }))
-        .body,
-    ).toEqual(screen);
-  });
-
   it('200 keeps state and device of an active screen', async () => {
     const screen = await admin.screen(venueId, fresh());
     const { deviceId } = await service.tv(screen.id);
     expect(
       (await admin.patch(`/v1/screens/${screen.id}`, { labels: { a: '1' } })).body,
     ).toMatchObject({ state: 'active', deviceId });
-  });
-
-  it('400 for a venue: it never changes', async () => {
-    const screen = await admin.screen(venueId, fresh());
-    const other = await admin.venue('Elsewhere');
-    expectInvalid(await admin.patch(`/v1/screens/${screen.id}`, { venueId: other.id }), '/venueId');
-    expectInvalid(await admin.patch(`/v1/screens/${screen.id}`, { state: 'active' }), '/state');
-    expect((await admin.get(`/v1/screens/${screen.id}`)).body).toEqual(screen);
-  });
-
-  it('404 and 409', async () => {
-    const [one, other] = [
-      await admin.screen(venueId, fresh()),
-      await admin.screen(venueId, fresh()),
-    ];
-    expectProblem(await admin.patch(`/v1/screens/${unknownId}`, { name: 7 }), 'screen_not_found');
-    expectProblem(await admin.patch(`/v1/screens/${one.id}`, { name: other.name }), 'name_taken', {
-      existingId: other.id,
-    });
-    expect((await admin.get(`/v1/screens/${one.id}`)).body).toEqual(one);
   });
 });
 
@@ -224,14 +117,6 @@ describe('GET /v1/screens', () => {
     await other.tv(made[2]!.id);
   });
 
-  it('200 page by page, each exactly once', async () => {
-    for (const limit of [1, 4, 6]) {
-      expect((await walk(lister, '/v1/screens', limit)).items.map(({ id }) => id)).toEqual(
-        made.map(({ id }) => id),
-      );
-    }
-  });
-
   it('200 filtered by venue id in any case; empty for an unknown one', async () => {
     expect(await names(`?venueId=${venues[1]!.id}`)).toEqual(['TV 1', 'TV 3', 'TV 5']);
     expect(await names(`?venueId=${venues[1]!.id.toUpperCase()}`)).toEqual([
@@ -284,14 +169,6 @@ describe('GET /v1/screens', () => {
       (await walk(lister, '/v1/screens?label=side:left', 1)).items.map(({ name }) => name),
     ).toEqual(['TV 0', 'TV 1', 'TV 2']);
     expect(await names('?name=tv%203')).toEqual(['TV 3']);
-  });
-
-  it('400 for invalid filters', async () => {
-    expectInvalid(await lister.get('/v1/screens?state=foo'), 'query.state');
-    expectInvalid(await lister.get('/v1/screens?venueId=hall'), 'query.venueId');
-    expectInvalid(await lister.get('/v1/screens?label=floor'), 'query.label');
-    expectInvalid(await lister.get('/v1/screens?label=floor:1&label=:1'), 'query.label');
-    expectInvalid(await lister.get('/v1/screens?labels=floor:1'), 'query.labels');
   });
 });
 
@@ -360,13 +237,5 @@ describe('DELETE /v1/screens/:id', () => {
     expect((await admin.delete(`/v1/screens/${screen.id}`)).status).toBe(204);
     expectProblem(await admin.get(`/v1/devices/${tv.deviceId}`), 'device_not_found');
     expectProblem(await tv.send('GET', 'config'), 'device_key_revoked');
-  });
-
-  it('400 for another value of force, and the screen stays', async () => {
-    const screen = await admin.screen(venueId, fresh());
-    for (const force of ['yes', '1', '', 'TRUE'])
-      expectInvalid(await admin.delete(`/v1/screens/${screen.id}?force=${force}`), 'query.force');
-    expectInvalid(await admin.delete(`/v1/screens/${screen.id}?forced=true`), 'query.forced');
-    expect((await admin.get(`/v1/screens/${screen.id}`)).status).toBe(200);
   });
 });
