@@ -2,7 +2,6 @@
 // and creates nothing twice.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectInvalid, expectProblem, type Manager, manager } from '../../support/management.ts';
-import { freshDatabase } from '../../support/postgres.ts';
 import { type Answer, adminToken, startService, type TestService } from '../../support/service.ts';
 
 const hourMs = 60 * 60 * 1000;
@@ -42,14 +41,14 @@ const remaining = (answer: Answer | undefined) =>
     ? {}
     : { expiresInSeconds: answer.body.expiresInSeconds };
 
-async function begin(store?: string): Promise<void> {
-  service = await startService(store === undefined ? {} : { store });
-  const { tenantId } = (await manager(service).get('/v1/me')).body;
-  admin = manager(service, adminToken, tenantId);
-  service.tenantId = tenantId;
-}
+describe('Idempotency-Key of a creation', () => {
+  beforeAll(async () => {
+    service = await startService();
+    const { tenantId } = (await manager(service).get('/v1/me')).body;
+    admin = manager(service, adminToken, tenantId);
+    service.tenantId = tenantId;
+  });
 
-function sameAnswers(): void {
   it.each(Object.entries(operations))(
     '%s: the same key and body get the same 201, and create one record',
     async (_, { path, body }) => {
@@ -78,12 +77,6 @@ function sameAnswers(): void {
       expect(bodies).toEqual(Array(8).fill(answers[0]?.body));
     },
   );
-}
-
-describe('Idempotency-Key of a creation', () => {
-  beforeAll(() => begin());
-
-  sameAnswers();
 
   it('400 idempotency_key_reused for another body, and creates nothing', async () => {
     const key = newKey();
@@ -112,14 +105,11 @@ describe('Idempotency-Key of a creation', () => {
     expect((await send('/v1/venues', key, { name: venue.name })).status).toBe(201);
   });
 
-  it.each(['x'.repeat(15), 'x'.repeat(256), 'with a blank in it'])(
-    '400 invalid_request for the key %j',
-    async (key) => {
-      expectInvalid(
-        await send('/v1/venues', key, { name: fresh('Venue') }),
-        'header.idempotency-key',
-      );
-    },
+  it.each(['x'.repeat(256), 'with a blank in it'])('400 for the key %j', async (key) =>
+    expectInvalid(
+      await send('/v1/venues', key, { name: fresh('Venue') }),
+      'header.idempotency-key',
+    ),
   );
 
   it('gives the record as it is now, when it was changed', async () => {
@@ -142,38 +132,16 @@ describe('Idempotency-Key of a creation', () => {
     expect((await admin.get(`/v1/venues?name=${body.name}`)).body.items).toEqual([]);
   });
 
-  it('409 not_repeatable for a token that was used, with its id', async () => {
-    const key = newKey();
-    const body = { name: fresh('Token'), role: 'viewer' };
-    const { id, token } = (await send('/v1/tokens', key, body)).body;
-    expect((await send('/v1/tokens', key, body)).body.token).toBe(token);
-    expect((await manager(service, token).get('/v1/venues')).status).toBe(200);
-    const repeat = await send('/v1/tokens', key, body);
-    expectProblem(repeat, 'not_repeatable', { existingId: id });
-    expect(repeat.text).not.toContain(token);
-  });
-
-  it('409 not_repeatable for a code that was used, cancelled, or has expired', async () => {
-    const used = { key: newKey(), body: { screenId: (await newScreen()).id } };
+  it('409 not_repeatable for a code that was cancelled, or has expired', async () => {
     const cancelled = { key: newKey(), body: { screenId: (await newScreen()).id } };
     const expired = { key: newKey(), body: { screenId: (await newScreen()).id } };
-    const codeOf = async ({ key, body }: typeof used) => (await send(codes, key, body)).body.code;
-    expect((await service.register(await codeOf(used))).status).toBe(201);
+    const codeOf = async ({ key, body }: typeof expired) =>
+      (await send(codes, key, body)).body.code;
     expect((await admin.delete(`${codes}/${await codeOf(cancelled)}`)).status).toBe(204);
     await codeOf(expired);
     service.clock.advance(16 * 60 * 1000);
-    for (const { key, body } of [used, cancelled, expired])
+    for (const { key, body } of [cancelled, expired])
       expectProblem(await send(codes, key, body), 'not_repeatable');
-  });
-
-  it('401 when the token was deleted since', async () => {
-    const key = newKey();
-    const body = { name: fresh('Venue') };
-    const operator = await admin.as('operator');
-    expect((await send('/v1/venues', key, body, operator)).status).toBe(201);
-    const me = (await operator.get('/v1/me')).body;
-    await admin.delete(`/v1/tokens/${me.tokenId}`);
-    expectProblem(await send('/v1/venues', key, body, operator), 'credential_invalid');
   });
 
   it('creates another record after 24 hours', async () => {
@@ -184,38 +152,5 @@ describe('Idempotency-Key of a creation', () => {
     const second = await send(codes, key, body);
     expect(second.status).toBe(201);
     expect(second.body.code).not.toBe(first.code);
-  });
-});
-
-describe('Idempotency-Key of a creation, on PostgreSQL with two instances', () => {
-  let other: TestService;
-
-  beforeAll(async () => {
-    const store = await freshDatabase();
-    await begin(store);
-    other = await startService({ store });
-  });
-
-  sameAnswers();
-
-  it('one of eight concurrent requests on both instances creates the code, and all get it', async () => {
-    const body = { screenId: (await newScreen()).id };
-    const key = newKey();
-    const onOther = manager(other, adminToken, service.tenantId);
-    const answers = await Promise.all(
-      [admin, onOther, admin, onOther, admin, onOther, admin, onOther].map((caller) =>
-        send(codes, key, body, caller),
-      ),
-    );
-    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(201));
-    expect(new Set(answers.map(({ body: made }) => made.code))).toHaveLength(1);
-  });
-
-  it('409 not_repeatable for a token that was used on the other instance', async () => {
-    const key = newKey();
-    const body = { name: fresh('Token'), role: 'viewer' };
-    const { token } = (await send('/v1/tokens', key, body)).body;
-    expect((await manager(other, token).get('/v1/venues')).status).toBe(200);
-    expectProblem(await send('/v1/tokens', key, body), 'not_repeatable');
   });
 });

@@ -85,26 +85,23 @@ describe.each(Object.entries(kinds))('a %s', (_, { make, method, change }) => {
     expect(await etagOf(path)).toBe(changed.headers.get('etag'));
   });
 
-  it('412 for a change of a revision that has changed since, and keeps the other change', async () => {
+  it('412 for a change of a former revision or a weak ETag, and keeps the other change', async () => {
     const path = await make();
     const etag = await etagOf(path);
-    await send(method, path, { 'If-Match': etag }, change('theirs'));
+    await send(method, path, {}, change('theirs'));
     const theirs = await admin.get(path);
-    expectProblem(
-      await send(method, path, { 'If-Match': etag }, change('ours')),
-      'precondition_failed',
-    );
+    for (const former of [etag, `W/${theirs.headers.get('etag')}`])
+      expectProblem(
+        await send(method, path, { 'If-Match': former }, change('ours')),
+        'precondition_failed',
+      );
     expect((await admin.get(path)).text).toBe(theirs.text);
   });
 
-  it('accepts a list of ETags and "*", and never a weak ETag', async () => {
+  it('accepts a list of ETags and "*"', async () => {
     const path = await make();
-    const etag = await etagOf(path);
-    const weak = await send(method, path, { 'If-Match': `W/${etag}` }, change('weak'));
-    expectProblem(weak, 'precondition_failed');
-    expect((await send(method, path, { 'If-Match': `"other", ${etag}` }, change('a'))).status).toBe(
-      200,
-    );
+    const list = `"other", ${await etagOf(path)}`;
+    expect((await send(method, path, { 'If-Match': list }, change('a'))).status).toBe(200);
     expect((await send(method, path, { 'If-Match': '*' }, change('b'))).status).toBe(200);
   });
 
@@ -115,39 +112,23 @@ describe.each(Object.entries(kinds))('a %s', (_, { make, method, change }) => {
     expect(await etagOf(path)).toBe(etag);
     expect((await send('DELETE', path, { 'If-Match': etag })).status).toBe(204);
   });
-
-  it('changes without a precondition as before', async () => {
-    const path = await make();
-    expect((await send(method, path, {}, change('free'))).status).toBe(200);
-  });
 });
 
-describe.each(['playlist', 'config'])('PUT of a %s with If-None-Match: *', (kind) => {
-  it('creates one where there is none, and 412 where there is one', async () => {
+it.each(['playlist', 'config'])(
+  'PUT of a %s with If-None-Match: * creates it only where there is none',
+  async (kind) => {
     const path = `/v1/screens/${(await newScreen()).id}/${kind}`;
     const { change } = kinds[kind]!;
-    expect((await send('PUT', path, { 'If-None-Match': '*' }, change('first'))).status).toBe(200);
+    const put = (headers: Record<string, string>, name: string) =>
+      send('PUT', path, headers, change(name));
+    expectProblem(await put({ 'If-Match': '*' }, 'none'), 'precondition_failed');
+    expect((await put({ 'If-None-Match': '*' }, 'first')).status).toBe(200);
     const first = await admin.get(path);
-    expectProblem(
-      await send('PUT', path, { 'If-None-Match': '*' }, change('second')),
-      'precondition_failed',
-    );
-    expectProblem(
-      await send('PUT', path, { 'If-None-Match': '*, *' }, change('second')),
-      'precondition_failed',
-    );
+    for (const condition of ['*', '*, *'])
+      expectProblem(await put({ 'If-None-Match': condition }, 'second'), 'precondition_failed');
     expect((await admin.get(path)).text).toBe(first.text);
-  });
-
-  it('412 with If-Match where there is none', async () => {
-    const path = `/v1/screens/${(await newScreen()).id}/${kind}`;
-    const { change } = kinds[kind]!;
-    expectProblem(
-      await send('PUT', path, { 'If-Match': '*' }, change('one')),
-      'precondition_failed',
-    );
-  });
-});
+  },
+);
 
 it('keeps the ETag of a screen when its state changes, and gives no 304 for it', async () => {
   const { id } = await newScreen();
@@ -175,32 +156,23 @@ it('304 for the OpenAPI document that has not changed', async () => {
   expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag]);
 });
 
-it('loses nothing of two operators who change one record 1,000 times at once', async () => {
+it('loses nothing of two operators who change one record 100 times at once', async () => {
   const { id } = await newScreen();
   const path = `/v1/screens/${id}`;
   const operator = async (name: string) => {
-    for (let n = 0; n < 500; ) {
+    for (let n = 0; n < 50; ) {
       const { body, headers } = await admin.get(path);
-      const total = Number(body.labels[name] ?? 0) + 1;
-      const answer = await send(
-        'PATCH',
-        path,
-        { 'If-Match': headers.get('etag') ?? '' },
-        {
-          labels: {
-            ...body.labels,
-            [name]: String(total),
-            sum: String(Number(body.labels.sum ?? 0) + 1),
-          },
-        },
-      );
+      const plusOne = (label: string) => String(Number(body.labels[label] ?? 0) + 1);
+      const labels = { ...body.labels, [name]: plusOne(name), sum: plusOne('sum') };
+      const ifMatch = { 'If-Match': headers.get('etag') ?? '' };
+      const answer = await send('PATCH', path, ifMatch, { labels });
       if (answer.status === 200) n++;
       else expectProblem(answer, 'precondition_failed');
     }
   };
   await Promise.all([operator('one'), operator('other')]);
-  expect((await admin.get(path)).body.labels).toEqual({ one: '500', other: '500', sum: '1000' });
-}, 120_000);
+  expect((await admin.get(path)).body.labels).toEqual({ one: '50', other: '50', sum: '100' });
+});
 
 it('gives a playlist another ETag than a lost one with the same version, after a restore', async () => {
   const folder = await temporaryFolder();
