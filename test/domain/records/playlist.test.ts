@@ -97,6 +97,10 @@ describe('a publication', () => {
     ],
     ['http', { items: [item({ creativeUrl: 'http://127.0.0.1:4100/media/a.svg' })] }],
     ['a day', { items: [item({ duration: 86_400 })] }],
+    [
+      'an id of no version',
+      { items: [item({ creativeId: `${'F'.repeat(8)}-FFFF-FFFF-FFFF-${'F'.repeat(12)}` })] },
+    ],
   ])('may have %s', (_, value) => expect(pathsOf(value)).toEqual([]));
 
   it.each<[string, unknown, string[]]>([
@@ -127,6 +131,18 @@ describe('a publication', () => {
       ['items/0/duration'],
     ],
     ['an id that is none', { items: [item({ creativeId: 'x' })] }, ['items/0/creativeId']],
+    ['a duration as text', { items: [item({ duration: '15' })] }, ['items/0/duration']],
+    ['null as a duration', { items: [item({ duration: null })] }, ['items/0/duration']],
+    ['a fraction as its end', { items: [item()], validUntil: 1.5 }, ['validUntil']],
+    ['text as its end', { items: [item()], validUntil: '1790000000' }, ['validUntil']],
+    [
+      'items without members',
+      { items: [{}, 5] },
+      ['creativeId', 'creativeUrl', 'creativeType', 'duration']
+        .map((name) => `items/0/${name}`)
+        .concat('items/1'),
+    ],
+    ['another body', [item()], ['']],
   ])('may not have %s', (_, value, paths) => expect(pathsOf(value)).toEqual(paths));
 
   it.each([

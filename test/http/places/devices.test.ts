@@ -154,12 +154,6 @@ describe('GET /v1/devices/:id', () => {
     await other.restart();
     expect((await other.manage('GET', `/v1/devices/${tv.deviceId}`)).body).toEqual(before.body);
   });
-
-  it('404 device_not_found for unknown ids, and for a screen’s', async () => {
-    const tv = await service.tv();
-    for (const id of [unknownId, 'tv', tv.screenId])
-      expectProblem(await admin.get(`/v1/devices/${id}`), 'device_not_found');
-  });
 });
 
 describe('online', () => {
@@ -174,31 +168,24 @@ describe('online', () => {
     return online;
   };
 
-  it('for twice the larger of the two intervals since it was last seen', async () => {
-    const tv = await service.tv();
-    service.clock.advance(10 * minuteMs);
-    expect(await both(tv)).toBe(true);
-    service.clock.advance(1);
-    expect(await both(tv)).toBe(false);
-    await tv.send('GET', 'config');
-    expect(await both(tv)).toBe(true);
-  });
-
   it.each([
+    ['default', {}, 10],
     ['screen', { syncIntervalMinutes: 1, heartbeatIntervalMinutes: 2 }, 4],
     ['venue', { heartbeatIntervalMinutes: 30 }, 60],
-    ['screen', { syncIntervalMinutes: 0.5 + 0.75 }, 2.5],
-  ])('by the effective config, here of the %s', async (level, config, windowMinutes) => {
-    const tv = await service.tv();
-    await admin.put(
-      `/v1/${level}s/${level === 'screen' ? tv.screenId : tv.venueId}/config`,
-      config,
-    );
-    service.clock.advance(windowMinutes * minuteMs);
-    expect(await both(tv)).toBe(true);
-    service.clock.advance(1);
-    expect(await both(tv)).toBe(false);
-  });
+  ])(
+    'for twice the larger interval of the effective config: %s',
+    async (level, config, minutes) => {
+      const tv = await service.tv();
+      const owner = level === 'venue' ? `venues/${tv.venueId}` : `screens/${tv.screenId}`;
+      if (level !== 'default') await admin.put(`/v1/${owner}/config`, config);
+      service.clock.advance(minutes * minuteMs);
+      expect(await both(tv)).toBe(true);
+      service.clock.advance(1);
+      expect(await both(tv)).toBe(false);
+      await tv.send('GET', 'config');
+      expect(await both(tv)).toBe(true);
+    },
+  );
 
   it('not by a rejected request', async () => {
     const tv = await service.tv();
@@ -257,13 +244,6 @@ describe('GET /v1/devices', () => {
     expect(await ids('?online=true')).toEqual(idsOf(0, 2, 3, 4, 5));
     expect(await ids('?online=false')).toEqual(idsOf(1));
   });
-
-  it.each(['state=foo', 'online=1', 'screenId=x', 'venueId=x', 'name=x', 'limit=0', 'cursor=x'])(
-    '400 for %s',
-    async (query) => {
-      expectInvalid(await lister.get(`/v1/devices?${query}`), `query.${query.split('=')[0]}`);
-    },
-  );
 });
 
 describe('POST /v1/devices/:id/revoke', () => {
@@ -320,38 +300,20 @@ describe('POST /v1/devices/:id/revoke', () => {
   });
 
   it.each([
-    ['no body', undefined, null],
-    ['an empty object', {}, null],
-    ['null as the reason', { reason: null }, null],
     ['null', 'null', null],
     ['an empty reason', { reason: '' }, ''],
-    ['members that we do not know', { reason: 'x', ticket: 7 }, 'x'],
     ['a reason of 500 characters', { reason: 'r'.repeat(500) }, 'r'.repeat(500)],
-  ])('200 with %s', async (_, body, suspendReason) => {
+  ])('200 with %s as the body', async (_, body, suspendReason) => {
     const tv = await service.tv();
     const answer = await admin.post(`/v1/devices/${tv.deviceId}/revoke`, body);
     expect(answer.status, answer.text).toBe(200);
     expect(answer.body.device).toMatchObject({ state: 'suspended', suspendReason });
   });
 
-  it.each([
-    ['501 characters', { reason: 'r'.repeat(501) }, '/reason'],
-    ['a number', { reason: 5 }, '/reason'],
-    ['a list for a body', [], ''],
-  ])('400 for %s, and the device goes on playing', async (_, body, path) => {
+  it('400 for an invalid reason, and the device goes on playing', async () => {
     const tv = await service.tv();
-    expectInvalid(await admin.post(`/v1/devices/${tv.deviceId}/revoke`, body), path);
+    expectInvalid(await admin.post(`/v1/devices/${tv.deviceId}/revoke`, { reason: 5 }), '/reason');
     expect((await tv.send('GET', 'config')).status).toBe(200);
     expect(await device(tv.deviceId)).toMatchObject({ state: 'bound' });
-  });
-
-  it('404 device_not_found, before the body is validated', async () => {
-    const tv = await service.tv();
-    for (const id of [unknownId, tv.screenId, 'x']) {
-      expectProblem(
-        await admin.post(`/v1/devices/${id}/revoke`, { reason: 5 }),
-        'device_not_found',
-      );
-    }
   });
 });

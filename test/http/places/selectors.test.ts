@@ -62,19 +62,17 @@ describe.each([
     expect(await found(foreign, 'role=menu')).toEqual([undefined]);
   });
 
-  it('400 naming the column', async () => {
-    const answer = await admin.get(`${path}?selector=role%3Dmenu,city+in+Accra`);
-    const message = 'column 19: expected "(" before "Accra"';
-    expectProblem(answer, 'invalid_request', { errors: [{ path: 'query.selector', message }] });
-    for (const text of ['', '%00', 'a,', `a=${'x'.repeat(2000)}`])
-      expectProblem(await admin.get(`${path}?selector=${text}`), 'invalid_request');
-    const many = (count: number) => query(...Array.from({ length: count }, (_, n) => `!z${n}`));
-    expect((await admin.get(`${path}?${many(64).slice(1)}`)).status).toBe(200);
-    expectProblem(await admin.get(`${path}?${many(65).slice(1)}`), 'invalid_request', {
-      errors: [{ path: 'query.selector', message: 'has more than 64 conditions' }],
-    });
-    const second = await admin.get(`${path}?selector=beta&selector=a,`);
-    expect(second.body.errors[0].message).toMatch(/^column 3: /);
+  it('400 naming the column, also of a second selector, and for more than 64 conditions', async () => {
+    const refused = async (text: string, message: string) =>
+      expectProblem(await admin.get(`${path}?${text}`), 'invalid_request', {
+        errors: [{ path: 'query.selector', message }],
+      });
+    await refused('selector=role%3Dmenu,city+in+Accra', 'column 19: expected "(" before "Accra"');
+    await refused('selector=beta&selector=a,', 'column 3: a label is missing');
+    const many = (count: number) =>
+      query(...Array.from({ length: count }, (_, n) => `!z${n}`)).slice(1);
+    expect((await admin.get(`${path}?${many(64)}`)).status).toBe(200);
+    await refused(many(65), 'has more than 64 conditions');
   });
 });
 

@@ -43,22 +43,6 @@ describe('POST /v1/devices/provisioning-codes with simulated', () => {
     expect((await tvWith({ simulated: false })).marks).toEqual([false, false, false]);
     expect((await tvWith({})).marks).toEqual([false, false, false]);
   });
-
-  it('a TV cannot mark itself', async () => {
-    expect((await tvWith({}, { simulated: true })).marks).toEqual([false, false, false]);
-    const { id } = await admin.screen(venueId, `Screen ${++count}`);
-    const { code } = await admin.code(id);
-    const body = { pairingCode: code, deviceInfo: {}, simulated: true };
-    const { deviceId } = (await service.send('POST', '/devices/register', { body })).body;
-    expect((await admin.get(`/v1/devices/${deviceId}`)).body.simulated).toBe(false);
-  });
-
-  it('400 when it is not a boolean, and no code is made', async () => {
-    const { id } = await admin.screen(venueId, `Screen ${++count}`);
-    for (const simulated of ['true', 1, null])
-      expectInvalid(await admin.post(codes, { screenId: id, simulated }), '/simulated');
-    expect((await admin.get(`/v1/screens/${id}`)).body.provisioningCode).toBeNull();
-  });
 });
 
 describe('GET /v1/reports/impressions?simulated=', () => {

@@ -5,7 +5,6 @@ import {
   item,
   type Manager,
   manager,
-  unknownId,
 } from '../../support/management.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
@@ -78,25 +77,6 @@ describe('PUT /v1/screens/:id/playlist', () => {
     expect((await tv.send('GET', 'playlist')).body.items).toEqual(items);
   });
 
-  it('200 with creative ids of any UUID version, in lower case', async () => {
-    const creativeId = 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF';
-    expect((await publish({ items: [item({ creativeId })] })).items[0].creativeId).toBe(
-      creativeId.toLowerCase(),
-    );
-  });
-
-  it('200 with 500 items, 400 with 501 or none', async () => {
-    expect(
-      (await publish({ items: Array.from({ length: 500 }, () => item()) })).items,
-    ).toHaveLength(500);
-    expectInvalid(
-      await admin.put(path(), { items: Array.from({ length: 501 }, () => item()) }),
-      '/items',
-    );
-    expectInvalid(await admin.put(path(), { items: [] }), '/items');
-    expect((await admin.get(path())).body.version).toBe(1);
-  });
-
   it('200 unchanged for the same content, in any notation', async () => {
     const first = await publish({
       items: [item({ campaignId: 'c', extra: { a: 1, b: 2 } })],
@@ -159,69 +139,23 @@ describe('PUT /v1/screens/:id/playlist', () => {
     ]);
   });
 
-  it.each([
-    ['now', 0],
-    ['the past', -1],
-    ['long past', -1_000_000],
-  ])('400 for a validUntil of %s, and the playlist stays', async (_, offset) => {
-    const first = await publish({ items: [item()] });
-    expectInvalid(
-      await admin.put(path(), { items: [item({ duration: 3 })], validUntil: seconds() + offset }),
-      '/validUntil',
-    );
-    expect((await admin.get(path())).body).toEqual(first);
-    expect((await history()).items).toHaveLength(1);
-  });
-
-  it.each([1.5, -1, '1790000000', 2 ** 53, true])(
-    '400 for the validUntil %j',
-    async (validUntil) => {
-      expectInvalid(await admin.put(path(), { items: [item()], validUntil }), '/validUntil');
+  it.each([0, -1])(
+    '400 for a validUntil %i seconds from now, and the playlist stays',
+    async (offset) => {
+      const first = await publish({ items: [item()] });
+      const body = { items: [item({ duration: 3 })], validUntil: seconds() + offset };
+      expectInvalid(await admin.put(path(), body), '/validUntil');
+      expect((await admin.get(path())).body).toEqual(first);
+      expect((await history()).items).toHaveLength(1);
     },
   );
 
-  it.each([
-    ['creativeId', 'x'],
-    ['creativeUrl', 'ftp://media.example.com/a'],
-    ['creativeUrl', 'javascript:alert(1)'],
-    ['creativeUrl', '/spring.mp4'],
-    ['creativeUrl', `https://media.example.com/${'a'.repeat(2023)}`],
-    ['creativeType', 'audio'],
-    ['duration', 0],
-    ['duration', -1],
-    ['duration', 86_400.5],
-    ['duration', '15'],
-    ['duration', null],
-  ])('400 for the %s %j', async (member, value) => {
+  it('400 for an invalid item, and nothing is published', async () => {
     expectInvalid(
-      await admin.put(path(), { items: [item(), item({ [member]: value })] }),
-      `/items/1/${member}`,
+      await admin.put(path(), { items: [item(), item({ duration: 0 })] }),
+      '/items/1/duration',
     );
     expectProblem(await admin.get(path()), 'playlist_not_found');
-  });
-
-  it('200 with a creativeUrl of 2048 characters', async () => {
-    await publish({
-      items: [item({ creativeUrl: `https://media.example.com/${'a'.repeat(2022)}` })],
-    });
-  });
-
-  it('400 naming every member that is missing or unknown', async () => {
-    expectInvalid(
-      await admin.put(path(), { items: [{}, 5], validuntil: 1 }),
-      '/items/0/creativeId',
-      '/items/0/creativeUrl',
-      '/items/0/creativeType',
-      '/items/0/duration',
-      '/items/1',
-      '/validuntil',
-    );
-    expectInvalid(await admin.put(path(), {}), '/items');
-    expectInvalid(await admin.put(path(), [item()]), '');
-  });
-
-  it('404 screen_not_found before the body is validated', async () => {
-    expectProblem(await admin.put(`/v1/screens/${unknownId}/playlist`, {}), 'screen_not_found');
   });
 
   it('413 past 1 MiB, and nothing is published', async () => {
@@ -237,9 +171,6 @@ describe('PUT /v1/screens/:id/playlist', () => {
 });
 
 describe('GET /v1/screens/:id/playlist', () => {
-  it('404 playlist_not_found when nothing was published', async () =>
-    expectProblem(await admin.get(path()), 'playlist_not_found'));
-
   it('200 with the status expired from validUntil on, 404 for the TV', async () => {
     const tv = await service.tv(screenId);
     const playlist = await publish({ items: [item()], validUntil: seconds() + 60 });
@@ -251,9 +182,6 @@ describe('GET /v1/screens/:id/playlist', () => {
     expect((await admin.get(path())).body).toEqual({ ...playlist, status: 'expired' });
     expectProblem(await tv.send('GET', 'playlist'), 'playlist_not_found');
   });
-
-  it('404 screen_not_found', async () =>
-    expectProblem(await admin.get(`/v1/screens/x/playlist`), 'screen_not_found'));
 });
 
 describe('DELETE /v1/screens/:id/playlist', () => {
@@ -272,9 +200,6 @@ describe('DELETE /v1/screens/:id/playlist', () => {
     for (let times = 0; times < 2; times++) expect((await admin.delete(path())).status).toBe(204);
     expect((await history()).items).toHaveLength(1);
   });
-
-  it('404 screen_not_found', async () =>
-    expectProblem(await admin.delete(`/v1/screens/${unknownId}/playlist`), 'screen_not_found'));
 });
 
 describe('GET /v1/screens/:id/playlists', () => {
@@ -303,25 +228,14 @@ describe('GET /v1/screens/:id/playlists', () => {
     expect(third).toMatchObject({ items: [{ version: 1 }], nextCursor: null });
   });
 
-  it.each([
-    'limit=0',
-    'limit=201',
-    'cursor=',
-    'cursor=x',
-    'cursor=-1',
-    'cursor=Infinity',
-    'cursor=1e3',
-    'status=active',
-  ])('400 for %s', async (query) =>
+  it.each(['cursor=x', 'cursor=-1', 'cursor=Infinity', 'cursor=1e3'])('400 for %s', async (query) =>
     expectInvalid(await admin.get(`${path()}s?${query}`), `query.${query.split('=')[0]}`),
   );
 
-  it('404 screen_not_found, and a new screen of the same name has no history', async () => {
-    expectProblem(await admin.get(`/v1/screens/${unknownId}/playlists`), 'screen_not_found');
+  it('200 and empty for a new screen with the name of a deleted one', async () => {
     const screen = await service.screen();
     screenId = screen.id;
     await publish({ items: [item()] });
-    await publish(other());
     await admin.delete(`/v1/screens/${screenId}`);
     screenId = (await admin.screen(screen.venueId, screen.name)).id;
     expect(await history()).toEqual({ items: [], nextCursor: null });
