@@ -75,6 +75,8 @@ describe('secrets', () => {
 
   it('are neither in the audit trail nor in the metrics', () => {
     expect(found(story.audit)).toEqual([]);
+    // Nor are their hashes.
+    expect(story.audit).not.toMatch(/[0-9a-f]{64}/);
     expect(found(story.metrics)).toEqual([]);
   });
 

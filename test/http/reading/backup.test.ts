@@ -5,7 +5,7 @@ import { SignageError } from '../../../src/domain/error.ts';
 import { restoreStore } from '../../../src/store/maintenance/restore.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { expectProblem, item, manager } from '../../support/management.ts';
+import { item, manager } from '../../support/management.ts';
 import { mounted } from '../../support/mounted.ts';
 import { adminToken, startService, type TestService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -46,7 +46,7 @@ describe('POST /v1/backup', () => {
     ).toEqual([]);
   });
 
-  it('a backup token takes a backup, also with several tenants, and can do nothing else', async () => {
+  it('a backup token takes a backup, also with several tenants', async () => {
     const own = await startService();
     const platform = manager(own);
     const { token, id } = await platform.newToken({ name: 'Nightly', role: 'backup' });
@@ -57,23 +57,6 @@ describe('POST /v1/backup', () => {
     const audit = await platform.in((await platform.get('/v1/tenants')).body.items[0].id);
     const [entry] = (await audit.get('/v1/audit?action=backup.create')).body.items;
     expect(entry.actor).toEqual({ kind: 'token', id, name: 'Nightly' });
-    for (const path of ['/v1/tenants', '/v1/audit', '/v1/tokens', '/v1/venues', '/v1/events'])
-      expectProblem(await nightly.get(path), 'insufficient_role');
-    expectProblem(await nightly.send('POST', `/v1/tokens/${id}/rotate`), 'insufficient_role');
-    expectProblem(await nightly.delete(`/v1/tokens/${id}`), 'insufficient_role');
-    expectProblem(
-      await nightly.post('/v1/tokens', { name: 'Another', role: 'backup' }),
-      'insufficient_role',
-    );
-  });
-
-  it('403 for a token of a tenant, without data', async () => {
-    const { status, body } = await (await manager(service).as('admin')).send('POST', '/v1/backup');
-    expect([status, body.code]).toEqual([403, 'insufficient_role']);
-  });
-
-  it('405 for methods other than POST', async () => {
-    expect((await service.manage('GET', '/v1/backup')).status).toBe(405);
   });
 
   it('restores keys, playlists, events and pending codes', async () => {

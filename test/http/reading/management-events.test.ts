@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   expectInvalid,
-  expectProblem,
   impression,
   type Manager,
   manager,
@@ -72,7 +71,7 @@ describe('GET /v1/events', () => {
     expect(new Set(items.map(({ id }) => id)).size).toBe(6);
   });
 
-  it.each([1, 2, 4, 6])('200 page by page, %i at a time, in both orders', async (limit) => {
+  it.each([1, 4])('200 page by page, %i at a time, in both orders', async (limit) => {
     expect(numbers((await walk(admin, '/v1/events', limit)).items)).toEqual([6, 5, 4, 3, 2, 1]);
     expect(numbers((await walk(admin, '/v1/events?order=asc', limit)).items)).toEqual([
       1, 2, 3, 4, 5, 6,
@@ -109,32 +108,11 @@ describe('GET /v1/events', () => {
   });
 
   it.each([
-    'type=A',
-    'deviceId=x',
-    'screenId=x',
-    'from=yesterday',
-    'to=2026-11-20T12:00:00',
-    'from=2026-13-01',
-    'order=up',
-    'after=x',
-    'waitSeconds=0',
-    'waitSeconds=31',
-    'waitSeconds=1.5',
-    'limit=0',
-    'cursor=x',
-    'venueId=x',
+    ...['type=A', 'from=2026-13-01', 'order=up', 'after=x', 'cursor=x', 'venueId=x'],
+    ...['waitSeconds=0', 'waitSeconds=31', 'waitSeconds=1.5'],
   ])('400 for %s', async (query) =>
     expectInvalid(await admin.get(`/v1/events?${query}`), `query.${query.split('=')[0]}`),
   );
-
-  it('200 without another tenant’s', async () => {
-    const other = await admin.tenant('Other');
-    expect((await admin.in(other.id).get('/v1/events')).body.items).toEqual([]);
-    expect(
-      (await admin.in(other.id).get(`/v1/events?deviceId=${tvs[0]!.deviceId}`)).body.items,
-    ).toEqual([]);
-    await admin.delete(`/v1/tenants/${other.id}`);
-  });
 
   it('200 at once with waitSeconds when there are events', async () => {
     expect(numbers((await ask('?waitSeconds=30&limit=1')).items)).toEqual([6]);
@@ -236,12 +214,5 @@ describe('long polling with order=asc&after&waitSeconds', () => {
       body: [event(21)],
     });
     expect(numbers((await answer).body.items)).toEqual([21]);
-  });
-
-  it('401 at once', async () => {
-    expectProblem(
-      await service.send('GET', '/v1/events?waitSeconds=30', { key: 'mak_x' }),
-      'credential_invalid',
-    );
   });
 });

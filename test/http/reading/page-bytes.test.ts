@@ -43,14 +43,14 @@ async function pagesOf(path: string): Promise<{ bytes: number[]; ids: string[] }
 describe('a page of a list', () => {
   it('has at most 1 MiB of venues, and of screens', async () => {
     const venues: string[] = [];
-    for (let n = 0; n < 50; n++)
+    for (let n = 0; n < 40; n++)
       venues.push((await admin.venue(`Venue ${n}`, { labels: manyLabels() })).id);
     const listed = await pagesOf('/v1/venues');
     expect(listed.ids).toEqual(venues);
     expect(Math.max(...listed.bytes)).toBeLessThanOrEqual(mostBytes + fewBytes);
-    expect(listed.bytes.length).toBeLessThanOrEqual(4);
+    expect(listed.bytes).toHaveLength(2);
     const screens: string[] = [];
-    for (let n = 0; n < 50; n++)
+    for (let n = 0; n < 40; n++)
       screens.push(
         (await admin.screen(venues[0] as string, `Screen ${n}`, { labels: manyLabels() })).id,
       );
@@ -62,7 +62,7 @@ describe('a page of a list', () => {
   it('has one playlist version of maximum size', async () => {
     const venue = await admin.venue('Venue');
     const { id } = await admin.screen(venue.id, 'Screen');
-    for (let n = 1; n <= 4; n++) {
+    for (let n = 1; n <= 2; n++) {
       const { status } = await admin.put(`/v1/screens/${id}/playlist`, {
         items: [item({ n, text: 'x'.repeat(1_000_000) })],
       });
@@ -70,13 +70,13 @@ describe('a page of a list', () => {
     }
     expect((await admin.put(`/v1/screens/${id}/playlist`, { items: [item()] })).status).toBe(200);
     const { bytes, ids } = await pagesOf(`/v1/screens/${id}/playlists`);
-    expect(ids).toEqual([5, 4, 3, 2, 1]);
+    expect(ids).toEqual([3, 2, 1]);
     expect(Math.max(...bytes)).toBeLessThanOrEqual(mostBytes + fewBytes);
   });
 
   it('has at most 1 MiB of events, in either order', async () => {
     const tv = await service.tv();
-    for (let n = 0; n < 3; n++) {
+    for (let n = 0; n < 2; n++) {
       const events = Array.from({ length: 100 }, () => ({
         type: 'log',
         timestamp: 1,
@@ -86,7 +86,7 @@ describe('a page of a list', () => {
     }
     for (const order of ['asc', 'desc']) {
       const { items } = await walk(admin, `/v1/events?order=${order}`, 200);
-      expect(new Set(items.map(({ id }) => id)).size).toBe(300);
+      expect(new Set(items.map(({ id }) => id)).size).toBe(200);
       expect(
         (await admin.get(`/v1/events?limit=200&order=${order}`)).text.length,
       ).toBeLessThanOrEqual(mostBytes + fewBytes);
