@@ -1,0 +1,234 @@
+// A transcript is a text file with commands and all that they print. It reads as documentation of
+// the command line, and is a test: `transcripts.test.ts` runs each one against a service of its own,
+// in a folder of its own, and compares. After a change, run that file with `-u`, and review the
+// difference.
+//
+//   # A comment.
+//   $ signage venue create --name Lobby      a command, with the platform token
+//     Name  Lobby                            stdout, indented by two spaces
+//   ! signage: …                             stderr
+//   [exit 6]                                 the exit code, unless it is 0
+//   $ SIGNAGE_TOKEN=<viewer token> signage … another environment, here a new token of this role
+//   $ COLUMNS=60 signage venue delete Lobby  at a terminal of this width: shows the screen at the end
+//   > n                                      typed at the next question (`> ^C` interrupts)
+//   $ signage apply -f - < site.yaml         a file for stdin
+//   $ sleep 90                               advances the clock, which otherwise stands still
+//   $ cat FILE                               shows a file of the folder
+//   $ POST /devices/register {"pairingCode":"<code 1>"}  a request to the service, here of a TV
+//   -- site.yaml --                          a file for the commands, at the end of the transcript
+//
+// Varying values and secrets are replaced by numbered placeholders, such as `<id 1>` and `<code 1>`.
+// Later commands and requests can use them.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { bashWords } from '../../src/cli/completion/bash-words.ts';
+import type { FakeIo } from '../support/fake-io.ts';
+import { adminToken, startService, type TestService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { terminalScreen } from '../support/terminal-screen.ts';
+import { runCli } from './run-cli.ts';
+
+interface Step {
+  /** Comments and blank lines above the command. */
+  above: string[];
+  command: string;
+  answers: string[];
+}
+
+const fileHeader = /^-- (\S+) --\n/m;
+
+function parse(transcript: string) {
+  const [dialogue = '', ...files] = transcript.split(fileHeader);
+  const steps: Step[] = [];
+  let above: string[] = [];
+  for (const line of dialogue.split('\n')) {
+    if (line.startsWith('$ ')) {
+      steps.push({ above, command: line.slice(2), answers: [] });
+      above = [];
+    } else if (line.startsWith('> ')) steps.at(-1)?.answers.push(line.slice(2));
+    else if (line.startsWith('#') || (line === '' && above.length > 0)) above.push(line);
+  }
+  return { steps, files, footer: transcript.slice(dialogue.length) };
+}
+
+/** Forms of values that get a number. */
+const numbered = [
+  ['token', /\bmak_\w{20,}/g],
+  ['key', /\bdak_\w{20,}/g],
+  ['claim', /\bclm_\w{20,}/g],
+  ['id', /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g],
+  ['code', /\b(?!REQUESTS)[A-HJKMNP-Z2-9]{8}\b/g],
+] as const;
+
+/** Replaces varying values by placeholders, and placeholders by values. */
+class Placeholders {
+  readonly #values = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
+
+  add(name: string, value: string): void {
+    this.#values.set(`<${name}>`, value);
+  }
+
+  fill(text: string): string {
+    return text.replaceAll(/<[a-z ]+\d*>/g, (name) => this.#values.get(name) ?? name);
+  }
+
+  mask(text: string): string {
+    let masked = text;
+    for (const [name, value] of this.#values) {
+      if (!/\d>$/.test(name)) masked = masked.replaceAll(value, name);
+    }
+    for (const [kind, form] of numbered) {
+      masked = masked.replaceAll(form, (value, at: number, all: string) => {
+        const name = this.#number(kind, value);
+        // Columns of a table stay aligned.
+        return all.startsWith('  ', at + value.length) ? name.padEnd(value.length) : name;
+      });
+    }
+    return masked.replaceAll(/\(\d+ ms\)/g, '(<n> ms)');
+  }
+
+  #number(kind: string, value: string): string {
+    const known = [...this.#values].find(([, one]) => one === value);
+    if (known) return known[0];
+    const count = (this.#counts.get(kind) ?? 0) + 1;
+    this.#counts.set(kind, count);
+    this.add(`${kind} ${count}`, value);
+    return `<${kind} ${count}>`;
+  }
+}
+
+/** Shows control characters as escapes, and marks a text without a newline at its end. */
+function marked(mark: string, text: string): string[] {
+  const lines = text.split('\n');
+  const end = lines.pop();
+  if (end) lines.push(`${end} [no newline]`);
+  return lines.map((line) => {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters
+    const shown = line.replaceAll(/[\u0000-\u001f\u007f]/g, (one) =>
+      JSON.stringify(one).slice(1, -1),
+    );
+    return shown === '' ? mark.trimEnd() : mark + shown;
+  });
+}
+
+/** Collects the output in its order, and types an answer at each question. */
+function recorder(answers: readonly string[]) {
+  const pieces: { mark: string; text: string }[] = [];
+  const left = [...answers];
+  const write = (mark: string, text: string) => {
+    const last = pieces.at(-1);
+    if (last?.mark === mark) last.text += text;
+    else pieces.push({ mark, text });
+  };
+  const tee = <O extends FakeIo['stdout']>(output: O, mark: string): O => ({
+    ...output,
+    write(text: string | Uint8Array) {
+      write(mark, typeof text === 'string' ? text : Buffer.from(text).toString());
+      output.write(text);
+    },
+  });
+  const around = (io: FakeIo): FakeIo => ({
+    ...io,
+    stdout: tee(io.stdout, '  '),
+    stderr: tee(io.stderr, '! '),
+    terminal() {
+      const answer = left.shift() ?? '^C';
+      let isDrawn = false;
+      const output = new Writable({
+        write(chunk, _, done) {
+          write('! ', String(chunk));
+          if (!isDrawn) setImmediate(() => io.type(answer === '^C' ? '\u0003' : `${answer}\r`));
+          isDrawn = true;
+          done();
+        },
+      });
+      return { input: io.terminal().input, output };
+    },
+  });
+  return { pieces, left, around };
+}
+
+type Run = (words: string[], env: Record<string, string>, answers: string[]) => Promise<string[]>;
+
+/** Returns a function that runs one command in the folder. */
+function runner(service: TestService, folder: string): Run {
+  const usual = {
+    SIGNAGE_URL: service.url,
+    SIGNAGE_TOKEN: adminToken,
+    XDG_CONFIG_HOME: join(folder, 'config'),
+  };
+  const signage: Run = async (words, { COLUMNS, ...env }, answers) => {
+    const from = words.indexOf('<');
+    const input = words[from + 1];
+    const { pieces, left, around } = recorder(answers);
+    const { code } = await runCli(from < 0 ? words : words.slice(0, from), {
+      env: { ...usual, ...env },
+      clock: service.clock,
+      around,
+      ...(from >= 0 && input && { stdin: await readFile(input, 'utf8') }),
+      ...(COLUMNS && { tty: true, columns: Number(COLUMNS) }),
+    });
+    if (left.length > 0) throw new Error(`No question was asked for the answer "${left[0]}".`);
+    const written = pieces.map(({ text }) => text).join('');
+    const output = COLUMNS
+      ? marked('  ', `${terminalScreen(written, Number(COLUMNS)).join('\n').trimEnd()}\n`)
+      : pieces.flatMap(({ mark, text }) => marked(mark, text));
+    return [...output, ...(code === 0 ? [] : [`[exit ${code}]`])];
+  };
+  return async ([name = '', ...words], env, answers) => {
+    const [first = ''] = words;
+    if (name === 'signage') return signage(words, env, answers);
+    if (name === 'cat') return marked('  ', await readFile(first, 'utf8'));
+    if (name === 'sleep') {
+      service.clock.advance(Number(first) * 1000);
+      return [];
+    }
+    if (!/^[A-Z]+$/.test(name)) throw new Error(`A transcript cannot run ${name} ${first}`);
+    const key = env.SIGNAGE_TOKEN ?? (first.startsWith('/v1/') ? adminToken : undefined);
+    const body = words.length > 1 ? words.slice(1).join(' ') : undefined;
+    const answer = await service.send(name, first, { ...(key && { key }), body });
+    return [`  ${answer.status} ${answer.text}`.trimEnd()];
+  };
+}
+
+/** Runs the commands of a transcript. Returns the transcript with what they print now. */
+export async function replay(transcript: string): Promise<string> {
+  const { steps, files, footer } = parse(transcript);
+  const service = await startService();
+  const folder = await temporaryFolder();
+  const run = runner(service, folder);
+  const values = new Placeholders();
+  values.add('url', service.url);
+  values.add('folder', folder);
+  values.add('platform token', adminToken);
+  for (const role of ['viewer', 'operator', 'admin']) {
+    const name = `${role} token`;
+    if (transcript.includes(`<${name}>`)) values.add(name, await service.token(role));
+  }
+  for (let at = 0; at < files.length; at += 2) {
+    await writeFile(join(folder, files[at] ?? ''), files[at + 1] ?? '', { mode: 0o600 });
+  }
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    const parts: string[] = [];
+    for (const { above, command, answers } of steps) {
+      const filled = values.fill(command);
+      // The body of a request keeps its quotes.
+      const isRequest = /^(?:\w+=\S+ )*[A-Z]+ \//.test(filled);
+      const words = isRequest ? filled.split(' ') : bashWords(filled).map(({ text }) => text);
+      const start = words.findIndex((word) => !/^[A-Z_]+=/.test(word));
+      const env = Object.fromEntries(words.slice(0, start).map((word) => word.split(/=(.*)/s)));
+      const output = await run(words.slice(start), env, answers);
+      const typed = answers.map((answer) => `> ${answer}`);
+      const shown = values.mask(output.join('\n'));
+      parts.push([...above, `$ ${command}`, ...typed, ...(shown ? [shown] : [])].join('\n'));
+    }
+    return `${parts.join('\n\n')}\n${footer && `\n${footer}`}`;
+  } finally {
+    process.chdir(before);
+    await service.close();
+  }
+}
