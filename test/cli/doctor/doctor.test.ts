@@ -1,0 +1,521 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { item } from '../../support/management.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { adminToken, startService, type TestService } from '../../support/service.ts';
+import { json, raw, stubService } from '../../support/stub-service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { type Cli, type CliRun, cliOf, runCli, startCli } from '../run-cli.ts';
+
+const tlsFile = (name: string) =>
+  fileURLToPath(new URL(`../../fixtures/tls/${name}.pem`, import.meta.url));
+const tls = (name: string) => ({
+  cert: readFileSync(tlsFile(`${name}.cert`), 'utf8'),
+  key: readFileSync(tlsFile(`${name}.key`), 'utf8'),
+});
+
+interface Row {
+  check: string;
+  status: string;
+  detail: string;
+  next: string | null;
+}
+
+/** Runs doctor and returns the findings by check name. */
+function rows({ json: all }: CliRun): Record<string, Row> {
+  return Object.fromEntries((all as Row[]).map((row) => [row.check, row]));
+}
+
+const statuses = (run: CliRun) =>
+  Object.fromEntries(Object.values(rows(run)).map(({ check, status }) => [check, status]));
+
+describe('signage doctor', () => {
+  let cli: Cli;
+  let service: TestService<typeof systemClock>;
+  let as: (role: string) => Promise<Cli>;
+  beforeAll(async () => {
+    ({ cli, service, as } = await startCli());
+  });
+
+  it('0 when no check fails, with one row for each check', async () => {
+    const run = await cli(['doctor', '-o', 'json']);
+    expect(run).toMatchObject({ code: 0, stderr: '' });
+    expect(statuses(run)).toEqual({
+      address: 'ok',
+      tls: 'ok',
+      service: 'ok',
+      clock: 'ok',
+      ready: 'ok',
+      'origin/store': 'ok',
+      credential: 'ok',
+      role: 'ok',
+      tenant: 'ok',
+    });
+    expect(rows(run).address?.detail).toBe(`${service.url} (SIGNAGE_URL)`);
+    expect(rows(run).credential?.detail).toContain('from SIGNAGE_TOKEN');
+  });
+
+  it.each([80, 60])('shows marked lines that fit a terminal of %i columns', async (columns) => {
+    const screen = await service.screen({ name: 'A screen beside the long escalator' });
+    const options = { tty: true, columns, env: { NO_COLOR: '1' } };
+    const { code, stdout } = await cli(['doctor', screen.id], options);
+    expect(code).toBe(9);
+    expect(stdout).toMatch(/^✓ address: /);
+    expect(stdout).toMatch(/^✗ code: There is no pairing code.\n {4}signage pair .+$/m);
+    for (const line of stdout.split('\n').filter((one) => !one.startsWith('    ')))
+      expect(line.length).toBeLessThanOrEqual(columns);
+  });
+
+  it.each(['table', 'wide', 'csv', 'yaml', 'ndjson', 'name'])(
+    'shows the rows as %s',
+    async (format) => {
+      const { code, stdout } = await cli(['doctor', '-o', format]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/credential/);
+      expect(stdout).toMatch(/ok/);
+    },
+  );
+
+  it('works with the role viewer', async () => {
+    const run = await (await as('viewer'))(['doctor', '-o', 'json']);
+    expect(run.code).toBe(0);
+    expect(rows(run).role?.detail).toMatch(/^viewer: may read/);
+  });
+
+  it('9 without a token, after all checks that need none', async () => {
+    const run = await runCli(['doctor', '-o', 'json'], { env: { SIGNAGE_URL: service.url } });
+    expect(run.code).toBe(9);
+    expect(statuses(run)).toEqual({
+      address: 'ok',
+      tls: 'ok',
+      service: 'ok',
+      clock: 'ok',
+      ready: 'ok',
+      'origin/store': 'ok',
+      credential: 'fail',
+    });
+    expect(rows(run).credential?.next).toBe(`signage login --url ${service.url}`);
+  });
+
+  it('9 when the token is rejected, without showing it', async () => {
+    const token = 'mak_ThisTokenIsNoneThatAnybodyKnows';
+    const run = await cli(['doctor', '-o', 'json', '--verbose'], { env: { SIGNAGE_TOKEN: token } });
+    expect(run.code).toBe(9);
+    expect(rows(run).credential).toMatchObject({
+      status: 'fail',
+      next: expect.stringContaining('signage login'),
+    });
+    expect(run.stdout + run.stderr).not.toContain(token);
+  });
+
+  it('9 for an unknown tenant', async () => {
+    const run = await cli(['doctor', '--tenant', 'Nobody', '-o', 'json']);
+    expect(run.code).toBe(9);
+    expect(rows(run).tenant).toMatchObject({ status: 'fail', next: 'signage tenant list' });
+    expect(rows(run).tenant?.detail).toContain('--tenant');
+  });
+
+  it('warns when there are several tenants and none is chosen', async () => {
+    const other = await startCli();
+    await other.service.manage('POST', '/v1/tenants', { name: 'Second' });
+    const run = await other.cli(['doctor', '-o', 'json']);
+    expect(run.code).toBe(0);
+    expect(rows(run).tenant).toMatchObject({ status: 'warn', next: 'signage tenant list' });
+    expect(statuses(await other.cli(['doctor', '--tenant', 'Second', '-o', 'json'])).tenant).toBe(
+      'ok',
+    );
+  });
+
+  it('9 when nothing listens, with the next command', async () => {
+    const run = await cli(['doctor', '-o', 'json', '--url', 'http://127.0.0.1:9']);
+    expect(run.code).toBe(9);
+    expect(statuses(run)).toEqual({ address: 'ok', tls: 'ok', service: 'fail' });
+    expect(rows(run).service).toMatchObject({
+      detail: expect.stringContaining('nothing listens there'),
+      next: 'signage serve',
+    });
+  });
+
+  it.each([
+    ['an address that is none', ['--url', 'signage.example.com'], {}, /not a URL/],
+    ['http to another machine', ['--url', 'http://signage.example.com'], {}, /in clear/],
+    ['a context that is not there', ['--context', 'nowhere'], {}, /no context "nowhere"/],
+  ])('9 for %s', async (_, argv, env, detail) => {
+    const run = await cli(['doctor', '-o', 'json', ...argv], { env });
+    expect(run.code).toBe(9);
+    expect(rows(run).settings?.detail).toMatch(detail);
+  });
+
+  it.each([
+    ['HTML', raw(200, '<html>')],
+    ['another JSON', json(200, { hello: 'world' })],
+    ['nothing', raw(200, '')],
+    ['an error of a proxy', raw(502, '<html>Bad gateway</html>')],
+    ['404', raw(404, 'not here')],
+  ])('9 when %s answers', async (_, answer) => {
+    const stub = await stubService(answer);
+    const run = await runCli(['doctor', '-o', 'json'], {
+      env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken },
+    });
+    expect(run.code).toBe(9);
+    expect(rows(run).service?.status).toBe('fail');
+    expect(stub.heard.map(({ headers }) => headers.authorization)).toEqual(
+      stub.heard.map(() => undefined),
+    );
+    await stub.close();
+  });
+
+  it('9 when the service is not ready', async () => {
+    const alive = json(200, { status: 'ok', version: '9.9.9' });
+    const stub = await stubService(
+      alive,
+      json(503, { code: 'unavailable', detail: 'The store does not answer.' }),
+    );
+    const run = await runCli(['doctor', '-o', 'json'], { env: { SIGNAGE_URL: stub.url } });
+    expect(run.code).toBe(9);
+    expect(rows(run).ready).toMatchObject({
+      status: 'fail',
+      detail: 'It runs, but cannot work: The store does not answer.',
+    });
+    await stub.close();
+  });
+
+  it.each([
+    [2_000, 'ok', /agree/],
+    [90_000, 'warn', /1 min ahead of/],
+    [-60_000, 'warn', /behind/],
+    [9_000_000, 'fail', /2 h ahead of/],
+  ])('clocks that are %i ms apart: %s', async (offMs, status, detail) => {
+    const run = await cli(['doctor', '-o', 'json'], {
+      clock: { ...systemClock, now: () => Date.now() + offMs },
+    });
+    expect(rows(run).clock).toMatchObject({ status, detail: expect.stringMatching(detail) });
+    expect(run.code).toBe(status === 'fail' ? 9 : 0);
+    expect(rows(run).tenant?.status, 'goes on all the same').toBe('ok');
+  });
+
+  it('escapes text from the service', async () => {
+    const stub = await stubService(json(200, { status: 'ok', version: '1\u001b[2J' }));
+    const { stdout } = await runCli(['doctor'], { env: { SIGNAGE_URL: stub.url } });
+    expect(stdout).not.toContain('\u001b');
+    expect(stdout).toContain('1\\u001b[2J');
+    await stub.close();
+  });
+
+  it('stops at once when interrupted', async () => {
+    const stub = await stubService(() => {});
+    const during = async (io: { signal(name: 'SIGINT'): boolean }) => {
+      await expect.poll(() => stub.heard.length).toBe(1);
+      io.signal('SIGINT');
+    };
+    expect((await runCli(['doctor'], { env: { SIGNAGE_URL: stub.url }, during })).code).toBe(130);
+    await stub.close();
+  });
+});
+
+describe('signage doctor over TLS', () => {
+  const examine = async (certificate: string, argv: string[] = [], clock = systemClock) => {
+    const service = await startService({ clock: systemClock, tls: tls(certificate) });
+    return runCli(['doctor', '-o', 'json', ...argv], {
+      env: { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken },
+      clock,
+    });
+  };
+
+  it('accepts a trusted certificate', async () => {
+    const run = await examine('first', ['--ca-file', tlsFile('first.cert')]);
+    expect(rows(run).tls).toMatchObject({
+      status: 'ok',
+      detail: expect.stringContaining('valid until 2126-10-27'),
+    });
+    expect(run.code).toBe(0);
+  });
+
+  it('warns of a certificate that expires soon', async () => {
+    const soon = { ...systemClock, now: () => Date.UTC(2126, 9, 20) };
+    const run = await examine('first', ['--ca-file', tlsFile('first.cert')], soon);
+    expect(rows(run).tls).toMatchObject({
+      status: 'warn',
+      detail: expect.stringMatching(/expires on 2126-10-27, in 7 d/),
+    });
+  });
+
+  it.each([
+    ['first', [], /self-signed/, 'signage doctor --ca-file FILE'],
+    [
+      'first',
+      ['--ca-file', tlsFile('second.cert')],
+      /self-signed/,
+      'signage doctor --ca-file FILE',
+    ],
+    [
+      'elsewhere',
+      ['--ca-file', tlsFile('elsewhere.cert')],
+      /for elsewhere\.test, not for 127\.0\.0\.1/,
+      null,
+    ],
+    ['expired', ['--ca-file', tlsFile('expired.cert')], /expired on 2021-01-01/, null],
+  ])(
+    'the certificate %s with %j: 9, and the token is not sent',
+    async (certificate, argv, detail, next) => {
+      const run = await examine(certificate, argv);
+      expect(run.code).toBe(9);
+      expect(Object.keys(rows(run))).toEqual(['address', 'tls']);
+      expect(rows(run).tls).toMatchObject({
+        status: 'fail',
+        detail: expect.stringMatching(detail),
+        next,
+      });
+    },
+  );
+
+  it('explains https to an http server', async () => {
+    const stub = await stubService(raw(200, ''));
+    const run = await runCli(['doctor', '-o', 'json'], {
+      env: { SIGNAGE_URL: stub.url.replace('http:', 'https:') },
+    });
+    expect(rows(run).tls).toMatchObject({
+      status: 'fail',
+      detail: expect.stringContaining('does not use TLS'),
+    });
+    await stub.close();
+  });
+
+  it('9 for a missing certificate file', async () => {
+    const run = await examine('first', ['--ca-file', `${await temporaryFolder()}/none.pem`]);
+    expect(run.code).toBe(9);
+    expect(rows(run).service?.detail).toMatch(/^No such file: .* \(--ca-file\)\.$/);
+  });
+});
+
+describe('signage doctor SCREEN', () => {
+  let service: TestService<ManualClock>;
+  let screen: { id: string; venueId: string };
+  let run: (argv?: string[]) => Promise<CliRun>;
+  let count = 0;
+
+  beforeEach(async () => {
+    service = await startService({ clock: new ManualClock() });
+    const venue = await service.venue({ name: 'Main Lobby' });
+    screen = await service.screen({ venueId: venue.id, name: `Door ${++count}` });
+    const cli = cliOf(service, adminToken);
+    // Timeouts of the command line use the real clock.
+    const clock = { ...systemClock, now: () => service.clock.now() };
+    run = (argv = [screen.id]) => cli(['doctor', ...argv, '-o', 'json'], { clock });
+  });
+
+  const typed = () => `'Main Lobby/Door ${count}'`;
+  const publish = (more: object = {}) =>
+    service.manage('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item()], ...more });
+
+  it('accepts the usual screen names, and prints next commands that run unchanged', async () => {
+    const { screen: row, code } = rows(await run([`Main Lobby/Door ${count}`]));
+    expect(row?.detail).toBe(`Main Lobby/Door ${count}, provisioning.`);
+    expect(code?.next).toBe(`signage pair ${typed()}`);
+  });
+
+  it('9 for an unknown screen', async () => {
+    const answer = await run(['Nowhere']);
+    expect(answer.code).toBe(9);
+    expect(rows(answer).screen).toMatchObject({
+      status: 'fail',
+      detail: 'There is no screen "Nowhere".',
+    });
+  });
+
+  it('reports a new screen without code, TV and playlist', async () => {
+    const answer = await run();
+    expect(answer.code).toBe(9);
+    const { device, code, playlist } = rows(answer);
+    expect(device).toMatchObject({
+      status: 'fail',
+      detail: 'No TV has ever registered for this screen.',
+      next: `signage pair ${typed()}`,
+    });
+    expect(code).toMatchObject({ status: 'fail', detail: 'There is no pairing code.' });
+    expect(playlist).toMatchObject({
+      status: 'fail',
+      next: `signage playlist publish ${typed()} -f FILE`,
+    });
+  });
+
+  it('reports a pending code without showing it', async () => {
+    const { code } = await service.code(screen.id);
+    const answer = await run();
+    expect(rows(answer).code).toMatchObject({
+      status: 'warn',
+      detail: expect.stringMatching(/waits for a TV\. It expires at .* \(in 15 min\)/),
+    });
+    expect(answer.stdout).not.toContain(code);
+  });
+
+  it('reports an expired code', async () => {
+    await service.code(screen.id);
+    await service.clock.advance(16 * 60_000);
+    expect(rows(await run()).code).toMatchObject({
+      status: 'fail',
+      detail: expect.stringMatching(/has expired: .*ago/),
+    });
+  });
+
+  it('reports a cancelled code', async () => {
+    const { code } = await service.code(screen.id);
+    await service.manage('DELETE', `/v1/devices/provisioning-codes/${code}`);
+    expect(rows(await run()).code).toMatchObject({
+      status: 'fail',
+      detail: 'The last pairing code was cancelled.',
+    });
+  });
+
+  it('reports a revoked device', async () => {
+    const { deviceId } = await service.tv(screen.id);
+    await service.manage('POST', `/v1/devices/${deviceId}/revoke`, { reason: 'broken panel' });
+    const { device, code } = rows(await run());
+    expect(device).toMatchObject({
+      status: 'fail',
+      detail: expect.stringMatching(/was revoked at .*"broken panel"/),
+    });
+    expect(device?.next).toBe(`signage pair ${typed()}`);
+    expect(code?.status).toBe('fail');
+  });
+
+  it('reports a revoked TV that still calls, until a week after its last call', async () => {
+    const tv = await service.tv(screen.id);
+    await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`);
+    expect(rows(await run())).not.toHaveProperty('former');
+    await service.clock.advance(3_600_000);
+    await tv.send('GET', 'playlist');
+    await service.clock.advance(2 * 3_600_000);
+    const { former } = rows(await run());
+    expect(former).toMatchObject({ status: 'warn', next: `signage pair ${typed()}` });
+    const said = new RegExp(
+      `^The revoked TV ${tv.deviceId} \\(.*\\) still calls the service with its old key, last at 2026-11-20T13:00:00Z \\(2 h ago\\)`,
+    );
+    expect(former?.detail).toMatch(said);
+    await service.clock.advance(8 * 86_400_000);
+    expect(rows(await run())).not.toHaveProperty('former');
+  });
+
+  it('reports a revoked TV beside a working one', async () => {
+    const { code } = await service.code(screen.id);
+    const { apiKey: key, deviceId } = (
+      await service.register(code, { deviceInfo: { deviceName: 'Old panel' } })
+    ).body;
+    await service.manage('POST', `/v1/devices/${deviceId}/revoke`);
+    await service.tv(screen.id);
+    expect(rows(await run())).not.toHaveProperty('former');
+    await service.send('GET', `/devices/${screen.id}/config`, { key });
+    const { former, device } = rows(await run());
+    expect(former).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining(`The revoked TV Old panel (${deviceId}) still calls`),
+    });
+    expect(former?.next).toBe(`signage device list --screen ${typed()} --state suspended`);
+    expect(device?.status).toBe('ok');
+  });
+
+  it('reports a TV that plays', async () => {
+    const tv = await service.tv(screen.id);
+    await publish();
+    await tv.send('GET', 'playlist');
+    await tv.send('POST', 'events', { body: [{ type: 'heartbeat', timestamp: 1 }] });
+    expect(statuses(await run())).toMatchObject({
+      screen: 'ok',
+      device: 'ok',
+      playlist: 'ok',
+      version: 'ok',
+      events: 'ok',
+    });
+  });
+
+  it('reports an offline TV', async () => {
+    await service.tv(screen.id);
+    await service.clock.advance(3 * 3_600_000);
+    const { device } = rows(await run());
+    expect(device).toMatchObject({
+      status: 'fail',
+      detail: expect.stringMatching(/is offline: last seen .*\(3 h ago\)/),
+    });
+    expect(device?.next).toBe(`signage wait device ${typed()} --for online`);
+  });
+
+  it('reports a withdrawn playlist', async () => {
+    await service.tv(screen.id);
+    await publish();
+    await service.manage('DELETE', `/v1/screens/${screen.id}/playlist`);
+    expect(rows(await run()).playlist).toMatchObject({
+      status: 'fail',
+      next: `signage playlist rollback ${typed()} 1`,
+    });
+  });
+
+  it('reports a playlist that has expired or expires soon', async () => {
+    await publish({ validUntil: Math.floor(service.clock.now() / 1000) + 3600 });
+    expect(rows(await run()).playlist).toMatchObject({
+      status: 'warn',
+      detail: expect.stringMatching(/expires soon: .*\(in 1 h\)/),
+    });
+    await service.clock.advance(2 * 3_600_000);
+    expect(rows(await run()).playlist).toMatchObject({
+      status: 'fail',
+      detail: expect.stringMatching(/has expired: .*\(1 h ago\)/),
+    });
+  });
+
+  it('reports a TV with an old playlist version', async () => {
+    const tv = await service.tv(screen.id);
+    await publish();
+    await tv.send('GET', 'playlist');
+    await publish({ items: [item({ duration: 20 })] });
+    expect(rows(await run()).version).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining('version 1 instead of 2'),
+    });
+    await service.clock.advance(3_600_000);
+    expect(rows(await run()).version?.status).toBe('fail');
+  });
+
+  it('reports a TV that never fetched its playlist and sent no event', async () => {
+    await service.tv(screen.id);
+    await publish();
+    const { version, events } = rows(await run());
+    expect(version).toMatchObject({ status: 'warn', next: `signage device get ${typed()}` });
+    expect(events).toMatchObject({
+      status: 'warn',
+      next: `signage event list --screen ${typed()} --follow`,
+    });
+  });
+
+  it('reports missing events, and two TVs with one key', async () => {
+    const tv = await service.tv(screen.id);
+    const send = (...seqs: number[]) =>
+      tv.send('POST', 'events', {
+        body: seqs.map((seq) => ({ type: 'log', timestamp: 1_760_000_000, seq })),
+      });
+    await send(1, 2);
+    expect(rows(await run()).numbers).toBeUndefined();
+    await send(5);
+    expect(rows(await run()).numbers).toMatchObject({
+      status: 'warn',
+      detail: expect.stringMatching(/^2 events of 5 never arrived\./),
+      next: `signage device get ${typed()} -o wide`,
+    });
+    await send(2, 3, 4);
+    expect(rows(await run()).numbers).toMatchObject({
+      status: 'warn',
+      detail: expect.stringMatching(/^1 event had the number of another event\. Two TVs may use/),
+    });
+  });
+
+  it('reports a TV that asked before there was a playlist', async () => {
+    const tv = await service.tv(screen.id);
+    await tv.send('GET', 'playlist');
+    await publish();
+    expect(rows(await run()).version).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining('no playlist'),
+    });
+  });
+});

@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { json, type StubService, stubService } from '../../support/stub-service.ts';
+import { runCli } from '../run-cli.ts';
+
+const id = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
+const at = '2026-11-20T12:00:00.000Z';
+const plain = {
+  id,
+  tenantId: id,
+  name: 'Lobby',
+  address: 'Main St 1, "rear"',
+  timezone: null,
+  labels: { floor: '2' },
+  createdAt: at,
+  updatedAt: at,
+};
+const hostileText = 'a\u001b[2J\u202eb\r\nc\u2028d\u0085e\tf"\\,\u2066';
+const hostile = {
+  ...plain,
+  name: hostileText,
+  address: `${hostileText}: - #`,
+  labels: { [hostileText]: hostileText },
+};
+const unsafe = /[^\P{Cc}\n]|[\p{Zl}\p{Zp}\p{Bidi_Control}\ufeff]/u;
+
+let stub: StubService;
+beforeAll(async () => {
+  stub = await stubService();
+});
+afterAll(() => stub.close());
+
+const run = (argv: string[], answer: unknown, options = {}) => {
+  stub.answers.splice(0, Infinity, json(200, answer));
+  return runCli(argv, {
+    env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: `mak_${'x'.repeat(30)}` },
+    ...options,
+  });
+};
+const list = (items: object[], ...argv: string[]) =>
+  run(['venue', 'list', ...argv], { items, nextCursor: null });
+const get = (item: object, ...argv: string[]) => run(['venue', 'get', id, ...argv], item);
+
+describe('-o', () => {
+  it('json is the data of the service: a list as an array, a record as an object', async () => {
+    expect((await list([plain, plain], '-o', 'json')).json).toEqual([plain, plain]);
+    expect((await get(plain, '-o', 'json')).json).toEqual(plain);
+    expect((await get(plain, '-o', 'json')).stdout).toBe(`${JSON.stringify(plain, null, 2)}\n`);
+  });
+
+  it('ndjson has one record per line', async () => {
+    const { stdout, ndjson } = await list([plain, plain], '-o', 'ndjson');
+    expect(ndjson).toEqual([plain, plain]);
+    expect(stdout).toBe(`${JSON.stringify(plain)}\n`.repeat(2));
+  });
+
+  it('yaml is the data of the service', async () => {
+    expect(parse((await list([plain, plain], '-o', 'yaml')).stdout)).toEqual([plain, plain]);
+    expect(parse((await get(plain, '-o', 'yaml')).stdout)).toEqual(plain);
+  });
+
+  it('csv follows RFC 4180', async () => {
+    const { stdout } = await list([plain], '-o', 'csv');
+    expect(stdout).toBe(
+      `name,address,timezone,labels,id,createdAt,updatedAt\r\nLobby,"Main St 1, ""rear""",,floor=2,${id},${at},${at}\r\n`,
+    );
+    expect((await get(plain, '-o', 'csv')).stdout).toBe(stdout);
+  });
+
+  it('csv has an apostrophe before text that a spreadsheet would run', async () => {
+    const labels = { '=a': '1', delta: '-5' };
+    const { stdout } = await list(
+      [{ ...plain, name: '=HYPERLINK("http://x")', address: '-5', labels }],
+      '-o',
+      'csv',
+      '--fields',
+      'name,address,labels.delta,labels.=a',
+    );
+    expect(stdout).toBe(
+      'name,address,labels.delta,labels.=a\r\n"\'=HYPERLINK(""http://x"")",\'-5,\'-5,1\r\n',
+    );
+  });
+
+  it('name is the name, or the id of a record whose name is unprintable', async () => {
+    expect(
+      (await list([plain, hostile, { ...plain, name: id.replace('0', '1') }], '-o', 'name')).stdout,
+    ).toBe(`Lobby\n${id}\n${id}\n`);
+  });
+
+  it('table widens for later pages, and never truncates', async () => {
+    const longer = { ...plain, name: '東京'.repeat(10) };
+    stub.answers.splice(
+      0,
+      Infinity,
+      json(200, { items: [plain], nextCursor: 'x' }),
+      json(200, { items: [longer, plain], nextCursor: null }),
+    );
+    const { stdout } = await runCli(['venue', 'list', '--fields', 'name,id'], {
+      env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' },
+    });
+    const gap = ' '.repeat(35);
+    expect(stdout).toBe(`NAME   ID\nLobby  ${id}\n${longer.name}  ${id}\nLobby${gap}  ${id}\n`);
+  });
+
+  it('table has bold headers at a terminal, unless NO_COLOR is set', async () => {
+    const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
+    const page = { items: [plain], nextCursor: null };
+    expect((await run(['venue', 'list'], page, { tty: true, env })).stdout).toSatisfy(
+      (text: string) => text.startsWith('\u001b[1mNAME '),
+    );
+    for (const more of [{ NO_COLOR: '1' }, { TERM: 'dumb' }]) {
+      expect(
+        (await run(['venue', 'list'], page, { tty: true, env: { ...env, ...more } })).stdout,
+      ).toMatch(/^NAME /);
+    }
+    expect((await run(['venue', 'list'], page, { env })).stdout).toMatch(/^NAME /);
+  });
+
+  it.each([['-o'], ['-o', 'xml'], ['-o', 'name', '--fields', 'id'], ['-o', 'csv', '--jq', '.']])(
+    '2 for %j %j',
+    async (...argv) => {
+      const { code, stdout } = await list([plain], ...argv);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    },
+  );
+
+  it('may precede the noun', async () => {
+    const { json: result } = await run(
+      ['-o', 'json', '--url', stub.url, 'venue', 'get', id],
+      plain,
+      { env: { SIGNAGE_TOKEN: 'mak_x' } },
+    );
+    expect(result).toEqual(plain);
+  });
+});
+
+describe('--fields', () => {
+  it.each<[string, object]>([
+    ['id,labels.floor', { id, labels: { floor: '2' } }],
+    ['labels', { labels: { floor: '2' } }],
+    ['labels.nowhere,timezone', { labels: { nowhere: null }, timezone: null }],
+    ['name , id', { name: 'Lobby', id }],
+    ['id,id.x', { id }],
+  ])('picks %s', async (fields, picked) => {
+    expect((await get(plain, '-o', 'json', '--fields', fields)).json).toEqual(picked);
+    expect((await list([plain], '-o', 'ndjson', '--fields', fields)).ndjson).toEqual([picked]);
+  });
+
+  it('are the columns of tables and CSV', async () => {
+    expect((await list([plain], '--fields', 'labels.floor,name')).stdout).toBe(
+      'LABELS.FLOOR  NAME\n2             Lobby\n',
+    );
+    expect((await list([plain], '-o', 'csv', '--fields', 'labels.floor,name')).stdout).toBe(
+      'labels.floor,name\r\n2,Lobby\r\n',
+    );
+  });
+
+  it.each(['', 'id,', 'labels..floor', 'nothing', 'constructor', '__proto__.x'])(
+    '2 for "%s"',
+    async (fields) => {
+      const { code, stdout } = await list([plain], '-o', 'json', '--fields', fields);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    },
+  );
+});
+
+describe('--jq', () => {
+  it.each<[string[], string]>([
+    [['.[].name'], 'Lobby\nLobby\n'],
+    [['length'], '2\n'],
+    [['.[0].labels'], '{"floor":"2"}\n'],
+    [['.[] | select(.name == "x")'], ''],
+    [['-o', 'ndjson', '.name'], 'Lobby\nLobby\n'],
+    [['--fields', 'id', '.[0] | keys'], '["id"]\n'],
+    [['-1'], '-1\n'],
+    [['.[0].id # the first'], `${id}\n`],
+    [['[.[].name] | @tsv'], 'Lobby\tLobby\n'],
+  ])('evaluates %j', async (argv, output) => {
+    const { code, stdout, stderr } = await list(
+      [plain, plain],
+      ...argv.slice(0, -1),
+      `--jq=${argv.at(-1)}`,
+    );
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: output, stderr: '' });
+  });
+
+  const incomplete = 'the expression is incomplete, or has an extra bracket';
+  it.each([
+    ['.[', incomplete],
+    ['', incomplete],
+    ['.)', incomplete],
+    ['nonsense', 'nonsense/0 is not defined'],
+    ['.name', 'Cannot index array with string ("name")'],
+    ['error("no")', 'no'],
+    ['error("")', 'the expression ended with an error without a message'],
+    ['error("\\(1,2)" * 300)', expect.stringMatching(/^.{200}…$/)],
+  ])('2 for %j, with the reason', async (expression, reason) => {
+    const { code, stdout, stderr } = await list([plain], '--jq', expression);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    const [, said] = /^signage: --jq failed: (.+)\.\n$/.exec(stderr) ?? [];
+    expect(said).toEqual(reason);
+  });
+
+  it('cannot read the environment or files', async () => {
+    expect((await list([plain], '--jq', 'env | tostring')).stdout).not.toContain('SIGNAGE');
+    expect((await list([plain], '--jq', 'input_filename')).stdout).not.toContain(process.cwd());
+  });
+});
+
+describe('hostile text from the service', () => {
+  it.each([
+    [],
+    ['-o', 'wide'],
+    ['-o', 'csv'],
+    ['-o', 'name'],
+    ['--fields', 'name,address,labels'],
+    ['--jq', '.[] | .name, .labels'],
+  ])('is escaped in %j %j', async (...argv) => {
+    const { code, stdout } = await list([hostile], ...argv);
+    expect(code).toBe(0);
+    // Tabs separate the columns of @tsv, and are harmless.
+    const text = argv[0] === '--jq' ? stdout.replaceAll('\t', ' ') : stdout;
+    expect(text.replaceAll('\r\n', '\n')).not.toMatch(unsafe);
+    const lines = { csv: 2, name: 1 }[argv[1] ?? ''] ?? 2;
+    expect(stdout.trimEnd().split('\n')).toHaveLength(lines);
+  });
+
+  it('stays the same data in JSON, escaped', async () => {
+    for (const format of ['json', 'ndjson']) {
+      const { stdout } = await get(hostile, '-o', format);
+      expect(stdout).not.toMatch(unsafe);
+      expect(JSON.parse(stdout)).toEqual(hostile);
+    }
+  });
+
+  it('stays the same data in YAML, escaped', async () => {
+    const { stdout } = await get(hostile, '-o', 'yaml');
+    expect(stdout).not.toMatch(unsafe);
+    expect(parse(stdout)).toEqual(hostile);
+  });
+
+  it('is escaped in a record, and in questions', async () => {
+    expect((await get(hostile)).stdout).not.toMatch(unsafe);
+    const { stderr } = await runCli(['venue', 'delete', id], {
+      env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' },
+      tty: true,
+      keys: [[/Delete/, 'n\r']],
+    });
+    expect(stderr).toContain('a\\u001b[2J\\u202eb\\u000d\\u000ac');
+    expect(stderr).not.toContain('\u202e');
+  });
+});
