@@ -1,4 +1,5 @@
 // Runs commands in process, against a real service.
+import { bashWords } from '../../src/cli/completion/bash-words.ts';
 import { main } from '../../src/cli/main.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { type FakeIo, fakeIo } from '../support/fake-io.ts';
@@ -41,12 +42,15 @@ async function press(io: FakeIo, keys: CliOptions['keys'] = []): Promise<void> {
   }
 }
 
+/** The words of a command line, or the line itself with quotes as in a shell. */
+export type CommandLine = string | readonly string[];
+
 /**
  * Runs one command line with only the given environment. Its configuration folder is empty, unless
  * `XDG_CONFIG_HOME` is given.
  */
 export async function runCli(
-  argv: readonly string[],
+  line: CommandLine,
   {
     env = {},
     stdin,
@@ -65,6 +69,7 @@ export async function runCli(
     ...(columns !== undefined && { columns }),
     ...(stdin !== undefined && { stdin }),
   });
+  const argv = typeof line === 'string' ? bashWords(line).map(({ text }) => text) : line;
   const running = main(argv, around(io), { clock });
   await Promise.race([running, Promise.all([press(io, keys), during?.(io)])]);
   const code = await running;
@@ -79,8 +84,8 @@ export async function runCli(
 
 /** Returns a function that runs commands with the service and the token in the environment. */
 export function cliOf(service: { url: string }, token: string) {
-  return (argv: readonly string[], options: CliOptions = {}) =>
-    runCli(argv, {
+  return (line: CommandLine, options: CliOptions = {}) =>
+    runCli(line, {
       ...options,
       env: { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: token, ...options.env },
     });
@@ -93,7 +98,7 @@ export type Cli = ReturnType<typeof cliOf>;
  *
  * @example
  * const { cli } = await startCli();
- * const { json } = await cli(['venue', 'create', '--name', 'Lobby', '-o', 'json']);
+ * const { json } = await cli('venue create --name Lobby -o json');
  * expect(json).toMatchObject({ name: 'Lobby' });
  */
 export async function startCli(): Promise<{

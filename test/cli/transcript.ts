@@ -23,6 +23,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { bashWords } from '../../src/cli/completion/bash-words.ts';
+import { systemClock } from '../../src/domain/clock.ts';
 import type { FakeIo } from '../support/fake-io.ts';
 import { adminToken, startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -46,7 +47,7 @@ function parse(transcript: string) {
     if (line.startsWith('$ ')) {
       steps.push({ above, command: line.slice(2), answers: [] });
       above = [];
-    } else if (line.startsWith('> ')) steps.at(-1)?.answers.push(line.slice(2));
+    } else if (line.startsWith('>')) steps.at(-1)?.answers.push(line.slice(1).trim());
     else if (line.startsWith('#') || (line === '' && above.length > 0)) above.push(line);
   }
   return { steps, files, footer: transcript.slice(dialogue.length) };
@@ -58,7 +59,8 @@ const numbered = [
   ['key', /\bdak_\w{20,}/g],
   ['claim', /\bclm_\w{20,}/g],
   ['id', /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g],
-  ['code', /\b(?!REQUESTS)[A-HJKMNP-Z2-9]{8}\b/g],
+  ['code', /\b(?!REQUESTS|ABCD2345)[A-HJKMNP-Z2-9]{8}\b/g],
+  ['grouped code', /\b(?!ABCD 2345)[A-HJKMNP-Z2-9]{4} [A-HJKMNP-Z2-9]{4}\b/g],
 ] as const;
 
 /** Replaces varying values by placeholders, and placeholders by values. */
@@ -86,7 +88,9 @@ class Placeholders {
         return all.startsWith('  ', at + value.length) ? name.padEnd(value.length) : name;
       });
     }
-    return masked.replaceAll(/\(\d+ ms\)/g, '(<n> ms)');
+    return masked
+      .replaceAll(/(\(|within )\d+ ms/g, '$1<n> ms')
+      .replaceAll(/\bversion \d+\.\d+\.\d+[\w.-]*/g, 'version <version>');
   }
 
   #number(kind: string, value: string): string {
@@ -150,6 +154,9 @@ function recorder(answers: readonly string[]) {
   return { pieces, left, around };
 }
 
+/** Begins a line about a mistake in the transcript itself. */
+export const fault = '[mistake:';
+
 type Run = (words: string[], env: Record<string, string>, answers: string[]) => Promise<string[]>;
 
 /** Returns a function that runs one command in the folder. */
@@ -159,23 +166,25 @@ function runner(service: TestService, folder: string): Run {
     SIGNAGE_TOKEN: adminToken,
     XDG_CONFIG_HOME: join(folder, 'config'),
   };
+  // Time-outs are real.
+  const clock = { ...systemClock, now: () => service.clock.now() };
   const signage: Run = async (words, { COLUMNS, ...env }, answers) => {
     const from = words.indexOf('<');
     const input = words[from + 1];
     const { pieces, left, around } = recorder(answers);
     const { code } = await runCli(from < 0 ? words : words.slice(0, from), {
       env: { ...usual, ...env },
-      clock: service.clock,
+      clock,
       around,
       ...(from >= 0 && input && { stdin: await readFile(input, 'utf8') }),
       ...(COLUMNS && { tty: true, columns: Number(COLUMNS) }),
     });
-    if (left.length > 0) throw new Error(`No question was asked for the answer "${left[0]}".`);
     const written = pieces.map(({ text }) => text).join('');
     const output = COLUMNS
       ? marked('  ', `${terminalScreen(written, Number(COLUMNS)).join('\n').trimEnd()}\n`)
       : pieces.flatMap(({ mark, text }) => marked(mark, text));
-    return [...output, ...(code === 0 ? [] : [`[exit ${code}]`])];
+    const unasked = left.map((answer) => `${fault} no question for the answer ${answer}]`);
+    return [...output, ...unasked, ...(code === 0 ? [] : [`[exit ${code}]`])];
   };
   return async ([name = '', ...words], env, answers) => {
     const [first = ''] = words;
@@ -185,7 +194,7 @@ function runner(service: TestService, folder: string): Run {
       service.clock.advance(Number(first) * 1000);
       return [];
     }
-    if (!/^[A-Z]+$/.test(name)) throw new Error(`A transcript cannot run ${name} ${first}`);
+    if (!/^[A-Z]+$/.test(name)) return [`${fault} a transcript cannot run ${name} ${first}]`];
     const key = env.SIGNAGE_TOKEN ?? (first.startsWith('/v1/') ? adminToken : undefined);
     const body = words.length > 1 ? words.slice(1).join(' ') : undefined;
     const answer = await service.send(name, first, { ...(key && { key }), body });
@@ -201,20 +210,23 @@ export async function replay(transcript: string): Promise<string> {
   const run = runner(service, folder);
   const values = new Placeholders();
   values.add('url', service.url);
+  values.add('host', new URL(service.url).host);
   values.add('folder', folder);
   values.add('platform token', adminToken);
-  for (const role of ['viewer', 'operator', 'admin']) {
+  for (const role of ['viewer', 'installer', 'operator', 'admin']) {
     const name = `${role} token`;
     if (transcript.includes(`<${name}>`)) values.add(name, await service.token(role));
-  }
-  for (let at = 0; at < files.length; at += 2) {
-    await writeFile(join(folder, files[at] ?? ''), files[at + 1] ?? '', { mode: 0o600 });
   }
   const before = process.cwd();
   process.chdir(folder);
   try {
     const parts: string[] = [];
     for (const { above, command, answers } of steps) {
+      // Each time, because a file may name a value of an earlier output.
+      for (let at = 0; at < files.length; at += 2) {
+        const content = values.fill(files[at + 1] ?? '');
+        await writeFile(join(folder, files[at] ?? ''), content, { mode: 0o600 });
+      }
       const filled = values.fill(command);
       // The body of a request keeps its quotes.
       const isRequest = /^(?:\w+=\S+ )*[A-Z]+ \//.test(filled);
@@ -222,7 +234,7 @@ export async function replay(transcript: string): Promise<string> {
       const start = words.findIndex((word) => !/^[A-Z_]+=/.test(word));
       const env = Object.fromEntries(words.slice(0, start).map((word) => word.split(/=(.*)/s)));
       const output = await run(words.slice(start), env, answers);
-      const typed = answers.map((answer) => `> ${answer}`);
+      const typed = answers.map((answer) => `> ${answer}`.trimEnd());
       const shown = values.mask(output.join('\n'));
       parts.push([...above, `$ ${command}`, ...typed, ...(shown ? [shown] : [])].join('\n'));
     }

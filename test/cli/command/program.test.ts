@@ -31,23 +31,6 @@ describe('signage', () => {
     expect(err).toContain('Usage: signage');
   });
 
-  it.each([
-    [['srve'], 'Did you mean serve?'],
-    [['serve', '--prot', '1'], 'Did you mean --port?'],
-    [['simulate', '--cuont', '1'], 'Did you mean --count?'],
-  ])('%j is a usage error with a suggestion', async (argv, suggestion) => {
-    const { code, out, err } = await run(...argv);
-    expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toContain(suggestion);
-  });
-
-  it.each([[['serve', 'now']], [['simulate', 'a', 'b']], [['serve', '--port']]])(
-    '%j is a usage error',
-    async (argv) => {
-      expect((await run(...argv)).code).toBe(2);
-    },
-  );
-
   it('removes its signal handlers at the end', async () => {
     const { io } = await run('--help');
     expect([io.signal('SIGINT'), io.signal('SIGTERM'), io.signal('SIGHUP')]).toEqual([

@@ -1,24 +1,15 @@
 // signage api.
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
 import type { TestService } from '../../support/service.ts';
 import { json, raw, stubService } from '../../support/stub-service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type Cli, runCli, startCli } from '../run-cli.ts';
 
 let cli: Cli;
 let service: TestService<Clock>;
-let as: (role: string) => Promise<Cli>;
 beforeAll(async () => {
-  ({ cli, service, as } = await startCli());
+  ({ cli, service } = await startCli());
 });
-
-const venueNames = async () =>
-  (await service.manage('GET', '/v1/venues?limit=200')).body.items.map(
-    ({ name }: { name: string }) => name,
-  );
 
 async function stubbed(args: string[], ...answers: Parameters<typeof stubService>) {
   const stub = await stubService(...answers);
@@ -30,65 +21,6 @@ async function stubbed(args: string[], ...answers: Parameters<typeof stubService
 }
 
 describe('signage api', () => {
-  it('prints the answer as JSON; accepts methods in any case and paths without a leading slash', async () => {
-    const me = (await service.manage('GET', '/v1/me')).body;
-    for (const [method, path] of [
-      ['GET', '/v1/me'],
-      ['get', 'v1/me'],
-    ] as const) {
-      expect(await cli(['api', method, path])).toMatchObject({ code: 0, json: me, stderr: '' });
-    }
-    expect((await cli(['api', 'GET', '/v1/me', '--jq', '.role'])).stdout).toBe('platform\n');
-    expect((await cli(['api', 'GET', '/openapi.json', '--jq', '.openapi'])).stdout).toMatch(
-      /^3\.1/,
-    );
-  });
-
-  it('-f sends a body from a file or stdin, JSON or YAML; an empty answer prints nothing', async () => {
-    const file = join(await temporaryFolder(), 'venue.yaml');
-    await writeFile(file, 'name: From YAML\nlabels: { floor: "2" }\n');
-    expect((await cli(['api', 'POST', '/v1/venues', '-f', file])).json).toMatchObject({
-      name: 'From YAML',
-      labels: { floor: '2' },
-    });
-    const { json: made } = await cli(['api', 'POST', '/v1/venues', '-f', '-'], {
-      stdin: '{"name": "Piped"}',
-    });
-    expect(made.name).toBe('Piped');
-    expect(
-      (
-        await cli(['api', 'PATCH', `/v1/venues/${made.id}`, '-f', '-'], {
-          stdin: '{"name": "Renamed"}',
-        })
-      ).json.name,
-    ).toBe('Renamed');
-    expect(await cli(['api', 'DELETE', `/v1/venues/${made.id}`])).toMatchObject({
-      code: 0,
-      stdout: '',
-      stderr: '',
-    });
-    expect(await venueNames()).not.toContain('Renamed');
-  });
-
-  it('changes nothing under --dry-run, but reads', async () => {
-    const run = await cli(['api', 'POST', '/v1/venues', '-f', '-', '--dry-run', '-o', 'json'], {
-      stdin: '{"name": "Dry"}',
-    });
-    expect(run.json).toEqual([{ method: 'POST', path: '/v1/venues', body: { name: 'Dry' } }]);
-    expect(await venueNames()).not.toContain('Dry');
-    expect((await cli(['api', 'GET', '/v1/me', '--dry-run'])).json).toMatchObject({
-      role: 'platform',
-    });
-  });
-
-  it('acts in the tenant of --tenant', async () => {
-    const { json: tenant } = await cli(['tenant', 'create', '--name', 'Other', '-o', 'json']);
-    expect((await cli(['api', 'GET', '/v1/me', '--tenant', 'Other'])).json).toMatchObject({
-      tenantId: tenant.id,
-    });
-    expect((await cli(['tenant', 'delete', 'Other', '--yes'])).code).toBe(0);
-  });
-
   it('-i shows status and headers on stderr; stdout stays JSON', async () => {
     const run = await cli(['api', 'GET', '/v1/me', '-i']);
     expect(run.json).toMatchObject({ role: 'platform' });
@@ -109,44 +41,10 @@ describe('signage api', () => {
     expect(run.stderr).not.toContain(run.json.code);
   });
 
-  it('exits with 3, 4, 5 and 6 like all commands; -o json adds the problem document', async () => {
-    await service.venue({ name: 'There' });
-    expect((await cli(['api', 'GET', '/v1/nothing'])).code).toBe(3);
-    expect(
-      (
-        await (
-          await as('viewer')
-        )(['api', 'POST', '/v1/venues', '-f', '-'], { stdin: '{"name":"x"}' })
-      ).code,
-    ).toBe(4);
-    expect(
-      (await cli(['api', 'POST', '/v1/venues', '-f', '-'], { stdin: '{"name":"there"}' })).code,
-    ).toBe(5);
-    const invalid = await cli(['api', 'POST', '/v1/venues', '-f', '-', '-o', 'json'], {
-      stdin: '{"nam":"x"}',
-    });
-    expect(invalid).toMatchObject({ code: 6, stdout: '' });
-    expect(JSON.parse(invalid.stderr)).toMatchObject({ status: 400, code: 'invalid_request' });
-    expect((await cli(['api', 'POST', '/v1/venues', '-f', '-'], { stdin: '{"name"' })).code).toBe(
-      6,
-    );
-  });
-
-  it.each([
-    [['HEAD', '/v1/me'], 'GET, POST'],
-    [['GET'], 'path'],
-    [['GET', 'https://elsewhere.example/v1/me'], '--url'],
-    [['GET', '/v1/venues?search=a b'], '%20'],
-    [['GET', '/v1/venues#top'], 'percent-encoded'],
-    [['GET', '/v1/venues?search=ü'], 'percent-encoded'],
-    [['GET', '/v1/me\r\nX-Other: 1'], 'percent-encoded'],
-    [['GET', '/v1/venues', '-f', '-'], 'no body'],
-    [['POST', '/v1/venues', '--paginate'], 'GET'],
-    [['POST', '/v1/venues', '-f', '/nowhere/file'], 'No such file: /nowhere/file.'],
-  ])('2 for %j', async (args, says) => {
-    const run = await cli(['api', ...args], { stdin: '{}' });
+  it('2 for a path with a line break, which could add a header', async () => {
+    const run = await cli(['api', 'GET', '/v1/me\r\nX-Other: 1']);
     expect(run).toMatchObject({ code: 2, stdout: '' });
-    expect(run.stderr).toContain(says);
+    expect(run.stderr).toContain('percent-encoded');
   });
 
   it.each(['//elsewhere.example/v1/me', '@elsewhere.example/', '.elsewhere.example/', ':1/'])(
@@ -172,23 +70,11 @@ describe('signage api --paginate', () => {
       (await cli(['api', 'GET', '/v1/venues?search=page', '--paginate', '-o', 'name'])).stdout,
     ).toBe('Page 0\nPage 1\nPage 2\nPage 3\nPage 4\n');
     expect(
-      (
-        await cli([
-          'api',
-          'GET',
-          '/v1/venues?search=page',
-          '--paginate',
-          '-o',
-          'table',
-          '--fields',
-          'name',
-        ])
-      ).stdout,
+      (await cli('api GET "/v1/venues?search=page" --paginate -o table --fields name')).stdout,
     ).toBe('NAME\nPage 0\nPage 1\nPage 2\nPage 3\nPage 4\n');
   });
 
-  it('2 for an answer that is not a list, 7 for a list that never ends', async () => {
-    expect((await cli(['api', 'GET', '/v1/me', '--paginate'])).code).toBe(2);
+  it('7 for a list that never ends', async () => {
     const { run, heard } = await stubbed(
       ['GET', '/v1/x', '--paginate'],
       json(200, { items: [], nextCursor: 'same' }),

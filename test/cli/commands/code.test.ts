@@ -1,6 +1,5 @@
-// signage code create, status, cancel.
+// signage code status --wait, claim and offer.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { groupedCode, readClaim, readCode } from '../../../src/cli/options/pairing-code.ts';
 import type { Clock } from '../../../src/domain/clock.ts';
 import type { FakeIo } from '../../support/fake-io.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -14,117 +13,7 @@ beforeAll(async () => {
   ({ cli, service } = await startCli());
 });
 
-const status = async (code: string) =>
-  (await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`)).body.status;
-const grouped = (code: string) => `${code.slice(0, 4)} ${code.slice(4)}`;
-
-describe('spelling of pairing codes', () => {
-  it.each([
-    'ABCD2345',
-    'abcd2345',
-    'ABCD 2345',
-    'abcd-2345',
-    ' Ab cd–23 45\n',
-    'ABCD‑2345',
-    'A.B.C.D.2345',
-  ])('%j is read as ABCD2345', (text) => {
-    expect(readCode(text)).toBe('ABCD2345');
-  });
-
-  it.each(['', 'ABCD234', 'ABCD23456', 'ABCD/345', '../../me', 'ABCDÄ345', 'ABCDſ345'])(
-    '%j is rejected, and not repeated in the message',
-    (text) => {
-      expect(() => readCode(text)).toThrow(/8 letters and digits/);
-      expect(() => readCode(text)).not.toThrow(text || /""/);
-    },
-  );
-
-  it.each(['K7Q2MX', 'k7q2-mx', 'K7Q 2MX', ' k7 q2 mx\n'])('%j is the claim K7Q2MX', (text) => {
-    expect(readClaim(text)).toBe('K7Q2MX');
-  });
-
-  it.each(['', 'K7Q2M', '../../me', 'K7Q2MÄ'])('%j is not a claim', (text) => {
-    expect(() => readClaim(text)).toThrow(/6 letters and digits/);
-  });
-
-  it('is shown in two groups', () => {
-    expect(groupedCode('K7Q2MX')).toBe('K7Q 2MX');
-    expect(groupedCode('ABCD2345')).toBe('ABCD 2345');
-    expect(groupedCode('\u001b[2J')).toBe('\u001b[2J');
-  });
-});
-
-describe('signage code create', () => {
-  it('creates a code: plain in JSON, in two groups in the table', async () => {
-    const venue = await service.venue({ name: 'Lobby' });
-    await service.screen({ venueId: venue.id, name: 'Main' });
-    const { code, json } = await cli(['code', 'create', 'Lobby/Main', '-o', 'json']);
-    expect(code).toBe(0);
-    expect(json).toMatchObject({
-      code: expect.stringMatching(/^[A-Z2-9]{8}$/),
-      status: 'pending',
-      expiresInSeconds: expect.any(Number),
-    });
-    expect(await status(json.code)).toBe('pending');
-    expect((await cli(['code', 'create', 'Lobby/Main'])).stdout).toMatch(
-      /^Code +[A-Z2-9]{4} [A-Z2-9]{4}\nScreen +Lobby\/Main\nStatus +pending\n/,
-    );
-    expect((await cli(['code', 'create', 'Lobby/Main', '-o', 'name'])).stdout).toMatch(
-      /^[A-Z2-9]{8}\n$/,
-    );
-    expect((await cli(['code', 'create', 'Lobby/Main', '-o', 'csv'])).stdout).toMatch(
-      /\r\n[A-Z2-9]{8},Lobby\/Main,pending,/,
-    );
-  });
-
-  it('5 for a screen that has a device, with the next command', async () => {
-    const tv = await service.tv();
-    const bound = await cli(['code', 'create', tv.screenId]);
-    expect(bound.code).toBe(5);
-    expect(bound.stderr).toContain(`signage device revoke ${tv.screenId}`);
-  });
-});
-
 describe('signage code status', () => {
-  it('accepts any spelling, also as two words', async () => {
-    const { code } = await service.code();
-    const spellings = [
-      [code],
-      [code.toLowerCase()],
-      [grouped(code)],
-      grouped(code).toLowerCase().split(' '),
-      [grouped(code).replace(' ', '-')],
-    ];
-    for (const words of spellings)
-      expect(
-        (await cli(['code', 'status', ...words, '-o', 'json'])).json.code,
-        words.join('|'),
-      ).toBe(code);
-    expect(
-      (await cli(['code', 'status', '-', '-o', 'json'], { stdin: `${grouped(code)}\n` })).json.code,
-    ).toBe(code);
-    expect((await cli(['code', 'status', code])).stdout).toContain(`${grouped(code)}\n`);
-  });
-
-  it('shows the device that used the code', async () => {
-    const tv = await service.tv();
-    expect((await cli(['code', 'status', tv.code, '-o', 'json'])).json).toMatchObject({
-      status: 'used',
-      deviceId: tv.deviceId,
-      screenId: tv.screenId,
-    });
-  });
-
-  it('3 for an unknown code, 2 for an invalid one; the message repeats neither', async () => {
-    const unknown = await cli(['code', 'status', 'ZZZZ', '2222']);
-    expect(unknown.code).toBe(3);
-    expect(unknown.stderr).not.toMatch(/ZZZZ/i);
-    const none = await cli(['code', 'status', 'ZZZZ-222']);
-    expect(none.code).toBe(2);
-    expect(none.stderr).not.toContain('ZZZZ');
-    expect((await cli(['code', 'status', '-'], { tty: true })).code).toBe(2);
-  });
-
   it('--wait returns when a TV has used the code', async () => {
     const { code } = await service.code();
     const waiting = cli(['code', 'status', code, '--wait', '-o', 'json']);
@@ -212,36 +101,6 @@ describe('signage code status', () => {
   });
 });
 
-describe('signage code cancel', () => {
-  it('cancels a pending code, with empty stdout and a note without the code', async () => {
-    const { code } = await service.code();
-    const run = await cli(['code', 'cancel', ...grouped(code).toLowerCase().split(' ')]);
-    expect(run).toMatchObject({ code: 0, stdout: '', stderr: 'Cancelled the code.\n' });
-    expect(await status(code)).toBe('cancelled');
-  });
-
-  it('changes nothing under --dry-run', async () => {
-    const { code } = await service.code();
-    expect((await cli(['code', 'cancel', '-', '--dry-run'], { stdin: code })).code).toBe(0);
-    expect(await status(code)).toBe('pending');
-  });
-
-  it('5 for a finished code', async () => {
-    expect((await cli(['code', 'cancel', (await service.tv()).code])).code).toBe(5);
-  });
-});
-
-describe('signage code get', () => {
-  it('is signage code status', async () => {
-    const { service, cli } = await startCli();
-    const { venueId } = await service.tv();
-    const { id } = await service.screen({ venueId });
-    const { code } = await service.code(id);
-    const run = await cli(['code', 'get', code, '-o', 'json']);
-    expect(run).toMatchObject({ code: 0, json: { status: 'pending', screenId: id } });
-  });
-});
-
 describe('signage code claim and code offer', () => {
   const makeClaim = async () =>
     (await service.send('POST', '/devices/claims', { body: { deviceInfo: { model: 'QM55C' } } }))
@@ -260,12 +119,5 @@ describe('signage code claim and code offer', () => {
     expect(body.pairingCode).toBe(offered.json.code);
     const again = await cli(['code', 'offer', screen.id, claim]);
     expect(again).toMatchObject({ code: 5, stderr: expect.stringContaining('new claim') });
-  });
-
-  it('3 for an unknown claim, 2 for a pairing code', async () => {
-    const unknown = await cli(['code', 'claim', '000000']);
-    expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('shows now') });
-    const code = await cli(['code', 'claim', 'ABCD2345']);
-    expect(code).toMatchObject({ code: 2, stderr: expect.stringContaining('typed on the TV') });
   });
 });

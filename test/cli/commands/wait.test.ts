@@ -34,17 +34,7 @@ describe('signage wait screen', () => {
 
   it('waits until a TV has registered, and until it is revoked', async () => {
     const { name, screen } = await screenOf();
-    const waiting = cli([
-      'wait',
-      'screen',
-      name,
-      '--for',
-      'active',
-      '--timeout',
-      '20s',
-      '-o',
-      'json',
-    ]);
+    const waiting = cli(`wait screen '${name}' --for active --timeout 20s -o json`);
     await soon();
     const tv = await service.tv(screen.id);
     expect(await waiting).toMatchObject({
@@ -108,17 +98,7 @@ describe('signage wait screen', () => {
 describe('signage wait device', () => {
   it('waits for the device of a screen that has none yet', async () => {
     const { name, screen } = await screenOf();
-    const waiting = cli([
-      'wait',
-      'device',
-      name,
-      '--for',
-      'online',
-      '--timeout',
-      '20s',
-      '-o',
-      'json',
-    ]);
+    const waiting = cli(`wait device '${name}' --for online --timeout 20s -o json`);
     await soon();
     const { deviceId } = await service.tv(screen.id);
     expect(await waiting).toMatchObject({ code: 0, json: { id: deviceId, online: true } });
@@ -168,14 +148,5 @@ describe('signage wait device', () => {
   it('3 for an unknown device', async () => {
     expect((await cli(['wait', 'device', 'Nowhere'])).code).toBe(3);
     expect((await cli(['wait', 'device', randomUUID()])).code).toBe(3);
-  });
-});
-
-describe('signage screen wait', () => {
-  it('is signage wait screen', async () => {
-    const { service, cli } = await startCli();
-    const { screenId } = await service.tv();
-    const run = await cli(['screen', 'wait', screenId, '-o', 'json']);
-    expect(run).toMatchObject({ code: 0, json: { id: screenId, state: 'active' } });
   });
 });

@@ -332,15 +332,7 @@ describe('signage data repair', () => {
     await truncate(document, 10);
     await cp(own, former, { recursive: true });
     const into = join(await temporaryFolder(), 'new');
-    const { code, json, stderr } = await runCli([
-      'data',
-      'repair',
-      own,
-      '--into',
-      into,
-      '-o',
-      'json',
-    ]);
+    const { code, json, stderr } = await runCli(`data repair ${own} --into ${into} -o json`);
     expect(code, stderr).toBe(0);
     expect(json).toContainEqual({
       file: document.slice(own.length + 1),

@@ -84,21 +84,3 @@ describe.each(['a service', 'a service of an earlier version'])('--selector with
     expect(ndjson).toMatchObject([{ method: 'PATCH' }]);
   });
 });
-
-describe('a malformed --selector', () => {
-  it('2 naming the column, before any request', async () => {
-    const heard = older.heard.length;
-    for (const noun of ['screen', 'device']) {
-      const { code, stdout, stderr } = await cliOf(
-        older,
-        adminToken,
-      )([noun, 'list', '--selector', 'role=menu,city in Accra']);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(stderr).toContain(
-        '--selector "role=menu,city in Accra": column 19: expected "(" before "Accra"',
-      );
-      expect(stderr).toContain('For example: --selector');
-    }
-    expect(older.heard).toHaveLength(heard);
-  });
-});

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { junitXml } from '../../../src/cli/output/junit.ts';
-import { startCli } from '../run-cli.ts';
 
 it('escapes what XML and terminals would interpret', () => {
   const failure = 'seen: <b title="x">&amp;</b>\u001b[2J\u0000';
@@ -11,12 +10,4 @@ it('escapes what XML and terminals would interpret', () => {
 </testsuite>
 `,
   );
-});
-
-it('2 for -o junit of records that are not checks', async () => {
-  const { cli } = await startCli();
-  const { code, stdout, stderr } = await cli(['venue', 'list', '-o', 'junit']);
-  expect(code).toBe(2);
-  expect(stdout).toBe('');
-  expect(stderr).toContain('-o junit works only with conformance');
 });

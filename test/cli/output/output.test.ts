@@ -42,23 +42,6 @@ const list = (items: object[], ...argv: string[]) =>
 const get = (item: object, ...argv: string[]) => run(['venue', 'get', id, ...argv], item);
 
 describe('-o', () => {
-  it('json is the data of the service: a list as an array, a record as an object', async () => {
-    expect((await list([plain, plain], '-o', 'json')).json).toEqual([plain, plain]);
-    expect((await get(plain, '-o', 'json')).json).toEqual(plain);
-    expect((await get(plain, '-o', 'json')).stdout).toBe(`${JSON.stringify(plain, null, 2)}\n`);
-  });
-
-  it('ndjson has one record per line', async () => {
-    const { stdout, ndjson } = await list([plain, plain], '-o', 'ndjson');
-    expect(ndjson).toEqual([plain, plain]);
-    expect(stdout).toBe(`${JSON.stringify(plain)}\n`.repeat(2));
-  });
-
-  it('yaml is the data of the service', async () => {
-    expect(parse((await list([plain, plain], '-o', 'yaml')).stdout)).toEqual([plain, plain]);
-    expect(parse((await get(plain, '-o', 'yaml')).stdout)).toEqual(plain);
-  });
-
   it('csv follows RFC 4180', async () => {
     const { stdout } = await list([plain], '-o', 'csv');
     expect(stdout).toBe(
@@ -116,13 +99,31 @@ describe('-o', () => {
     expect((await run(['venue', 'list'], page, { env })).stdout).toMatch(/^NAME /);
   });
 
-  it.each([['-o'], ['-o', 'xml'], ['-o', 'name', '--fields', 'id'], ['-o', 'csv', '--jq', '.']])(
-    '2 for %j %j',
-    async (...argv) => {
-      const { code, stdout } = await list([plain], ...argv);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    },
-  );
+  it('wide is not cut to the width of a terminal', async () => {
+    const page = { items: [plain], nextCursor: null };
+    const { stdout } = await run(['venue', 'list', '-o', 'wide'], page, { tty: true, columns: 60 });
+    expect(stdout).toContain(id);
+    expect(stdout).not.toContain('…');
+  });
+
+  it('json and ndjson are the data of the service, from all pages or up to --limit', async () => {
+    const items = Array.from({ length: 200 }, () => plain);
+    const pages = [
+      json(200, { items, nextCursor: 'x' }),
+      json(200, { items: [plain, plain], nextCursor: null }),
+    ];
+    const listed = (argv: string) => {
+      stub.answers.splice(0, Infinity, ...pages);
+      stub.heard.length = 0;
+      return runCli(argv, { env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' } });
+    };
+    expect((await listed('venue list -o ndjson --limit 201')).ndjson).toEqual([...items, plain]);
+    expect((await listed('venue list -o json')).json).toEqual([...items, plain, plain]);
+    expect(stub.heard.map(({ url }) => url)).toEqual([
+      '/v1/venues?limit=200',
+      '/v1/venues?limit=200&cursor=x',
+    ]);
+  });
 
   it('may precede the noun', async () => {
     const { json: result } = await run(
@@ -131,79 +132,6 @@ describe('-o', () => {
       { env: { SIGNAGE_TOKEN: 'mak_x' } },
     );
     expect(result).toEqual(plain);
-  });
-});
-
-describe('--fields', () => {
-  it.each<[string, object]>([
-    ['id,labels.floor', { id, labels: { floor: '2' } }],
-    ['labels', { labels: { floor: '2' } }],
-    ['labels.nowhere,timezone', { labels: { nowhere: null }, timezone: null }],
-    ['name , id', { name: 'Lobby', id }],
-    ['id,id.x', { id }],
-  ])('picks %s', async (fields, picked) => {
-    expect((await get(plain, '-o', 'json', '--fields', fields)).json).toEqual(picked);
-    expect((await list([plain], '-o', 'ndjson', '--fields', fields)).ndjson).toEqual([picked]);
-  });
-
-  it('are the columns of tables and CSV', async () => {
-    expect((await list([plain], '--fields', 'labels.floor,name')).stdout).toBe(
-      'LABELS.FLOOR  NAME\n2             Lobby\n',
-    );
-    expect((await list([plain], '-o', 'csv', '--fields', 'labels.floor,name')).stdout).toBe(
-      'labels.floor,name\r\n2,Lobby\r\n',
-    );
-  });
-
-  it.each(['', 'id,', 'labels..floor', 'nothing', 'constructor', '__proto__.x'])(
-    '2 for "%s"',
-    async (fields) => {
-      const { code, stdout } = await list([plain], '-o', 'json', '--fields', fields);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    },
-  );
-});
-
-describe('--jq', () => {
-  it.each<[string[], string]>([
-    [['.[].name'], 'Lobby\nLobby\n'],
-    [['length'], '2\n'],
-    [['.[0].labels'], '{"floor":"2"}\n'],
-    [['.[] | select(.name == "x")'], ''],
-    [['-o', 'ndjson', '.name'], 'Lobby\nLobby\n'],
-    [['--fields', 'id', '.[0] | keys'], '["id"]\n'],
-    [['-1'], '-1\n'],
-    [['.[0].id # the first'], `${id}\n`],
-    [['[.[].name] | @tsv'], 'Lobby\tLobby\n'],
-  ])('evaluates %j', async (argv, output) => {
-    const { code, stdout, stderr } = await list(
-      [plain, plain],
-      ...argv.slice(0, -1),
-      `--jq=${argv.at(-1)}`,
-    );
-    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: output, stderr: '' });
-  });
-
-  const incomplete = 'the expression is incomplete, or has an extra bracket';
-  it.each([
-    ['.[', incomplete],
-    ['', incomplete],
-    ['.)', incomplete],
-    ['nonsense', 'nonsense/0 is not defined'],
-    ['.name', 'Cannot index array with string ("name")'],
-    ['error("no")', 'no'],
-    ['error("")', 'the expression ended with an error without a message'],
-    ['error("\\(1,2)" * 300)', expect.stringMatching(/^.{200}…$/)],
-  ])('2 for %j, with the reason', async (expression, reason) => {
-    const { code, stdout, stderr } = await list([plain], '--jq', expression);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    const [, said] = /^signage: --jq failed: (.+)\.\n$/.exec(stderr) ?? [];
-    expect(said).toEqual(reason);
-  });
-
-  it('cannot read the environment or files', async () => {
-    expect((await list([plain], '--jq', 'env | tostring')).stdout).not.toContain('SIGNAGE');
-    expect((await list([plain], '--jq', 'input_filename')).stdout).not.toContain(process.cwd());
   });
 });
 
