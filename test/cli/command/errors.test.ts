@@ -147,6 +147,10 @@ describe('--verbose', () => {
       '/v1/devices/provisioning-codes/…/status?x= ',
     ],
     ['/v1/devices/provisioning-codes/%41BCD%32345', '/v1/devices/provisioning-codes/…'],
+    [
+      '/v1/screens?search=/provisioning-codes/ABCD2345&x=/provisioning-codes/ABCD2345',
+      '/v1/screens?search=/provisioning-codes/…/provisioning-codes/…',
+    ],
     ['/v1/venues?name=%6dak%5Fabc%zz', '/v1/venues?name=mak_…%zz'],
   ])('%s is shown as %s', (path, shown) => {
     expect(shownPath(path)).toBe(shown);

@@ -51,7 +51,6 @@ describe.each(commands)('signage $name', ({ name: called, spec }) => {
     for (const { flags, help } of settings)
       expect(oneLine(stdout)).toContain(`${flags} ${oneLine(help)}`);
     expect(stdout.split('\nExamples:\n')[1]).toContain(`signage ${called}`);
-    expect(await runCli(['help', ...words])).toMatchObject({ code: 0, stdout });
   });
 
   it('is suggested for a mistyped name', async () => {
@@ -60,15 +59,27 @@ describe.each(commands)('signage $name', ({ name: called, spec }) => {
   });
 
   it('suggests the right option for a mistyped one', async () => {
-    const settings = [spec.options ?? {}, ...Object.values(commonOptionsOf(spec))].flatMap(
-      (group) => Object.values(group),
-    );
-    for (const { flags } of settings) {
+    for (const { flags } of Object.values(spec.options ?? {})) {
       const long = /--[\w-]+/.exec(flags)?.[0];
       if (long === undefined) continue;
       await expectSuggestion([...words, mistyped(long)], long);
     }
   });
+});
+
+it.each(['venue delete', 'login'])('signage help %s is its --help', async (words) => {
+  const { stdout } = await runCli(`${words} --help`);
+  expect(await runCli(`help ${words}`)).toMatchObject({ code: 0, stdout });
+});
+
+it('the right shared option is suggested for a mistyped one', async () => {
+  const { spec } = commands.find(({ name }) => name === 'venue delete')!;
+  for (const group of Object.values(commonOptionsOf(spec))) {
+    for (const { flags } of Object.values(group)) {
+      const long = /--[\w-]+/.exec(flags)![0];
+      await expectSuggestion(['venue', 'delete', mistyped(long)], long);
+    }
+  }
 });
 
 describe.each(Object.entries(nouns))('signage %s', (name, summary) => {

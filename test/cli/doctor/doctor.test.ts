@@ -66,15 +66,12 @@ describe('signage doctor', () => {
       expect(line.length).toBeLessThanOrEqual(columns);
   });
 
-  it.each(['table', 'wide', 'csv', 'yaml', 'ndjson', 'name'])(
-    'shows the rows as %s',
-    async (format) => {
-      const { code, stdout } = await cli(['doctor', '-o', format]);
-      expect(code).toBe(0);
-      expect(stdout).toMatch(/credential/);
-      expect(stdout).toMatch(/ok/);
-    },
-  );
+  it.each(['table', 'csv', 'name'])('shows the rows as %s', async (format) => {
+    const { code, stdout } = await cli(['doctor', '-o', format]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/credential/);
+    expect(stdout).toMatch(/ok/);
+  });
 
   it('works with the role viewer', async () => {
     const run = await (await as('viewer'))(['doctor', '-o', 'json']);
