@@ -60,10 +60,6 @@ describe('signage data backup', () => {
     expect(stderr).toContain(`--out needs a new file, and ${file}.partial exists.`);
   });
 
-  it('2 for a missing folder', async () => {
-    expect((await cli(['data', 'backup', '--out', join(folder, 'no', 'such.tar')])).code).toBe(2);
-  });
-
   it('-o sets the format of the result', async () => {
     const file = join(folder, 'monday.tar');
     const { code, json } = await cli(['data', 'backup', '--out', file, '-o', 'json']);
@@ -79,17 +75,6 @@ describe('signage data backup', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toContain(`use --out ${file}`);
     expect((await stat(file)).size).toBeGreaterThan(0);
-  });
-
-  it('2 for an unknown format, and creates no file', async () => {
-    const file = join(folder, 'wednesday.tar');
-    expect((await cli(['data', 'backup', '--out', file, '-o', 'jsn'])).code).toBe(2);
-    await expect(stat(file)).rejects.toThrow('ENOENT');
-  });
-
-  it('2 without --out', async () => {
-    const { code, stderr } = await cli(['data', 'backup']);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('--out')]);
   });
 
   it('4 for a tenant token, and creates no file', async () => {
@@ -271,10 +256,6 @@ describe('signage data restore', () => {
     const full = await restoreTo(file, folder);
     expect([full.code, full.stderr]).toEqual([5, expect.stringContaining('is not empty')]);
   });
-
-  it('2 for a file that cannot be read', async () => {
-    expect((await restoreTo(join(folder, 'none.tar'), join(folder, 'x'))).code).toBe(2);
-  });
 });
 
 /** Returns the data folder of a stopped service, and a screen document in it. */
@@ -317,11 +298,6 @@ describe('signage data check', () => {
   it('5 for a folder in use, with a hint', async () => {
     const { code, stderr } = await runCli(['data', 'check', data]);
     expect([code, stderr]).toEqual([5, expect.stringContaining('signage data backup')]);
-  });
-
-  it('2 for a folder that is not a data folder', async () => {
-    const { code, stderr } = await runCli(['data', 'check', await temporaryFolder()]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('is not a data folder')]);
   });
 });
 

@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/domain/clock.ts';
 import { item } from '../../support/content.ts';
 import { adminToken, startService, type TestService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { type Cli, cliOf, startCli } from '../run-cli.ts';
+import { type Cli, cliOf } from '../run-cli.ts';
 
 let service: TestService<typeof systemClock>;
 let cli: Cli;
@@ -124,33 +124,6 @@ describe('signage playlist mirror --repair', () => {
     );
     await settled();
     expect((await mirror('--check')).code).toBe(0);
-  });
-});
-
-describe('signage playlist mirror', () => {
-  it.each([
-    [['--check', '--repair'], '--check or --repair'],
-    [['--repair', '--venue', 'Lobby'], '--venue and --state work only with --check'],
-    [['--repair', '--state', 'ok'], '--venue and --state work only with --check'],
-    [['--state', 'good'], '--state must be one of'],
-  ])('2 for %j', async (argv, message) => {
-    expect(await mirror(...argv)).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringContaining(message),
-    });
-  });
-
-  it('5 without an object store, with a hint', async () => {
-    const without = await startCli();
-    const { code, stderr } = await without.cli(['playlist', 'mirror']);
-    expect(code).toBe(5);
-    expect(stderr).toContain('start it with --object-store');
-  });
-
-  it('4 for an insufficient token', async () => {
-    const viewer = cliOf(service, await service.token('viewer'));
-    expect((await viewer(['playlist', 'mirror'])).code).toBe(4);
   });
 });
 

@@ -239,22 +239,4 @@ describe('signage playlist publish --staged', () => {
     expect([other.code, other.stdout]).toEqual([2, '']);
     expect(other.stderr).toContain('belongs to the publication of another playlist');
   });
-
-  it.each([
-    ['no state file', ['--staged', '5%,100%'], /--staged needs --state/],
-    ['a last stage under 100%', ['--staged', '5%,25%', '--state', 'x'], /end with 100%/],
-    ['falling percentages', ['--staged', '25%,5%,100%', '--state', 'x'], /ascending/],
-    ['no percentages', ['--staged', '5,100', '--state', 'x'], /such as 5%,25%,100%/],
-    ['another limit', ['--staged', '100%', '--state', 'x', '--stop-on', 'sad>1%'], /not "sad>1%"/],
-    ['a rollback without limits', ['--staged', '100%', '--state', 'x', '--rollback'], /--stop-on/],
-    ['limits without stages', ['--stop-on', 'errors>1%'], /--stop-on needs --staged/],
-    ['a state file without stages', ['--state', 'x'], /--state needs --staged/],
-  ])('2 with %s', async (_, options, message) => {
-    const stdin = JSON.stringify([media('new')]);
-    const run = await cli(['playlist', 'publish', '--venue', 'x', '-f', '-', ...options], {
-      stdin,
-    });
-    expect([run.code, run.stdout]).toEqual([2, '']);
-    expect(run.stderr).toMatch(message);
-  });
 });
