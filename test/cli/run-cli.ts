@@ -43,7 +43,7 @@ async function press(io: FakeIo, keys: CliOptions['keys'] = []): Promise<void> {
 }
 
 /** The words of a command line, or the line itself with quotes as in a shell. */
-export type CommandLine = string | readonly string[];
+type CommandLine = string | readonly string[];
 
 /**
  * Runs one command line with only the given environment. Its configuration folder is empty, unless

@@ -10,11 +10,15 @@ const transcripts = readdirSync(folder, { encoding: 'utf8', recursive: true })
   .sort();
 
 describe('The commands print what the transcript shows (after a change, run with -u):', () => {
-  it.each(transcripts)('test/cli/%s', async (path) => {
-    const file = folder + path;
-    const now = await replay(await readFile(file, 'utf8'));
-    expect(now).not.toMatch(/^(?: {2}|! ).*\b(?:mak|dak|clm)_\w{8}/m);
-    await expect(now).toMatchFileSnapshot(file);
-    expect(now).not.toContain(`\n${fault}`);
-  });
+  it.each(transcripts)(
+    'test/cli/%s',
+    async (path) => {
+      const file = folder + path;
+      const now = await replay(await readFile(file, 'utf8'));
+      expect(now).not.toMatch(/^(?: {2}|! ).*\b(?:mak|dak|clm)_\w{8}/m);
+      await expect(now).toMatchFileSnapshot(file);
+      expect(now).not.toContain(`\n${fault}`);
+    },
+    180_000,
+  );
 });
