@@ -1,7 +1,7 @@
 // A transcript is a text file with commands and all that they print. It reads as documentation of
-// the command line, and is a test: `transcripts.test.ts` runs each one against a service of its own,
-// in a folder of its own, and compares. After a change, run that file with `-u`, and review the
-// difference.
+// the command line, and is a test: `transcripts.test.ts` runs each one against a service of its
+// own, in a folder of its own, and compares. After a change, run that file with `-u`, and review
+// the difference.
 //
 //   # A comment.
 //   $ signage venue create --name Lobby      a command, with the platform token
@@ -9,7 +9,7 @@
 //   ! signage: …                             stderr
 //   [exit 6]                                 the exit code, unless it is 0
 //   $ SIGNAGE_TOKEN=<viewer token> signage … another environment, here a new token of this role
-//   $ COLUMNS=60 signage venue delete Lobby  at a terminal of this width: shows the screen at the end
+//   $ COLUMNS=60 signage venue delete Lobby  at a terminal of this width: shows the screen at last
 //   > n                                      typed at the next question (`> ^C` interrupts)
 //   $ signage apply -f - < site.yaml         a file for stdin
 //   $ sleep 90                               advances the clock, which otherwise stands still
@@ -17,8 +17,8 @@
 //   $ POST /devices/register {"pairingCode":"<code 1>"}  a request to the service, here of a TV
 //   -- site.yaml --                          a file for the commands, at the end of the transcript
 //
-// Varying values and secrets are replaced by numbered placeholders, such as `<id 1>` and `<code 1>`.
-// Later commands and requests can use them.
+// Varying values and secrets are replaced by numbered placeholders, such as `<id 1>` and
+// `<code 1>`. Later commands, requests and files can use them. Waits of commands take real time.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
