@@ -1,0 +1,172 @@
+// signage device replace.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { RuntimeClient } from '../../../src/client/runtime-client.ts';
+import type { Clock } from '../../../src/domain/clock.ts';
+import { item } from '../../support/content.ts';
+import type { FakeIo } from '../../support/fake-io.ts';
+import type { TestService } from '../../support/service.ts';
+import { type Cli, startCli } from '../run-cli.ts';
+
+let cli: Cli;
+let as: (role: string) => Promise<Cli>;
+let service: TestService<Clock>;
+beforeAll(async () => {
+  ({ cli, as, service } = await startCli());
+});
+
+const get = async (path: string) => (await service.manage('GET', path)).body;
+
+/** Creates a screen with all attributes and a TV. */
+async function furnished() {
+  const venue = await service.venue();
+  const screen = await service.screen({ venueId: venue.id, name: 'Main', labels: { floor: '2' } });
+  await service.manage('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item()] });
+  await service.manage('PUT', `/v1/screens/${screen.id}/config`, { syncIntervalMinutes: 7 });
+  const tv = await service.tv(screen.id);
+  const standing = async () => {
+    const { id, labels, name } = await get(`/v1/screens/${screen.id}`);
+    return {
+      id,
+      labels,
+      name,
+      playlist: await get(`/v1/screens/${screen.id}/playlist`),
+      config: await get(`/v1/screens/${screen.id}/config`),
+    };
+  };
+  return { place: `${venue.name}/Main`, screenId: screen.id as string, old: tv, standing };
+}
+
+/** Registers the new TV as soon as the code is printed. */
+async function runTv(io: FakeIo, written = /"code":"([A-Z0-9]{8})"/) {
+  const pairingCode = (await io.until(written)).replaceAll(/[^A-Z0-9]/g, '').slice(-8);
+  const anyone = new RuntimeClient({ url: service.url });
+  const { screenId, deviceId, apiKey } = await anyone.register({
+    pairingCode,
+    deviceInfo: { model: 'New one' },
+  });
+  const tv = anyone.withKey(apiKey);
+  await tv.fetchPlaylist(screenId);
+  await tv.postEvents(screenId, [{ type: 'status', timestamp: 1_760_000_000 }]);
+  return deviceId;
+}
+
+describe('signage device replace VENUE/SCREEN', () => {
+  it('revokes the old TV with the reason, pairs the new one, and changes nothing else', async () => {
+    const { place, screenId, old, standing } = await furnished();
+    const before = await standing();
+    let newId = '';
+    const run = await cli(
+      ['device', 'replace', place, '--reason', 'Panel is broken', '--yes', '-o', 'ndjson'],
+      {
+        async during(io) {
+          newId = await runTv(io);
+        },
+      },
+    );
+    expect(run.code).toBe(0);
+    expect(run.ndjson.map(({ step }) => step)).toEqual([
+      'code',
+      'registered',
+      'playlist',
+      'event',
+      'paired',
+    ]);
+    expect(run.stderr).toContain(`The device ${old.deviceId} was revoked: Panel is broken.\n`);
+    expect(await get(`/v1/devices/${old.deviceId}`)).toMatchObject({
+      state: 'suspended',
+      suspendReason: 'Panel is broken',
+    });
+    expect(await get(`/v1/screens/${screenId}`)).toMatchObject({
+      state: 'active',
+      deviceId: newId,
+    });
+    expect(await standing()).toEqual(before);
+    expect((await old.send('GET', 'playlist')).body.code).toBe('device_key_revoked');
+  });
+
+  it('asks first, also for the reason; an empty answer records a default reason', async () => {
+    const { place, old } = await furnished();
+    const keys = [
+      [/Revoke it and pair another TV\?/, 'y\r'],
+      [/Reason \(recorded in the audit trail\):/, '\r'],
+    ] as const;
+    const run = await cli(['device', 'replace', place], {
+      tty: true,
+      keys,
+      during: async (io) => void (await runTv(io, /[A-Z2-9]{4} [A-Z2-9]{4}/)),
+    });
+    expect(run.code).toBe(0);
+    expect(run.stderr).toContain(
+      `The screen "${place}" has this TV: a device (${old.deviceId}), online`,
+    );
+    expect((await get(`/v1/devices/${old.deviceId}`)).suspendReason).toBe(
+      'Replaced by another TV (signage device replace)',
+    );
+  });
+
+  it('5 on "no", 2 without a terminal; the TV keeps playing', async () => {
+    const { place, old, screenId } = await furnished();
+    const declined = await cli(['device', 'replace', place], {
+      tty: true,
+      keys: [[/pair another TV\?/, 'n\r']],
+    });
+    expect(declined).toMatchObject({ code: 5, stdout: '' });
+    const unasked = await cli(['device', 'replace', place, '--reason', 'x']);
+    expect(unasked).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('--yes'),
+    });
+    expect((await old.send('GET', 'playlist')).status).toBe(200);
+    expect((await get(`/v1/screens/${screenId}`)).provisioningCode.status).toBe('used');
+  });
+
+  it('--dry-run shows the revocation and the code, and sends neither', async () => {
+    const { place, old, screenId } = await furnished();
+    const { code, json } = await cli([
+      'device',
+      'replace',
+      place,
+      '--reason',
+      'x',
+      '--dry-run',
+      '-o',
+      'json',
+    ]);
+    expect(code).toBe(0);
+    expect(json).toEqual([
+      { method: 'POST', path: `/v1/devices/${old.deviceId}/revoke`, body: { reason: 'x' } },
+      { method: 'POST', path: '/v1/devices/provisioning-codes', body: { screenId } },
+    ]);
+    expect((await old.send('GET', 'playlist')).status).toBe(200);
+  });
+
+  it('8 after the timeout: cancels the code and reports what remains', async () => {
+    const { place, old, screenId } = await furnished();
+    const run = await cli(['device', 'replace', place, '--yes', '--timeout', '1s', '-o', 'ndjson']);
+    expect(run.code).toBe(8);
+    expect(run.stderr).toContain(`the device ${old.deviceId} was revoked`);
+    expect(run.stderr).toContain('signage pair');
+    expect((await get(`/v1/screens/${screenId}`)).provisioningCode.status).toBe('cancelled');
+  });
+
+  it('3 for a screen without a TV and for an unknown screen, 4 for a viewer', async () => {
+    const { place, old } = await furnished();
+    const bare = await service.screen({ name: 'Bare' });
+    const run = await cli(['device', 'replace', bare.id, '--yes']);
+    expect(run).toMatchObject({ code: 3, stdout: '' });
+    expect(run.stderr).toMatch(/has no TV to replace\.\n +To pair one: signage pair /);
+    expect((await cli(['device', 'replace', 'Nowhere/Main', '--yes'])).code).toBe(3);
+    expect((await (await as('viewer'))(['device', 'replace', place, '--yes'])).code).toBe(4);
+    expect((await old.send('GET', 'playlist')).status).toBe(200);
+  });
+
+  it('works for installers', async () => {
+    const { place } = await furnished();
+    const installer = await as('installer');
+    const run = await installer(['device', 'replace', place, '--yes', '-o', 'ndjson'], {
+      during: async (io) => void (await runTv(io)),
+    });
+    expect(run.code).toBe(0);
+  });
+});

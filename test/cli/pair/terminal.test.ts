@@ -1,0 +1,470 @@
+// `signage pair` as a person at a terminal sees it, in process.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { main } from '../../../src/cli/main.ts';
+import { RuntimeClient } from '../../../src/client/runtime-client.ts';
+import { type Clock, systemClock } from '../../../src/domain/clock.ts';
+import { item } from '../../support/content.ts';
+import { type FakeIo, fakeIo } from '../../support/fake-io.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { adminToken, startService, type TestService } from '../../support/service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { terminalScreen } from '../../support/terminal-screen.ts';
+
+let service: TestService<Clock>;
+beforeAll(async () => {
+  service = await startService<Clock>({ clock: systemClock });
+});
+
+interface Person {
+  size?: { columns: number; rows: number };
+  env?: Record<string, string>;
+  clock?: Clock;
+  url?: string;
+}
+
+/** Simulates a person at a terminal. */
+async function sitDown(
+  argv: readonly string[],
+  {
+    size = { columns: 80, rows: 24 },
+    env = {},
+    clock = systemClock,
+    url = service.url,
+  }: Person = {},
+) {
+  const io = fakeIo({
+    env: {
+      XDG_CONFIG_HOME: await temporaryFolder(),
+      SIGNAGE_URL: url,
+      SIGNAGE_TOKEN: adminToken,
+      ...env,
+    },
+    isTTY: true,
+  });
+  // A prompt ends its input stream, but a real terminal stays open.
+  let screen: NodeJS.EventEmitter = io.terminal().output;
+  const terminal = () => {
+    const { input, output } = io.terminal();
+    screen = Object.assign(output, size);
+    return { input, output };
+  };
+  const running = main(argv, { ...io, terminal }, { clock });
+  return {
+    io,
+    ended: running,
+    /** Waits for new text that matches, then types. */
+    async answer(pattern: RegExp, keys: string) {
+      await io.until(pattern);
+      io.type(keys);
+    },
+    resize(columns: number, rows: number) {
+      Object.assign(screen, { columns, rows });
+      screen.emit('resize');
+    },
+    seen: () => terminalScreen(io.err(), size.columns),
+  };
+}
+
+const deviceInfo = {
+  manufacturer: 'Samsung',
+  model: 'QM55B',
+  appVersion: '2.3.1',
+  osVersion: 'Tizen 6.5',
+};
+
+/** The newest code on the screen. */
+async function codeOn(io: FakeIo): Promise<string> {
+  await io.until(/Code [A-Z2-9]{4} [A-Z2-9]{4}/);
+  return (
+    io
+      .err()
+      .match(/Code [A-Z2-9]{4} [A-Z2-9]{4}/g)
+      ?.at(-1)
+      ?.slice(5)
+      .replace(' ', '') ?? ''
+  );
+}
+
+async function playOn(code: string, url = service.url): Promise<void> {
+  const anyone = new RuntimeClient({ url });
+  const { screenId, apiKey } = await anyone.register({ pairingCode: code, deviceInfo });
+  const tv = anyone.withKey(apiKey);
+  await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item()] });
+  await tv.fetchPlaylist(screenId);
+  await tv.postEvents(screenId, [{ type: 'status', timestamp: 1_760_000_000 }]);
+}
+
+async function place(name = 'Main') {
+  const venue = await service.venue();
+  const screen = await service.screen({ venueId: venue.id, name });
+  return { venue, screen, name: `${venue.name}/${name}` };
+}
+
+describe('signage pair at a terminal, for an installer', () => {
+  /** Registers a TV and lets it ask for the playlist that its screen does not have. */
+  async function registerOn(code: string): Promise<void> {
+    const anyone = new RuntimeClient({ url: service.url });
+    const { screenId, apiKey } = await anyone.register({ pairingCode: code, deviceInfo });
+    await expect(anyone.withKey(apiKey).fetchPlaylist(screenId)).rejects.toThrow();
+  }
+  const installer = async () => ({ SIGNAGE_TOKEN: await service.token('installer') });
+
+  it('0 with a paired TV when only an operator can publish its playlist', async () => {
+    const { name } = await place();
+    const { io, ended, seen } = await sitDown(['pair', name], { env: await installer() });
+    await registerOn(await codeOn(io));
+    expect(await ended).toBe(0);
+    const text = seen().join('\n');
+    expect(text).toContain(`paired ✓ ${name} · Samsung QM55B`);
+    expect(io.err()).toContain(
+      `The TV on "${name}" is paired, but shows nothing yet. The screen has`,
+    );
+    expect(io.err()).toContain(
+      `operator, admin or platform to run: signage playlist publish '${name}' -f`,
+    );
+    expect(text).not.toContain('then the TV');
+  });
+
+  it('0 for all screens of a venue, with a note for each', async () => {
+    const { venue, name } = await place();
+    const argv = ['pair', '--venue', venue.name, '--all'];
+    const { io, ended, seen } = await sitDown(argv, { env: await installer() });
+    const large = /this code on the TV of "Main"/;
+    await io.until(large);
+    const row = seen().find((one) => one.startsWith('› Main'));
+    await registerOn((row?.match(/[A-Z2-9]{4} [A-Z2-9]{4}/)?.[0] ?? '').replace(' ', ''));
+    expect(await ended).toBe(0);
+    expect(io.err()).toContain(`The TV on "${name}" is paired, but shows nothing yet.`);
+  });
+
+  it('names the screen when a wait with --wait-for is stopped', async () => {
+    const { name } = await place();
+    const argv = ['pair', name, '--wait-for', 'playlist'];
+    const { io, ended } = await sitDown(argv, { env: await installer() });
+    await registerOn(await codeOn(io));
+    await io.until(/may not publish/);
+    io.signal('SIGINT');
+    expect(await ended).toBe(130);
+    expect(io.err()).toContain(`To check it: signage doctor '${name}'`);
+  });
+});
+
+describe('signage pair at a terminal, prompts', () => {
+  it('creates venue and screen, shows the code, and confirms the pairing', async () => {
+    const { io, answer, ended, seen } = await sitDown(['pair']);
+    await place();
+    await answer(/New venue …/, 'Harbour');
+    await answer(/\+ New venue "Harbour"/, '\r');
+    await answer(/Name of the screen in "Harbour":/, 'Left\r');
+    await io.until(/waiting for the TV to register/);
+    expect(seen().join('\n')).not.toContain('paired ✓');
+    const code = await codeOn(io);
+    expect(seen().join('\n')).toMatch(/[█▀▄]{3}/);
+    await playOn(code);
+    expect(await ended).toBe(0);
+    expect(seen().join('\n')).toMatch(
+      /✓ the TV registered\n✓ the TV fetched its playlist\n✓ the TV sent its first event\n\npaired ✓ Harbour\/Left · Samsung QM55B · 2\.3\.1, Tizen 6\.5/,
+    );
+    expect(seen().join('\n')).not.toContain('Code ');
+    const [screen, device, ...rest] = terminalScreen(io.out());
+    expect(screen).toMatch(/^Screen +Harbour\/Left$/);
+    expect(device).toMatch(/^Device +[0-9a-f-]{36}$/);
+    expect(rest).toEqual(['Model    Samsung QM55B', 'Version  2.3.1, Tizen 6.5']);
+  });
+
+  it.each([
+    [[], 1],
+    [['--no-bell'], 0],
+  ])('%j: rings %i times when the TV is paired', async (more, count) => {
+    const { screen } = await place();
+    const { io, ended } = await sitDown(['pair', screen.id, ...more]);
+    const code = await codeOn(io);
+    expect(io.err()).not.toContain('\u0007');
+    await playOn(code);
+    expect(await ended).toBe(0);
+    expect(io.err().split('\u0007').length - 1).toBe(count);
+  });
+
+  it('searches while typing', async () => {
+    const { venue } = await place('Counter');
+    const { answer, ended, io } = await sitDown(['pair', '--wait-for', 'registered']);
+    await io.until(/Venue/);
+    io.type(venue.name);
+    await answer(new RegExp(`❯ ${venue.name}\\n`), '\r');
+    await answer(/❯ Counter/, '\r');
+    await playOn(await codeOn(io));
+    expect(await ended).toBe(0);
+    expect(io.err()).toContain(`registered ✓ ${venue.name}/Counter`);
+  });
+
+  it('offers an installer only existing records; names the needed role if there are none', async () => {
+    const venue = await service.venue({ name: 'Empty hall' });
+    const token = await service.token('installer');
+    const refused = await sitDown(['pair', '--venue', venue.name], {
+      env: { SIGNAGE_TOKEN: token },
+    });
+    expect(await refused.ended).toBe(4);
+    expect(refused.io.err()).toContain('operator, admin or platform');
+    const asked = await sitDown(['pair'], { env: { SIGNAGE_TOKEN: token } });
+    await asked.answer(/❯ /, '\u0003');
+    expect(await asked.ended).toBe(130);
+    expect(asked.io.err()).not.toContain('Create ');
+    const named = await sitDown(['pair', 'Nowhere/Main'], { env: { SIGNAGE_TOKEN: token } });
+    expect(await named.ended).toBe(4);
+  });
+
+  it('says how to filter, and how many there are', async () => {
+    const { venue } = await place('Only one');
+    const { io, ended, seen } = await sitDown(['pair', '--venue', venue.name]);
+    await io.until(/1 screen/);
+    expect(seen().slice(1)).toEqual([
+      '❯ Only one',
+      '  + New screen …',
+      '',
+      'Type to filter or to make a new one · 1 screen',
+    ]);
+    io.type('\u0003');
+    expect(await ended).toBe(130);
+  });
+
+  it('offers the nearest names for a mistyped one', async () => {
+    const venue = await service.venue({ name: 'Observatory' });
+    const screen = await service.screen({ venueId: venue.id, name: 'Dome' });
+    const { answer, ended, io } = await sitDown([
+      'pair',
+      'Observatroy/Doom',
+      '--wait-for',
+      'registered',
+    ]);
+    await answer(
+      /There is no venue "Observatroy"\. Which one do you mean\?[\s\S]*❯ Observatory\n/,
+      '\r',
+    );
+    await answer(
+      /There is no screen "Doom" in the venue[\s\S]*❯ Dome\n {2}\+ New screen "Doom"/,
+      '\r',
+    );
+    await playOn(await codeOn(io));
+    expect(await ended).toBe(0);
+    const { items } = (await service.manage('GET', `/v1/screens?venueId=${venue.id}`)).body;
+    expect(items).toMatchObject([{ id: screen.id, state: 'active' }]);
+  });
+
+  it('takes the name of a venue, and asks for its screen', async () => {
+    const { venue } = await place('Foyer');
+    const { answer, ended } = await sitDown(['pair', venue.name]);
+    await answer(/❯ Foyer/, '\u0003');
+    expect(await ended).toBe(130);
+  });
+
+  it('asks before creating a missing record', async () => {
+    const { answer, ended } = await sitDown(['pair', 'Atrium/Main']);
+    await answer(/There is no venue "Atrium"\. Create it\?/, 'n\r');
+    expect(await ended).toBe(5);
+    expect((await service.manage('GET', '/v1/venues?name=Atrium')).body.items).toEqual([]);
+  });
+
+  it('Ctrl-C at a prompt creates nothing', async () => {
+    const { answer, ended } = await sitDown(['pair', '--venue', 'Pier', '--create']);
+    await answer(/Name of the screen in "Pier"/, '\u0003');
+    expect(await ended).toBe(130);
+    expect((await service.manage('GET', '/v1/venues?name=Pier')).body.items).toEqual([]);
+  });
+
+  it('offers to revoke the current TV, and records the reason', async () => {
+    const tv = await service.tv();
+    const { answer, ended, io } = await sitDown(['pair', tv.screenId, '--wait-for', 'registered']);
+    await answer(/Revoke it and pair another/, 'y\r');
+    await answer(/Reason \(recorded/, 'Panel is broken\r');
+    await playOn(await codeOn(io));
+    expect(await ended).toBe(0);
+    expect((await service.manage('GET', `/v1/devices/${tv.deviceId}`)).body).toMatchObject({
+      state: 'suspended',
+      suspendReason: 'Panel is broken',
+    });
+  });
+
+  it('keeps the TV when that is declined', async () => {
+    const tv = await service.tv();
+    const { answer, ended } = await sitDown(['pair', tv.screenId]);
+    await answer(/Revoke it and pair another/, '\r');
+    expect(await ended).toBe(5);
+    expect((await tv.send('GET', 'config')).status).toBe(200);
+  });
+
+  it.each<Record<string, string>>([{ CI: 'true' }, { SIGNAGE_NO_INPUT: '1' }])(
+    'asks nothing under %j',
+    async (env) => {
+      const { ended, io } = await sitDown(['pair'], { env });
+      expect(await ended).toBe(2);
+      expect(io.err()).toContain('--venue');
+    },
+  );
+});
+
+describe('signage pair at a terminal, live view', () => {
+  it('Ctrl-C takes the code away, and says what stands', async () => {
+    const { name, screen } = await place();
+    const { io, ended, seen } = await sitDown(['pair', screen.id]);
+    const code = await codeOn(io);
+    io.signal('SIGINT');
+    expect(await ended).toBe(130);
+    expect(
+      (await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`)).body.status,
+    ).toBe('cancelled');
+    expect(seen().join('')).toBe(
+      `The code ${code.slice(0, 4)} ${code.slice(4)} was cancelled. "${name}" has no TV yet. To pair one: signage pair '${name}'`,
+    );
+  });
+
+  it.each([40, 30, 20, 10])(
+    'fits into %i columns',
+    async (columns) => {
+      const { screen } = await place('A screen with quite a long name, up the stairs, 大堂的屏幕');
+      const { io, ended } = await sitDown(['pair', screen.id], { size: { columns, rows: 40 } });
+      await io.until(columns < 15 ? /Code [A-Z2-9]{3}/ : /Code [A-Z2-9]{4} [A-Z2-9]{4}/);
+      const { default: width } = await import('string-width');
+      const drawn = io.err();
+      for (const line of drawn.split('\n'))
+        expect(width(line.replaceAll('\r', ''))).toBeLessThan(columns);
+      if (columns >= 30) expect(drawn).toMatch(/[█▀▄]{3}/);
+      io.signal('SIGINT');
+      expect(await ended).toBe(130);
+    },
+    30_000,
+  );
+
+  it('redraws when the terminal is resized, and leaves nothing behind', async () => {
+    const { name, screen } = await place();
+    const { io, ended, resize } = await sitDown(['pair', screen.id]);
+    await codeOn(io);
+    const before = io.err().length;
+    resize(40, 24);
+    const after = io.err().slice(before);
+    // At 40 columns the view took more rows. All of them are cleared.
+    const wide = terminalScreen(io.err().slice(0, before)).map((line) => [...line].length);
+    const rows = wide.reduce((sum, one) => sum + Math.max(1, Math.ceil(one / 40)), 0);
+    expect(JSON.stringify(after.slice(0, 12))).toContain(`[${rows}A`);
+    expect(terminalScreen(after, 40).join('\n')).toContain(name);
+    resize(80, 6);
+    expect(
+      io
+        .err()
+        .slice(before + after.length)
+        .split('\n').length,
+    ).toBeLessThanOrEqual(6);
+    io.signal('SIGINT');
+    await ended;
+  });
+
+  it.each([
+    [{}, true],
+    [{ NO_COLOR: '1' }, false],
+  ])('with %j its colours are %s', async (env, coloured) => {
+    const { screen } = await place();
+    const { io, ended } = await sitDown(['pair', screen.id, '--qr'], {
+      env: env as Record<string, string>,
+    });
+    await codeOn(io);
+    io.signal('SIGINT');
+    await ended;
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are made of it
+    expect(/\u001b\[[0-9;]*m/.test(io.err())).toBe(coloured);
+  });
+
+  it('counts down, and replaces an expired code', async () => {
+    const clock = new ManualClock();
+    const own = await startService({ clock });
+    const screen = await own.screen({ name: 'Main' });
+    const { io, ended, seen } = await sitDown(['pair', screen.id], { clock, url: own.url });
+    const first = await codeOn(io);
+    expect(seen().join('\n')).toContain('15:00 left');
+    clock.advance(1000);
+    expect(seen().join('\n')).toContain('14:59 left');
+    const end = Date.now() + 15_000;
+    while ((await codeOn(io)) === first && Date.now() < end) {
+      clock.advance(5000);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(await codeOn(io)).not.toBe(first);
+    // At a terminal there is no default timeout.
+    expect(seen().join('\n')).toMatch(/1[45]:\d\d left/);
+    io.signal('SIGINT');
+    expect(await ended).toBe(130);
+  });
+
+  it('reports an unreachable service, and continues when it answers', async () => {
+    const own = await startService<Clock>({ clock: systemClock });
+    const screen = await own.screen({ name: 'Main' });
+    const { io, ended } = await sitDown(['pair', screen.id, '--wait-for', 'registered'], {
+      url: own.url,
+    });
+    await codeOn(io);
+    await own.close();
+    await io.until(/does not answer\. Retrying/, 15_000);
+    io.signal('SIGINT');
+    expect(await ended).toBe(130);
+    expect(io.err()).toContain('could not be cancelled');
+  }, 30_000);
+
+  it('--verbose prints requests instead of the live view, and still the code', async () => {
+    const { screen } = await place();
+    const { io, ended } = await sitDown(['pair', screen.id, '--verbose']);
+    const [text = ''] = await Promise.all([io.until(/\n?code +\S.*([A-Z2-9]{8})/)]);
+    expect(io.err()).toContain('POST /v1/devices/provisioning-codes → 201');
+    io.signal('SIGINT');
+    expect(await ended).toBe(130);
+    // Requests mask the code, because it is a secret.
+    expect(io.err().match(/provisioning-codes\/[A-Z2-9]{8}/)).toBeNull();
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: moves the cursor up
+    expect(text + io.err()).not.toMatch(/\u001b\[\d+A/);
+  });
+
+  it('wraps the current problem in 40 columns', async () => {
+    const { screen } = await place('Main');
+    const { io, ended, seen } = await sitDown(['pair', screen.id], {
+      size: { columns: 40, rows: 30 },
+    });
+    const anyone = new RuntimeClient({ url: service.url });
+    const { apiKey } = await anyone.register({ pairingCode: await codeOn(io), deviceInfo });
+    await anyone
+      .withKey(apiKey)
+      .fetchPlaylist(screen.id)
+      .catch(() => {});
+    await io.until(/no playlist yet/);
+    expect(seen().join(' ')).toMatch(
+      /The screen has no playlist yet\. +Publish one: +signage +playlist +publish +'?Venue/,
+    );
+    io.signal('SIGINT');
+    expect(await ended).toBe(130);
+    expect(io.err()).toContain('has registered, but has not fetched its playlist yet');
+  });
+
+  it('--qr --verbose prints the QR code in its own colours', async () => {
+    const { screen } = await place();
+    const { io, ended } = await sitDown(['pair', screen.id, '--qr', '--verbose']);
+    await io.until(/signage:\/\/pair/);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are made of it
+    expect(io.err()).toMatch(/\u001b\[40m\u001b\[97m(?:██| {2}){30,}\u001b\[39m\u001b\[49m\n/);
+    io.signal('SIGINT');
+    await ended;
+  });
+
+  it.each([
+    [{ columns: 80, rows: 24 }, /^[█▀▄ ]{37} {3}.*Code/m],
+    [{ columns: 40, rows: 40 }, /^[█▀▄ ]{37}$/m],
+    [{ columns: 80, rows: 50 }, /^(?:(?:██| {2}){37}\n){37}/m],
+    [{ columns: 30, rows: 24 }, /Enlarge the window/],
+  ])('--qr in %j', async (size, looks) => {
+    const { screen } = await place();
+    const { io, ended, seen } = await sitDown(['pair', screen.id, '--qr'], {
+      size,
+      env: { NO_COLOR: '1' },
+    });
+    await codeOn(io);
+    expect(seen().join('\n')).toMatch(looks);
+    expect(io.err()).toContain('only this machine can reach');
+    io.signal('SIGINT');
+    await ended;
+  });
+});

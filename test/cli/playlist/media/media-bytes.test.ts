@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readMp4Layout } from '../../../../src/cli/playlist/media/mp4.ts';
+import { sniff } from '../../../../src/cli/playlist/media/sniff.ts';
+
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+
+describe('sniff', () => {
+  it.each([
+    ['\xff\xd8\xff\xe0', 'a JPEG image', 'image'],
+    ['\x89PNG\r\n\x1a\n', 'a PNG image', 'image'],
+    ['GIF89a', 'a GIF image', 'image'],
+    ['RIFF\x10\0\0\0WEBPVP8 ', 'a WebP image', 'image'],
+    ['BM\x10\0\0\0\0\0\0\0', 'a BMP image', 'image'],
+    ['\0\0\0\x1cftypavif', 'an AVIF image', 'image'],
+    ['\0\0\0\x1cftypheic', 'a HEIC image', 'other'],
+    ['II*\0', 'a TIFF image', 'other'],
+    ['\0\0\0\x18ftypmp42', 'an MP4 video', 'video'],
+    ['\0\0\0\x18moov', 'an MP4 video', 'video'],
+    ['\x1a\x45\xdf\xa3', 'a WebM video', 'video'],
+    ['OggS', 'an Ogg video', 'video'],
+    ['RIFF\x10\0\0\0AVI LIST', 'an AVI video', 'other'],
+    [`G${'\0'.repeat(187)}G`, 'an MPEG transport stream', 'other'],
+    ['%PDF-1.7', 'a PDF file', 'other'],
+    ['#EXTM3U\n#EXT-X-VERSION:3', 'an HLS playlist', 'other'],
+    ['<?xml version="1.0"?>\n<MPD xmlns="x">', 'a DASH manifest', 'other'],
+    ['<svg xmlns="x">', 'an SVG image', 'image'],
+    ['<!-- a -->\n<!DOCTYPE svg PUBLIC "x">\n<svg>', 'an SVG image', 'image'],
+    ['\n <!DOCTYPE HTML>', 'an HTML page', 'html'],
+    ['\xef\xbb\xbf<html lang="en">', 'an HTML page', 'html'],
+    ['<!-- a --><script>', 'an HTML page', 'html'],
+  ])('%j is %s', (text, name, kind) => {
+    expect(sniff(latin1(text))).toEqual({ name, kind });
+  });
+
+  it.each(['', 'soup', '{"error":1}', '<?xml version="1.0"?><Error>', 'BMW is a car'])(
+    '%j is unknown',
+    (text) => expect(sniff(latin1(text))).toBeUndefined(),
+  );
+
+  it('never throws', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 4096 }), (bytes) => void sniff(Buffer.from(bytes))),
+    );
+  });
+});
+
+/** A box with a size of 32 bits. */
+function box(type: string, size: number, length = size): Buffer {
+  const bytes = Buffer.alloc(length);
+  bytes.writeUInt32BE(size, 0);
+  bytes.write(type, 4, 'latin1');
+  return bytes;
+}
+
+/** A box with a size of 64 bits. */
+function largeBox(type: string, size: number): Buffer {
+  const bytes = Buffer.alloc(size);
+  bytes.writeUInt32BE(1, 0);
+  bytes.write(type, 4, 'latin1');
+  bytes.writeBigUInt64BE(BigInt(size), 8);
+  return bytes;
+}
+
+const layout = (file: Buffer, total: number | undefined = file.length) => {
+  let reads = 0;
+  const read = async (offset: number, length: number) => {
+    reads++;
+    return file.subarray(offset, offset + length);
+  };
+  return readMp4Layout(read, total).then((found) => ({ ...found, reads }));
+};
+
+describe('readMp4Layout', () => {
+  const start = box('ftyp', 24);
+  it.each([
+    ['before', [start, box('moov', 40), box('mdat', 99)]],
+    ['before', [start, box('moov', 40), box('free', 8), largeBox('mdat', 99)]],
+    ['before', [start, box('moov', 40), box('mdat', 0, 99)]],
+    ['before', [start, box('moov', 40), box('sidx', 20), box('moof', 30), box('mdat', 99)]],
+    ['after', [start, box('mdat', 99), box('moov', 40)]],
+    ['after', [start, box('free', 8), largeBox('mdat', 99), box('udta', 8), box('moov', 40)]],
+    ['absent', [start, box('mdat', 99)]],
+    ['absent', [start]],
+    ['unknown', [start, Buffer.alloc(40)]],
+    ['unknown', [start, ...Array.from({ length: 40 }, () => box('free', 8)), box('moov', 40)]],
+  ])('finds the index: %s', async (moov, boxes) => {
+    expect(await layout(Buffer.concat(boxes))).toMatchObject({ moov, isTruncated: false });
+  });
+
+  it.each([
+    [[start, box('moov', 40), box('mdat', 9000, 99)]],
+    [[start, box('mdat', 9000, 99)]],
+    [[start, box('mdat', 99), box('moov', 400, 40)]],
+    [[start, box('moov', 400, 40)]],
+  ])('detects a truncated file', async (boxes) => {
+    expect(await layout(Buffer.concat(boxes))).toMatchObject({ isTruncated: true });
+  });
+
+  it('places the index after the media data when only the media data can be read', async () => {
+    const read = async (offset: number) => (offset < 50 ? box('mdat', 9000, 16) : undefined);
+    expect(await readMp4Layout(read)).toEqual({ moov: 'after', isTruncated: false });
+  });
+
+  it('ends after a few reads for any bytes', async () => {
+    const types = fc.constantFrom('moov', 'mdat', 'free', 'moof', 'ftyp', '\0\0\0\0');
+    const sizes = fc.oneof(fc.integer({ min: 0, max: 40 }), fc.constant(0xffffffff));
+    const boxes = fc.array(
+      fc
+        .tuple(types, sizes)
+        .map(([type, size]) => box(type, size, Math.min(Math.max(size, 8), 40))),
+    );
+    const sizeOrNone = fc.option(fc.nat(2000), { nil: undefined });
+    await fc.assert(
+      fc.asyncProperty(boxes, sizeOrNone, async (parts, total) => {
+        const { reads } = await layout(Buffer.concat(parts), total);
+        expect(reads).toBeLessThanOrEqual(16);
+      }),
+    );
+  });
+});

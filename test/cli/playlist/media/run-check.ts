@@ -1,0 +1,33 @@
+import type { MediaFinding } from '../../../../src/cli/playlist/media/finding.ts';
+import { item } from '../../../support/content.ts';
+import { type CliOptions, type CliRun, runCli } from '../../run-cli.ts';
+
+export interface ItemOf {
+  url: string;
+  type?: string;
+}
+
+interface CheckRun extends CliRun {
+  findings: MediaFinding[];
+  /** Level and check of each finding: `error cors`. */
+  named: string[];
+}
+
+/** Runs `playlist check` for a file with these items, without a service. */
+export async function checkItems(
+  items: readonly ItemOf[],
+  argv: readonly string[] = [],
+  { validUntil, ...options }: CliOptions & { validUntil?: number } = {},
+): Promise<CheckRun> {
+  const written = items.map(({ url, type = 'image' }) =>
+    item({ creativeUrl: url, creativeType: type }),
+  );
+  const stdin = JSON.stringify({ items: written, validUntil });
+  const run = await runCli(['playlist', 'check', '-f', '-', '-o', 'json', ...argv], {
+    ...options,
+    stdin,
+  });
+  const findings: MediaFinding[] = run.stdout === '' ? [] : JSON.parse(run.stdout);
+  const named = findings.map(({ level, check }) => `${level} ${check}`);
+  return { ...run, json: findings, ndjson: [], findings, named };
+}

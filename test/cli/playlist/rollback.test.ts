@@ -1,0 +1,191 @@
+// signage playlist rollback … previous, for one and for many screens.
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Clock } from '../../../src/domain/clock.ts';
+import { item } from '../../support/content.ts';
+import type { TestService } from '../../support/service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { type Cli, startCli } from '../run-cli.ts';
+
+let cli: Cli;
+let service: TestService<Clock>;
+let count = 0;
+
+beforeAll(async () => {
+  ({ cli, service } = await startCli());
+});
+
+const good = item({ creativeUrl: 'https://media.example.com/good.mp4' });
+const bad = item({ creativeUrl: 'https://media.example.com/bad.mp4' });
+
+const publish = (id: string | undefined, content: object) =>
+  service.manage('PUT', `/v1/screens/${id}/playlist`, { items: [content] });
+
+/** Returns version and media file of the playlist of a screen. */
+async function shown(id: string | undefined) {
+  const { status, body } = await service.manage('GET', `/v1/screens/${id}/playlist`);
+  return status === 200
+    ? `v${body.version} ${body.items[0].creativeUrl.split('/').at(-1)}`
+    : status;
+}
+
+/** Creates a venue with screens that have a good playlist, and then a bad one. */
+async function site(screens = 3) {
+  const label = `site=${++count}`;
+  const venue = `Rolled ${count}`;
+  const { id: venueId } = await service.venue({ name: venue });
+  const ids: string[] = [];
+  for (let at = 1; at <= screens; at++) {
+    const { id } = await service.screen({ venueId, name: `S${at}`, labels: { site: `${count}` } });
+    await publish(id, good);
+    await publish(id, bad);
+    ids.push(id);
+  }
+  const state = `${await temporaryFolder()}/rollback.json`;
+  const line = ['playlist', 'rollback', 'previous', '--selector', label, '--state', state];
+  return { venue, venueId, label, ids, state, line: [...line, '-o', 'ndjson'] };
+}
+
+const resultsOf = ({ ndjson }: Awaited<ReturnType<Cli>>) => ndjson.map(({ result }) => result);
+
+describe('signage playlist rollback SCREEN previous', () => {
+  it('publishes the content of the version before the current one', async () => {
+    const { venue, ids } = await site(1);
+    const run = await cli(['playlist', 'rollback', `${venue}/S1`, 'previous', '-o', 'json']);
+    expect(run).toMatchObject({ code: 0, json: { version: 3, items: [good] } });
+    expect(run.stderr).toContain('Published the content of version 1');
+    expect(await shown(ids[0])).toBe('v3 good.mp4');
+  });
+
+  it('5 when it is run again, and does not bring the bad version back', async () => {
+    const { venue, ids } = await site(1);
+    const line = ['playlist', 'rollback', `${venue}/S1`, 'previous'];
+    await cli(line);
+    const again = await cli(line);
+    expect(again.code).toBe(5);
+    expect(again.stderr).toContain('It already has the content of version 1');
+    expect(await shown(ids[0])).toBe('v3 good.mp4');
+  });
+
+  it('3 without an earlier version, and without a playlist', async () => {
+    const { venue, venueId } = await site(1);
+    const { id } = await service.screen({ venueId, name: 'New' });
+    const none = await cli(['playlist', 'rollback', `${venue}/New`, 'previous']);
+    expect(none.code).toBe(3);
+    expect(none.stderr).toContain('has no playlist now');
+    await publish(id, bad);
+    const first = await cli(['playlist', 'rollback', `${venue}/New`, 'previous']);
+    expect(first.code).toBe(3);
+    expect(first.stderr).toContain('There is no version before 1.');
+    expect(await shown(id)).toBe('v1 bad.mp4');
+  });
+});
+
+describe('signage playlist rollback previous for several screens', () => {
+  it('rolls all back, and changes nothing when run again', async () => {
+    const { ids, state, line } = await site();
+    const run = await cli(line);
+    expect([run.code, resultsOf(run)]).toEqual([0, Array(3).fill('rolled back')]);
+    expect(run.stderr).toContain(`The earlier playlists are recorded in ${state}.`);
+    const again = await cli(line);
+    expect([again.code, resultsOf(again)]).toEqual([0, Array(3).fill('unchanged')]);
+    expect(await Promise.all(ids.map(shown))).toEqual(Array(3).fill('v3 good.mp4'));
+  });
+
+  it('finishes what failed when it is run again', async () => {
+    const { ids, line } = await site(2);
+    const validUntil = Math.ceil(Date.now() / 1000) + 1;
+    await service.manage('PUT', `/v1/screens/${ids[0]}/playlist`, { items: [good], validUntil });
+    await publish(ids[0], item());
+    const later = { now: () => Date.now() + 5000, after: () => () => {} } as unknown as Clock;
+    const first = await cli(line, { clock: later });
+    expect([first.code, resultsOf(first)]).toEqual([9, ['failed', 'rolled back']]);
+    expect(first.ndjson[0].error).toMatch(/^Version 3 has expired\. .*--valid-until/);
+    const second = await cli([...line, '--valid-until', 'none']);
+    expect([second.code, resultsOf(second)]).toEqual([0, ['rolled back', 'unchanged']]);
+    expect(await Promise.all(ids.map(shown))).toEqual(['v5 good.mp4', 'v3 good.mp4']);
+  });
+
+  it('does not overwrite what others published after it began', async () => {
+    const { ids, state, line } = await site(3);
+    const other = item({ creativeUrl: 'https://media.example.com/other.mp4' });
+    await cli([...line, '--dry-run']);
+    await expect(stat(state)).rejects.toThrow('ENOENT');
+    await cli(line);
+    const saved = JSON.parse(await readFile(state, 'utf8'));
+    // As if the first run had ended before the last two screens.
+    saved.screens[1] = { ...saved.screens[1], version: 3, etag: await etagOf(ids[1]) };
+    await writeFile(state, JSON.stringify(saved));
+    await publish(ids[1], other);
+    await service.manage('DELETE', `/v1/screens/${ids[2]}/playlist`);
+    const run = await cli(line);
+    expect([run.code, resultsOf(run)]).toEqual([9, ['unchanged', 'failed', 'unchanged']]);
+    expect(run.ndjson[1].error).toMatch(/Version 4 was published after this command began/);
+    expect(await Promise.all(ids.map(shown))).toEqual(['v3 good.mp4', 'v4 other.mp4', 404]);
+  });
+
+  it('does not bring the bad version back with a new state file', async () => {
+    const { ids, state, line } = await site(2);
+    await cli(line);
+    const run = await cli(line.map((word) => (word === state ? `${state}.new` : word)));
+    expect([run.code, resultsOf(run)]).toEqual([9, ['failed', 'failed']]);
+    expect(await Promise.all(ids.map(shown))).toEqual(Array(2).fill('v3 good.mp4'));
+  });
+
+  it('does not change a screen that has no playlist', async () => {
+    const { ids, line } = await site(2);
+    await service.manage('DELETE', `/v1/screens/${ids[0]}/playlist`);
+    const run = await cli(line);
+    expect([run.code, resultsOf(run)]).toEqual([0, ['no playlist', 'rolled back']]);
+    expect(await shown(ids[0])).toBe(404);
+  });
+
+  it('works on several named screens', async () => {
+    const { venue, ids, state } = await site(2);
+    const line = ['playlist', 'rollback', `${venue}/S1`, `${venue}/S2`, 'previous'];
+    expect((await cli([...line, '--state', state])).code).toBe(0);
+    expect(await Promise.all(ids.map(shown))).toEqual(Array(2).fill('v3 good.mp4'));
+  });
+
+  it.each([
+    ['no --state', ['previous', '--selector', 'a=b'], 2, /Give --state a new file/],
+    ['a number', ['3', '--selector', 'a=b', '--state', 'x'], 2, /give previous instead of 3/],
+    ['no screen', ['previous'], 2, /Name a screen/],
+    ['no version', ['Lobby/Main'], 2, /The last word is the version/],
+    ['a number with --state', ['Lobby/Main', '3', '--state', 'x'], 2, /works only with previous/],
+    ['no match', ['previous', '--selector', 'flor=0', '--state', 'x'], 3, /No screen matches/],
+  ])('refuses %s', async (_, words, code, message) => {
+    const run = await cli(['playlist', 'rollback', ...words]);
+    expect([run.code, run.stdout]).toEqual([code, '']);
+    expect(run.stderr).toMatch(message);
+    await expect(stat('x')).rejects.toThrow('ENOENT');
+  });
+
+  it('refuses the state file of another command, and another file', async () => {
+    const { ids, state, line } = await site(1);
+    await cli(line);
+    const words = ['playlist', 'rollback', 'previous', '--venue', 'Rolled 1', '--state', state];
+    const other = await cli(words);
+    expect(other.code).toBe(2);
+    expect(other.stderr).toContain(
+      'belongs to another command: signage playlist rollback previous',
+    );
+    await writeFile(state, '{}');
+    const damaged = await cli(line);
+    expect([damaged.code, await shown(ids[0])]).toEqual([6, 'v3 good.mp4']);
+    expect(await readFile(state, 'utf8')).toBe('{}');
+  });
+
+  it('asks at a terminal, and writes no file after no', async () => {
+    const { ids, state, line } = await site(1);
+    const keys = [[/Roll back 1 screen: "Rolled \d+\/S1"\?/, 'n\r']] as const;
+    expect((await cli(line, { tty: true, keys })).code).toBe(5);
+    await expect(stat(state)).rejects.toThrow('ENOENT');
+    expect(await shown(ids[0])).toBe('v2 bad.mp4');
+  });
+});
+
+async function etagOf(id: string | undefined): Promise<string> {
+  const { headers } = await service.manage('GET', `/v1/screens/${id}/playlist`);
+  return headers.get('etag') as string;
+}

@@ -1,0 +1,368 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { ManagementClient } from '../../../src/client/management-client.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { serveWithDefect } from '../../support/seeded-defects.ts';
+import { adminToken, type TestService } from '../../support/service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { type Cli, cliOf, runCli, startCli } from '../run-cli.ts';
+
+let service: TestService<never>;
+let cli: Cli;
+let management: ManagementClient;
+let folder: string;
+
+beforeAll(async () => {
+  const started = await startCli();
+  ({ cli } = started);
+  service = started.service as unknown as TestService<never>;
+  management = new ManagementClient({ url: service.url, token: adminToken });
+  folder = await temporaryFolder();
+});
+
+/** A few TVs that live for 20 minutes at maximum speed. */
+const quick = ['simulate', '--count', '2', '--life', '20m', '--speed', 'max', '--seed', '7'];
+const venues = async () => (await management.call('listVenues')).items.map(({ name }) => name);
+
+async function file(name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  return path;
+}
+
+describe('signage simulate', () => {
+  it('prints a report on stdout, deletes its records, and ends with 0', async () => {
+    const { code, stdout, stderr } = await cli(quick);
+    expect(stdout).toMatch(/^Seed +7 \(to repeat the run: --seed 7\)\nTVs +2 of 2 bound\n/);
+    expect(stdout).toMatch(
+      /Compared +2 devices, (\d+) events acknowledged, \1 stored: nothing lost, duplicated or unexpected\nLeft +\1 events \(signage report leaves them out\) in the service\n/,
+    );
+    expect(stdout).toMatch(/CALL +REQUESTS +P50 +P95 +P99 +LONGEST +ANSWERS\n/);
+    expect(stdout).toMatch(/postEvents +\d+ .* 202: \d+\n/);
+    expect(stdout).not.toContain('recovered from');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(await venues()).toEqual([]);
+  });
+
+  it('prints only JSON or YAML on stdout', async () => {
+    const { json, code } = await cli([...quick, '-o', 'json']);
+    expect({ code, json }).toMatchObject({
+      code: 0,
+      json: { seed: '7', tvs: { bound: 2 }, reconciliation: { findings: [] } },
+    });
+    const { stdout } = await cli([...quick, '-o', 'yaml']);
+    expect(parse(stdout)).toMatchObject({
+      seed: '7',
+      tvs: { bound: 2 },
+      reconciliation: { outcome: 'compared' },
+    });
+  });
+
+  it('rotates the keys of TVs, and checks at the end that each has a working key', async () => {
+    const { code, stdout } = await cli([...quick, '--rotate-every', '5m']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Keys +(\d+) rotations; \d+ keys issued, 2 work, on 2 TVs\n/);
+    expect(stdout).toMatch(/rotateDeviceKey +\d+ .* 201: \d+\n/);
+  });
+
+  it.each(['0s', '999ms', 'often'])('2 for --rotate-every %s', async (time) => {
+    const { code, stderr } = await cli([...quick, '--rotate-every', time]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`not "${time}"`)]);
+  });
+
+  it('6 for a scenario that would rotate keys forever', async () => {
+    const { code, stderr } = await cli([
+      'simulate',
+      '--scenario',
+      await file('restless.yaml', 'life: 1h\nrotateEvery: 10ms\n'),
+    ]);
+    expect([code, stderr]).toEqual([6, expect.stringContaining('must be 1s or more')]);
+  });
+
+  it('generates a seed, and prints it', async () => {
+    const argv = quick.filter((word) => word !== '--seed' && word !== '7');
+    const [one, other] = [await cli([...argv, '-o', 'json']), await cli([...argv, '-o', 'json'])];
+    expect(one.json.seed).toMatch(/^\d+$/);
+    expect(other.json.seed).not.toBe(one.json.seed);
+  });
+
+  it('follows a scenario, which options override', async () => {
+    const { json, code } = await cli([
+      'simulate',
+      '--scenario',
+      'lost-answers',
+      '--count',
+      '2',
+      '--life',
+      '3h',
+      '--speed',
+      'max',
+      '-o',
+      'json',
+    ]);
+    expect(code).toBe(0);
+    expect(json.tvs.count).toBe(2);
+    expect(json.faults.map((fault: { rule: string }) => fault.rule)).toContain(
+      'lost-answer:register:50%',
+    );
+    expect(json.events.made).toBeLessThan(2 * 60);
+    expect(json.failures.map((failure: { code: string }) => failure.code)).toEqual(['unreachable']);
+  });
+
+  it('combines a scenario file with faults, and uses its TV models', async () => {
+    const path = await file(
+      'own.yaml',
+      'count: 2\nlife: 1h\nspeed: max\nprofiles: [lg-webos]\nplaylist:\n  items: [{ creativeId: c1a0e5d2-47b3-4c68-9f2a-000000000001, creativeUrl: "https://x.example/1.png", creativeType: image, duration: 600 }]\n',
+    );
+    const { json } = await cli([
+      'simulate',
+      '--scenario',
+      path,
+      '--fault',
+      'duplicate:events:100%',
+      '--keep',
+      join(folder, 'kept'),
+      '-o',
+      'json',
+    ]);
+    // Without a campaign there is no proof of play.
+    expect(json).toMatchObject({
+      faults: [{ rule: 'duplicate:events:100%' }],
+      reconciliation: { findings: [] },
+    });
+    expect(json.repeatedBatches).toBeGreaterThan(0);
+    const devices = (await management.call('listDevices', { query: { state: 'bound' } })).items;
+    expect(devices.map(({ deviceInfo }) => deviceInfo.manufacturer)).toEqual([
+      'LG Electronics',
+      'LG Electronics',
+    ]);
+    expect(new Set(devices.map(({ deviceInfo }) => deviceInfo.macAddress)).size).toBe(2);
+    for (const { screenId } of devices)
+      await management.call('deleteScreen', { params: { id: screenId }, query: { force: 'true' } });
+  });
+
+  it('continues with the TVs of a --keep folder', async () => {
+    const kept = ['--keep', join(folder, 'again'), '--venue', 'Kept', '-o', 'json'];
+    const [first, second] = [await cli([...quick, ...kept]), await cli([...quick, ...kept])];
+    expect([first.code, second.code]).toEqual([0, 0]);
+    const registrations = ({ json }: typeof first) =>
+      json.endpoints.find((one: { operation: string }) => one.operation === 'registerDevice')
+        ?.requests ?? 0;
+    expect([registrations(first), registrations(second)]).toEqual([2, 0]);
+    expect(await readFile(join(folder, 'again', 'fleet.json'), 'utf8')).toContain('"runs":2');
+  });
+
+  it('pairs with codes from a file without a token, and says that it compared nothing', async () => {
+    const codes = [(await service.code()).code, (await service.code()).code.toLowerCase()];
+    const path = await file(
+      'codes.txt',
+      `# two of them\n${codes[0]!.slice(0, 4)} ${codes[0]!.slice(4)}\n\n${codes[1]}\n`,
+    );
+    const argv = ['simulate', '--codes', path, '--life', '10m', '--speed', 'max'];
+    const { code, stdout } = await runCli(argv, { env: { SIGNAGE_URL: service.url } });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/TVs +2 of 2 bound\n/);
+    expect(stdout).toMatch(/Compared +skipped: There is no management token/);
+    expect(stdout).toContain('Note: 2 simulated TVs stay on the screens of their codes');
+  });
+
+  it('ends with 9 when TVs find no valid code', async () => {
+    const path = await file('used.txt', `${(await service.tv()).code}\n`);
+    const { code, stdout } = await cli([
+      'simulate',
+      '--codes',
+      path,
+      '--life',
+      '10m',
+      '--speed',
+      'max',
+    ]);
+    expect(code).toBe(9);
+    expect(stdout).toMatch(/TVs +0 of 1 bound, 1 without a valid code\n/);
+    expect(stdout).toMatch(/1 × pairing_code_used: /);
+  });
+
+  it('ends with 9 when the service lost events, and says so', async () => {
+    const planted = await serveWithDefect('acknowledges before storing, and loses');
+    const { code, stdout } = await cliOf(planted, adminToken)(quick);
+    expect(code).toBe(9);
+    expect(stdout).toContain('ERRORS FOUND');
+    expect(stdout).toMatch(
+      /Violations by the service:\n {2}\d+ × events_lost: An event of the device \S+ was acknowledged/,
+    );
+  });
+
+  it('shows progress in one line at a terminal, and erases it', async () => {
+    const { stderr, stdout } = await cli(
+      ['simulate', '--count', '2', '--duration', '2s', '--speed', '600'],
+      { tty: true },
+    );
+    expect(stderr).toMatch(
+      /2 playing \| events \d+ made, \d+ acknowledged, \d+ queued \| \d+ requests\/s, p/,
+    );
+    expect(stderr).not.toContain('\n');
+    for (const line of stderr.split('\r\u001b[K')) expect(line.length).toBeLessThan(80);
+    expect(stderr.endsWith('\r\u001b[K')).toBe(true);
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  it('ends at SIGINT with 130 and the report so far, and deletes its records', async () => {
+    const run = await cli(
+      ['simulate', '--count', '20', '--venue', 'Cut short', '--speed', '600', '-o', 'json'],
+      {
+        tty: true,
+        during: async (io) => {
+          await io.until(/[1-9]\d* acknowledged/);
+          io.signal('SIGINT');
+        },
+      },
+    );
+    expect(run.code).toBe(130);
+    expect(run.json).toMatchObject({ isInterrupted: true, tvs: { count: 20 } });
+    expect(run.json.events.acknowledged).toBeGreaterThan(0);
+    expect(await venues()).not.toContain('Cut short');
+  });
+
+  it('ends with 7 for an unreachable service, and with 4 for an insufficient or missing token', async () => {
+    const away = await cli([...quick, '--url', 'http://127.0.0.1:1']);
+    expect([away.code, away.stdout]).toEqual([7, '']);
+    expect(away.stderr).toContain('Cannot reach http://127.0.0.1:1');
+    const wrong = await cli(quick, { env: { SIGNAGE_TOKEN: `mak_${'w'.repeat(49)}` } });
+    expect(wrong.code).toBe(4);
+    expect(wrong.stderr).not.toContain('www');
+    const none = await runCli(quick, { env: { SIGNAGE_URL: service.url } });
+    expect(none.code).toBe(4);
+    expect(none.stderr).toContain('SIGNAGE_TOKEN');
+  });
+
+  it.each([
+    [['--count', '0'], '--count must be a whole number from 1'],
+    [['--speed', 'fast'], '--speed must be a number above 0, or max'],
+    [['--life', 'long'], '--life must be a span of time'],
+    [['--profile', 'abacus'], '--profile must be one of amazon-fire-tv, '],
+    [['--fault', 'lost-answer:evnts:5%'], '"evnts" (character 13) is not understood'],
+    [
+      ['--scenario', 'nosuch'],
+      'There is no scenario "nosuch": choose one of duplicates, everything, ',
+    ],
+    [['-o', 'csv'], '--output must be one of text, json, yaml'],
+    [['--codes', '/nowhere/codes.txt'], 'No such file: /nowhere/codes.txt.'],
+  ])('%j is wrong usage, and creates nothing', async (argv, message) => {
+    const { code, stdout, stderr } = await cli(['simulate', ...argv]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(message);
+  });
+
+  it('rejects an invalid scenario, and names each error with its line', async () => {
+    const path = await file(
+      'wrong.yaml',
+      'count: 0\nlife: long\nfaults:\n  - lost-answer:5%\n  - offline:5m\ncolour: red\nplaylist: nosuch\n',
+    );
+    const { code, stderr } = await cli(['simulate', '--scenario', path]);
+    expect(code).toBe(6);
+    for (const line of ['line 1', 'line 2', 'line 5', 'line 6']) expect(stderr).toContain(line);
+    expect(stderr).toContain('something is missing at character 11');
+    const other = await cli([
+      'simulate',
+      '--scenario',
+      await file('playlist.yaml', 'life: 1h\nplaylist: nosuch\n'),
+    ]);
+    expect(other.stderr).toMatch(/line 2.*must be a playlist, or the name of one of five-minutes/);
+  });
+});
+
+describe('signage serve --simulate', () => {
+  const serve = async (
+    data: string,
+    argv: string[],
+    look: (url: string, token: string) => Promise<void>,
+  ) => {
+    const token = `mak_${'Residents'.repeat(4)}`;
+    return runCli(['serve', '--port', '0', '--data', data, '--no-context', ...argv], {
+      env: { SIGNAGE_ADMIN_TOKEN: token },
+      during: async (io) => {
+        const url = await io.until(/http:\/\/127\.0\.0\.1:\d+/);
+        await look(url, token);
+        io.signal('SIGINT');
+      },
+    });
+  };
+  async function playing(url: string, token: string, count: number): Promise<string[]> {
+    const client = new ManagementClient({ url, token });
+    for (;;) {
+      const { items } = await client.call('listEvents', {
+        query: { type: 'app_started', limit: 200 },
+      });
+      const devices = [...new Set(items.map(({ deviceId }) => deviceId))];
+      if (devices.length >= count) return devices.sort();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  it('runs TVs until the service stops, and the same TVs at the next start', async () => {
+    const data = await temporaryFolder();
+    let devices: string[] = [];
+    const first = await serve(data, ['--simulate', '3'], async (url, token) => {
+      devices = await playing(url, token, 3);
+    });
+    expect(first.code).toBe(0);
+    const second = await serve(data, ['--simulate', '3'], async (url, token) => {
+      const client = new ManagementClient({ url, token });
+      const { items } = await client.call('listDevices');
+      expect(items.map(({ id }) => id).sort()).toEqual(devices);
+      while (
+        (await client.call('listEvents', { query: { type: 'app_started' } })).items.length < 6
+      ) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    });
+    expect(second.code).toBe(0);
+    // The store ignores the files of the TVs.
+    const store = await openStore(data);
+    expect((await store.list('screens', { limit: 10 })).items).toHaveLength(3);
+    await store.close();
+  });
+
+  it('rotates their keys with --rotate-every', async () => {
+    const run = await serve(
+      await temporaryFolder(),
+      ['--simulate', '1', '--rotate-every', '1s'],
+      async (url, token) => {
+        const client = new ManagementClient({ url, token });
+        while (
+          (await client.call('listAudit', { query: { action: 'key.activate' } })).items.length === 0
+        ) {
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      },
+    );
+    expect(run.code).toBe(0);
+  });
+
+  it('works together with --demo', async () => {
+    const run = await serve(
+      await temporaryFolder(),
+      ['--simulate', '2', '--demo'],
+      async (url, token) => void (await playing(url, token, 5)),
+    );
+    expect(run.code).toBe(0);
+    expect(run.stdout).toContain('Simulated TVs, playing until the service stops');
+  });
+
+  it('asks for the platform token when it is unknown', async () => {
+    const data = await temporaryFolder();
+    await serve(data, [], async () => {});
+    const run = await runCli(
+      ['serve', '--port', '0', '--data', data, '--no-context', '--simulate', '1'],
+      {
+        during: async (io) => {
+          await io.until(/set SIGNAGE_ADMIN_TOKEN to it/);
+          io.signal('SIGINT');
+        },
+      },
+    );
+    expect(run.code).toBe(0);
+  });
+});
