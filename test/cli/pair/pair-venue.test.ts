@@ -2,14 +2,14 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../../src/cli/pair/pair-many.ts';
-import { RuntimeClient } from '../../../src/client/runtime-client.ts';
 import type { Clock } from '../../../src/domain/clock.ts';
 import { item } from '../../support/content.ts';
 import type { FakeIo } from '../../support/fake-io.ts';
 import type { TestService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { terminalScreen } from '../../support/terminal-screen.ts';
-import { type Cli, startCli } from '../run-cli.ts';
+import { type Cli, type CliOptions, startCli } from '../run-cli.ts';
+import { playOn, registerTv } from './paired-tv.ts';
 
 let cli: Cli;
 let service: TestService<Clock>;
@@ -18,28 +18,22 @@ beforeAll(async () => {
 });
 
 async function venueWith(names: readonly string[]) {
-  const venue = await service.venue();
-  const screens = [];
-  for (const name of names) {
-    const screen = await service.screen({ venueId: venue.id, name });
-    await service.manage('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item()] });
-    screens.push(screen);
+  const { id: venueId, name } = await service.venue();
+  const ids: string[] = [];
+  for (const one of names) {
+    const { id } = await service.screen({ venueId, name: one });
+    await service.manage('PUT', `/v1/screens/${id}/playlist`, { items: [item()] });
+    ids.push(id);
   }
-  return { venue, screens };
+  return { venueId, venue: name as string, ids };
 }
 
-async function playOn(code: string): Promise<void> {
-  const anyone = new RuntimeClient({ url: service.url });
-  const { screenId, apiKey } = await anyone.register({
-    pairingCode: code,
-    deviceInfo: { model: 'QM55B' },
-  });
-  const tv = anyone.withKey(apiKey);
-  await tv.fetchPlaylist(screenId);
-  await tv.postEvents(screenId, [{ type: 'status', timestamp: 1_760_000_000 }]);
-}
+const play = (code: string | undefined) => playOn(service.url, (code ?? '').replace(' ', ''));
 
-const stepsOf = (io: FakeIo) =>
+const pairAll = (venue: string, flags: readonly string[] = [], options: CliOptions = {}) =>
+  cli(['pair', '--venue', venue, '--all', '-o', 'ndjson', ...flags], options);
+
+const stepsIn = (io: FakeIo) =>
   io
     .out()
     .trimEnd()
@@ -49,21 +43,21 @@ const stepsOf = (io: FakeIo) =>
 /** Waits for the codes of all screens. */
 async function codesOf(io: FakeIo, count: number): Promise<string[]> {
   await io.until(new RegExp(`(?:"step":"code"[\\s\\S]*){${count}}`));
-  return stepsOf(io).map(({ code }) => code);
+  return stepsIn(io).map(({ code }) => code);
 }
 
-const codeOn = async (screenId: string) =>
+const codeOn = async (screenId: string | undefined) =>
   (await service.manage('GET', `/v1/screens/${screenId}`)).body.provisioningCode?.status;
 
 describe('signage pair --venue X --all', () => {
   it('pairs every screen without a TV, and skips the others', async () => {
-    const { venue, screens } = await venueWith(['A', 'B', 'C']);
-    const bound = await service.tv((await service.screen({ venueId: venue.id, name: 'Bound' })).id);
-    const { code, ndjson } = await cli(['pair', '--venue', venue.name, '--all', '-o', 'ndjson'], {
-      during: async (io) => Promise.all((await codesOf(io, 3)).map(playOn)),
+    const { venueId, venue, ids } = await venueWith(['A', 'B', 'C']);
+    const bound = await service.tv((await service.screen({ venueId, name: 'Bound' })).id);
+    const { code, ndjson } = await pairAll(venue, [], {
+      during: async (io) => Promise.all((await codesOf(io, 3)).map(play)),
     });
     expect(code).toBe(0);
-    for (const { id } of screens) {
+    for (const id of ids) {
       const steps = ndjson.filter(({ screenId }) => screenId === id).map(({ step }) => step);
       expect(steps).toEqual(['code', 'registered', 'playlist', 'event', 'paired']);
     }
@@ -71,165 +65,114 @@ describe('signage pair --venue X --all', () => {
     expect((await bound.send('GET', 'config')).status).toBe(200);
   });
 
-  it('--selector takes only the screens with these labels', async () => {
-    const venue = await service.venue();
-    await service.screen({ venueId: venue.id, name: 'Up', labels: { floor: '2' } });
-    await service.screen({ venueId: venue.id, name: 'Down', labels: { floor: '1' } });
-    const argv = ['pair', '--venue', venue.name, '--all', '--dry-run', '-o', 'ndjson'];
-    const { code, ndjson } = await cli([...argv, '--selector', 'floor=2']);
-    expect({ code, requests: ndjson.length }).toEqual({ code: 0, requests: 1 });
-    const none = await cli([...argv, '--selector', 'floor=3']);
-    expect(none).toMatchObject({ code: 0, stdout: '' });
-    expect(none.stderr).toContain(`no screen of "${venue.name}" that matches --selector`);
-    const one = await cli(['pair', `${venue.name}/Up`, '--selector', 'floor=2']);
-    expect(one).toMatchObject({ code: 2, stderr: expect.stringContaining('give --all, too') });
+  it('--dry-run shows a request for each screen, or those with the labels, and sends none', async () => {
+    const { venueId, venue, ids } = await venueWith(['A', 'B']);
+    const { id } = await service.screen({ venueId, name: 'Up', labels: { floor: '2' } });
+    const screensOf = async (...flags: string[]) => {
+      const { code, ndjson } = await pairAll(venue, ['--dry-run', ...flags]);
+      expect(code).toBe(0);
+      return ndjson.map(({ body }) => body.screenId).toSorted();
+    };
+    expect(await screensOf()).toEqual([...ids, id].toSorted());
+    expect(await screensOf('--selector', 'floor=2')).toEqual([id]);
+    expect(await codeOn(id)).toBeUndefined();
   });
 
-  it('does nothing when no screen is waiting for a TV', async () => {
-    const venue = await service.venue();
-    const { code, stdout, stderr } = await cli([
-      'pair',
-      '--venue',
-      venue.name,
-      '--all',
-      '-o',
-      'ndjson',
-    ]);
-    expect({ code, stdout, stderr }).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: `Nothing to pair: no screen of "${venue.name}" is waiting for a TV.\n`,
-    });
-    expect((await cli(['pair', '--venue', venue.name, '--all', '-o', 'json'])).json).toEqual([]);
+  it('does nothing when no screen is waiting for a TV, or none matches', async () => {
+    const { name } = await service.venue();
+    const nothing = `Nothing to pair: no screen of "${name}" is waiting for a TV.\n`;
+    expect(await pairAll(name, ['-o', 'json'])).toMatchObject({ code: 0, stderr: nothing });
+    expect((await pairAll(name, ['-o', 'json'])).json).toEqual([]);
+    const none = await pairAll(name, ['--selector', 'floor=3']);
+    expect([none.code, none.stdout]).toEqual([0, '']);
+    expect(none.stderr).toContain(`no screen of "${name}" that matches --selector`);
   });
 
   it('8 after the timeout: cancels unused codes, keeps finished pairings', async () => {
-    const { venue, screens } = await venueWith(['A', 'B']);
-    const { code, ndjson, stderr } = await cli(
-      ['pair', '--venue', venue.name, '--all', '--timeout', '4s', '-o', 'ndjson'],
-      {
-        during: async (io) => playOn((await codesOf(io, 2))[0] ?? ''),
-      },
-    );
+    const { venue, ids } = await venueWith(['A', 'B']);
+    const { code, ndjson, stderr } = await pairAll(venue, ['--timeout', '3s'], {
+      during: async (io) => play((await codesOf(io, 2))[0]),
+    });
     expect(code).toBe(8);
     const [paired] = ndjson;
-    expect(ndjson.filter(({ screenId }) => screenId === paired.screenId).at(-1).step).toBe(
-      'paired',
-    );
-    const left = screens.find(({ id }) => id !== paired.screenId);
-    expect(ndjson.at(-1)).toMatchObject({
-      step: 'failed',
-      screenId: left.id,
-      error: expect.stringContaining('Timed out'),
-    });
-    expect(JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
-      code: 'wait_timed_out',
-    });
-    expect(await codeOn(left.id)).toBe('cancelled');
+    const ofPaired = ndjson.filter(({ screenId }) => screenId === paired.screenId);
+    expect(ofPaired.at(-1).step).toBe('paired');
+    const left = ids.find((id) => id !== paired.screenId);
+    const error = expect.stringContaining('Timed out');
+    expect(ndjson.at(-1)).toMatchObject({ step: 'failed', screenId: left, error });
+    expect(JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '').code).toBe('wait_timed_out');
+    expect(await codeOn(left)).toBe('cancelled');
   });
 
   it('9 when one screen fails, while the others continue', async () => {
     const { venue } = await venueWith(['A', 'B']);
-    const { code, ndjson } = await cli(['pair', '--venue', venue.name, '--all', '-o', 'ndjson'], {
+    const { code, ndjson } = await pairAll(venue, [], {
       async during(io) {
-        const [first = '', second = ''] = await codesOf(io, 2);
+        const [first, second] = await codesOf(io, 2);
         await service.manage('DELETE', `/v1/devices/provisioning-codes/${first}`);
         await io.until(/"step":"failed"/);
-        await playOn(second);
+        await play(second);
       },
     });
+    const rest = ['registered', 'playlist', 'event', 'paired'];
     expect(code).toBe(9);
-    expect(ndjson.map(({ step }) => step)).toEqual([
-      'code',
-      'code',
-      'failed',
-      'registered',
-      'playlist',
-      'event',
-      'paired',
-    ]);
+    expect(ndjson.map(({ step }) => step)).toEqual(['code', 'code', 'failed', ...rest]);
   });
 
   it('9 when a TV registers with another code of a screen', async () => {
-    const { venue, screens } = await venueWith(['A', 'B']);
-    const other = await service.code(screens[0].id);
-    const { code, ndjson, stderr } = await cli(
-      ['pair', '--venue', venue.name, '--all', '-o', 'ndjson'],
-      {
-        async during(io) {
-          await codesOf(io, 2);
-          const own = stepsOf(io).find(({ screenId }) => screenId === screens[1].id);
-          await playOn(other.code);
-          await io.until(/"step":"failed"/);
-          await playOn(own.code);
-        },
+    const { venue, ids } = await venueWith(['A', 'B']);
+    const other = await service.code(ids[0]);
+    const { code, ndjson, stderr } = await pairAll(venue, [], {
+      async during(io) {
+        await codesOf(io, 2);
+        const own = stepsIn(io).find(({ screenId }) => screenId === ids[1]);
+        await play(other.code);
+        await io.until(/"step":"failed"/);
+        await play(own.code);
       },
-    );
+    });
     expect(code).toBe(9);
     expect(stderr).toContain('Another pairing code is pending: for "A"');
-    const stepOf = (id: string) => ndjson.filter(({ screenId }) => screenId === id).at(-1);
-    expect(stepOf(screens[1].id).step).toBe('paired');
-    expect(stepOf(screens[0].id)).toMatchObject({
-      step: 'failed',
-      error: expect.stringContaining('was paired with an earlier code'),
-    });
+    const lastOf = (id: string | undefined) =>
+      ndjson.filter(({ screenId }) => screenId === id).at(-1);
+    expect(lastOf(ids[1]).step).toBe('paired');
+    const error = expect.stringContaining('was paired with an earlier code');
+    expect(lastOf(ids[0])).toMatchObject({ step: 'failed', error });
   });
 
   it('Ctrl-C leaves no code, and reports what remains', async () => {
-    const { venue, screens } = await venueWith(['A', 'B', 'C']);
-    const { code, stderr } = await cli(['pair', '--venue', venue.name, '--all', '-o', 'ndjson'], {
+    const { venue, ids } = await venueWith(['A', 'B', 'C']);
+    const { code, stderr } = await pairAll(venue, [], {
       during: async (io) => codesOf(io, 3).then(() => io.signal('SIGINT')),
     });
     expect(code).toBe(130);
-    for (const { id } of screens) expect(await codeOn(id)).toBe('cancelled');
+    for (const id of ids) expect(await codeOn(id)).toBe('cancelled');
     expect(stderr).toContain('0 of 3 screens are paired.');
     expect(stderr).toContain(
-      `The unused codes of 3 screens were cancelled. To continue: signage pair --venue '${venue.name}' --all`,
+      `The unused codes of 3 screens were cancelled. To continue: signage pair --venue '${venue}' --all`,
     );
   });
 
-  it('a fatal error stops all pairings and cancels their codes', async () => {
-    const { venue, screens } = await venueWith(['A', 'B']);
-    const { body } = await service.manage('POST', '/v1/tokens', {
-      name: 'Short-lived',
-      role: 'installer',
-    });
-    const { code } = await cli(['pair', '--venue', venue.name, '--all', '-o', 'ndjson'], {
+  it('4 for all screens when the token is deleted meanwhile', async () => {
+    const { venue } = await venueWith(['A', 'B']);
+    const token = { name: 'Short-lived', role: 'installer' };
+    const { body } = await service.manage('POST', '/v1/tokens', token);
+    const { code } = await pairAll(venue, [], {
       env: { SIGNAGE_TOKEN: body.token },
       async during(io) {
-        const [first = ''] = await codesOf(io, 2);
+        const [first] = await codesOf(io, 2);
         await service.manage('DELETE', `/v1/tokens/${body.id}`);
-        await playOn(first);
+        await play(first);
       },
     });
     expect(code).toBe(4);
-    expect(screens).toHaveLength(2);
-  });
-
-  it('--dry-run shows a request for each screen, and sends none', async () => {
-    const { venue, screens } = await venueWith(['A', 'B']);
-    const { code, ndjson } = await cli([
-      'pair',
-      '--venue',
-      venue.name,
-      '--all',
-      '--dry-run',
-      '-o',
-      'ndjson',
-    ]);
-    expect({ code, paths: ndjson.map(({ body }) => body.screenId).toSorted() }).toEqual({
-      code: 0,
-      paths: screens.map(({ id }) => id).toSorted(),
-    });
-    expect(await codeOn(screens[0].id)).toBeUndefined();
   });
 
   it('--codes-file holds the unused codes, for their owner alone, until the end', async () => {
     const { venue } = await venueWith(['=A', 'B']);
     const file = join(await temporaryFolder(), 'codes.csv');
     const rows = async () => (await readFile(file, 'utf8')).split('\r\n').slice(0, -1);
-    const argv = ['pair', '--venue', venue.name, '--all', '-o', 'ndjson', '--codes-file', file];
-    const { code } = await cli(argv, {
+    const { code } = await pairAll(venue, ['--codes-file', file], {
       async during(io) {
         const codes = await codesOf(io, 2);
         const [header, ...written] = await rows();
@@ -237,7 +180,7 @@ describe('signage pair --venue X --all', () => {
         expect(written.map((row) => row.split(',')[2]).toSorted()).toEqual(codes.toSorted());
         expect(written.join()).toContain(",'=A,");
         expect((await stat(file)).mode & 0o777).toBe(0o600);
-        await playOn(codes[0] ?? '');
+        await play(codes[0]);
         await io.until(/"step":"registered"/);
         expect((await rows()).slice(1)).toEqual([expect.stringContaining(codes[1] ?? '?')]);
         io.signal('SIGINT');
@@ -248,7 +191,7 @@ describe('signage pair --venue X --all', () => {
   });
 
   it('2 when the file of --codes-file exists or cannot be created, and creates no code', async () => {
-    const { venue, screens } = await venueWith(['A']);
+    const { venue, ids } = await venueWith(['A']);
     const folder = await temporaryFolder();
     const there = join(folder, 'codes.csv');
     await writeFile(there, 'mine');
@@ -256,67 +199,70 @@ describe('signage pair --venue X --all', () => {
       [there, there],
       [join(folder, 'none', 'codes.csv'), `No such folder: ${join(folder, 'none')} (--codes-file)`],
     ] as const) {
-      const argv = ['pair', '--venue', venue.name, '--all', '--codes-file', file];
-      const { code, stderr } = await cli(argv);
-      expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(named) });
+      const { code, stderr } = await pairAll(venue, ['--codes-file', file]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(named)]);
     }
     expect(await readFile(there, 'utf8')).toBe('mine');
-    expect(await codeOn(screens[0].id)).toBeUndefined();
+    expect(await codeOn(ids[0])).toBeUndefined();
   });
+});
 
-  it('draws a live list at a terminal, then a table', async () => {
+describe('signage pair --venue X --all at a terminal', () => {
+  const atTerminal = (venue: string, options: CliOptions) =>
+    cli(['pair', '--venue', venue, '--all'], { tty: true, ...options });
+  const shown = (io: FakeIo, columns?: number) => terminalScreen(io.err(), columns);
+
+  it('draws a live list, then a table', async () => {
     const { venue } = await venueWith(['Left', 'Right']);
     let live: string[] = [];
-    const { code, stdout, stderr } = await cli(['pair', '--venue', venue.name, '--all'], {
-      tty: true,
+    const { code, stdout, stderr } = await atTerminal(venue, {
       async during(io) {
         await io.until(
           /Left +[A-Z2-9]{4} [A-Z2-9]{4}[\s\S]*Right +[A-Z2-9]{4} [A-Z2-9]{4} +15:00 +waiting/,
         );
-        live = terminalScreen(io.err());
+        live = shown(io);
         const codes = live.join('\n').match(/[A-Z2-9]{4} [A-Z2-9]{4}/g) ?? [];
-        await playOn((codes[0] ?? '').replace(' ', ''));
+        await play(codes[0]);
         await io.until(/1 of 2 paired/);
-        await playOn((codes[1] ?? '').replace(' ', ''));
+        await play(codes[1]);
       },
     });
     expect(code).toBe(0);
-    expect(live[0]).toBe(`${venue.name}: 0 of 2 paired`);
-    expect(terminalScreen(stderr).slice(0, 3).join('\n')).toMatch(
-      /: 2 of 2 paired\nLeft +paired ✓ QM55B\nRight +paired ✓ QM55B/,
-    );
+    expect(live[0]).toBe(`${venue}: 0 of 2 paired`);
+    expect(terminalScreen(stderr).slice(0, 3)).toEqual([
+      `${venue}: 2 of 2 paired`,
+      expect.stringMatching(/^Left +paired ✓ Samsung QM55B/),
+      expect.stringMatching(/^Right +paired ✓ Samsung QM55B/),
+    ]);
     expect(stdout).toMatch(/SCREEN +DEVICE +MODEL +VERSION/);
     expect(stdout.match(/QM55B/g)).toHaveLength(2);
   });
 
   it('shows one code in large letters, another one by the arrow keys, fewer by typing', async () => {
-    const names = Array.from({ length: 30 }, (_, at) => `Wall ${at + 1}`);
-    const { venue } = await venueWith(names);
-    const seen = (io: FakeIo) => terminalScreen(io.err());
+    const { venue } = await venueWith(Array.from({ length: 30 }, (_, at) => `Wall ${at + 1}`));
     const typed = (name: string) => new RegExp(`Type this code on the TV of "${name}"`);
-    const { code } = await cli(['pair', '--venue', venue.name, '--all'], {
-      tty: true,
+    const { code } = await atTerminal(venue, {
       async during(io) {
         await io.until(typed('Wall 1'));
         // The end of the list is reached when all codes have been created.
         const atEnd = () => {
           io.type('\u001b[F');
-          return seen(io).join('\n');
+          return shown(io).join('\n');
         };
         await expect.poll(atEnd).toMatch(typed('Wall 30'));
-        expect(seen(io).join('\n')).toContain('16–30 of 30 · type to filter');
+        expect(shown(io).join('\n')).toContain('16–30 of 30 · type to filter');
         io.type('\u001b[H');
-        await expect.poll(() => seen(io).join('\n')).toMatch(typed('Wall 1'));
-        expect(seen(io).length).toBeLessThanOrEqual(24);
-        expect(seen(io).filter((row) => /^[█▀▄ ]+$/.test(row))).toHaveLength(4);
-        expect(seen(io).find((row) => row.startsWith('›'))).toMatch(/^› Wall 1 /);
+        await expect.poll(() => shown(io).join('\n')).toMatch(typed('Wall 1'));
+        expect(shown(io).length).toBeLessThanOrEqual(24);
+        expect(shown(io).filter((row) => /^[█▀▄ ]+$/.test(row))).toHaveLength(4);
+        expect(shown(io).find((row) => row.startsWith('›'))).toMatch(/^› Wall 1 /);
         io.type('\u001b[B');
         await io.until(typed('Wall 2'));
         io.type('\u001b[6~');
         await io.until(typed('Wall 12'));
         io.type('l 7');
         await io.until(/1 listed · filter: l 7 · Esc shows all/);
-        expect(seen(io).filter((row) => row.includes('Wall'))).toHaveLength(2);
+        expect(shown(io).filter((row) => row.includes('Wall'))).toHaveLength(2);
         io.type('\u007f');
         await io.until(/filter: l · Esc/);
         io.type('\u0003');
@@ -326,12 +272,10 @@ describe('signage pair --venue X --all', () => {
   });
 
   it('leaves out the large letters in a low terminal, and wraps what is missing', async () => {
-    const venue = await service.venue();
-    const screen = await service.screen({ venueId: venue.id, name: 'Bare' });
-    await service.screen({ venueId: venue.id, name: 'Other' });
+    const { id: venueId, name: venue } = await service.venue();
+    for (const name of ['Bare', 'Other']) await service.screen({ venueId, name });
     let seen: string[] = [];
-    await cli(['pair', '--venue', venue.name, '--all'], {
-      tty: true,
+    await atTerminal(venue, {
       columns: 60,
       around: (io) => {
         const terminal = io.terminal();
@@ -339,16 +283,10 @@ describe('signage pair --venue X --all', () => {
         return { ...io, terminal: () => terminal };
       },
       async during(io) {
-        const [code = ''] = [await io.until(/Bare +[A-Z2-9]{4} [A-Z2-9]{4}/)];
-        const pairingCode = code.slice(-9).replace(' ', '');
-        const anyone = new RuntimeClient({ url: service.url });
-        const { apiKey } = await anyone.register({ pairingCode, deviceInfo: {} });
-        await anyone
-          .withKey(apiKey)
-          .fetchPlaylist(screen.id)
-          .catch(() => {});
+        const code = (await io.until(/Bare +[A-Z2-9]{4} [A-Z2-9]{4}/)).slice(-9).replace(' ', '');
+        await (await registerTv(service.url, code)).missPlaylist();
         await io.until(/no playlist yet/);
-        seen = terminalScreen(io.err(), 60);
+        seen = shown(io, 60);
         io.signal('SIGINT');
       },
     });
@@ -361,7 +299,8 @@ describe('signage pair --venue X --all', () => {
 });
 
 describe('merge', () => {
-  async function* counting(name: string, count: number, ended: string[]) {
+  const ended: string[] = [];
+  async function* counting(name: string, count: number) {
     try {
       for (let at = 1; at <= count; at++) yield `${name}${at}`;
     } finally {
@@ -370,25 +309,20 @@ describe('merge', () => {
   }
 
   it('yields all values, with limited concurrency', async () => {
-    const ended: string[] = [];
     const seen: string[] = [];
-    for await (const one of merge(
-      [counting('a', 2, ended), counting('b', 1, ended), counting('c', 2, ended)],
-      2,
-      () => {},
-    ))
-      seen.push(one);
+    const all = [counting('a', 2), counting('b', 1), counting('c', 2)];
+    for await (const one of merge(all, 2, () => {})) seen.push(one);
     expect(seen.toSorted()).toEqual(['a1', 'a2', 'b1', 'c1', 'c2']);
     expect(seen.indexOf('c1')).toBeGreaterThan(seen.indexOf('b1'));
   });
 
   it('ends all generators when the consumer stops', async () => {
-    const ended: string[] = [];
+    ended.length = 0;
     let stopped = false;
     const stop = () => {
       stopped = true;
     };
-    for await (const _ of merge([counting('a', 5, ended), counting('b', 5, ended)], 5, stop)) break;
-    expect({ stopped, ended: ended.toSorted() }).toEqual({ stopped: true, ended: ['a', 'b'] });
+    for await (const _ of merge([counting('a', 5), counting('b', 5)], 5, stop)) break;
+    expect([stopped, ended.toSorted()]).toEqual([true, ['a', 'b']]);
   });
 });

@@ -34,12 +34,6 @@ describe('signage pair --qr-web', () => {
     expect(stderr).toContain(`${ndjson[0].link}\n`);
     expect(stderr).toContain('█');
   });
-
-  it('2 together with --qr', async () => {
-    const { code, stderr } = await cli(['pair', await screenId(), '--qr', '--qr-web']);
-    expect(code).toBe(2);
-    expect(stderr).toContain('--qr and --qr-web show different QR codes.');
-  });
 });
 
 describe('signage pair --qr', () => {

@@ -1,11 +1,10 @@
 // signage device replace.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { RuntimeClient } from '../../../src/client/runtime-client.ts';
 import type { Clock } from '../../../src/domain/clock.ts';
 import { item } from '../../support/content.ts';
-import type { FakeIo } from '../../support/fake-io.ts';
 import type { TestService } from '../../support/service.ts';
 import { type Cli, startCli } from '../run-cli.ts';
+import { codeOf, playOn } from './paired-tv.ts';
 
 let cli: Cli;
 let as: (role: string) => Promise<Cli>;
@@ -36,41 +35,17 @@ async function furnished() {
   return { place: `${venue.name}/Main`, screenId: screen.id as string, old: tv, standing };
 }
 
-/** Registers the new TV as soon as the code is printed. */
-async function runTv(io: FakeIo, written = /"code":"([A-Z0-9]{8})"/) {
-  const pairingCode = (await io.until(written)).replaceAll(/[^A-Z0-9]/g, '').slice(-8);
-  const anyone = new RuntimeClient({ url: service.url });
-  const { screenId, deviceId, apiKey } = await anyone.register({
-    pairingCode,
-    deviceInfo: { model: 'New one' },
-  });
-  const tv = anyone.withKey(apiKey);
-  await tv.fetchPlaylist(screenId);
-  await tv.postEvents(screenId, [{ type: 'status', timestamp: 1_760_000_000 }]);
-  return deviceId;
-}
-
 describe('signage device replace VENUE/SCREEN', () => {
-  it('revokes the old TV with the reason, pairs the new one, and changes nothing else', async () => {
+  it('lets an installer revoke the old TV with the reason and pair another, and changes nothing else', async () => {
     const { place, screenId, old, standing } = await furnished();
     const before = await standing();
-    let newId = '';
-    const run = await cli(
-      ['device', 'replace', place, '--reason', 'Panel is broken', '--yes', '-o', 'ndjson'],
-      {
-        async during(io) {
-          newId = await runTv(io);
-        },
-      },
-    );
+    const line = ['device', 'replace', place, '--reason', 'Panel is broken', '--yes'];
+    const run = await (await as('installer'))([...line, '-o', 'ndjson'], {
+      during: async (io) => playOn(service.url, await codeOf(io)),
+    });
     expect(run.code).toBe(0);
-    expect(run.ndjson.map(({ step }) => step)).toEqual([
-      'code',
-      'registered',
-      'playlist',
-      'event',
-      'paired',
-    ]);
+    const steps = ['code', 'registered', 'playlist', 'event', 'paired'];
+    expect(run.ndjson.map(({ step }) => step)).toEqual(steps);
     expect(run.stderr).toContain(`The device ${old.deviceId} was revoked: Panel is broken.\n`);
     expect(await get(`/v1/devices/${old.deviceId}`)).toMatchObject({
       state: 'suspended',
@@ -78,7 +53,7 @@ describe('signage device replace VENUE/SCREEN', () => {
     });
     expect(await get(`/v1/screens/${screenId}`)).toMatchObject({
       state: 'active',
-      deviceId: newId,
+      deviceId: run.ndjson.at(-1).deviceId,
     });
     expect(await standing()).toEqual(before);
     expect((await old.send('GET', 'playlist')).body.code).toBe('device_key_revoked');
@@ -93,7 +68,8 @@ describe('signage device replace VENUE/SCREEN', () => {
     const run = await cli(['device', 'replace', place], {
       tty: true,
       keys,
-      during: async (io) => void (await runTv(io, /[A-Z2-9]{4} [A-Z2-9]{4}/)),
+      during: async (io) =>
+        playOn(service.url, (await io.until(/[A-Z2-9]{4} [A-Z2-9]{4}/)).replace(' ', '')),
     });
     expect(run.code).toBe(0);
     expect(run.stderr).toContain(
@@ -123,16 +99,8 @@ describe('signage device replace VENUE/SCREEN', () => {
 
   it('--dry-run shows the revocation and the code, and sends neither', async () => {
     const { place, old, screenId } = await furnished();
-    const { code, json } = await cli([
-      'device',
-      'replace',
-      place,
-      '--reason',
-      'x',
-      '--dry-run',
-      '-o',
-      'json',
-    ]);
+    const line = ['device', 'replace', place, '--reason', 'x', '--dry-run', '-o', 'json'];
+    const { code, json } = await cli(line);
     expect(code).toBe(0);
     expect(json).toEqual([
       { method: 'POST', path: `/v1/devices/${old.deviceId}/revoke`, body: { reason: 'x' } },
@@ -159,14 +127,5 @@ describe('signage device replace VENUE/SCREEN', () => {
     expect((await cli(['device', 'replace', 'Nowhere/Main', '--yes'])).code).toBe(3);
     expect((await (await as('viewer'))(['device', 'replace', place, '--yes'])).code).toBe(4);
     expect((await old.send('GET', 'playlist')).status).toBe(200);
-  });
-
-  it('works for installers', async () => {
-    const { place } = await furnished();
-    const installer = await as('installer');
-    const run = await installer(['device', 'replace', place, '--yes', '-o', 'ndjson'], {
-      during: async (io) => void (await runTv(io)),
-    });
-    expect(run.code).toBe(0);
   });
 });
