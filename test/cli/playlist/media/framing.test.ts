@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { framingProblem } from '../../../../src/cli/playlist/media/framing.ts';
 
 const page = new URL('https://menu.example.com/today');
-const refuses = (headers: Record<string, string>, player = 'https://signage.example.com') => {
+const problemOf = (headers: Record<string, string>, player = 'https://signage.example.com') => {
   const reply = { status: 200, headers, body: Buffer.alloc(0), isWhole: true };
-  return framingProblem({ url: page, reply }, new URL(player)) !== undefined;
+  return framingProblem({ url: page, reply }, new URL(player));
 };
+const refuses = (...page: Parameters<typeof problemOf>) => problemOf(...page) !== undefined;
 const policy = (value: string) => ({ 'content-security-policy': value });
 
 describe('X-Frame-Options', () => {
@@ -24,6 +25,12 @@ describe('X-Frame-Options', () => {
 
   it('SAMEORIGIN allows a player of the same origin', () => {
     expect(refuses({ 'x-frame-options': 'SAMEORIGIN' }, page.origin)).toBe(false);
+  });
+
+  it.each(['DENY', 'SAMEORIGIN'])('is named in the problem: %s', (header) => {
+    const problem = problemOf({ 'x-frame-options': header });
+    expect(problem).toMatchObject({ level: 'error', check: 'framing' });
+    expect(problem?.detail).toContain(`X-Frame-Options: ${header}`);
   });
 
   it('is ignored beside frame-ancestors', () => {

@@ -11,7 +11,7 @@ interface GoodMedia {
   certificate?: string;
 }
 
-const withHeaders = (headers: Record<string, string | undefined>) => ({ headers });
+const toOther = respond(302, { location: '/b.png', 'access-control-allow-origin': '*' });
 
 const sites: GoodMedia[] = [
   { what: 'a PNG image', answer: serveFile(files.png) },
@@ -20,11 +20,6 @@ const sites: GoodMedia[] = [
     what: 'an image of a server that refuses OPTIONS',
     answer: serveFile(files.png, { optionsStatus: 405 }),
   },
-  {
-    what: 'a JPEG image with the type image/png',
-    answer: serveFile({ ...files.jpeg, type: 'image/png' }),
-  },
-  { what: 'an SVG image', answer: serveFile(files.svg) },
   { what: 'an MP4 video', type: 'video', answer: serveFile(files.mp4) },
   {
     what: 'a video over TLS',
@@ -52,10 +47,9 @@ const sites: GoodMedia[] = [
   {
     what: 'a video with Last-Modified in place of an ETag',
     type: 'video',
-    answer: serveFile(
-      files.mp4,
-      withHeaders({ etag: undefined, 'last-modified': 'Wed, 01 Jan 2025 00:00:00 GMT' }),
-    ),
+    answer: serveFile(files.mp4, {
+      headers: { etag: undefined, 'last-modified': 'Wed, 01 Jan 2025 00:00:00 GMT' },
+    }),
   },
   { what: 'an HTML page', type: 'html', answer: serveFile(files.html) },
   {
@@ -69,24 +63,9 @@ const sites: GoodMedia[] = [
     answer: respond(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' }, 'zipped'),
   },
   {
-    what: 'a page that allows frames of the player',
-    type: 'html',
-    answer: serveFile(files.html, {
-      headers: {
-        'x-frame-options': 'DENY',
-        'content-security-policy': "frame-ancestors 'self' http://127.0.0.1:4100",
-      },
-    }),
-  },
-  {
     what: 'a redirect on the same host',
     answer: (request, response) =>
-      request.url === '/media'
-        ? respond(302, { location: '/b.png', 'access-control-allow-origin': '*' })(
-            request,
-            response,
-          )
-        : serveFile(files.png)(request, response),
+      (request.url === '/media' ? toOther : serveFile(files.png))(request, response),
   },
   {
     what: 'a signed URL that lasts longer than the playlist',
@@ -113,13 +92,6 @@ describe('signage playlist check finds nothing wrong with', () => {
     const site = await mediaSite(serveFile(files.mp4, { headers, optionsStatus: 405 }));
     const item = { url: `${site.url}/a.mp4`, type: 'video' };
     const run = await checkItems([item], ['--origin', site.url]);
-    expect(run.named, run.stdout).toEqual([]);
-  });
-
-  it('a page of the origin of the player with X-Frame-Options: SAMEORIGIN', async () => {
-    const headers = { 'x-frame-options': 'SAMEORIGIN' };
-    const site = await mediaSite(serveFile(files.html, { headers }));
-    const run = await checkItems([{ url: site.url, type: 'html' }], ['--origin', site.url]);
     expect(run.named, run.stdout).toEqual([]);
   });
 });

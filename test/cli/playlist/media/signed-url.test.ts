@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { signedUntil } from '../../../../src/cli/playlist/media/signed-url.ts';
+import { expiryProblem, signedUntil } from '../../../../src/cli/playlist/media/signed-url.ts';
 
 const endMs = Date.UTC(2026, 10, 24, 13);
 const endSeconds = endMs / 1000;
@@ -50,5 +50,35 @@ describe('signedUntil', () => {
         signedUntil(url);
       }),
     );
+  });
+});
+
+describe('expiryProblem', () => {
+  const hourMs = 3_600_000;
+  const url = new URL(`https://cdn.example/a.mp4?Expires=${endSeconds}&Signature=x`);
+
+  it.each([
+    ['0 h after the playlist', endMs - hourMs, endMs, undefined],
+    [
+      'before the playlist',
+      endMs - hourMs,
+      endMs + 22 * hourMs,
+      'in 1 h, and the playlist ends 22 h later.',
+    ],
+    [
+      'with a playlist without an end',
+      endMs - hourMs,
+      Number.POSITIVE_INFINITY,
+      'in 1 h, and the playlist has no end.',
+    ],
+    ['in the past', endMs + hourMs, endMs + 22 * hourMs, 'expired 1 h ago.'],
+  ])('of a URL that ends %s', (_, nowMs, validUntilMs, detail) => {
+    const problem = expiryProblem(url, nowMs, validUntilMs);
+    if (detail === undefined) expect(problem).toBeUndefined();
+    else
+      expect(problem).toMatchObject({
+        level: nowMs < endMs ? 'warning' : 'error',
+        detail: expect.stringContaining(detail),
+      });
   });
 });
