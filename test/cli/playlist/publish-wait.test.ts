@@ -52,15 +52,6 @@ describe('signage playlist publish --wait', () => {
     expect(run.stderr).toBe(`0 of 1 have it.\nThe TV of "${names[0]}" has version 1.\n`);
   });
 
-  it('0 at once when the same content is published again', async () => {
-    const { names, tvs, publish } = await site();
-    const stdin = content();
-    await publish([names[0]], [], { stdin });
-    await fetchPlaylist(tvs[0]);
-    const again = await publish([names[0]], ['--wait', '20s', '-o', 'json'], { stdin });
-    expect([again.code, again.json.version]).toEqual([0, 1]);
-  });
-
   it('8 when the TV did not fetch; the same command continues to wait', async () => {
     const { names, tvs, publish } = await site();
     const stdin = content();

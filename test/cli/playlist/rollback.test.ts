@@ -48,39 +48,6 @@ async function site(screens = 3) {
 
 const resultsOf = ({ ndjson }: Awaited<ReturnType<Cli>>) => ndjson.map(({ result }) => result);
 
-describe('signage playlist rollback SCREEN previous', () => {
-  it('publishes the content of the version before the current one', async () => {
-    const { venue, ids } = await site(1);
-    const run = await cli(['playlist', 'rollback', `${venue}/S1`, 'previous', '-o', 'json']);
-    expect(run).toMatchObject({ code: 0, json: { version: 3, items: [good] } });
-    expect(run.stderr).toContain('Published the content of version 1');
-    expect(await shown(ids[0])).toBe('v3 good.mp4');
-  });
-
-  it('5 when it is run again, and does not bring the bad version back', async () => {
-    const { venue, ids } = await site(1);
-    const line = ['playlist', 'rollback', `${venue}/S1`, 'previous'];
-    await cli(line);
-    const again = await cli(line);
-    expect(again.code).toBe(5);
-    expect(again.stderr).toContain('It already has the content of version 1');
-    expect(await shown(ids[0])).toBe('v3 good.mp4');
-  });
-
-  it('3 without an earlier version, and without a playlist', async () => {
-    const { venue, venueId } = await site(1);
-    const { id } = await service.screen({ venueId, name: 'New' });
-    const none = await cli(['playlist', 'rollback', `${venue}/New`, 'previous']);
-    expect(none.code).toBe(3);
-    expect(none.stderr).toContain('has no playlist now');
-    await publish(id, bad);
-    const first = await cli(['playlist', 'rollback', `${venue}/New`, 'previous']);
-    expect(first.code).toBe(3);
-    expect(first.stderr).toContain('There is no version before 1.');
-    expect(await shown(id)).toBe('v1 bad.mp4');
-  });
-});
-
 describe('signage playlist rollback previous for several screens', () => {
   it('rolls all back, and changes nothing when run again', async () => {
     const { ids, state, line } = await site();
@@ -145,20 +112,6 @@ describe('signage playlist rollback previous for several screens', () => {
     const line = ['playlist', 'rollback', `${venue}/S1`, `${venue}/S2`, 'previous'];
     expect((await cli([...line, '--state', state])).code).toBe(0);
     expect(await Promise.all(ids.map(shown))).toEqual(Array(2).fill('v3 good.mp4'));
-  });
-
-  it.each([
-    ['no --state', ['previous', '--selector', 'a=b'], 2, /Give --state a new file/],
-    ['a number', ['3', '--selector', 'a=b', '--state', 'x'], 2, /give previous instead of 3/],
-    ['no screen', ['previous'], 2, /Name a screen/],
-    ['no version', ['Lobby/Main'], 2, /The last word is the version/],
-    ['a number with --state', ['Lobby/Main', '3', '--state', 'x'], 2, /works only with previous/],
-    ['no match', ['previous', '--selector', 'flor=0', '--state', 'x'], 3, /No screen matches/],
-  ])('refuses %s', async (_, words, code, message) => {
-    const run = await cli(['playlist', 'rollback', ...words]);
-    expect([run.code, run.stdout]).toEqual([code, '']);
-    expect(run.stderr).toMatch(message);
-    await expect(stat('x')).rejects.toThrow('ENOENT');
   });
 
   it('refuses the state file of another command, and another file', async () => {

@@ -69,7 +69,7 @@ describe('signage playlist check SCREEN', () => {
     [[], 'Name a screen, or give a playlist with --file.'],
     [['--all', 'Main'], ''],
     [['--all', '--venue', 'x'], ''],
-    [['-f', '-', '--origin', 'x'], 'x'],
+    [['-f', '-', '--origin', 'x'], ''],
   ])('2 for %j', async (argv, told) => {
     const stdin = JSON.stringify({ items: [image('http://127.0.0.1:1/a.png')] });
     const run = await cli(['playlist', 'check', ...argv], { stdin });
