@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Running, serve } from '../../../src/serve.ts';
+import { serve } from '../../../src/serve.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { cliOf, runCli } from '../run-cli.ts';
+import { runCli } from '../run-cli.ts';
 
 const token = `mak_${'t'.repeat(40)}`;
+let used: string;
 
 /** Starts the service, and stops it once it is ready. */
 const start = (argv: string[], env: Record<string, string> = {}) =>
@@ -19,26 +20,34 @@ const start = (argv: string[], env: Record<string, string> = {}) =>
     },
   });
 
-/** Makes a data folder of an earlier run. */
-async function usedFolder(): Promise<string> {
+/** Copies the data folder of an earlier run, and changes the mode of a file in it. */
+async function folderWith(name: string, mode: number): Promise<{ data: string; path: string }> {
   const data = join(await temporaryFolder(), 'data');
-  expect((await start(['--data', data])).code).toBe(0);
-  await writeFile(join(data, 'admin-token'), token, { mode: 0o600 });
-  return data;
+  await cp(used, data, { recursive: true, preserveTimestamps: true });
+  await promisify(execFile)('chmod', ['-R', 'go-rwx', data]);
+  const path = join(data, name);
+  await chmod(path, mode);
+  return { data, path };
 }
 
 describe.skipIf(process.platform === 'win32')('signage serve', () => {
-  it('creates folders with mode 0700 and files with mode 0600, whatever the umask', async () => {
+  beforeAll(async () => {
     const before = process.umask(0);
-    const data = await usedFolder().finally(() => process.umask(before));
-    const entries = await readdir(data, { recursive: true, withFileTypes: true });
+    used = join(await temporaryFolder(), 'data');
+    const { code } = await start(['--data', used]).finally(() => process.umask(before));
+    expect(code).toBe(0);
+    await writeFile(join(used, 'admin-token'), token, { mode: 0o600 });
+  });
+
+  it('creates folders with mode 0700 and files with mode 0600, whatever the umask', async () => {
+    const entries = await readdir(used, { recursive: true, withFileTypes: true });
     const modes = await Promise.all(
       entries.map(async (entry) => {
         const path = join(entry.parentPath, entry.name);
         return [path, entry.isDirectory() ? 'folder' : 'file', (await stat(path)).mode & 0o777];
       }),
     );
-    expect((await stat(data)).mode & 0o777).toBe(0o700);
+    expect((await stat(used)).mode & 0o777).toBe(0o700);
     expect(modes.length).toBeGreaterThan(4);
     expect(modes.filter(([, kind, mode]) => mode !== (kind === 'folder' ? 0o700 : 0o600))).toEqual(
       [],
@@ -52,34 +61,31 @@ describe.skipIf(process.platform === 'win32')('signage serve', () => {
     ['the token file', 'admin-token', 0o666, '0666'],
     ['the manifest', 'manifest.json', 0o602, '0602'],
     ['the journal', 'journal', 0o730, '0730'],
-  ])(
-    '4 when others can change %s (%s, %o), unless --allow-open-data',
-    async (_what, name, mode, shown) => {
-      const data = await usedFolder();
-      const path = join(data, name);
-      await chmod(path, mode);
-      const message = `${path.replace(/\/$/, '')} can be changed by others on this machine (mode ${shown}): chmod -R go-rwx ${data}`;
-      const refused = await start(['--data', data]);
-      expect([refused.code, refused.stderr]).toEqual([
-        4,
-        expect.stringContaining(`signage: ${message}\n`),
-      ]);
-      const allowed = await start(['--data', data, '--allow-open-data']);
-      expect([allowed.code, allowed.stderr]).toEqual([0, expect.stringContaining(message)]);
-      expect((await start(['--data', data], { SIGNAGE_ALLOW_OPEN_DATA: 'true' })).code).toBe(0);
-      await promisify(execFile)('sh', ['-c', message.replace(/^.*: /, '')]);
-      const mended = await start(['--data', data]);
-      expect([mended.code, mended.stderr]).toEqual([0, expect.not.stringContaining('by others')]);
-    },
-  );
+  ])('4 when others can change %s (%s, %o)', async (_what, name, mode, shown) => {
+    const { data, path } = await folderWith(name, mode);
+    const message = `${path.replace(/\/$/, '')} can be changed by others on this machine (mode ${shown}): chmod -R go-rwx ${data}`;
+    const { code, stderr } = await start(['--data', data]);
+    expect([code, stderr]).toEqual([4, expect.stringContaining(`signage: ${message}\n`)]);
+  });
+
+  it('starts when others can change the data with --allow-open-data, and after the shown command', async () => {
+    const { data } = await folderWith('secret', 0o620);
+    const warning = expect.stringContaining('can be changed by others');
+    const allowed = await start(['--data', data, '--allow-open-data']);
+    expect([allowed.code, allowed.stderr]).toEqual([0, warning]);
+    expect((await start(['--data', data], { SIGNAGE_ALLOW_OPEN_DATA: 'true' })).code).toBe(0);
+    const [command = ''] = /chmod .*/.exec(allowed.stderr) ?? [];
+    await promisify(execFile)('sh', ['-c', command.replace(/".*/, '')]);
+    const mended = await start(['--data', data]);
+    expect([mended.code, mended.stderr]).toEqual([0, expect.not.stringContaining('by others')]);
+  });
 
   it.each([
     ['the data folder', '', 0o750],
     ['the secret', 'secret', 0o640],
     ['the token file', 'admin-token', 0o604],
   ])('warns once when others can read %s', async (_what, name, mode) => {
-    const data = await usedFolder();
-    await chmod(join(data, name), mode);
+    const { data } = await folderWith(name, mode);
     const { code, stderr } = await start(['--data', data]);
     expect(code).toBe(0);
     expect(stderr.split('by others on this machine')).toHaveLength(2);
@@ -92,68 +98,45 @@ describe.skipIf(process.platform === 'win32')('signage serve', () => {
       const path = join(await temporaryFolder(), 'a secret');
       await writeFile(path, 'postgres://signage@127.0.0.1:9/signage');
       await chmod(path, 0o660);
-      const { code, stderr } = await start([
-        flag,
-        path,
-        ...(flag === '--tls-key' ? ['--tls-cert', path] : []),
-      ]);
-      expect([code, stderr]).toEqual([
-        4,
-        expect.stringContaining(`(mode 0660): chmod go-rwx '${path}'\n`),
-      ]);
+      const more = flag === '--tls-key' ? ['--tls-cert', path] : [];
+      const { code, stderr } = await start([flag, path, ...more]);
+      const message = `(mode 0660): chmod go-rwx '${path}'\n`;
+      expect([code, stderr]).toEqual([4, expect.stringContaining(message)]);
     },
   );
 
   it('warns when others can read a file with a secret', async () => {
     const path = join(await temporaryFolder(), 'metrics');
     await writeFile(path, 'x'.repeat(40), { mode: 0o640 });
-    const { code, stderr } = await start([
-      '--data',
-      await usedFolder(),
-      '--metrics-token-file',
-      path,
-    ]);
-    expect([code, stderr]).toEqual([
-      0,
-      expect.stringContaining(
-        `${path} can be read by others on this machine (mode 0640): chmod go-rwx ${path}`,
-      ),
-    ]);
+    const argv = ['--store', 'memory', '--metrics-token-file', path];
+    const { code, stderr } = await start(argv);
+    const message = `${path} can be read by others on this machine (mode 0640): chmod go-rwx ${path}`;
+    expect([code, stderr]).toEqual([0, expect.stringContaining(message)]);
   });
 });
 
 describe.skipIf(process.platform === 'win32')('serve', () => {
-  let data: string;
-  beforeAll(async () => {
-    data = join(await temporaryFolder(), 'data');
+  it('throws open_to_others for a data folder that others can change, unless allowOpenData', async () => {
+    const data = join(await temporaryFolder(), 'data');
     await mkdir(data);
     await chmod(data, 0o777);
-  });
-
-  it('throws open_to_others for a data folder that others can change, before it writes to it', async () => {
     await expect(serve({ port: 0, store: data })).rejects.toMatchObject({ code: 'open_to_others' });
     expect(await readdir(data)).toEqual([]);
-  });
-
-  it('accepts it with allowOpenData', async () => {
-    const running: Running = await serve({ port: 0, store: data, allowOpenData: true });
-    await running.close();
+    await (await serve({ port: 0, store: data, allowOpenData: true })).close();
     expect(await readdir(data)).toContain('secret');
   });
 });
 
-describe.skipIf(process.platform === 'win32')('--token-file', () => {
-  it('4 for a file that others can change', async () => {
+it.skipIf(process.platform === 'win32')(
+  '4 when others can change the file of --token-file',
+  async () => {
     const path = join(await temporaryFolder(), 'token');
     await writeFile(path, token);
     await chmod(path, 0o646);
-    const cli = cliOf({ url: 'http://127.0.0.1:9' }, '');
-    for (const argv of [
-      ['venue', 'list', '--token-file', path],
-      ['login', '--token-file', path],
-    ]) {
-      const { code, stderr } = await cli(argv);
+    for (const argv of [['venue', 'list'], ['login']]) {
+      const url = ['--url', 'http://127.0.0.1:9', '--token-file', path];
+      const { code, stderr } = await runCli([...argv, ...url]);
       expect([code, stderr]).toEqual([4, expect.stringContaining(`chmod go-rwx ${path}`)]);
     }
-  });
-});
+  },
+);

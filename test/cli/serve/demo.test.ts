@@ -1,44 +1,33 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { main } from '../../../src/cli/main.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ManagementClient } from '../../../src/client/management-client.ts';
-import { type FakeIo, fakeIo } from '../../support/fake-io.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { sendTo } from '../../support/service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { serving } from './serving.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'signage-demo-'));
-let started: { io: FakeIo; code: Promise<number> } | undefined;
+const start = (data: string, ...argv: string[]) => serving(['--demo', '--data', data, ...argv]);
+const newFolder = async () => join(await temporaryFolder(), 'data');
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-afterEach(() => stop());
+const managementOf = async (url: string, data: string) =>
+  new ManagementClient({ url, token: (await readFile(join(data, 'admin-token'), 'utf8')).trim() });
 
-async function start(data: string, isTTY = false, ...argv: string[]) {
-  const io = fakeIo({ isTTY });
-  started = { io, code: main(['serve', '--port', '0', '--demo', '--data', data, ...argv], io) };
-  const url = await io.until(/http:\/\/127\.0\.0\.1:\d+/);
-  return { io, url };
-}
-
-async function stop() {
-  const one = started;
-  started = undefined;
-  one?.io.signal('SIGINT');
-  return one?.code;
-}
-
-const managementOf = (url: string, data: string) =>
-  new ManagementClient({ url, token: readFileSync(join(data, 'admin-token'), 'utf8').trim() });
+const register = (url: string, pairingCode: string) =>
+  sendTo(url, 'POST', '/devices/register', { body: { pairingCode, deviceInfo: {} } });
 
 describe('signage serve --demo', () => {
-  const data = join(folder, 'demo');
+  let data: string;
+  beforeAll(async () => {
+    data = await newFolder();
+  });
 
   it('pairs three TVs with screens of the demo, and prints their events as they arrive', async () => {
-    const { io, url } = await start(data, true);
+    const { io, url, stop } = await serving(['--demo', '--data', data], { isTTY: true });
     await io.until(/Aurora Café \/ Window +impression {2}\S+, 2 s/);
     expect(io.out().match(/^ {2}Aurora .*: paired$/gm)).toHaveLength(3);
     expect(io.out()).toMatch(/mak_\w{49}/);
-    const management = managementOf(url, data);
+    const management = await managementOf(url, data);
     const screens = await management.call('listScreens', { query: { state: 'active' } });
     expect(screens.items).toHaveLength(3);
     const devices = await management.call('listDevices');
@@ -49,29 +38,22 @@ describe('signage serve --demo', () => {
   });
 
   it('makes a browser a TV with the code that it prints', async () => {
-    const { io, url } = await start(join(folder, 'browser'));
+    const { io, url } = await start(await newFolder());
     const [, code = ''] =
       /Open http:\S+\/player in a browser and type (\w{4} \w{4}) within 15 minutes/.exec(
         await io.until(/Open .* within 15 minutes/),
       ) ?? [];
-    const registered = await fetch(`${url}/devices/register`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ pairingCode: code.replace(' ', ''), deviceInfo: {} }),
-    });
-    expect(registered.status).toBe(201);
+    const { status, body } = await register(url, code.replace(' ', ''));
+    expect(status).toBe(201);
     expect((await fetch(`${url}/player`)).status).toBe(200);
-    const { screenId, apiKey } = (await registered.json()) as Record<string, string>;
-    const headers = { authorization: `Bearer ${apiKey}` };
-    const playlist = await fetch(`${url}/devices/${screenId}/playlist`, { headers });
+    const path = `/devices/${body.screenId}/playlist`;
+    const playlist = await sendTo(url, 'GET', path, { key: body.apiKey });
     expect(playlist.status).toBe(200);
   });
 
   it('prints another code when no browser has used the first in time', async () => {
     const clock = new ManualClock(Date.now());
-    const io = fakeIo();
-    const argv = ['serve', '--port', '0', '--demo', '--data', join(folder, 'renewed')];
-    started = { io, code: main(argv, io, { clock }) };
+    const { io } = await serving(['--demo', '--data', await newFolder()], { clock });
     await io.until(/within 15 minutes[\s\S]*Events as they arrive/);
     const renewed = /The code has expired\. Open \S+ in a browser and type (\w{4} \w{4}) within/;
     clock.advance(15 * 60_000);
@@ -85,7 +67,7 @@ describe('signage serve --demo', () => {
   });
 
   it('names no player that is turned off', async () => {
-    const { io } = await start(join(folder, 'without'), false, '--no-player');
+    const { io } = await start(await newFolder(), '--no-player');
     await io.until(/Events as they arrive/);
     expect(io.out()).not.toContain('/player');
   });
@@ -95,7 +77,7 @@ describe('signage serve --demo', () => {
     await io.until(/Window +impression/);
     expect(io.out().match(/paired again, replacing the TV of the last run/g)).toHaveLength(3);
     expect(io.out() + io.err()).not.toContain('mak_');
-    const management = managementOf(url, data);
+    const management = await managementOf(url, data);
     expect((await management.call('listScreens')).items).toHaveLength(4);
     expect(
       (await management.call('listDevices', { query: { state: 'bound' } })).items,
@@ -108,41 +90,33 @@ describe('signage serve --demo', () => {
   it('leaves a screen alone that was paired with another TV', async () => {
     const first = await start(data);
     await first.io.until(/Events as they arrive/);
-    const management = managementOf(first.url, data);
+    const management = await managementOf(first.url, data);
     // The TV that reports most often notices its revocation first.
     const screen = (await management.call('listScreens', { query: { name: 'Window' } })).items[0]!;
     await management.call('revokeDevice', { params: { id: screen.deviceId! }, body: {} });
     await first.io.until(/was unpaired and stops/);
     const { code } = await management.call('createCode', { body: { screenId: screen.id } });
-    const registered = await fetch(`${first.url}/devices/register`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ pairingCode: code, deviceInfo: { model: 'My own' } }),
-    });
-    const { deviceId } = (await registered.json()) as { deviceId: string };
-    await stop();
+    const { deviceId } = (await register(first.url, code)).body;
+    await first.stop();
     const second = await start(data);
     await second.io.until(/Events as they arrive/);
     expect(second.io.out().match(/paired again/g)).toHaveLength(2);
-    const device = await managementOf(second.url, data).call('getDevice', {
+    const device = await (await managementOf(second.url, data)).call('getDevice', {
       params: { id: deviceId },
     });
     expect(device.state).toBe('bound');
   });
 
   it('changes nothing in a store without the demo data', async () => {
-    const other = join(folder, 'other');
-    const io = fakeIo();
-    started = { io, code: main(['serve', '--port', '0', '--data', other], io) };
-    const url = await io.until(/http:\/\/127\.0\.0\.1:\d+/);
-    await io.until(/Try:/);
-    const management = managementOf(url, other);
+    const other = await newFolder();
+    const { url, stop } = await serving(['--data', other]);
+    const management = await managementOf(url, other);
     const { id: venueId } = await management.call('createVenue', { body: { name: 'Real' } });
     await management.call('createScreen', { body: { venueId, name: 'Entrance' } });
     await stop();
     const demo = await start(other);
     await demo.io.until(/this store has no free screens of the demo/);
-    const after = managementOf(demo.url, other);
+    const after = await managementOf(demo.url, other);
     expect((await after.call('listScreens')).items.map((one) => one.state)).toEqual([
       'provisioning',
     ]);
@@ -150,7 +124,7 @@ describe('signage serve --demo', () => {
   });
 
   it('asks for the platform token when it is unknown', async () => {
-    rmSync(join(data, 'admin-token'));
+    await rm(join(data, 'admin-token'));
     const { io } = await start(data);
     await io.until(/Set SIGNAGE_ADMIN_TOKEN/);
     expect(io.out()).not.toContain('Simulated TVs');
