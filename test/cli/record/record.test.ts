@@ -391,13 +391,13 @@ describe('a hostile client of signage record', () => {
     ]);
   });
 
-  it('with 99 others at once gets its own answers', async () => {
-    const tvs = await Promise.all(Array.from({ length: 100 }, () => service.tv()));
+  it('with 19 others at once gets its own answers', async () => {
+    const tvs = await Promise.all(Array.from({ length: 20 }, () => service.tv()));
     const run = await record((url) =>
       Promise.all(
         tvs.map(async ({ screenId, apiKey }, at) => {
           const headers = { 'idempotency-key': `of-the-tv-number-${at}` };
-          const body = Array.from({ length: 20 }, () => impression());
+          const body = Array.from({ length: 5 }, () => impression());
           const path = `/devices/${screenId}/events`;
           expect((await sendTo(url, 'POST', path, { key: apiKey, headers, body })).status).toBe(
             202,
@@ -405,9 +405,9 @@ describe('a hostile client of signage record', () => {
         }),
       ),
     );
-    expect(run.exchanges.length).toBe(100);
+    expect(run.exchanges.length).toBe(20);
     const keys = new Set(run.exchanges.map(({ request }) => request.headers.authorization));
-    expect(keys.size).toBe(100);
+    expect(keys.size).toBe(20);
     for (const { path, status, wrong } of run.exchanges) {
       expect({ status, wrong }).toEqual({ status: 202, wrong: [] });
       expect(tvs.some(({ screenId }) => path.includes(screenId))).toBe(true);
