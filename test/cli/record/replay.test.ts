@@ -118,11 +118,11 @@ describe('a replay of a recording ends in the same events, reports and gaps', ()
       'lost-request:all:10%',
       'duplicate:events:20%',
       'cut-answer:all:10%',
-      'power-cut:1m:every 40m',
+      'power-cut:1m:every 25m',
     ];
     const codes = places.map(({ code }) => code);
     const recording = await recordWhile(then.url, (url) =>
-      quickFleet({ url, codes, faults, ...short, rotateEveryMs: hourMs / 2, compare: false }),
+      quickFleet({ url, codes, faults, lifeMs: hourMs, rotateEveryMs: hourMs / 3, compare: false }),
     );
     const { code, different } = await replay(recording, now, codes.length);
     expect(different).toEqual([]);

@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import type { FakeIo } from '../../support/fake-io.ts';
 import { startService, type TestService } from '../../support/service.ts';
-import { type Cli, runCli, startCli } from '../run-cli.ts';
+import { type Cli, startCli } from '../run-cli.ts';
+import { runTv } from './run-tv.ts';
 
 let cli: Cli;
 let service: TestService<Clock>;
@@ -51,8 +52,7 @@ describe('signage tv --claim', () => {
     const faults = ['POST /devices/claims=503 retry 1s:first 2'];
     const faulty = await startService<Clock>({ clock: systemClock, faults });
     const { id: screenId } = await faulty.screen();
-    const { code, stderr } = await runCli(['tv', '--claim', '--once'], {
-      env: { SIGNAGE_URL: faulty.url },
+    const { code, stderr } = await runTv(faulty.url, ['--claim', '--once'], {
       async during(io) {
         const claim = await claimOf(io);
         await faulty.manage('POST', `/v1/devices/claims/${claim}/offer`, { screenId });
@@ -63,7 +63,7 @@ describe('signage tv --claim', () => {
   });
 
   it('7 when the service stays unreachable, and says so meanwhile', async () => {
-    const { code, stderr } = await runCli(['tv', '--claim', '--url', 'http://127.0.0.1:9']);
+    const { code, stderr } = await runTv('http://127.0.0.1:9', ['--claim']);
     expect(code).toBe(7);
     expect(stderr.match(/^Cannot reach .* The TV tries again\.$/gm)).toHaveLength(2);
   });
@@ -71,8 +71,7 @@ describe('signage tv --claim', () => {
   it('names the offered screen with --yes, and shows the claim with --quiet', async () => {
     const { guarded, offer } = await serveElsewhere();
     const run = (argv: string[]) =>
-      runCli(['tv', '--claim', '--once', ...argv], {
-        env: { SIGNAGE_URL: guarded.url },
+      runTv(guarded.url, ['--claim', '--once', ...argv], {
         during: async (io) => offer(await claimOf(io), argv.join()),
       });
     const { code, stderr } = await run(['--yes']);
@@ -85,8 +84,7 @@ describe('signage tv --claim', () => {
 
   it('2 for an offer of a tenant that is new at its address, without a terminal', async () => {
     const { guarded, offer } = await serveElsewhere();
-    const { code, stderr } = await runCli(['tv', '--claim'], {
-      env: { SIGNAGE_URL: guarded.url },
+    const { code, stderr } = await runTv(guarded.url, ['--claim'], {
       during: async (io) => offer(await claimOf(io), 'Main'),
     });
     expect(code).toBe(2);
@@ -103,17 +101,11 @@ describe('signage tv --claim', () => {
     expect(code).toBe(130);
   });
 
-  it('2 together with --code', async () => {
-    const { code, stderr } = await runCli(['tv', '--claim', '--code', 'ABCD2345'], {
-      env: { SIGNAGE_URL: service.url },
-    });
-    expect(code).toBe(2);
-    expect(stderr).toContain('--code does not work with it');
-  });
-
-  it('2 for --yes without it', async () => {
-    const { code, stderr } = await runCli(['tv', '--yes'], { env: { SIGNAGE_URL: service.url } });
-    expect(code).toBe(2);
-    expect(stderr).toContain('give --claim, too');
+  it.each([
+    [['--claim', '--code', 'ABCD2345'], '--code does not work with it'],
+    [['--yes'], 'give --claim, too'],
+  ])('2 for %j', async (argv, told) => {
+    const { code, stderr } = await runTv(service.url, argv);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(told)]);
   });
 });

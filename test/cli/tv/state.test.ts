@@ -1,36 +1,24 @@
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '../../../src/domain/clock.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { FakeIo } from '../../support/fake-io.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { json, problem, type StubService, stubService } from '../../support/stub-service.ts';
+import { json, problem } from '../../support/stub-service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { config, registered, tvPlace } from '../../support/tv-place.ts';
+import { config, registered } from '../../support/tv-place.ts';
 import { runCli } from '../run-cli.ts';
+import { runTv, startTvService, stubOfTest } from './run-tv.ts';
 
+let started: Awaited<ReturnType<typeof startTvService>>;
 let folder: string;
-let service: TestService<Clock>;
 beforeAll(async () => {
-  service = await startService<Clock>({ clock: systemClock });
+  started = await startTvService();
   folder = await temporaryFolder();
-});
-
-let stub: StubService | undefined;
-afterEach(async () => {
-  await stub?.close();
-  stub = undefined;
 });
 
 let files = 0;
 const newFile = () => join(folder, `tv-${++files}.json`);
-/** Runs without a token. The service address is set only by `url`. */
-const tv = (
-  argv: readonly string[],
-  options: Parameters<typeof runCli>[1] = {},
-  url = service.url,
-) => runCli(['tv', ...argv], { ...options, env: { SIGNAGE_URL: url, ...options.env } });
-const place = () => tvPlace(service);
+const tv: typeof started.tv = (argv, options) => started.tv(argv, options);
+const place = () => started.place();
 const whats = (lines: { what: string }[]) => lines.map(({ what }) => what);
 
 describe('The state file of signage tv', () => {
@@ -56,10 +44,10 @@ describe('The state file of signage tv', () => {
     const file = newFile();
     await tv(['--code', code, '--state', file, '--once']);
     expect((await runCli(['tv', '--state', file, '--once'])).code).toBe(0);
-    expect((await runCli(['tv', '--state', file, '--once', '--url', `${service.url}/`])).code).toBe(
-      0,
-    );
-    stub = await stubService(json(200, {}));
+    expect(
+      (await runCli(['tv', '--state', file, '--once', '--url', `${started.service.url}/`])).code,
+    ).toBe(0);
+    const stub = await stubOfTest(json(200, {}));
     const run = await runCli(['tv', '--state', file, '--once', '--url', stub.url]);
     expect(run).toMatchObject({
       code: 4,
@@ -70,7 +58,7 @@ describe('The state file of signage tv', () => {
 
   it('has mode 0600 from its creation on', async () => {
     const file = newFile();
-    stub = await stubService(async (response, request) => {
+    const stub = await stubOfTest(async (response, request) => {
       // The registration is saved before it is sent, with the idempotency key for retries.
       const { mode } = await stat(file);
       expect((mode & 0o777).toString(8)).toBe('600');
@@ -79,9 +67,7 @@ describe('The state file of signage tv', () => {
       });
       problem(404, 'pairing_code_not_found', 'No.')(response, request);
     });
-    expect((await tv(['--code', 'ABCD2345', '--state', file, '--once'], {}, stub.url)).code).toBe(
-      3,
-    );
+    expect((await runTv(stub.url, ['--code', 'ABCD2345', '--state', file, '--once'])).code).toBe(3);
     expect(stub.heard).toHaveLength(1);
   });
 
@@ -143,17 +129,15 @@ describe('The state file of signage tv', () => {
       json(200, config),
       problem(404, 'playlist_not_found', 'None.'),
     ];
-    stub = await stubService(...answers, problem(503, 'unavailable', 'Later.'));
+    const stub = await stubOfTest(...answers, problem(503, 'unavailable', 'Later.'));
     const file = newFile();
-    expect((await tv(['--code', 'ABCD2345', '--state', file, '--once'], {}, stub.url)).code).toBe(
-      7,
-    );
+    expect((await runTv(stub.url, ['--code', 'ABCD2345', '--state', file, '--once'])).code).toBe(7);
     stub.answers = [
       ...answers.slice(1),
       (response, { body }) =>
-        void json(202, { received: JSON.parse(body).length })(response, stub!.heard.at(-1)!),
+        void json(202, { received: JSON.parse(body).length })(response, stub.heard.at(-1)!),
     ];
-    expect((await tv(['--state', file, '--once'], {}, stub.url)).code).toBe(0);
+    expect((await runTv(stub.url, ['--state', file, '--once'])).code).toBe(0);
     const posts = stub.heard.filter(({ url }) => url.endsWith('/events'));
     expect(posts.at(-2)).toMatchObject({
       body: posts[0]?.body,

@@ -34,9 +34,14 @@ async function sitDown(
     screen = Object.assign(output, size);
     return { input, output };
   };
+  const ended = main(['tv', ...argv], { ...io, terminal });
   return {
     io,
-    ended: main(['tv', ...argv], { ...io, terminal }),
+    ended,
+    async interrupt() {
+      io.signal('SIGINT');
+      expect(await ended).toBe(130);
+    },
     resize(columns: number, rows: number) {
       Object.assign(screen, { columns, rows });
       screen.emit('resize');
@@ -59,7 +64,7 @@ const colours = /\u001b\[[0-9;]*m/g;
 describe('signage tv at a terminal', () => {
   it('shows the current and next items, the queue, the config and the last answers', async () => {
     const { code, screenId, device } = await place();
-    const { io, ended, seen } = await sitDown(['--code', code]);
+    const { io, seen, interrupt } = await sitDown(['--code', code]);
     await io.until(/events +202/);
     const text = seen();
     expect(text).toMatch(/^Samsung QB55C · Tizen 7\.0 · 2\.4\.1 +http:\/\/127\.0\.0\.1:\d+$/m);
@@ -78,8 +83,7 @@ describe('signage tv at a terminal', () => {
     );
     // Each redraw replaces the previous one.
     expect(text.match(/^screen /gm)).toHaveLength(1);
-    io.signal('SIGINT');
-    expect(await ended).toBe(130);
+    await interrupt();
     expect(seen()).toMatch(/^Without --state .*\nThe TV has stopped: \d events stored\.$/m);
     expect(io.out()).toBe('');
     expect(io.err()).not.toContain('\u001b[?25l');
@@ -87,24 +91,22 @@ describe('signage tv at a terminal', () => {
   });
 
   it.each([
-    [80, 24],
     [40, 24],
     [30, 8],
   ])('fits into %i columns and %i rows', async (columns, rows) => {
     const { code } = await place({
       creativeUrl: `https://media.example.com/${'long-'.repeat(40)}.mp4`,
     });
-    const { io, ended, frame, resize } = await sitDown(['--code', code], {
+    const { io, frame, resize, interrupt } = await sitDown(['--code', code], {
       size: { columns: 80, rows: 24 },
     });
-    await io.until(/events +202|register 201/);
+    await io.until(/events +202/);
     resize(columns, rows);
     const lines = frame().map((line) => line.replaceAll(colours, ''));
     expect(lines.length).toBeLessThan(rows);
     expect(Math.max(...lines.map((line) => [...line].length))).toBeLessThan(columns);
     expect(lines.join('\n')).toContain('playing');
-    io.signal('SIGINT');
-    await ended;
+    await interrupt();
   });
 
   it.each([
@@ -112,16 +114,17 @@ describe('signage tv at a terminal', () => {
     [{ NO_COLOR: '1' }, false],
   ])('with %j its colours are %s', async (env, coloured) => {
     const { code } = await place();
-    const { io, ended } = await sitDown(['--code', code], { env: env as Record<string, string> });
+    const { io, interrupt } = await sitDown(['--code', code], {
+      env: env as Record<string, string>,
+    });
     await io.until(/register 201/);
-    io.signal('SIGINT');
-    await ended;
+    await interrupt();
     expect(io.err().search(colours) >= 0).toBe(coloured);
   });
 
   it('asks for the code, and again when it is rejected, with the reason', async () => {
     const { code } = await place();
-    const { io, ended } = await sitDown([]);
+    const { io, interrupt } = await sitDown([]);
     await io.until(/This TV is not paired yet\. Pairing code:/);
     io.type('ABCD\r');
     await io.until(/8 letters and digits/);
@@ -130,13 +133,12 @@ describe('signage tv at a terminal', () => {
     io.type(`${code.slice(0, 4).toLowerCase()}-${code.slice(4)}\r`);
     await io.until(/register 201/);
     await io.until(/playing/);
-    io.signal('SIGINT');
-    expect(await ended).toBe(130);
+    await interrupt();
   });
 
   it('asks for a new code when the key is revoked, and becomes a new TV', async () => {
     const first = await place();
-    const { io, ended } = await sitDown(['--code', first.code, '--speed', '600']);
+    const { io, interrupt } = await sitDown(['--code', first.code, '--speed', '600']);
     await io.until(/register 201/);
     const { id } = await first.device();
     await service.manage('POST', `/v1/devices/${id}/revoke`);
@@ -146,8 +148,7 @@ describe('signage tv at a terminal', () => {
     io.type(`${code}\r`);
     await io.until(/device [0-9a-f-]{36}/);
     while ((await first.device()).id === id) await new Promise(setImmediate);
-    io.signal('SIGINT');
-    expect(await ended).toBe(130);
+    await interrupt();
     expect((await first.device()).state).toBe('bound');
   });
 
@@ -160,12 +161,11 @@ describe('signage tv at a terminal', () => {
 
   it('--verbose prints lines with all requests, without the code', async () => {
     const { code } = await place();
-    const { io, ended } = await sitDown(['--code', code, '--verbose']);
+    const { io, interrupt } = await sitDown(['--code', code, '--verbose']);
     await io.until(/POST \/devices\/[0-9a-f-]+\/events → 202/);
     expect(io.out()).toMatch(/ shows {5}spring\.mp4, video, 15 s\n/);
     expect(io.err()).toMatch(/POST \/devices\/register → 201/);
-    io.signal('SIGINT');
-    await ended;
+    await interrupt();
     expect(io.out() + io.err()).not.toContain(code);
     expect(io.out() + io.err()).not.toMatch(/dak_/);
   });

@@ -1,39 +1,24 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { fixtureNames } from '../../../src/cli/simulate/fixtures.ts';
 import { type Clock, minuteMs, secondMs, systemClock } from '../../../src/domain/clock.ts';
 import { item } from '../../support/content.ts';
 import type { FakeIo } from '../../support/fake-io.ts';
 import { startService, type TestService } from '../../support/service.ts';
-import { json, problem, type StubService, stubService } from '../../support/stub-service.ts';
+import { json, problem } from '../../support/stub-service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { tvPlace } from '../../support/tv-place.ts';
 import { runCli } from '../run-cli.ts';
+import { runTv, startTvService, stopAfter, stubOfTest } from './run-tv.ts';
 
+let started: Awaited<ReturnType<typeof startTvService>>;
 let service: TestService<Clock>;
 beforeAll(async () => {
-  service = await startService<Clock>({ clock: systemClock });
+  started = await startTvService();
+  ({ service } = started);
 });
-
-let stub: StubService | undefined;
-afterEach(async () => {
-  await stub?.close();
-  stub = undefined;
-});
-
-/** Runs without a token. The service address is set only by `url`. */
-const tv = (
-  argv: readonly string[],
-  options: Parameters<typeof runCli>[1] = {},
-  url = service.url,
-) => runCli(['tv', ...argv], { ...options, env: { SIGNAGE_URL: url, ...options.env } });
-const place = () => tvPlace(service);
-/** Interrupts the TV when it has printed this text. */
-const stopAfter = (pattern: RegExp) => async (io: FakeIo) => {
-  await io.until(pattern);
-  io.signal('SIGINT');
-};
+const tv: typeof started.tv = (argv, options) => started.tv(argv, options);
+const place = () => started.place();
 
 /** Time that the command allows for a clean shutdown. */
 const farewellMs = 2 * secondMs;
@@ -57,11 +42,8 @@ const whats = (lines: { what: string }[]) => lines.map(({ what }) => what);
 describe('signage tv', () => {
   it('--once registers, fetches config and playlist, posts a heartbeat, and needs no token', async () => {
     const { code, screenId, device, events } = await place();
-    const run = await tv([
-      '--code',
-      `${code.slice(0, 4)}-${code.slice(4)}`.toLowerCase(),
-      '--once',
-    ]);
+    const typed = `${code.slice(0, 4)}-${code.slice(4)}`.toLowerCase();
+    const run = await tv(['--code', typed, '--once']);
     expect(run).toMatchObject({ code: 0 });
     expect(run.stdout).toMatch(/register {2}201 in \d+ ms\n.*paired {4}with the screen/);
     expect(run.stdout).toContain(screenId);
@@ -79,18 +61,9 @@ describe('signage tv', () => {
     const { code, screenId } = await place();
     const run = await tv(['--code', '-', '--once', '-o', 'ndjson'], { stdin: `${code}\n` });
     expect(run.code).toBe(0);
-    const types = [
-      'phase',
-      'answer',
-      'bound',
-      'phase',
-      'answer',
-      'answer',
-      'event',
-      'sending',
-      'answer',
-      'acknowledged',
-    ];
+    const types = 'phase answer bound phase answer answer event sending answer acknowledged'.split(
+      ' ',
+    );
     expect(whats(run.ndjson).filter((what, at) => what !== 'phase' || at < 4)).toEqual(types);
     expect(run.ndjson[2]).toEqual({
       at: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -109,54 +82,22 @@ describe('signage tv', () => {
 
   it('sends the device info of profile and flags', async () => {
     const { code, device } = await place();
-    const flags = [
-      '--mac',
-      '02-00-00-00-00-01',
-      '--ip',
-      '2001:db8::1',
-      '--device-name',
-      'Mine',
-      '--location',
-      'Here',
-      '--app-version',
-      '9',
-      '--os-version',
-      '8',
-    ];
-    expect(
-      (
-        await tv([
-          '--code',
-          code,
-          '--once',
-          '--profile',
-          'lg-webos',
-          '--manufacturer',
-          'Nobody',
-          '--model',
-          'M',
-          ...flags,
-        ])
-      ).code,
-    ).toBe(0);
+    const flags =
+      '--profile lg-webos --manufacturer Nobody --model M --mac 02-00-00-00-00-01 --ip 2001:db8::1 --device-name Mine --location Here --app-version 9 --os-version 8';
+    expect((await tv(['--code', code, '--once', ...flags.split(' ')])).code).toBe(0);
     expect((await device()).deviceInfo).toEqual({
-      ...{
-        manufacturer: 'Nobody',
-        model: 'M',
-        osVersion: '8',
-        appVersion: '9',
-        macAddress: '02-00-00-00-00-01',
-        ipAddress: '2001:db8::1',
-      },
-      ...{ deviceName: 'Mine', locationHint: 'Here' },
+      manufacturer: 'Nobody',
+      model: 'M',
+      osVersion: '8',
+      appVersion: '9',
+      macAddress: '02-00-00-00-00-01',
+      ipAddress: '2001:db8::1',
+      deviceName: 'Mine',
+      locationHint: 'Here',
     });
     const wrong = await tv(['--code', code, '--profile', 'toaster']);
-    expect(wrong).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(
-        /--profile must be one of .*lg-webos, .*samsung-tizen, .*not "toaster"/,
-      ),
-    });
+    const named = /--profile must be one of .*lg-webos, .*samsung-tizen, .*not "toaster"/;
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringMatching(named) });
   });
 
   it('has profiles of common manufacturers, and all can register', async () => {
@@ -254,9 +195,9 @@ describe('The service of signage tv', () => {
     expect(run.code).toBe(0);
     expect(run.stdout + run.stderr).not.toContain('mak_');
     // The token belongs to the context's service, so it is not used here.
-    stub = await stubService((response, { headers }) => {
+    const stub = await stubOfTest((response, { headers }) => {
       expect(headers.authorization).toBeUndefined();
-      problem(404, 'pairing_code_not_found', 'No.')(response, stub!.heard[0]!);
+      problem(404, 'pairing_code_not_found', 'No.')(response, stub.heard[0]!);
     });
     const elsewhere = await runCli(['tv', '--code', 'ABCD2345', '--once', '--url', stub.url], {
       env: { XDG_CONFIG_HOME: home },
@@ -269,11 +210,11 @@ describe('The service of signage tv', () => {
 describe('A service that signage tv talks to', () => {
   it('may become unreachable: the TV plays on, and sends its events later', async () => {
     const own = await startService<Clock>({ clock: systemClock, store: await temporaryFolder() });
-    const { port } = new URL(own.url);
+    const { url } = own;
+    const { port } = new URL(url);
     const { code, screenId } = await own.code();
     await own.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item()] });
     let back: TestService<Clock> | undefined;
-    const store = { url: own.url };
     const during = async (io: FakeIo) => {
       await io.until(/stored {4}/);
       await own.close();
@@ -282,7 +223,7 @@ describe('A service that signage tv talks to', () => {
       back = await startService<Clock>({ clock: systemClock, port: Number(port) });
       io.signal('SIGINT');
     };
-    const run = await tv(['--code', code, '--speed', '30'], { during }, store.url);
+    const run = await runTv(url, ['--code', code, '--speed', '30'], { during });
     expect(run.code).toBe(130);
     expect(run.stdout).toContain('offline');
     await back?.close();
@@ -295,41 +236,22 @@ describe('A service that signage tv talks to', () => {
       heartbeatIntervalMinutes: 1,
       cachePolicy: { maxSizeGB: nasty, retentionDays: 7 },
     };
-    const playlist = {
-      id: nasty,
-      tenantId: 't',
-      screenId: nasty,
-      status: 'active',
-      version: 1,
-      validUntil: 4e9,
-    };
-    const one = {
-      creativeId: nasty,
-      creativeUrl: nasty,
-      creativeType: nasty,
-      duration: 0.5,
-      campaignId: nasty,
-    };
-    stub = await stubService((response, request) => {
-      if (request.url.endsWith('/register'))
-        return json(201, {
-          deviceId: nasty,
-          screenId: nasty,
-          apiKey: 'dak_key',
-          tenantId: nasty,
-          config,
-        })(response, request);
-      if (request.url.endsWith('/playlist'))
-        return json(200, { ...playlist, items: [one] })(response, request);
-      if (request.url.endsWith('/config')) return json(200, config)(response, request);
-      return problem(503, 'unavailable', nasty)(response, request);
+    const ids = { id: nasty, deviceId: nasty, screenId: nasty, tenantId: nasty };
+    const playlist = { ...ids, status: 'active', version: 1, validUntil: 4e9 };
+    const creative = { creativeId: nasty, creativeUrl: nasty, creativeType: nasty };
+    const items = [{ ...creative, duration: 0.5, campaignId: nasty }];
+    const stub = await stubOfTest((response, request) => {
+      const answer = {
+        register: json(201, { ...ids, apiKey: 'dak_key', config }),
+        playlist: json(200, { ...playlist, items }),
+        config: json(200, config),
+      }[request.url.split('/').at(-1) ?? ''];
+      (answer ?? problem(503, 'unavailable', nasty))(response, request);
     });
     for (const more of [[], ['-o', 'ndjson']]) {
-      const run = await tv(
-        ['--code', 'ABCD2345', ...more],
-        { during: stopAfter(/\\u001b\[2J/) },
-        stub.url,
-      );
+      const run = await runTv(stub.url, ['--code', 'ABCD2345', ...more], {
+        during: stopAfter(/\\u001b\[2J/),
+      });
       expect(run.stdout).toContain('\\u001b[2J');
       // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
       expect(run.stdout + run.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
