@@ -138,25 +138,6 @@ describe.concurrent('signage conformance --tv', () => {
     expect(stderr).toContain(`--power-cmd: ${program} on ended with exit code 1.`);
   });
 
-  it.each([
-    [['--listen', 'here'], '--listen must be HOST:PORT, such as 0.0.0.0:4200, not "here".'],
-    [['--listen', '127.0.0.1:70000'], '--listen must be HOST:PORT'],
-    [['--part', 'netwrk'], 'Did you mean "network"?'],
-    [['--speed', 'max'], 'The exam does not support --speed max.'],
-    [['--url', 'http://127.0.0.1:1'], '--url does not work with --tv.'],
-    [['--with-guessing'], '--with-guessing does not work with --tv.'],
-  ])('2 for %j', async (argv, message) => {
-    const { code, stderr } = await runCli(['conformance', '--tv', ...argv]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(message);
-  });
-
-  it('2 for an option of --tv without it', async () => {
-    const { code, stderr } = await runCli(['conformance', '--quick']);
-    expect(code).toBe(2);
-    expect(stderr).toContain('--quick works only with --tv.');
-  });
-
   it('5 when another program listens there', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));

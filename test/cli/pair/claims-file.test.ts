@@ -122,9 +122,6 @@ describe('signage pair --claims-file', () => {
     ])
       expect(stderr).toContain(mistake);
     await expectUntouched();
-    const unnamed = await pairFrom(await fileOf('A,K7Q2MX'), venue, ['--yes']);
-    expect(unnamed.code).toBe(6);
-    expect(unnamed.stderr).toContain('line 1: must name the columns: screen,claim');
   });
 
   it('2 without --yes where it cannot ask, after it has shown every TV', async () => {
@@ -152,16 +149,6 @@ describe('signage pair --claims-file', () => {
     const paths = claims.map((claim) => `/v1/devices/claims/${claim}/offer`);
     expect([code, ndjson.map(({ path }) => path)]).toEqual([0, paths]);
     await expectUntouched();
-  });
-
-  it.each([
-    ['--all', '--claims-file names the screens and their TVs, so --all does not work with it'],
-    ['--tv', '--claims-file names the screens and their TVs, so --tv does not work with it'],
-    ['--qr', 'The TV of --claims-file gets its code from the service'],
-    ['--create', '--claims-file pairs screens of a venue'],
-  ])('2 with %s', async (flag, said) => {
-    const { code, stderr } = await pairFrom(await fileOf('screen,claim'), 'Lobby', [flag]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
   });
 
   it('9 for claims that expired after they were noted, and the screens stay free', async () => {

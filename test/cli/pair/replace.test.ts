@@ -80,35 +80,6 @@ describe('signage device replace VENUE/SCREEN', () => {
     );
   });
 
-  it('5 on "no", 2 without a terminal; the TV keeps playing', async () => {
-    const { place, old, screenId } = await furnished();
-    const declined = await cli(['device', 'replace', place], {
-      tty: true,
-      keys: [[/pair another TV\?/, 'n\r']],
-    });
-    expect(declined).toMatchObject({ code: 5, stdout: '' });
-    const unasked = await cli(['device', 'replace', place, '--reason', 'x']);
-    expect(unasked).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringContaining('--yes'),
-    });
-    expect((await old.send('GET', 'playlist')).status).toBe(200);
-    expect((await get(`/v1/screens/${screenId}`)).provisioningCode.status).toBe('used');
-  });
-
-  it('--dry-run shows the revocation and the code, and sends neither', async () => {
-    const { place, old, screenId } = await furnished();
-    const line = ['device', 'replace', place, '--reason', 'x', '--dry-run', '-o', 'json'];
-    const { code, json } = await cli(line);
-    expect(code).toBe(0);
-    expect(json).toEqual([
-      { method: 'POST', path: `/v1/devices/${old.deviceId}/revoke`, body: { reason: 'x' } },
-      { method: 'POST', path: '/v1/devices/provisioning-codes', body: { screenId } },
-    ]);
-    expect((await old.send('GET', 'playlist')).status).toBe(200);
-  });
-
   it('8 after the timeout: cancels the code and reports what remains', async () => {
     const { place, old, screenId } = await furnished();
     const run = await cli(['device', 'replace', place, '--yes', '--timeout', '1s', '-o', 'ndjson']);
@@ -116,16 +87,5 @@ describe('signage device replace VENUE/SCREEN', () => {
     expect(run.stderr).toContain(`the device ${old.deviceId} was revoked`);
     expect(run.stderr).toContain('signage pair');
     expect((await get(`/v1/screens/${screenId}`)).provisioningCode.status).toBe('cancelled');
-  });
-
-  it('3 for a screen without a TV and for an unknown screen, 4 for a viewer', async () => {
-    const { place, old } = await furnished();
-    const bare = await service.screen({ name: 'Bare' });
-    const run = await cli(['device', 'replace', bare.id, '--yes']);
-    expect(run).toMatchObject({ code: 3, stdout: '' });
-    expect(run.stderr).toMatch(/has no TV to replace\.\n +To pair one: signage pair /);
-    expect((await cli(['device', 'replace', 'Nowhere/Main', '--yes'])).code).toBe(3);
-    expect((await (await as('viewer'))(['device', 'replace', place, '--yes'])).code).toBe(4);
-    expect((await old.send('GET', 'playlist')).status).toBe(200);
   });
 });

@@ -39,16 +39,6 @@ describe('signage pair --tv', () => {
     expect(body.status).toBe('waiting');
   });
 
-  it.each([
-    ['an unknown claim', () => [place, '--tv', 'AAAA22', '--yes'], 3, 'There is no such claim'],
-    ['a text that is no claim', () => [place, '--tv', 'ABCD2345', '--yes'], 2, 'A claim '],
-    ['no claim where it cannot ask', () => [place, '--tv'], 2, 'give --tv CLAIM'],
-    ['no file of claims', () => ['--venue', venue, '--all', '--tv'], 2, 'give --claims-file'],
-  ])('is refused for %s', async (_, argv, code, told) => {
-    const run = await cli(['pair', ...argv()]);
-    expect([run.code, run.stderr]).toEqual([code, expect.stringContaining(told)]);
-  });
-
   it('pairs the TV that shows the claim, for an installer', async () => {
     const shown = await showClaim(service);
     const registered = registerWhenOffered(service, shown);

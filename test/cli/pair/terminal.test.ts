@@ -235,20 +235,6 @@ describe('signage pair at a terminal, prompts', () => {
     expect(items).toMatchObject([{ id: screen.id, state: 'active' }]);
   });
 
-  it('asks before creating a missing record', async () => {
-    const { answer, ended } = await sitDown(['pair', 'Atrium/Main']);
-    await answer(/There is no venue "Atrium"\. Create it\?/, 'n\r');
-    expect(await ended).toBe(5);
-    expect((await service.manage('GET', '/v1/venues?name=Atrium')).body.items).toEqual([]);
-  });
-
-  it('Ctrl-C at a prompt creates nothing', async () => {
-    const { answer, ended } = await sitDown(['pair', '--venue', 'Pier', '--create']);
-    await answer(/Name of the screen in "Pier"/, '\u0003');
-    expect(await ended).toBe(130);
-    expect((await service.manage('GET', '/v1/venues?name=Pier')).body.items).toEqual([]);
-  });
-
   it('offers to revoke the current TV, and records the reason', async () => {
     const tv = await service.tv();
     const { answer, ended, io } = await sitDown(['pair', tv.screenId, '--wait-for', 'registered']);
@@ -261,23 +247,6 @@ describe('signage pair at a terminal, prompts', () => {
       suspendReason: 'Panel is broken',
     });
   });
-
-  it('keeps the TV when that is declined', async () => {
-    const tv = await service.tv();
-    const { answer, ended } = await sitDown(['pair', tv.screenId]);
-    await answer(/Revoke it and pair another/, '\r');
-    expect(await ended).toBe(5);
-    expect((await tv.send('GET', 'config')).status).toBe(200);
-  });
-
-  it.each<Record<string, string>>([{ CI: 'true' }, { SIGNAGE_NO_INPUT: '1' }])(
-    'asks nothing under %j',
-    async (env) => {
-      const { ended, io } = await sitDown(['pair'], { env });
-      expect(await ended).toBe(2);
-      expect(io.err()).toContain('--venue');
-    },
-  );
 });
 
 describe('signage pair at a terminal, live view', () => {

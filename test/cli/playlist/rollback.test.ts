@@ -49,16 +49,6 @@ async function site(screens = 3) {
 const resultsOf = ({ ndjson }: Awaited<ReturnType<Cli>>) => ndjson.map(({ result }) => result);
 
 describe('signage playlist rollback previous for several screens', () => {
-  it('rolls all back, and changes nothing when run again', async () => {
-    const { ids, state, line } = await site();
-    const run = await cli(line);
-    expect([run.code, resultsOf(run)]).toEqual([0, Array(3).fill('rolled back')]);
-    expect(run.stderr).toContain(`The earlier playlists are recorded in ${state}.`);
-    const again = await cli(line);
-    expect([again.code, resultsOf(again)]).toEqual([0, Array(3).fill('unchanged')]);
-    expect(await Promise.all(ids.map(shown))).toEqual(Array(3).fill('v3 good.mp4'));
-  });
-
   it('finishes what failed when it is run again', async () => {
     const { ids, line } = await site(2);
     const validUntil = Math.ceil(Date.now() / 1000) + 1;
@@ -89,52 +79,6 @@ describe('signage playlist rollback previous for several screens', () => {
     expect([run.code, resultsOf(run)]).toEqual([9, ['unchanged', 'failed', 'unchanged']]);
     expect(run.ndjson[1].error).toMatch(/Version 4 was published after this command began/);
     expect(await Promise.all(ids.map(shown))).toEqual(['v3 good.mp4', 'v4 other.mp4', 404]);
-  });
-
-  it('does not bring the bad version back with a new state file', async () => {
-    const { ids, state, line } = await site(2);
-    await cli(line);
-    const run = await cli(line.map((word) => (word === state ? `${state}.new` : word)));
-    expect([run.code, resultsOf(run)]).toEqual([9, ['failed', 'failed']]);
-    expect(await Promise.all(ids.map(shown))).toEqual(Array(2).fill('v3 good.mp4'));
-  });
-
-  it('does not change a screen that has no playlist', async () => {
-    const { ids, line } = await site(2);
-    await service.manage('DELETE', `/v1/screens/${ids[0]}/playlist`);
-    const run = await cli(line);
-    expect([run.code, resultsOf(run)]).toEqual([0, ['no playlist', 'rolled back']]);
-    expect(await shown(ids[0])).toBe(404);
-  });
-
-  it('works on several named screens', async () => {
-    const { venue, ids, state } = await site(2);
-    const line = ['playlist', 'rollback', `${venue}/S1`, `${venue}/S2`, 'previous'];
-    expect((await cli([...line, '--state', state])).code).toBe(0);
-    expect(await Promise.all(ids.map(shown))).toEqual(Array(2).fill('v3 good.mp4'));
-  });
-
-  it('refuses the state file of another command, and another file', async () => {
-    const { ids, state, line } = await site(1);
-    await cli(line);
-    const words = ['playlist', 'rollback', 'previous', '--venue', 'Rolled 1', '--state', state];
-    const other = await cli(words);
-    expect(other.code).toBe(2);
-    expect(other.stderr).toContain(
-      'belongs to another command: signage playlist rollback previous',
-    );
-    await writeFile(state, '{}');
-    const damaged = await cli(line);
-    expect([damaged.code, await shown(ids[0])]).toEqual([6, 'v3 good.mp4']);
-    expect(await readFile(state, 'utf8')).toBe('{}');
-  });
-
-  it('asks at a terminal, and writes no file after no', async () => {
-    const { ids, state, line } = await site(1);
-    const keys = [[/Roll back 1 screen: "Rolled \d+\/S1"\?/, 'n\r']] as const;
-    expect((await cli(line, { tty: true, keys })).code).toBe(5);
-    await expect(stat(state)).rejects.toThrow('ENOENT');
-    expect(await shown(ids[0])).toBe('v2 bad.mp4');
   });
 });
 

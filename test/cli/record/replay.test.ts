@@ -341,14 +341,6 @@ describe('signage replay', () => {
     expect((await runCli([...argv, 'http://127.0.0.1:1'])).code).toBe(7);
   });
 
-  it('6 for a file that is no recording, 2 for one without requests of a TV', async () => {
-    const file = join(await temporaryFolder(), 'x');
-    await writeFile(file, '{"at":1}\n');
-    expect((await runCli(['replay', file])).code).toBe(6);
-    await writeFile(file, '');
-    expect((await runCli(['replay', file])).code).toBe(2);
-  });
-
   it('sends a forged recording to no other service, and no forged header', async () => {
     const recording = await recordPaired((send) => send('GET', 'config'));
     const [line] = readRecording(recording.text, recording.file);
