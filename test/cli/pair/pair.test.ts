@@ -158,18 +158,6 @@ describe('signage pair, choosing the screen', () => {
 });
 
 describe('signage pair, a screen that has a TV', () => {
-  it('5, and the TV keeps its screen', async () => {
-    const tv = await service.tv();
-    const { code, stdout, stderr } = await pair([tv.screenId]);
-    expect([code, stdout]).toEqual([5, '']);
-    expect(JSON.parse(stderr)).toMatchObject({
-      code: 'screen_already_bound',
-      exitCode: 5,
-      hint: expect.stringContaining('--replace'),
-    });
-    expect((await tv.send('GET', 'config')).status).toBe(200);
-  });
-
   it.each([
     [[], 'Replaced by another TV (signage pair)'],
     [['--reason', 'Panel is broken'], 'Panel is broken'],

@@ -25,12 +25,11 @@ beforeAll(async () => {
   for (let at = 0; at < 12; at++) await service.screen({ name: 'Many' });
   const { deviceId } = await service.tv(main);
   const tenant = (await service.manage('GET', '/v1/me')).body.tenantId;
-  const own = (await service.manage('POST', '/v1/tokens', { name: 'Twin', role: 'viewer' })).body
-    .id;
-  const platform = (await service.manage('POST', '/v1/tokens', { name: 'Twin', role: 'platform' }))
-    .body.id;
-  const single = (await service.manage('POST', '/v1/tokens', { name: 'Single', role: 'viewer' }))
-    .body.id;
+  const token = async (name: string, role: string) =>
+    (await service.manage('POST', '/v1/tokens', { name, role })).body.id;
+  const own = await token('Twin', 'viewer');
+  const platform = await token('Twin', 'platform');
+  const single = await token('Single', 'viewer');
   ids = { lobby, annex, main, other, rear, deviceId, tenant, own, platform, single };
   const client = new ManagementClient({ url: service.url, token: adminToken });
   reader = makeApiClient({
@@ -46,94 +45,72 @@ const failure = (work: Promise<unknown>): Promise<SignageError> =>
     (error) => error,
   );
 
-describe('findVenue', () => {
-  it.each(['Lobby', 'LOBBY', ' lobby '])('finds a venue by the name "%s"', async (text) =>
-    expect((await findVenue(reader, text)).id).toBe(ids.lobby),
-  );
-  it('finds a venue by its id', async () =>
-    expect((await findVenue(reader, ids.lobby!.toUpperCase())).name).toBe('Lobby'));
-  it.each(['Lob', '', unknownId])('throws venue_not_found for "%s"', async (text) => {
-    expect(await failure(findVenue(reader, text))).toMatchObject({ code: 'venue_not_found' });
+/** A text, or the id of a record that is written as `#name`. */
+const textOf = (text: string) => (text.startsWith('#') ? (ids[text.slice(1)] ?? '') : text);
+
+describe('finds a record', () => {
+  it.each([
+    [findVenue, 'Lobby', 'lobby'],
+    [findVenue, 'LOBBY', 'lobby'],
+    [findVenue, ' lobby ', 'lobby'],
+    [findScreen, 'Lobby/Main', 'main'],
+    [findScreen, 'annex/main', 'other'],
+    [findScreen, 'Rear', 'rear'],
+    [findScreen, '#rear', 'rear'],
+    [findDevice, '#deviceId', 'deviceId'],
+    [findDevice, '#main', 'deviceId'],
+    [findDevice, 'Lobby/Main', 'deviceId'],
+    [findToken, 'single', 'single'],
+    [findToken, '#single', 'single'],
+    [findTenant, 'Default', 'tenant'],
+    [findTenant, '#tenant', 'tenant'],
+  ])('%o by "%s": %s', async (find, text, which) => {
+    expect((await find(reader, textOf(text))).id).toBe(ids[which]);
+  });
+
+  it('by an id in capitals, and by the id of its venue and its name', async () => {
+    expect((await findVenue(reader, textOf('#lobby').toUpperCase())).id).toBe(ids.lobby);
+    expect((await findScreen(reader, `${ids.annex}/Main`)).id).toBe(ids.other);
   });
 });
 
-describe('findScreen', () => {
+describe('throws', () => {
   it.each([
-    ['Lobby/Main', 'main'],
-    ['annex/main', 'other'],
-    ['Rear', 'rear'],
-  ])('finds %s', async (text, which) => {
-    expect((await findScreen(reader, text)).id).toBe(ids[which]);
+    [findVenue, 'Lob', 'venue_not_found'],
+    [findVenue, '', 'venue_not_found'],
+    [findVenue, unknownId, 'venue_not_found'],
+    [findScreen, 'Lobby/Rear', 'screen_not_found'],
+    [findScreen, 'Nowhere/Main', 'venue_not_found'],
+    [findScreen, 'Nothing', 'screen_not_found'],
+    [findScreen, unknownId, 'screen_not_found'],
+    [findDevice, unknownId, 'device_not_found'],
+    [findToken, 'x', 'token_not_found'],
+    [findTenant, 'x', 'tenant_not_found'],
+  ])('%o "%s": %s', async (find, text, code) => {
+    expect(await failure(find(reader, text))).toMatchObject({ code });
   });
 
-  it('finds a screen by the id of its venue and its name', async () =>
-    expect((await findScreen(reader, `${ids.annex}/Main`)).id).toBe(ids.other));
-  it('finds a screen by its id', async () =>
-    expect((await findScreen(reader, ids.rear!)).name).toBe('Rear'));
-
-  it('throws for an ambiguous name, and lists full names that commands accept', async () => {
+  it('for an ambiguous name, and lists full names that commands accept, or ten of many', async () => {
     const error = await failure(findScreen(reader, 'main'));
-    expect(error).toMatchObject({
-      code: 'ambiguous_name',
-      hint: expect.stringContaining('full names'),
-    });
+    const hint = expect.stringContaining('full names');
+    expect(error).toMatchObject({ code: 'ambiguous_name', hint });
     expect(error.message).toContain('Lobby/Main');
     expect(error.message).toContain('Annex/Main');
-  });
-
-  it('lists the first ten of many candidates', async () => {
     expect((await failure(findScreen(reader, 'Many'))).message).toMatch(
       /^There are 12 screens called "Many": (Venue \d+\/Many, ){10}and 2 more\.$/,
     );
   });
 
-  it.each([
-    ['Lobby/Rear', 'screen_not_found'],
-    ['Nowhere/Main', 'venue_not_found'],
-    ['Nothing', 'screen_not_found'],
-    [unknownId, 'screen_not_found'],
-  ])('throws for %s: %s', async (text, code) =>
-    expect(await failure(findScreen(reader, text))).toMatchObject({ code }),
-  );
-});
-
-describe('findDevice', () => {
-  it('finds a device by its id, or by the id or name of its screen', async () => {
-    for (const text of [ids.deviceId!, ids.main!, 'Lobby/Main'])
-      expect((await findDevice(reader, text)).id).toBe(ids.deviceId);
-  });
-
-  it('throws for a screen without a device', async () => {
+  it('for a screen without a device, with the command that pairs one', async () => {
+    const hint = expect.stringContaining('signage pair Annex/Main');
     const error = await failure(findDevice(reader, 'Annex/Main'));
-    expect(error).toMatchObject({
-      code: 'device_not_found',
-      hint: expect.stringContaining('signage pair Annex/Main'),
-    });
+    expect(error).toMatchObject({ code: 'device_not_found', hint });
   });
 
-  it('throws for an unknown id', async () =>
-    expect(await failure(findDevice(reader, unknownId))).toMatchObject({
-      code: 'device_not_found',
-    }));
-});
-
-describe('findToken and findTenant', () => {
-  it('find a record by name and id', async () => {
-    for (const text of ['single', ids.single!])
-      expect((await findToken(reader, text)).id).toBe(ids.single);
-    for (const text of ['Default', ids.tenant!])
-      expect((await findTenant(reader, text)).id).toBe(ids.tenant);
-  });
-
-  it('throw for a name that a tenant token and a platform token share', async () => {
+  it('for a name that a tenant token and a platform token share', async () => {
     const { code, message } = await failure(findToken(reader, 'Twin'));
     expect(code).toBe('ambiguous_name');
     expect(message).toContain(`${ids.own} (viewer)`);
     expect(message).toContain(`${ids.platform} (platform)`);
-  });
-
-  it('throw for unknown names', async () => {
-    expect(await failure(findToken(reader, 'x'))).toMatchObject({ code: 'token_not_found' });
-    expect(await failure(findTenant(reader, 'x'))).toMatchObject({ code: 'tenant_not_found' });
   });
 });

@@ -8,6 +8,8 @@ import { serveWithDefect } from '../../support/seeded-defects.ts';
 import { adminToken, type TestService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type Cli, cliOf, runCli, startCli } from '../run-cli.ts';
+import { serving } from '../serve/serving.ts';
+import { stopAfter } from '../tv/run-tv.ts';
 
 let service: TestService<never>;
 let cli: Cli;
@@ -154,10 +156,8 @@ describe('signage simulate', () => {
   });
 
   it('shows progress in one line at a terminal, and erases it', async () => {
-    const { stderr, stdout } = await cli(
-      ['simulate', '--count', '2', '--duration', '2s', '--speed', '600'],
-      { tty: true },
-    );
+    const argv = ['simulate', '--count', '2', '--duration', '2s', '--speed', '600'];
+    const { stderr, stdout } = await cli(argv, { tty: true });
     expect(stderr).toMatch(
       /2 playing \| events \d+ made, \d+ acknowledged, \d+ queued \| \d+ requests\/s, p/,
     );
@@ -168,16 +168,9 @@ describe('signage simulate', () => {
   });
 
   it('ends at SIGINT with 130 and the report so far, and deletes its records', async () => {
-    const run = await cli(
-      ['simulate', '--count', '20', '--venue', 'Cut short', '--speed', '600', '-o', 'json'],
-      {
-        tty: true,
-        during: async (io) => {
-          await io.until(/[1-9]\d* acknowledged/);
-          io.signal('SIGINT');
-        },
-      },
-    );
+    const argv = ['simulate', '--count', '20', '--venue', 'Cut short', '--speed', '600'];
+    const during = stopAfter(/[1-9]\d* acknowledged/);
+    const run = await cli([...argv, '-o', 'json'], { tty: true, during });
     expect(run.code).toBe(130);
     expect(run.json).toMatchObject({ isInterrupted: true, tvs: { count: 20 } });
     expect(run.json.events.acknowledged).toBeGreaterThan(0);
@@ -198,95 +191,57 @@ describe('signage simulate', () => {
 });
 
 describe('signage serve --simulate', () => {
-  const serve = async (
-    data: string,
-    argv: string[],
-    look: (url: string, token: string) => Promise<void>,
-  ) => {
-    const token = `mak_${'Residents'.repeat(4)}`;
-    return runCli(['serve', '--port', '0', '--data', data, '--no-context', ...argv], {
-      env: { SIGNAGE_ADMIN_TOKEN: token },
-      during: async (io) => {
-        const url = await io.until(/http:\/\/127\.0\.0\.1:\d+/);
-        await look(url, token);
-        io.signal('SIGINT');
-      },
-    });
+  const env = { SIGNAGE_ADMIN_TOKEN: adminToken };
+  const serve = async (data: string, ...argv: string[]) => {
+    const started = await serving(['--data', data, ...argv], { env });
+    return { ...started, client: new ManagementClient({ url: started.url, token: adminToken }) };
   };
-  async function playing(url: string, token: string, count: number): Promise<string[]> {
-    const client = new ManagementClient({ url, token });
-    for (;;) {
-      const { items } = await client.call('listEvents', {
-        query: { type: 'app_started', limit: 200 },
-      });
-      const devices = [...new Set(items.map(({ deviceId }) => deviceId))];
-      if (devices.length >= count) return devices.sort();
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+
+  /** Waits for the start of apps. Returns the devices. */
+  async function playing(client: ManagementClient, starts: number): Promise<string[]> {
+    const query = { type: 'app_started', limit: 200 } as const;
+    const count = async () => (await client.call('listEvents', { query })).items.length;
+    await expect.poll(count, { timeout: 30_000 }).toBeGreaterThanOrEqual(starts);
+    return (await client.call('listDevices')).items.map(({ id }) => id).sort();
   }
 
   it('runs TVs until the service stops, and the same TVs at the next start', async () => {
     const data = await temporaryFolder();
-    let devices: string[] = [];
-    const first = await serve(data, ['--simulate', '3'], async (url, token) => {
-      devices = await playing(url, token, 3);
-    });
-    expect(first.code).toBe(0);
-    const second = await serve(data, ['--simulate', '3'], async (url, token) => {
-      const client = new ManagementClient({ url, token });
-      const { items } = await client.call('listDevices');
-      expect(items.map(({ id }) => id).sort()).toEqual(devices);
-      while (
-        (await client.call('listEvents', { query: { type: 'app_started' } })).items.length < 6
-      ) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-    });
-    expect(second.code).toBe(0);
+    const first = await serve(data, '--simulate', '3');
+    const devices = await playing(first.client, 3);
+    expect([devices.length, await first.stop('SIGINT')]).toEqual([3, 0]);
+    const second = await serve(data, '--simulate', '3');
+    expect(await playing(second.client, 6)).toEqual(devices);
+    expect(await second.stop('SIGINT')).toBe(0);
     // The store ignores the files of the TVs.
     const store = await openStore(data);
     expect((await store.list('screens', { limit: 10 })).items).toHaveLength(3);
     await store.close();
   });
 
-  it('rotates their keys with --rotate-every', async () => {
-    const run = await serve(
-      await temporaryFolder(),
-      ['--simulate', '1', '--rotate-every', '1s'],
-      async (url, token) => {
-        const client = new ManagementClient({ url, token });
-        while (
-          (await client.call('listAudit', { query: { action: 'key.activate' } })).items.length === 0
-        ) {
-          await new Promise((resolve) => setTimeout(resolve, 20));
-        }
-      },
+  it('rotates their keys with --rotate-every, also beside --demo', async () => {
+    const data = await temporaryFolder();
+    const { client, io, stop } = await serve(
+      data,
+      '--simulate',
+      '2',
+      '--demo',
+      '--rotate-every',
+      '1s',
     );
-    expect(run.code).toBe(0);
-  });
-
-  it('works together with --demo', async () => {
-    const run = await serve(
-      await temporaryFolder(),
-      ['--simulate', '2', '--demo'],
-      async (url, token) => void (await playing(url, token, 5)),
-    );
-    expect(run.code).toBe(0);
-    expect(run.stdout).toContain('Simulated TVs, playing until the service stops');
+    expect(await playing(client, 5)).toHaveLength(5);
+    expect(io.out()).toContain('Simulated TVs, playing until the service stops');
+    const query = { action: 'key.activate' } as const;
+    const rotations = async () => (await client.call('listAudit', { query })).items;
+    await expect.poll(rotations, { timeout: 30_000 }).not.toEqual([]);
+    expect(await stop('SIGINT')).toBe(0);
   });
 
   it('asks for the platform token when it is unknown', async () => {
     const data = await temporaryFolder();
-    await serve(data, [], async () => {});
-    const run = await runCli(
-      ['serve', '--port', '0', '--data', data, '--no-context', '--simulate', '1'],
-      {
-        during: async (io) => {
-          await io.until(/set SIGNAGE_ADMIN_TOKEN to it/);
-          io.signal('SIGINT');
-        },
-      },
-    );
-    expect(run.code).toBe(0);
+    await (await serve(data)).stop();
+    const { io, stop } = await serving(['--data', data, '--simulate', '1']);
+    await io.until(/set SIGNAGE_ADMIN_TOKEN to it/);
+    expect(await stop('SIGINT')).toBe(0);
   });
 });
