@@ -256,9 +256,4 @@ describe('signage wait screen --for playlist:<version>', () => {
     ]);
     expect([single.code, single.stderr]).toEqual([8, expect.stringContaining('latest version')]);
   });
-
-  it('2 for an invalid version', async () => {
-    for (const state of ['playlist:0', 'playlist:x', 'playlist:', 'playlist'])
-      expect((await cli(['wait', 'screen', 'Main', '--for', state])).code).toBe(2);
-  });
 });
