@@ -1,13 +1,12 @@
 // `signage pair` as a person at a terminal sees it, in process.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { main } from '../../../src/cli/main.ts';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { item } from '../../support/content.ts';
-import { type FakeIo, fakeIo } from '../../support/fake-io.ts';
+import type { FakeIo } from '../../support/fake-io.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { adminToken, startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { terminalScreen } from '../../support/terminal-screen.ts';
+import { type Person, sitDown as sitDownAt } from '../terminal/sit-down.ts';
 import { playOn, registerTv } from './paired-tv.ts';
 
 let service: TestService<Clock>;
@@ -15,59 +14,10 @@ beforeAll(async () => {
   service = await startService<Clock>({ clock: systemClock });
 });
 
-interface Person {
-  size?: { columns: number; rows: number };
-  env?: Record<string, string>;
-  clock?: Clock;
-  url?: string;
-}
-
-/** Simulates a person at a terminal. */
-async function sitDown(
+const sitDown = (
   argv: readonly string[],
-  {
-    size = { columns: 80, rows: 24 },
-    env = {},
-    clock = systemClock,
-    url = service.url,
-  }: Person = {},
-) {
-  const io = fakeIo({
-    env: {
-      XDG_CONFIG_HOME: await temporaryFolder(),
-      SIGNAGE_URL: url,
-      SIGNAGE_TOKEN: adminToken,
-      ...env,
-    },
-    isTTY: true,
-  });
-  // A prompt ends its input stream, but a real terminal stays open.
-  let screen: NodeJS.EventEmitter = io.terminal().output;
-  const terminal = () => {
-    const { input, output } = io.terminal();
-    screen = Object.assign(output, size);
-    return { input, output };
-  };
-  const running = main(argv, { ...io, terminal }, { clock });
-  return {
-    io,
-    ended: running,
-    /** Waits for new text that matches, then types. */
-    async answer(pattern: RegExp, keys: string) {
-      await io.until(pattern);
-      io.type(keys);
-    },
-    resize(columns: number, rows: number) {
-      Object.assign(screen, { columns, rows });
-      screen.emit('resize');
-    },
-    seen: () => terminalScreen(io.err(), size.columns),
-    async interrupt() {
-      io.signal('SIGINT');
-      expect(await running).toBe(130);
-    },
-  };
-}
+  { url = service.url, env, ...person }: Person & { url?: string } = {},
+) => sitDownAt(argv, { ...person, env: { SIGNAGE_URL: url, SIGNAGE_TOKEN: adminToken, ...env } });
 
 /** The newest code on the screen. */
 async function codeOn(io: FakeIo): Promise<string> {

@@ -1,56 +1,18 @@
 // `signage tv` as a person at a terminal sees it, in process.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { main } from '../../../src/cli/main.ts';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { item } from '../../support/content.ts';
-import { fakeIo } from '../../support/fake-io.ts';
 import { startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { terminalScreen } from '../../support/terminal-screen.ts';
 import { tvPlace } from '../../support/tv-place.ts';
+import { type Person, sitDown as sitDownAt } from '../terminal/sit-down.ts';
 
 let service: TestService<Clock>;
 beforeAll(async () => {
   service = await startService<Clock>({ clock: systemClock });
 });
 
-interface Person {
-  size?: { columns: number; rows: number };
-  env?: Record<string, string>;
-}
-
-/** Simulates a person who watches a TV at a terminal. */
-async function sitDown(
-  argv: readonly string[],
-  { size = { columns: 80, rows: 24 }, env = {} }: Person = {},
-) {
-  const io = fakeIo({
-    env: { XDG_CONFIG_HOME: await temporaryFolder(), SIGNAGE_URL: service.url, ...env },
-    isTTY: true,
-  });
-  let screen: NodeJS.EventEmitter = io.terminal().output;
-  const terminal = () => {
-    const { input, output } = io.terminal();
-    screen = Object.assign(output, size);
-    return { input, output };
-  };
-  const ended = main(['tv', ...argv], { ...io, terminal });
-  return {
-    io,
-    ended,
-    async interrupt() {
-      io.signal('SIGINT');
-      expect(await ended).toBe(130);
-    },
-    resize(columns: number, rows: number) {
-      Object.assign(screen, { columns, rows });
-      screen.emit('resize');
-    },
-    seen: () => terminalScreen(io.err(), size.columns).join('\n'),
-    /** The lines of the last redraw. */
-    frame: () => (io.err().split('\u001b[J').at(-1) ?? '').split('\n').slice(0, -1),
-  };
-}
+const sitDown = (argv: readonly string[], { env, ...person }: Person = {}) =>
+  sitDownAt(['tv', ...argv], { ...person, env: { SIGNAGE_URL: service.url, ...env } });
 
 const place = (more: object = {}) =>
   tvPlace(service, [
@@ -66,7 +28,7 @@ describe('signage tv at a terminal', () => {
     const { code, screenId, device } = await place();
     const { io, seen, interrupt } = await sitDown(['--code', code]);
     await io.until(/events +202/);
-    const text = seen();
+    const text = seen().join('\n');
     expect(text).toMatch(/^Samsung QB55C · Tizen 7\.0 · 2\.4\.1 +http:\/\/127\.0\.0\.1:\d+$/m);
     expect(text).toContain(`screen ${screenId}`);
     expect(text).toContain(`device ${(await device()).id}`);
@@ -84,7 +46,9 @@ describe('signage tv at a terminal', () => {
     // Each redraw replaces the previous one.
     expect(text.match(/^screen /gm)).toHaveLength(1);
     await interrupt();
-    expect(seen()).toMatch(/^Without --state .*\nThe TV has stopped: \d events stored\.$/m);
+    expect(seen().join('\n')).toMatch(
+      /^Without --state .*\nThe TV has stopped: \d events stored\.$/m,
+    );
     expect(io.out()).toBe('');
     expect(io.err()).not.toContain('\u001b[?25l');
     expect(io.err()).not.toContain(code);

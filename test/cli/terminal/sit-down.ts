@@ -1,0 +1,49 @@
+// A person at a terminal, in process.
+import { expect } from 'vitest';
+import { main } from '../../../src/cli/main.ts';
+import { type Clock, systemClock } from '../../../src/domain/clock.ts';
+import { fakeIo } from '../../support/fake-io.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { terminalScreen } from '../../support/terminal-screen.ts';
+
+export interface Person {
+  size?: { columns: number; rows: number };
+  env?: Record<string, string>;
+  clock?: Clock;
+}
+
+/** Starts a command at a terminal. */
+export async function sitDown(
+  argv: readonly string[],
+  { size = { columns: 80, rows: 24 }, env = {}, clock = systemClock }: Person = {},
+) {
+  const io = fakeIo({ env: { XDG_CONFIG_HOME: await temporaryFolder(), ...env }, isTTY: true });
+  // A prompt ends its input stream, but a real terminal stays open.
+  let screen: NodeJS.EventEmitter = io.terminal().output;
+  const terminal = () => {
+    const { input, output } = io.terminal();
+    screen = Object.assign(output, size);
+    return { input, output };
+  };
+  const ended = main(argv, { ...io, terminal }, { clock });
+  return {
+    io,
+    ended,
+    /** Waits for new text that matches, then types. */
+    async answer(pattern: RegExp, keys: string) {
+      await io.until(pattern);
+      io.type(keys);
+    },
+    async interrupt() {
+      io.signal('SIGINT');
+      expect(await ended).toBe(130);
+    },
+    resize(columns: number, rows: number) {
+      Object.assign(screen, { columns, rows });
+      screen.emit('resize');
+    },
+    seen: () => terminalScreen(io.err(), size.columns),
+    /** The lines of the last redraw. */
+    frame: () => (io.err().split('\u001b[J').at(-1) ?? '').split('\n').slice(0, -1),
+  };
+}
