@@ -1,7 +1,7 @@
 // Services with one defect each, for testing whether other tests detect it.
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import type { Device, PairingCode } from '../../src/domain/records/rows.ts';
-import { listen } from '../../src/http/listener/listener.ts';
+import { type ListenerOptions, listen } from '../../src/http/listener/listener.ts';
 import { decorateStore } from '../../src/service/store-decorator.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -328,7 +328,7 @@ afterEachFile(() => Promise.all([...running].map((service) => service.close())))
  */
 export async function serveWithDefect(
   which: DefectName | Defect = {},
-  { clock = systemClock }: { clock?: Clock } = {},
+  { clock = systemClock, limits }: { clock?: Clock; limits?: ListenerOptions['limits'] } = {},
 ) {
   const defect: Defect = typeof which === 'string' ? defects[which] : which;
   const store = await openStore('memory:', { clock });
@@ -342,6 +342,7 @@ export async function serveWithDefect(
     port: 0,
     fetch: fetch ?? service.fetch,
     onError: () => {},
+    ...(limits && { limits }),
   });
   const started = {
     url: listener.url,

@@ -1,7 +1,7 @@
 import { errorKinds, type ServiceErrorCode } from '../../../src/wire/errors.ts';
 import type { DescribedAnswers } from '../../support/described-answers.ts';
 import type { Answer } from '../../support/service.ts';
-import type { Composed } from './compose-request.ts';
+import type { FuzzRequest } from './requests.ts';
 
 /** Matches internals that must not be revealed: stacks, files and statements. */
 const entrails =
@@ -36,7 +36,7 @@ const withoutPrototype = (name: string, value: unknown) =>
   name === '__proto__' ? undefined : value;
 
 /** Returns the accepted body, if there was one. */
-function taken({ body }: Composed): { sent: unknown } | undefined {
+function taken({ body }: FuzzRequest): { sent: unknown } | undefined {
   if (body === undefined || body.length === 0) return { sent: undefined };
   try {
     return { sent: JSON.parse(body.toString(), withoutPrototype) };
@@ -52,7 +52,7 @@ function taken({ body }: Composed): { sent: unknown } | undefined {
 const unvalidatedDuration = /^(data\/\d+\/duration must be (number,null|>= 0)(, )?)+$/;
 
 /** An accepted body must be allowed by the document, and counted correctly. */
-function ofSuccess(request: Composed, answer: Answer, documented: DescribedAnswers): string[] {
+function ofSuccess(request: FuzzRequest, answer: Answer, documented: DescribedAnswers): string[] {
   const { method, described } = request;
   if (!described || method === 'HEAD' || answer.status < 200 || answer.status >= 300) return [];
   if (!documented.takesBody({ method, path: described.path })) return [];
@@ -73,7 +73,7 @@ const outside = ['not_found', 'method_not_allowed', 'malformed_request', 'header
 
 /** Returns the violations of an answer, by the general rules and by the document. */
 export function checkAnswer(
-  request: Composed,
+  request: FuzzRequest,
   answer: Answer,
   documented: DescribedAnswers,
 ): string[] {

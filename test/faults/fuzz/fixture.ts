@@ -1,6 +1,7 @@
+import type { Operation } from '../../../src/wire/operations.ts';
 import { item, type Manager, manager, unknownId } from '../../support/management.ts';
 import type { TestService } from '../../support/service.ts';
-import type { FuzzRandom } from './random.ts';
+import { type JsonSchema, type Taken, takenBy } from './json-arbitrary.ts';
 
 interface Claim {
   claim: string;
@@ -14,7 +15,7 @@ interface Tv {
 }
 
 /** Existing and recently deleted records. Requests that name them get further than 404. */
-interface Known {
+interface Records {
   tenants: string[];
   venues: string[];
   screens: string[];
@@ -35,25 +36,21 @@ const roles = ['viewer', 'installer', 'operator', 'admin'];
  * and revoke.
  */
 export class Fixture {
-  known: Known = {
-    tenants: [],
-    venues: [],
-    screens: [],
-    freeScreens: [],
-    devices: [],
-    tokenIds: [],
-    codes: [],
-    claims: [],
-    tvs: [],
-    tokens: [],
+  records: Records = {
+    ...{ tenants: [], venues: [], screens: [], freeScreens: [], devices: [], tokenIds: [] },
+    ...{ codes: [], claims: [], tvs: [], tokens: [] },
   };
   readonly #service: Pick<TestService, 'send'>;
   readonly #platform: Manager;
   #tenantId = '';
   #count = 0;
 
-  constructor(service: Pick<TestService, 'send'>, adminToken: string) {
+  readonly #document: JsonSchema;
+  readonly #taken = new Map<Operation, Taken>();
+
+  constructor(service: Pick<TestService, 'send'>, adminToken: string, document: JsonSchema) {
     this.#service = service;
+    this.#document = document;
     this.#platform = manager(service, adminToken);
   }
 
@@ -61,13 +58,15 @@ export class Fixture {
     return this.#platform.token;
   }
 
-  /** A token of the role `admin` of the tenant. */
-  get adminToken(): string {
-    return this.known.tokens[roles.indexOf('admin')] ?? '';
-  }
-
   get tenantId(): string {
     return this.#tenantId;
+  }
+
+  /** Returns what an operation takes. */
+  taken(operation: Operation): Taken {
+    const known = this.#taken.get(operation) ?? takenBy(this.#document, operation);
+    this.#taken.set(operation, known);
+    return known;
   }
 
   /** Creates a venue with screens, TVs, codes and tokens. Keeps some of the former records. */
@@ -95,8 +94,8 @@ export class Fixture {
     const claims = await Promise.all([1, 2].map(() => this.#newClaim()));
     const tokens = await Promise.all(roles.map((role) => inside.newToken({ role, name: name() })));
     tokens.push(await inside.newToken({ role: 'admin', name: name(), venueIds: [venueId] }));
-    const last = this.known;
-    this.known = {
+    const last = this.records;
+    this.records = {
       tenants: [tenantId, ...(await items('/v1/tenants?limit=2')).map(({ id }) => id)],
       venues: [venueId, ...last.venues.slice(0, 3)],
       screens: [...screens, ...last.screens.slice(0, 4)],
@@ -115,27 +114,29 @@ export class Fixture {
     return (await this.#service.send('POST', '/devices/claims', { body })).body;
   }
 
-  /** Returns an id for a member or parameter of this name, if there is one. */
-  idFor(name: string, fuzzRandom: FuzzRandom): string | undefined {
-    const ids = this.#idsByName(name);
-    return ids === undefined || ids.length === 0 ? undefined : fuzzRandom.one(ids);
-  }
+  /** Returns ids, or other good values, for a member or parameter of this name. */
+  readonly known = (name: string): readonly string[] | undefined => {
+    const { tenants, venues, screens, freeScreens, devices, codes } = this.records;
+    const byName: Record<string, readonly string[]> = {
+      venueId: venues,
+      venueIds: venues,
+      screenId: freeScreens,
+      deviceId: devices,
+      pairingCode: codes,
+      tenantId: tenants,
+      subjectId: screens,
+      // The schemas only say that these are strings.
+      expiresAt: ['2099-12-31T00:00:00Z'],
+      timezone: ['Europe/Berlin', 'UTC', 'Etc/GMT+5', 'america/new_york', 'Asia/Kolkata'],
+      creativeUrl: ['https://media.example.com/a.mp4'],
+      type: ['impression', 'heartbeat', 'log', 'app_started'],
+    };
+    return byName[name];
+  };
 
-  #idsByName(name: string): readonly string[] | undefined {
-    const { tenants, venues, screens, freeScreens, devices, codes } = this.known;
-    if (name === 'venueId' || name === 'venueIds') return venues;
-    if (name === 'screenId') return freeScreens;
-    if (name === 'deviceId') return devices;
-    if (name === 'pairingCode') return codes;
-    if (name === 'tenantId') return tenants;
-    // The schema only says that it is a string.
-    if (name === 'expiresAt') return ['2099-12-31T00:00:00Z'];
-    return name === 'subjectId' ? screens : undefined;
-  }
-
-  /** Returns a value for the variable of a path. */
-  idInPath(path: string, fuzzRandom: FuzzRandom): string {
-    const { tenants, venues, screens, devices, tokenIds, codes, claims } = this.known;
+  /** Returns values for the variable of a path. */
+  idsInPath(path: string): readonly string[] {
+    const { tenants, venues, screens, devices, tokenIds, codes, claims } = this.records;
     const kinds: [RegExp, readonly string[]][] = [
       [/provisioning-codes/, codes],
       [/\/claims\//, claims.map(({ claim }) => claim)],
@@ -145,6 +146,6 @@ export class Fixture {
       [/^\/v1\/screens/, screens],
       [/^\/v1\/devices/, devices],
     ];
-    return fuzzRandom.one(kinds.find(([form]) => form.test(path))?.[1] ?? [unknownId]);
+    return kinds.find(([form]) => form.test(path))?.[1] ?? [unknownId];
   }
 }

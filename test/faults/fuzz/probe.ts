@@ -3,7 +3,7 @@ import type { Client } from 'undici';
 import type { DescribedAnswers } from '../../support/described-answers.ts';
 import type { Answer } from '../../support/service.ts';
 import { checkAnswer } from './checker.ts';
-import type { Composed } from './compose-request.ts';
+import type { FuzzRequest } from './requests.ts';
 
 /** Result of one request. */
 export interface Probed {
@@ -20,14 +20,14 @@ const decoders: Record<string, (bytes: Buffer) => Buffer> = {
   gzip: gunzipSync,
 };
 
-function shown({ method, path, headers, body }: Composed): string {
+function shown({ method, path, headers, body }: FuzzRequest): string {
   const text = body === undefined ? '' : JSON.stringify(body.toString().slice(0, 300));
   return `${method} ${path.slice(0, 300)} ${JSON.stringify(headers.filter(([name]) => name !== 'x-forwarded-for')).slice(0, 300)} ${text}`;
 }
 
 async function exchange(
   client: Client,
-  { method, path, headers, body }: Composed,
+  { method, path, headers, body }: FuzzRequest,
 ): Promise<Answer> {
   const signal = AbortSignal.timeout(patienceMs);
   const answer = await client.request({
@@ -62,12 +62,12 @@ const unsendable = (error: unknown) => (error as { code?: string }).code === 'UN
  */
 const hungUp = (error: unknown) =>
   /^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test((error as { code?: string }).code ?? '');
-const isLarge = ({ body }: Composed) => (body?.length ?? 0) > 64 * 1024;
+const isLarge = ({ body }: FuzzRequest) => (body?.length ?? 0) > 64 * 1024;
 
 /** Sends a request and checks its answer. Returns `undefined` for one that cannot be sent. */
 export async function probe(
   client: Client,
-  request: Composed,
+  request: FuzzRequest,
   documented: DescribedAnswers,
 ): Promise<Probed | undefined> {
   const operation = request.described?.operation;

@@ -1,85 +1,103 @@
+import fc from 'fast-check';
 import { Client } from 'undici';
+import type { ServeOptions } from '../../../src/serve/serve-options.ts';
 import { describedAnswers } from '../../support/described-answers.ts';
-import type { DriftingClock } from '../../support/drifting-clock.ts';
-import type { TestService } from '../../support/service.ts';
-import { Composer } from './compose-request.ts';
+import { DriftingClock } from '../../support/drifting-clock.ts';
+import { adminToken, startService, type TestService } from '../../support/service.ts';
 import { Fixture } from './fixture.ts';
 import { probe } from './probe.ts';
-import { FuzzRandom } from './random.ts';
+import { type FuzzRequest, requestsTo } from './requests.ts';
 
-export interface FuzzOptions {
+/** A service under test. */
+export interface Subject {
   service: Pick<TestService, 'send' | 'url'>;
   clock: DriftingClock;
   adminToken: string;
-  /** Determines everything except the order of concurrent requests. */
-  seed: string;
-  requests: number;
-  connections?: number;
-  /** Operations to call. Default: all. */
-  only?: readonly string[];
 }
 
 export interface FuzzRun {
   requests: number;
   /** Number of answers by status. */
   statuses: Map<number, number>;
-  /** Number of distinct answers: operation, and code or status. */
-  kinds: number;
+  /** Distinct answers: operation, and code or status. */
+  kinds: Set<string>;
+  /** Operations that succeeded at least once. */
+  succeeded: Set<string>;
   /** Violations. */
   wrong: string[];
 }
 
+interface FuzzOptions extends Subject {
+  /** Determines everything except the order of concurrent requests. */
+  seed: number;
+  requests: number;
+  /** Operations to call. Default: all. */
+  only?: readonly string[];
+}
+
 /** The fixture is recreated after this many requests. */
 const worldLasts = 250;
-/** Time of the service's clock for each request, so that codes expire and sources are forgotten. */
+/** Time of the clock for each request, so that codes expire, and sources are forgotten. */
 const stepMs = 2_000;
 
 /** Sends valid, almost valid and invalid requests, and checks each answer. */
 export async function runFuzz({
   service,
   clock,
-  adminToken,
+  adminToken: token,
   seed,
   requests,
-  connections = 4,
   only,
 }: FuzzOptions): Promise<FuzzRun> {
-  const document = (await service.send('GET', '/openapi.json')).body;
+  const { body: document } = await service.send('GET', '/openapi.json');
   const documented = describedAnswers(document);
-  const world = new Fixture(service, adminToken);
-  const composer = new Composer(document, world, only);
-  const kinds = new Set<string>();
-  const run: FuzzRun = { requests: 0, statuses: new Map(), kinds: 0, wrong: [] };
-  let next = 0;
+  const world = new Fixture(service, token, document);
+  const run: FuzzRun = {
+    ...{ requests: 0, statuses: new Map(), kinds: new Set(), succeeded: new Set() },
+    wrong: [],
+  };
 
-  async function one(client: Client, index: number): Promise<void> {
-    const request = composer.compose(new FuzzRandom(`${seed}/${index}`));
+  async function one(client: Client, request: FuzzRequest): Promise<void> {
     clock.drift(stepMs);
     const found = await probe(client, request, documented);
     if (!found) return;
     run.requests++;
-    if (found.status !== undefined)
-      run.statuses.set(found.status, (run.statuses.get(found.status) ?? 0) + 1);
-    kinds.add(found.kind);
-    run.wrong.push(...found.wrong.map((complaint) => `${seed}/${index} ${complaint}`));
+    run.kinds.add(found.kind);
+    run.wrong.push(...found.wrong);
+    if (found.status === undefined) return;
+    run.statuses.set(found.status, (run.statuses.get(found.status) ?? 0) + 1);
+    if (found.status < 300 && request.described) run.succeeded.add(request.described.operation);
   }
 
-  while (run.requests < requests) {
+  for (let done = 0; done < requests; done += worldLasts) {
     await world.renew();
-    const end = Math.min(requests, run.requests + worldLasts);
+    const numRuns = Math.min(worldLasts, requests - done);
+    const left = fc.sample(requestsTo(world, only), { seed: seed + done, numRuns });
     // New connections, because the service may be closing those that were idle (RFC 9112 §9.3.1).
-    const clients = Array.from(
-      { length: connections },
-      () => new Client(service.url, { pipelining: 1, bodyTimeout: 0, headersTimeout: 0 }),
-    );
+    const options = { bodyTimeout: 0, headersTimeout: 0 };
+    const clients = [1, 2, 3, 4].map(() => new Client(service.url, options));
     const work = async (client: Client) => {
-      while (run.requests < end) await one(client, next++);
+      for (let next = left.pop(); next; next = left.pop()) await one(client, next);
     };
-    try {
-      await Promise.all(clients.map(work));
-    } finally {
-      await Promise.all(clients.map((client) => client.destroy()));
-    }
+    await Promise.all(clients.map(work));
+    await Promise.all(clients.map((client) => client.destroy()));
   }
-  return { ...run, kinds: kinds.size };
+  return run;
+}
+
+/**
+ * Runs `work` with a service of its own that trusts this machine as a proxy, so that requests can
+ * have many sources.
+ */
+export async function withFuzzed<T>(
+  options: ServeOptions,
+  work: (subject: Subject) => Promise<T>,
+): Promise<T> {
+  const clock = new DriftingClock();
+  const service = await startService({ clock, trustProxy: ['127.0.0.1'], ...options });
+  try {
+    return await work({ service, clock, adminToken });
+  } finally {
+    await service.close();
+  }
 }

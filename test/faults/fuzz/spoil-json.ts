@@ -1,5 +1,6 @@
-import { nastyBodies, nastyNumbers, nastyTexts, nastyValues } from './nasty-values.ts';
-import type { FuzzRandom } from './random.ts';
+import fc from 'fast-check';
+import { hostileBodies, hostileTexts, hostileValues } from './hostile-values.ts';
+import { sometimes } from './json-arbitrary.ts';
 
 /** JSON text that is inserted unchanged, for values that JavaScript cannot represent. */
 class Raw {
@@ -20,114 +21,82 @@ function write(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
-function nasty(fuzzRandom: FuzzRandom): unknown {
-  const kind = fuzzRandom.whole(0, 2);
-  if (kind === 0) return fuzzRandom.one(nastyTexts);
-  return new Raw(fuzzRandom.one(kind === 1 ? nastyNumbers : nastyValues));
+/** A replaceable place in a value. */
+interface Slot {
+  holder: object;
+  name: string;
+  value: unknown;
 }
 
-type Slot = { put(value: unknown): void; drop(): void; value: unknown };
-
-/** Returns every replaceable place in a value. */
-function slots(value: unknown, found: Slot[] = []): Slot[] {
-  if (typeof value !== 'object' || value === null || value instanceof Raw) return found;
-  for (const name of Object.keys(value)) {
-    const holder = value as Record<string, unknown>;
-    found.push({
-      value: holder[name],
-      put: (other) =>
-        Object.defineProperty(holder, name, {
-          value: other,
-          enumerable: true,
-          configurable: true,
-          writable: true,
-        }),
-      drop: () => void (Array.isArray(value) ? value.splice(Number(name), 1) : delete holder[name]),
-    });
-    slots(holder[name], found);
-  }
-  return found;
+function slots(holder: unknown): Slot[] {
+  if (typeof holder !== 'object' || holder === null || holder instanceof Raw) return [];
+  return Object.entries(holder).flatMap(([name, value]) => [
+    { holder, name, value },
+    ...slots(value),
+  ]);
 }
 
-const extraNames = [
-  'id',
-  'tenantId',
-  'state',
-  'role',
-  'hash',
-  'extra',
-  'constructor',
-  'toString',
-  '',
-  'a'.repeat(300),
-  '\u0000',
-  '\ud800',
-  'naïve/~',
-];
-
-function addMember(value: unknown, fuzzRandom: FuzzRandom): void {
-  const objects = [value, ...slots(value).map((slot) => slot.value)].filter(
-    (one): one is Record<string, unknown> =>
-      typeof one === 'object' && one !== null && !Array.isArray(one) && !(one instanceof Raw),
-  );
-  if (objects.length === 0) return;
-  const name = fuzzRandom.happens(0.3) ? fuzzRandom.one(nastyTexts) : fuzzRandom.one(extraNames);
-  Object.defineProperty(fuzzRandom.one(objects), name, {
-    value: nasty(fuzzRandom),
+/** Defines a member, also one named `__proto__`. */
+const put = (holder: object, name: string, value: unknown) =>
+  Object.defineProperty(holder, name, {
+    value,
     enumerable: true,
     configurable: true,
     writable: true,
   });
+
+const hostile = [...hostileTexts, ...hostileValues.map((text) => new Raw(text))];
+const extraNames = ['id', 'tenantId', 'state', 'role', 'hash', 'extra', 'a'.repeat(300), 'naïve/~'];
+
+const change = fc.record({
+  kind: fc.constantFrom('replace', 'replace', 'replace', 'add', 'drop', 'retype', 'double'),
+  place: fc.nat(),
+  value: fc.oneof(fc.constantFrom(...hostile), fc.jsonValue(), fc.string({ unit: 'binary' })),
+  name: fc.constantFrom(...extraNames, ...hostileTexts),
+});
+type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
+
+function apply(root: object, { kind, place, value, name: added }: Change): void {
+  const all = slots(root);
+  const slot = all[place % all.length];
+  if (!slot) return;
+  const { holder, name, value: before } = slot;
+  if (kind === 'replace') put(holder, name, value);
+  else if (kind === 'add') put(Array.isArray(holder) ? root : holder, added, value);
+  else if (kind === 'double') put(holder, name, [before, before]);
+  else if (kind === 'retype')
+    put(holder, name, typeof before === 'string' ? Number(before) : write(before));
+  else if (Array.isArray(holder)) holder.splice(Number(name), 1);
+  else delete (holder as Record<string, unknown>)[name];
 }
 
-/** Returns the value with one to three defects, as JSON text. */
-function spoilt(value: unknown, fuzzRandom: FuzzRandom): string {
-  const copy = { root: structuredClone(value) };
-  for (let left = fuzzRandom.whole(1, 3); left > 0; left--) {
-    const kind = fuzzRandom.whole(0, 9);
-    const places = slots(copy);
-    if (places.length === 0) return '';
-    const slot = fuzzRandom.one(places);
-    if (kind < 5) slot.put(nasty(fuzzRandom));
-    else if (kind < 7) addMember(copy.root, fuzzRandom);
-    else if (kind < 8) slot.drop();
-    else if (kind < 9)
-      slot.put(typeof slot.value === 'string' ? Number(slot.value) : write(slot.value));
-    else slot.put([slot.value, slot.value]);
-  }
-  return 'root' in copy ? write(copy.root) : '';
+/** Returns JSON texts with one to three defects. */
+function spoilt(valid: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
+  const changes = fc.array(change, { minLength: 1, maxLength: 3 });
+  return fc.tuple(valid, changes).map(([value, all]) => {
+    const copy: { root?: unknown } = { root: structuredClone(value) };
+    for (const one of all) apply(copy, one);
+    return 'root' in copy ? write(copy.root) : '';
+  });
 }
 
-/** Duplicates a member, truncates the text, or flips a byte. */
-function garbled(text: string, fuzzRandom: FuzzRandom): string | Buffer {
-  const kind = fuzzRandom.whole(0, 3);
-  if (kind === 0) return text.replace(/("[^"]*":)([^,{}[\]]*)/, '$1$2,$1$2');
-  if (kind === 1) return text.slice(0, fuzzRandom.whole(0, text.length));
-  if (kind === 2) return fuzzRandom.one(nastyBodies);
-  const bytes = Buffer.from(text);
-  if (bytes.length > 0) bytes[fuzzRandom.whole(0, bytes.length - 1)] = fuzzRandom.whole(0, 255);
-  return bytes;
-}
+/** Truncates texts, flips a byte, or repeats a member. */
+const garbled = (texts: fc.Arbitrary<string>): fc.Arbitrary<string | Buffer> =>
+  fc.tuple(texts, fc.nat(), fc.nat(255), fc.nat(2)).map(([text, place, byte, kind]) => {
+    if (kind === 0) return text.replace(/("[^"]*":)([^,{}[\]]*)/, '$1$2,$1$2');
+    const bytes = Buffer.from(text);
+    const at = place % (bytes.length + 1);
+    if (kind === 1) return bytes.subarray(0, at);
+    if (at < bytes.length) bytes[at] = byte;
+    return bytes;
+  });
 
-/** Returns a mutated body. */
-export function spoilBody(value: unknown, fuzzRandom: FuzzRandom): string | Buffer {
-  if (fuzzRandom.happens(0.003)) return `[${'"x",'.repeat(300_000)}1]`;
-  const text = spoilt(value, fuzzRandom);
-  return fuzzRandom.happens(0.2) ? garbled(text, fuzzRandom) : text;
-}
-
-/** Returns the value with each invalid value in each place, one at a time, as JSON text. */
-export function* eachSpoilt(value: unknown): Generator<string> {
-  const nasties = [
-    ...nastyTexts,
-    ...[...nastyNumbers, ...nastyValues].map((text) => new Raw(text)),
-  ];
-  const count = slots({ root: value }).length;
-  for (let place = 1; place < count; place++) {
-    for (const one of nasties) {
-      const copy = { root: structuredClone(value) };
-      slots(copy)[place]?.put(one);
-      yield write(copy.root);
-    }
-  }
+/** Returns bodies that are invalid in a few places, or no JSON. */
+export function spoiltBodies(valid: fc.Arbitrary<unknown>): fc.Arbitrary<string | Buffer> {
+  const texts = spoilt(valid);
+  return sometimes<string | Buffer>(
+    20,
+    fc.oneof(garbled(texts), fc.constantFrom(...hostileBodies)),
+    texts,
+  );
 }

@@ -1,12 +1,10 @@
 import { expect, it } from 'vitest';
 import { runAttacks } from './run-attacks.ts';
-import { runClaims } from './run-claims.ts';
-import { runRegistrations } from './run-registrations.ts';
 
 const percent = (part: number, of: number) => `${((part / of) * 100).toFixed(3)} %`;
 
-it('1,000,000 attacks stay within the limit of guesses, learn nothing, and do not stop trusted TVs', async () => {
-  const { findings, ...tally } = await runAttacks({ schedules: 1_000_000, seed: 'full' });
+it('30,000 attacks stay within the limit of guesses, learn nothing, and do not stop trusted TVs', async () => {
+  const { findings, ...tally } = await runAttacks({ count: 30_000, seed: 1 });
   const { honest, paired, besieged, besiegedPaired, peak } = tally;
   console.log(`attacks on pairing codes: ${JSON.stringify(tally)}`);
   console.log(
@@ -21,17 +19,4 @@ it('1,000,000 attacks stay within the limit of guesses, learn nothing, and do no
   expect(findings).toEqual([]);
   expect(paired / honest).toBeGreaterThanOrEqual(0.999);
   expect(besiegedPaired / besieged).toBeGreaterThanOrEqual(0.999);
-});
-
-it('1,000 scenarios: registrations get the answer of their code, also with wrong clocks', async () => {
-  const { findings, ...tally } = await runRegistrations({ scenarios: 1_000, seed: 'full' });
-  console.log(`scenarios of registrations: ${JSON.stringify(tally)}`);
-  expect(findings).toEqual([]);
-});
-
-it('20,000 steps against claims: nothing is bound without an installer of the tenant', async () => {
-  const { findings, ...totals } = await runClaims({ steps: 20_000, seed: 'full' });
-  console.log(`attacks on claims: ${JSON.stringify(totals)}`);
-  expect(findings).toEqual([]);
-  expect(totals.paired).toBe(totals.tried);
 });

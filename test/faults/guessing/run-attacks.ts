@@ -1,8 +1,8 @@
+import fc from 'fast-check';
 import type { GuessCounter } from '../../../src/domain/records/pairing-code.ts';
-import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
 import type { GuessCountersOfEach } from '../../../src/store/store.ts';
 import { GuessChecker } from './checker.ts';
-import { composeSchedule, type Place, type Schedule, type Step, type Tenant } from './schedule.ts';
+import { type Place, type Schedule, type Step, schedules, type Tenant } from './schedule.ts';
 import { Topology, type TopologyDefect, type Verdict } from './topology.ts';
 
 const hour = 3_600_000;
@@ -227,17 +227,14 @@ class Attack {
   }
 }
 
-/** Runs one schedule on new instances. */
-export function runSchedule(schedule: Schedule, defect?: TopologyDefect): Promise<AttackTotals> {
-  return new Attack(schedule, defect).run(schedule.steps);
-}
-
+/** Number of schedules with one seed. */
+const batch = 100;
 /** Minimum share of TVs at trusted sources that pair during attacks. */
 const honestShare = 0.999;
 
 interface Size {
-  schedules: number;
-  seed: string;
+  count: number;
+  seed: number;
   /** Stops after this many findings. */
   enough?: number;
   defect?: TopologyDefect;
@@ -245,7 +242,7 @@ interface Size {
 
 /** Runs reproducible schedules. Each finding is returned once, with its schedule. */
 export async function runAttacks({
-  schedules,
+  count,
   seed,
   defect,
   enough = 10,
@@ -255,12 +252,13 @@ export async function runAttacks({
   // Stack traces of refusals are not needed.
   Error.stackTraceLimit = 0;
   try {
-    for (let n = 0; n < schedules && sum.findings.length < enough; n++) {
-      add(
-        sum,
-        await runSchedule(composeSchedule(new SeededRandom(`${seed}/${n}`), n), defect),
-        `${seed}/${n}`,
-      );
+    for (let from = 0; from < count; from += batch) {
+      const numRuns = Math.min(batch, count - from);
+      for (const [n, schedule] of fc.sample(schedules, { seed: seed + from, numRuns }).entries()) {
+        if (sum.findings.length >= enough) break;
+        const totals = await new Attack(schedule, defect).run(schedule.steps);
+        add(sum, totals, `${n} of seed ${seed + from}`);
+      }
     }
   } finally {
     Error.stackTraceLimit = stackTraceLimit;

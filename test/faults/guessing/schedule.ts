@@ -1,9 +1,9 @@
-import type { SeededRandom } from '../../../src/simulator/seeded-random.ts';
+import fc from 'fast-check';
 
 const minute = 60_000;
 const lifetime = 15 * minute;
 
-/** Source of a request. A number is one of the attacker's own sources. */
+/** Source of a request. A number is one of the attacker's own sources, or a guest from 50 on. */
 export type Place =
   | number
   /** A new address or /64 each time. */
@@ -40,245 +40,117 @@ export type Step =
   | { do: 'sit out'; by: number };
 
 export interface Schedule {
-  kind: string;
   /** Offsets of the instances' clocks from the store's. One for each instance. */
   skewsMs: readonly number[];
   steps: readonly Step[];
 }
 
-type Compose = (pick: Pick) => Step[];
-
-/** Random choices. */
-interface Pick {
-  whole(least: number, most: number): number;
-  one<T>(...of: readonly T[]): T;
-  /** An instance. */
-  by(): number;
-}
-
-const guess = (pick: Pick, from: Place, count: number, everyMs = 0): Step => ({
-  do: 'guess',
-  count,
-  from,
-  by: pick.by(),
-  everyMs,
+const by = fc.nat(2);
+const place = fc.constantFrom<Place>(
+  ...['fresh' as const, 'fresh prefix' as const, 'rotating' as const, 'one /60' as const],
+  ...['one /56' as const, 'one /48' as const, 'foothold' as const, 'home' as const, 0, 1],
+);
+const guess = (from: fc.Arbitrary<Place>, count: fc.Arbitrary<number>, ...everyMs: number[]) =>
+  fc.record({
+    ...{ do: fc.constant('guess' as const), from, count, by },
+    everyMs: fc.constantFrom(0, ...everyMs),
+  });
+const work = (from: Place, of: Tenant = 'victim', at = 0): Step => ({
+  ...{ do: 'work', of, from, by: at },
 });
-const many = (pick: Pick): Place => pick.one('fresh', 'fresh', 'fresh prefix');
-const pair = (pick: Pick): Step => ({ do: 'pair', at: pick.one(0, 1, 2), by: pick.by() });
-const hit = (pick: Pick, of: Tenant, from: Place): Step => ({
-  do: 'hit',
-  of,
-  count: pick.whole(1, 3),
-  from,
-  by: pick.by(),
-});
-/** Returns waits at the limits of the windows, and others. */
-const gap = (pick: Pick): Step => ({
-  do: 'wait',
-  ms: pick.one(
-    lifetime - 1,
-    lifetime,
-    lifetime + 1,
-    lifetime / 2,
-    pick.whole(0, lifetime),
-    60_000,
-    59_999,
-    1,
+const pair = fc.record({ do: fc.constant('pair' as const), at: fc.constantFrom(0, 1, 2), by });
+/** Times at the limits of the windows, and others. */
+const gap = fc.record({
+  do: fc.constant('wait' as const),
+  ms: fc.oneof(
+    fc.constantFrom(lifetime - 1, lifetime, lifetime + 1, lifetime / 2, minute, minute - 1, 1),
+    fc.nat(lifetime),
   ),
 });
-/** Returns about as many guesses as the shared limit allows. */
-const flood = (pick: Pick): Step[] => {
-  const first = pick.whole(1, 127);
-  const by = pick.by();
-  return [
-    { ...guess(pick, many(pick), first), by } as Step,
-    pick.one<Step>(
-      { do: 'wait', ms: pick.whole(0, lifetime - 1) },
-      { do: 'restart', by },
-      pair(pick),
-    ),
-    guess(pick, many(pick), 128 - first + pick.whole(-1, 6)),
-  ];
-};
 
-const kinds: Record<string, Compose> = {
-  burst: (pick) => [
-    ...flood(pick),
-    pair(pick),
-    gap(pick),
-    guess(pick, many(pick), pick.whole(1, 20)),
-    hit(pick, 'victim', 'fresh'),
-  ],
-  'window edges': (pick) => [
-    ...flood(pick),
-    gap(pick),
-    ...flood(pick),
-    gap(pick),
-    guess(pick, many(pick), pick.whole(1, 20)),
-    pair(pick),
-  ],
-  drip: (pick) => {
-    const everyMs = pick.one(
-      lifetime / 128 - 1,
-      lifetime / 128,
-      lifetime / 127,
-      lifetime / 130,
-      1000,
+const oneStep: fc.Arbitrary<Step> = fc.oneof(
+  guess(place, fc.nat(20), 1000, minute),
+  gap,
+  pair,
+  fc.record({
+    ...{ do: fc.constant('hit' as const), from: place, by, count: fc.integer({ min: 1, max: 3 }) },
+    of: fc.constantFrom<Tenant>('victim', 'own'),
+  }),
+  fc.record({ do: fc.constant('restart' as const), by }),
+);
+
+/** Guesses about as often as the shared limit allows, perhaps in a drip or with a break. */
+const flood: fc.Arbitrary<Step[]> = fc
+  .tuple(
+    fc.integer({ min: 1, max: 127 }),
+    fc.integer({ min: -1, max: 6 }),
+    guess(fc.constantFrom('fresh', 'fresh prefix'), fc.constant(0), 1000, lifetime / 128),
+    fc.oneof(gap, pair, fc.record({ do: fc.constant('restart' as const), by })),
+  )
+  .map(([first, more, one, between]) => [
+    { ...one, count: first },
+    between,
+    { ...one, count: 128 - first + more },
+  ]);
+
+/** Each of some sources guesses. The victim trusts guests, whose sources begin with 50. */
+const crowd = (least: number, most: number, guesses: number, isTrusted: boolean) =>
+  fc
+    .tuple(fc.integer({ min: least, max: most }), by)
+    .map(([sources, at]) =>
+      Array.from({ length: sources }, (_, n) => (isTrusted ? 50 : 2) + n).flatMap(
+        (from): Step[] => [
+          ...(isTrusted ? [work(from, 'victim', at)] : []),
+          { do: 'guess', count: guesses, from, by: at, everyMs: 0 },
+          { do: 'hit', of: 'victim', count: 1, from, by: at },
+        ],
+      ),
     );
-    return [
-      guess(pick, many(pick), 100, everyMs),
-      pair(pick),
-      guess(pick, many(pick), pick.whole(20, 60), everyMs),
-      pair(pick),
-    ];
-  },
-  'one source': (pick) => [
-    guess(pick, 0, pick.whole(5, 14), pick.one(0, 1000, minute)),
-    hit(pick, 'victim', 0),
-    gap(pick),
-    guess(pick, 0, pick.whole(1, 12)),
-    pair(pick),
-  ],
-  'rotation in a /64': (pick) => [
-    guess(pick, 'rotating', pick.whole(8, 14)),
-    gap(pick),
-    guess(pick, 'rotating', pick.whole(1, 12)),
-    pair(pick),
-  ],
-  'thirteen /64s': (pick) => [
-    guess(pick, 'one /60', 13 * 10),
-    hit(pick, 'victim', 'fresh'),
-    guess(pick, 'fresh', 3),
-    pair(pick),
-  ],
-  'rotation in a /48': (pick) => [
-    guess(pick, pick.one('one /60', 'one /56', 'one /48'), pick.whole(5, 40)),
-    gap(pick),
-    guess(pick, pick.one('one /60', 'one /56', 'one /48'), pick.whole(5, 40)),
-    guess(pick, 'fresh', 2),
-    pair(pick),
-  ],
-  'few customers': (pick) => [
-    ...Array.from({ length: pick.whole(13, 16) }, (_, source) => guess(pick, source, 11)),
-    guess(pick, many(pick), pick.whole(3, 100)),
-    pair(pick),
-  ],
-  guests: (pick) => [
-    ...(pick.one(true, true, false) ? flood(pick) : []),
-    ...Array.from({ length: pick.whole(1, 12) }, (_, n) => 50 + n).flatMap((source): Step[] => [
-      { do: 'work', of: 'victim', from: source, by: pick.by() },
-      guess(pick, source, pick.whole(1, 40)),
-      hit(pick, 'victim', source),
-      pair(pick),
-    ]),
-    pick.one<Step>(pair(pick), { do: 'restart', by: pick.by() }),
-    ...([0, 1, 2] as const).map((at): Step => ({ do: 'pair', at, by: pick.by() })),
-  ],
-  /** Uses up the limit of a tenant. Its TVs need not be able to pair. */
-  'too many guests': (pick) => [
-    guess(pick, many(pick), 140),
-    ...Array.from({ length: pick.whole(20, 26) }, (_, n) => 50 + n).flatMap((source): Step[] => [
-      { do: 'work', of: 'victim', from: source, by: pick.by() },
-      guess(pick, source, 24),
-      hit(pick, 'victim', source),
-    ]),
-    gap(pick),
-    guess(pick, many(pick), pick.whole(1, 40)),
-  ],
-  'few sources': (pick) =>
-    [0, 1].flatMap((source) => [
-      guess(pick, source, pick.whole(6, 12), 100),
-      hit(pick, 'victim', source),
-    ]),
-  'known codes between': (pick) =>
-    [0, 1, 2, 3].flatMap(() => [
-      guess(pick, 0, pick.whole(1, 5)),
-      hit(pick, pick.one('victim', 'own'), 0),
-      pair(pick),
-    ]),
-  'a little from home': (pick) => [
-    guess(pick, 'home', pick.whole(8, 14)),
-    hit(pick, pick.one('victim', 'own'), 'home'),
-    pair(pick),
-    gap(pick),
-    guess(pick, 'home', pick.whole(1, 12)),
-  ],
-  'a little from a foothold': (pick) => [
-    guess(pick, 'foothold', pick.whole(8, 14)),
-    hit(pick, 'victim', 'foothold'),
-    pair(pick),
-  ],
-  'from home': (pick) => [
-    guess(pick, 'home', pick.whole(8, 90)),
-    hit(pick, 'victim', 'home'),
-    hit(pick, 'own', 'home'),
-    ...(pick.one(true, false) ? flood(pick) : []),
-    guess(pick, 'home', pick.whole(1, 70)),
-    pair(pick),
-  ],
-  foothold: (pick) => [
-    ...(pick.one(true, false) ? flood(pick) : []),
-    guess(pick, 'foothold', pick.whole(8, 90)),
-    gap(pick),
-    guess(pick, 'foothold', pick.whole(8, 90)),
-    hit(pick, 'victim', 'foothold'),
-    pair(pick),
-  ],
-  'typing errors': (pick) => [
-    ...flood(pick),
-    ...[0, 1, 2].flatMap((at) => [
-      guess(pick, `venue ${at as 0 | 1 | 2}`, pick.whole(1, 9)),
-      pair(pick),
-    ]),
-  ],
-  'sits out': (pick) => [{ do: 'sit out', by: pick.by() }, pair(pick)],
-};
 
-/** Slow kinds, which reach the shared limit. One for every 15 others. */
-const long = [
-  'burst',
-  'window edges',
-  'drip',
-  'typing errors',
-  'from home',
-  'foothold',
-  'guests',
-  'too many guests',
-  'few customers',
-];
-const short = Object.keys(kinds).filter((kind) => !long.includes(kind));
-const kindOf = (number: number) =>
-  (number % 16 === 0 ? long[(number / 16) % long.length] : short[number % short.length]) as string;
+const many = fc.array(
+  fc.oneof(
+    { weight: 12, arbitrary: oneStep.map((step) => [step]) },
+    { weight: 2, arbitrary: flood },
+    { weight: 1, arbitrary: crowd(13, 16, 11, false) },
+    { weight: 1, arbitrary: crowd(1, 8, 22, true) },
+  ),
+  { minLength: 1, maxLength: 9, size: 'max' },
+);
+/** Uses up the limit of a tenant. Its TVs need not be able to pair. */
+const tooManyGuests = fc
+  .tuple(guess(fc.constant('fresh'), fc.constant(140)), crowd(20, 26, 24, true), gap)
+  .map(([first, ...others]) => [[first], ...others.map((steps) => [steps].flat())]);
 
-function pickFrom(chance: SeededRandom, instances: number): Pick {
-  const whole = (least: number, most: number) => Math.floor(chance.between(least, most + 1));
-  return {
-    whole,
-    one: (...of) => of[whole(0, of.length - 1)] as (typeof of)[number],
-    by: () => whole(0, instances - 1),
-  };
-}
-
-/** Returns schedule `number`. The kinds alternate. */
-export function composeSchedule(chance: SeededRandom, number: number): Schedule {
-  const instances = Math.floor(chance.between(1, 4));
-  const pick = pickFrom(chance, instances);
-  const kind = kindOf(number);
-  const skewsMs = Array.from({ length: instances }, () =>
-    pick.one(0, 0, pick.whole(-20 * minute, 20 * minute)),
-  );
-  return { kind, skewsMs, steps: [...settle(pick), ...(kinds[kind] as Compose)(pick)] };
-}
+const sitsOut = fc.tuple(fc.record({ do: fc.constant('sit out' as const), by }), pair);
 
 /** Hours before the attack, credentials work at their usual sources. */
-function settle(pick: Pick): Step[] {
-  const work = (of: Tenant, from: Place): Step => ({ do: 'work', of, from, by: pick.by() });
-  const places: readonly Place[] = ['venue 0', 'venue 1', 'venue 2', 'foothold'];
-  const later: Step[] = pick.one(true, false)
-    ? [
-        { do: 'wait', ms: pick.whole(0, 18 * 60 * minute) },
-        { do: 'restart', by: pick.by() },
-      ]
-    : [];
-  return [...places.map((place) => work('victim', place)), work('own', 'home'), ...later];
-}
+const settled: Step[] = [
+  ...(['venue 0', 'venue 1', 'venue 2', 'foothold'] as const).map((from, n) =>
+    work(from, 'victim', n),
+  ),
+  work('home', 'own'),
+];
+const later: fc.Arbitrary<Step[]> = fc.oneof(
+  fc.constant<Step[]>([]),
+  fc.tuple(fc.nat(18 * 60 * minute), by).map(([ms, at]): Step[] => [
+    { do: 'wait', ms },
+    { do: 'restart', by: at },
+  ]),
+);
+
+export const schedules: fc.Arbitrary<Schedule> = fc.record({
+  skewsMs: fc.array(fc.oneof(fc.constant(0), fc.integer({ min: -20 * minute, max: 20 * minute })), {
+    minLength: 1,
+    maxLength: 3,
+  }),
+  steps: fc
+    .tuple(
+      later,
+      fc.oneof<fc.WeightedArbitrary<Step[]>[]>(
+        { weight: 14, arbitrary: many.map((steps) => steps.flat()) },
+        { weight: 1, arbitrary: tooManyGuests.map((steps) => steps.flat()) },
+        { weight: 1, arbitrary: sitsOut },
+      ),
+    )
+    .map(([first, steps]) => [...settled, ...first, ...steps]),
+});

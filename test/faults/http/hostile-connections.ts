@@ -8,12 +8,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import { item } from '../../support/content.ts';
+import { managerAt } from '../../support/service.ts';
 import { checkout, type SignageProcess, startProcess } from '../../support/signage-process.ts';
 
 const tlsFile = (kind: 'cert' | 'key') =>
   fileURLToPath(new URL(`../../fixtures/tls/first.${kind}.pem`, import.meta.url));
 const largestFile = '/docs/swagger-ui-bundle.js';
 const probeEveryMs = 20;
+const token = `mak_${'HostileConnections'.repeat(2)}`;
 
 /** The built service in a process, with its store in memory. */
 export interface AttackedService {
@@ -26,15 +30,29 @@ export async function startAttacked({ tls = false } = {}): Promise<AttackedServi
   const process = startProcess(
     [join(checkout, 'bin/signage.js'), 'serve', '--store', 'memory', '--port', '0', ...options],
     {
-      env: { SIGNAGE_ADMIN_TOKEN: `mak_${'HostileConnections'.repeat(2)}` },
+      env: { SIGNAGE_ADMIN_TOKEN: token },
     },
   );
   const [url] = await process.until(/https?:\/\/127\.0\.0\.1:\d+/);
   return { process, url: new URL(url) };
 }
 
+/** Starts a service with a screen that has 20 playlists of 1 MB. */
+export async function startWithLargeLists() {
+  const service = await startAttacked();
+  const management = managerAt(service.url.origin, token);
+  const { id: venueId } = await management.venue('Lobby');
+  const { id } = await management.screen(venueId, 'Main');
+  for (let n = 0; n < 20; n++) {
+    const items = [item({ n, text: 'x'.repeat(1_000_000) })];
+    expect((await management.put(`/v1/screens/${id}/playlist`, { items })).status).toBe(200);
+  }
+  const path = `/v1/screens/${id}/playlists?limit=200`;
+  return { service, path, head: `Authorization: Bearer ${token}\r\n` };
+}
+
 /** Opens a connection that sends `bytes` and reads nothing until `resume` is called. */
-export async function openConnection(
+async function openConnection(
   { url }: AttackedService,
   bytes: string | Buffer = '',
   { handshake = true } = {},
@@ -72,7 +90,7 @@ function limitDescriptors({ process: { pid } }: AttackedService, free: number): 
 }
 
 /** Returns the number of connections and listening sockets of a process. */
-export function openSockets({ process: { pid } }: AttackedService): number {
+function openSockets({ process: { pid } }: AttackedService): number {
   const folder = `/proc/${pid}/fd`;
   return readdirSync(folder).filter((name) => isSocket(`${folder}/${name}`)).length;
 }
@@ -84,21 +102,6 @@ function isSocket(path: string): boolean {
     // Closed after it was listed.
     return false;
   }
-}
-
-/**
- * Returns the seconds from when the service has accepted `connections` until it has closed them.
- * `before` is its number of sockets without them.
- */
-export async function secondsUntilClosed(
-  service: AttackedService,
-  connections: number,
-  before: number,
-): Promise<number> {
-  while (openSockets(service) < before + connections) await sleep(10);
-  const startedMs = performance.now();
-  while (openSockets(service) > before) await sleep(100);
-  return (performance.now() - startedMs) / 1000;
 }
 
 /** Returns the milliseconds of a `GET /healthz`. */
@@ -118,12 +121,17 @@ export interface Flood {
   /** Number of pipelined requests on each connection. */
   requests: number;
   path?: string;
+  /** More headers. */
+  head?: string;
+  /** Whether the responses are read. Default: no. */
+  reads?: boolean;
   seconds: number;
 }
 
 export interface FloodOutcome {
   growthMb: number;
   healthzP99Ms: number;
+  healthzMaxMs: number;
 }
 
 /** Attacks that exhaust the memory of a service that starts all pipelined requests at once. */
@@ -143,7 +151,7 @@ export const floods = {
  */
 export async function runFlood(
   service: AttackedService,
-  { connections, requests, path = largestFile, seconds }: Flood,
+  { connections, requests, path = largestFile, head = '', reads = false, seconds }: Flood,
 ): Promise<FloodOutcome> {
   // Warms up files and compiled code.
   for (let n = 0; n < 50; n++) await probe(service);
@@ -153,10 +161,11 @@ export async function runFlood(
   );
   await once(warmUp.resume(), 'close');
   const beforeBytes = residentBytes(service);
-  const bytes = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(requests));
+  const bytes = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: x\r\n${head}\r\n`.repeat(requests));
   const sockets = await Promise.all(
     Array.from({ length: connections }, () => openConnection(service, bytes)),
   );
+  if (reads) for (const socket of sockets) socket.resume();
   const tookMs: number[] = [];
   let mostBytes = 0;
   for (
@@ -168,18 +177,17 @@ export async function runFlood(
     mostBytes = Math.max(mostBytes, residentBytes(service));
   }
   for (const socket of sockets) socket.destroy();
-  const healthzP99Ms =
-    tookMs.toSorted((a, b) => a - b)[Math.floor((tookMs.length - 1) * 0.99)] ??
-    Number.POSITIVE_INFINITY;
-  return { growthMb: (mostBytes - beforeBytes) / 1e6, healthzP99Ms };
+  const [healthzMaxMs] = tookMs.sort((a, b) => b - a) as [number];
+  const healthzP99Ms = tookMs[Math.ceil((tookMs.length - 1) * 0.01)] ?? healthzMaxMs;
+  return { growthMb: (mostBytes - beforeBytes) / 1e6, healthzP99Ms, healthzMaxMs };
 }
 
 /** The first bytes of an incomplete ClientHello. */
 const halfClientHello = Buffer.from('16030102000100', 'hex');
-const head = 'Host: x\r\n';
+const host = 'Host: x\r\n';
 
 /** Connections that never complete a request. */
-export const hostileConnections: Record<
+const hostileConnections: Record<
   string,
   { bytes?: string | Buffer; handshake?: boolean; tlsOnly?: boolean }
 > = {
@@ -188,9 +196,9 @@ export const hostileConnections: Record<
   'silent ones after the handshake': { tlsOnly: true },
   'half a request line': { bytes: 'GET /hea' },
   'half a body': {
-    bytes: `POST /devices/register HTTP/1.1\r\n${head}Content-Length: 1000\r\n\r\n{`,
+    bytes: `POST /devices/register HTTP/1.1\r\n${host}Content-Length: 1000\r\n\r\n{`,
   },
-  'responses that nobody reads': { bytes: `GET ${largestFile} HTTP/1.1\r\n${head}\r\n`.repeat(50) },
+  'responses that nobody reads': { bytes: `GET ${largestFile} HTTP/1.1\r\n${host}\r\n`.repeat(50) },
 };
 
 /** Returns the seconds from SIGTERM to the end of the process, with hostile connections open. */

@@ -27,7 +27,11 @@ export interface Caller {
   who: Who;
 }
 
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+const caller = (name: string, key: string, who: Who): Caller => ({
+  name,
+  headers: { Authorization: `Bearer ${key}` },
+  who,
+});
 const tenantRoles = rankedRoles.filter((role) => role !== 'platform');
 
 async function tokenOf(by: Manager, role: Role, more: object = {}): Promise<string> {
@@ -71,22 +75,18 @@ function noise({ inside, deleted, platform: { token } }: Fixture): Caller[] {
   ];
 }
 
-function tvs({ inside, outside, foreign, dead: ended }: Fixture): Caller[] {
-  const places = [inside, outside, foreign].map(
-    (place): Caller => ({
-      name: `the TV ${place.name}`,
-      headers: bearer(place.apiKey),
-      who: { kind: 'device', place },
-    }),
-  );
-  const dead = Object.entries(ended).map(
-    ([why, { apiKey }]): Caller => ({
-      name: `a TV whose key was ${why}`,
-      headers: bearer(apiKey),
-      who: { kind: 'device', dead: why === 'orphaned' ? 'orphaned' : 'revoked' },
-    }),
-  );
-  return [...places, ...dead];
+function tvs({ inside, outside, foreign, dead }: Fixture): Caller[] {
+  return [
+    ...[inside, outside, foreign].map((place) =>
+      caller(`the TV ${place.name}`, place.apiKey, { kind: 'device', place }),
+    ),
+    ...Object.entries(dead).map(([why, { apiKey }]) =>
+      caller(`a TV whose key was ${why}`, apiKey, {
+        kind: 'device',
+        dead: why === 'orphaned' ? 'orphaned' : 'revoked',
+      }),
+    ),
+  ];
 }
 
 /** Returns valid tokens of each role: of both tenants, and bound to venues. */
@@ -95,8 +95,8 @@ async function managers({ inside, outside, foreign, masters }: Fixture): Promise
   for (const role of tenantRoles) {
     const add = async (name: string, by: Manager, { tenantId }: Place, venueId?: string) => {
       const token = await tokenOf(by, role, venueId === undefined ? {} : { venueIds: [venueId] });
-      const who: Who = { kind: 'token', role, tenantId, ...(venueId !== undefined && { venueId }) };
-      callers.push({ name: `${role} ${name}`, headers: bearer(token), who });
+      const bound = venueId === undefined ? {} : { venueId };
+      callers.push(caller(`${role} ${name}`, token, { ...tokenWho(role, tenantId), ...bound }));
     };
     await add('of the tenant', masters.home, inside);
     await add('of another tenant', masters.foreign, foreign);
@@ -114,52 +114,39 @@ async function naming({ inside, foreign, masters, platform, expired }: Fixture):
     'an unknown tenant': unknownId,
     'no id': "x'; --",
   };
-  const ofTenant = {
-    viewer: await tokenOf(masters.home, 'viewer'),
-    admin: await tokenOf(masters.home, 'admin'),
-  };
   const own = inside.tenantId;
-  const callers: Caller[] = [
-    {
-      name: 'platform without a tenant',
-      headers: bearer(platform.token),
-      who: { kind: 'token', role: 'platform', tenantId: null },
-    },
-    {
-      name: 'backup',
-      headers: bearer(await tokenOf(masters.home, 'backup')),
-      who: { kind: 'token', role: 'backup', tenantId: null },
-    },
-    {
-      name: 'admin by another case of the scheme',
-      headers: { Authorization: `bEARER ${ofTenant.admin}` },
-      who: token('admin', own),
-    },
+  const viewer = await tokenOf(masters.home, 'viewer');
+  const admin = await tokenOf(masters.home, 'admin');
+  const backup = await tokenOf(masters.home, 'backup');
+  const keys = [
+    ['platform', platform.token, null],
+    ['viewer', viewer, own],
+    ['admin', admin, own],
+  ] as const;
+  const otherCase = caller('admin by another case of the scheme', admin, tokenWho('admin', own));
+  return [
+    caller('platform without a tenant', platform.token, tokenWho('platform', null)),
+    caller('backup', backup, tokenWho('backup', null)),
+    { ...otherCase, headers: { Authorization: `bEARER ${admin}` } },
+    ...Object.entries(named).flatMap(([name, names]) =>
+      keys.map(([role, key, tenantId]): Caller => {
+        const who = { ...tokenWho(role, tenantId), names };
+        const { headers } = caller(name, key, who);
+        return {
+          name: `${role} naming ${name}`,
+          headers: { ...headers, 'X-Tenant-Id': names },
+          who,
+        };
+      }),
+    ),
+    ...Object.entries(expired).map(([role, key]) =>
+      caller(`${role} whose token expired`, key, { ...tokenWho(role as Role, own), expired: true }),
+    ),
   ];
-  for (const [name, names] of Object.entries(named)) {
-    const headers = (value: string) => ({ ...bearer(value), 'X-Tenant-Id': names });
-    callers.push({
-      name: `platform naming ${name}`,
-      headers: headers(platform.token),
-      who: { ...token('platform', null), names },
-    });
-    for (const role of ['viewer', 'admin'] as const)
-      callers.push({
-        name: `${role} naming ${name}`,
-        headers: headers(ofTenant[role]),
-        who: { ...token(role, own), names },
-      });
-  }
-  for (const [role, value] of Object.entries(expired))
-    callers.push({
-      name: `${role} whose token expired`,
-      headers: bearer(value),
-      who: { ...token(role as Role, own), expired: true },
-    });
-  return callers;
 }
 
-const token = (role: Role, tenantId: string | null) => ({ kind: 'token', role, tenantId }) as const;
+const tokenWho = (role: Role, tenantId: string | null) =>
+  ({ kind: 'token', role, tenantId }) as const;
 
 /** Returns all kinds of callers. */
 export async function makeCallers(fixtureRows: Fixture): Promise<Caller[]> {

@@ -21,9 +21,9 @@ const markId = '66666666-bad0-4bad-8bad-666666666666';
 
 /**
  * Members that only the service sets, or that are special in JavaScript, with values that must not
- * appear anywhere.
+ * appear anywhere. `undefined`: the first member of the body, which follows once more.
  */
-function poisons({ foreign }: Fixture): [member: string, value: unknown][] {
+function poisons({ foreign }: Fixture): [member: string | undefined, value: unknown][] {
   const inside = { [mark]: true, tenantId: foreign.tenantId };
   return [
     ['id', markId],
@@ -41,6 +41,7 @@ function poisons({ foreign }: Fixture): [member: string, value: unknown][] {
     ['prototype', inside],
     ['toString', mark],
     ['', mark],
+    [undefined, mark],
   ];
 }
 
@@ -59,6 +60,8 @@ function told(changes: readonly Change[], answer: Answer, isKept: boolean): stri
 
 interface Tried {
   member: string;
+  /** Whether the member is dropped for every caller (docs/protocol.md §1.1). */
+  isDropped: boolean;
   body: SchemaName;
   operation: Operation;
   answer: Answer;
@@ -66,7 +69,15 @@ interface Tried {
   fixtureRows: Fixture;
 }
 
-function judge({ member, body, operation, answer, changes, fixtureRows }: Tried): string[] {
+function judge({
+  member,
+  isDropped,
+  body,
+  operation,
+  answer,
+  changes,
+  fixtureRows,
+}: Tried): string[] {
   const fate = fates[body] ?? 'refused';
   const wrong: string[] = [];
   if (mark in {}) wrong.push('it got into the prototype of all objects');
@@ -75,8 +86,7 @@ function judge({ member, body, operation, answer, changes, fixtureRows }: Tried)
     // A refusal names the unknown member.
     if (text.replaceAll(`/${mark}`, '').includes(trace)) wrong.push(`${trace} was put or answered`);
   }
-  // Such a member is dropped for every caller (§1.1).
-  if (fate !== 'refused' || member === '__proto__') {
+  if (fate !== 'refused' || isDropped) {
     return answer.status === operation.status
       ? wrong
       : [...wrong, `${operation.status} was due, it is ${answer.status} ${answer.text}`];
@@ -104,10 +114,13 @@ export async function runAssignments(
   let cells = 0;
   for (const [id, operation] of Object.entries<Operation>(operations)) {
     if (!operation.body || (only && !only.includes(id))) continue;
-    for (const [member, value] of poisons(fixtureRows)) {
+    for (const [poison, value] of poisons(fixtureRows)) {
       const named =
         operation.access === 'device' ? inside.screenId : await calls.makeFor(operation);
-      const body = poisoned(await calls.bodyOf(operation, {}), member, value);
+      const valid = await calls.bodyOf(operation, {});
+      const member = poison ?? Object.keys([valid].flat()[0] as object)[0];
+      if (member === undefined) continue;
+      const body = poisoned(valid, member, value);
       const before = service.changes.length;
       const answer = await sender(operation)(
         operation.method,
@@ -117,6 +130,7 @@ export async function runAssignments(
       cells++;
       const tried = {
         member,
+        isDropped: poison === undefined || poison === '__proto__',
         body: operation.body,
         operation,
         answer,

@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { restoreStore } from '../../../src/store/maintenance/restore.ts';
 import { fuzzRestore } from '../archives/fuzz-restore.ts';
-import type { SeededDefect } from './seeded-defect.ts';
+import { seeded } from './seeded-defect.ts';
 
 type Restore = typeof restoreStore;
 
@@ -35,11 +35,9 @@ const defects: Record<string, Restore> = {
 
 const fuzz = { seed: 'planted', count: 30, only: ['cut short', 'an entry twice'] };
 
-export const archives: readonly SeededDefect[] = Object.entries(defects).map(
-  ([defect, restore]) => ({
-    defect,
-    harness: 'fuzz-restore',
-    find: async () => (await fuzzRestore({ ...fuzz, restore })).wrong,
-    findInOriginal: async () => (await fuzzRestore(fuzz)).wrong,
-  }),
+export const archives = seeded(
+  'fuzz-restore',
+  async (restore?: Restore) =>
+    (await fuzzRestore({ ...fuzz, restore: restore ?? restoreStore })).wrong,
+  defects,
 );

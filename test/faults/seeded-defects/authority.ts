@@ -6,7 +6,7 @@ import { withTx } from '../../support/defective-store.ts';
 import { type Defect, serveWithDefect } from '../../support/seeded-defects.ts';
 import { startService } from '../../support/service.ts';
 import { runAttacks } from '../authority/run-attacks.ts';
-import type { SeededDefect } from './seeded-defect.ts';
+import { seeded } from './seeded-defect.ts';
 
 /** Caches tokens after the first read. */
 function remembering(reader: Reader, known: Map<string, Rows['tokens']>): Partial<Reader> {
@@ -35,7 +35,7 @@ const tokensCached: Defect = {
   },
 };
 
-async function attack(defect: Defect): Promise<string[]> {
+async function attack(defect: Defect = {}): Promise<string[]> {
   const service = await startService<Clock>({ clock: systemClock }, (async () =>
     serveWithDefect(defect)) as never);
   const attacked = await runAttacks([service], 2);
@@ -44,11 +44,6 @@ async function attack(defect: Defect): Promise<string[]> {
   );
 }
 
-export const authority: readonly SeededDefect[] = [
-  {
-    defect: 'a token is good as long as the service remembers it',
-    harness: 'authority',
-    find: () => attack(tokensCached),
-    findInOriginal: () => attack({}),
-  },
-];
+export const authority = seeded('authority', attack, {
+  'a token is good as long as the service remembers it': tokensCached,
+});

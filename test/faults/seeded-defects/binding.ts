@@ -4,7 +4,7 @@ import { withTx } from '../../support/defective-store.ts';
 import { defectOf } from '../../support/seeded-defects.ts';
 import { onCrashingDisk } from '../binding/fixture.ts';
 import { runBindingScenario } from '../binding/scenario.ts';
-import type { SeededDefect } from './seeded-defect.ts';
+import { seeded } from './seeded-defect.ts';
 
 const size = { instances: 1, screens: 1, clients: 4, calls: 10, cuts: 1 };
 const seeds = ['first', 'second', 'third', 'fourth'];
@@ -52,11 +52,4 @@ const defects: Record<string, (store: Store) => Store> = {
   'the other codes of a screen outlive a registration': keepingCodes,
 };
 
-let inSound: Promise<string[]> | undefined;
-
-export const binding: readonly SeededDefect[] = Object.entries(defects).map(([defect, wrap]) => ({
-  defect,
-  harness: 'binding/scenario',
-  find: () => play(wrap),
-  findInOriginal: () => (inSound ??= play()),
-}));
+export const binding = seeded('binding/scenario', play, defects);

@@ -17,7 +17,7 @@ import { failEverywhere } from '../disk/fail-everywhere.ts';
 import { findTwoOwners } from '../disk/two-owners.ts';
 import { cutBackup } from './cut-backup.ts';
 import { lockByTime } from './lock-by-time.ts';
-import type { SeededDefect } from './seeded-defect.ts';
+import { seeded } from './seeded-defect.ts';
 
 /** Returns a disk that wraps each written file. */
 function withFiles(
@@ -94,143 +94,131 @@ function countingRepeats(store: Store): Store {
   });
 }
 
-const disks = {
-  'no fsync': (disk) => withFiles(disk, () => ({ datasync: setImmediate })),
-  'no directory fsync': (disk) => decorateStore(disk, { syncDirectory: nothing }),
-  'acknowledged before the sync': (disk) =>
-    withFiles(disk, (file) => ({
-      datasync: async () => void setImmediate().then(() => file.datasync()),
-    })),
-  'a sync tried again after EIO': (disk) =>
-    withFiles(disk, (file) => ({ datasync: () => file.datasync().catch(() => file.datasync()) })),
-  'a short write taken for a whole one': (disk) =>
-    withFiles(disk, (file) => ({ write: (bytes) => file.write(bytes).then(() => bytes.length) })),
-  'no truncation after a short write': (disk) => withFiles(disk, () => ({ truncate: nothing })),
-  'a missing document taken for an empty one': (disk) =>
-    withManifest(disk, (manifest) =>
-      filtered(
-        manifest,
-        async (file) => (await disk.sizeOf(`${directory}/documents/${file}`)) !== undefined,
-      ),
-    ),
-  'the journal cut before the manifest': cutJournalFirst,
-  'idempotency keys forgotten at a restart': (disk) =>
-    withManifest(disk, (manifest) =>
-      filtered(manifest, async (file) => !file.startsWith('rings-')),
-    ),
-  'a torn tail kept': (disk) => withFiles(disk, () => ({ truncate: nothing })),
-  'a chain of the audit trail that begins anew at a restart': (disk) =>
-    withManifest(disk, async (manifest) => ({
-      ...manifest,
-      marks: { ...manifest.marks, chain: undefined },
-    })),
-} satisfies Record<string, (disk: FileSystem) => FileSystem>;
+type Find = (seededDefect?: Defect) => Promise<readonly string[]>;
 
-const stores = {
-  'a change blind to what others have staged': (store) =>
-    decorateStore(
-      store,
-      withTx(store, (tx) => ({
-        get: (table, id) => (table === 'venues' ? store.read.get(table, id) : tx.get(table, id)),
-      })),
-    ),
-  'a report that counts a repeat': countingRepeats,
-  'a backup without the end of the journal': (store) =>
-    decorateStore(store, { backup: async () => cutBackup(await store.backup()) }),
-} satisfies Record<string, (store: Store) => Store>;
-
-type Bug = keyof typeof disks | keyof typeof stores;
-type Find = (seededDefect: Defect) => Promise<readonly string[]>;
-
-const crashes = (search: Partial<CrashSearch> & { scenarioSteps: readonly Step[] }): Find => {
+const crashStates = (search: Partial<CrashSearch> & { scenarioSteps: readonly Step[] }): Find => {
   const whole = { lives: 1, tornEveryBytes: 2000, first: true, ...search };
   return async (seededDefect) => (await searchCrashStates(whole, seededDefect)).bad;
 };
 
-/** Small searches that suffice to detect the defects. */
-const states = crashes({
+// Small searches that suffice to detect the defects.
+const states = crashStates({
   scenarioSteps: ['change', 'batch', 'minute', 'kill', 'change', 'batches'],
   every: 9,
 });
-const running = crashes({ scenarioSteps: ['group', 'batches', 'batches'], every: 200 });
-const restarted = crashes({
+const running = crashStates({ scenarioSteps: ['group', 'batches', 'batches'], every: 200 });
+const restarted = crashStates({
   scenarioSteps: ['change', 'kill', 'change', 'minute'],
   lastSteps: 30,
   every: 3,
 });
-const torn = crashes({
+const torn = crashStates({
   scenarioSteps: ['change', 'change'],
   tornEveryBytes: 900,
   every: 3,
   twiceEvery: 1,
 });
-const chained = crashes({
+const chained = crashStates({
   scenarioSteps: ['change', 'day', 'change', 'minute', 'drop', 'kill', 'change'],
   lastSteps: 40,
   every: 5,
 });
-const backups = crashes({ scenarioSteps: ['change', 'minute', 'change', 'backup'], every: 500 });
+const backups = crashStates({
+  scenarioSteps: ['change', 'minute', 'change', 'backup'],
+  every: 500,
+});
 const failures =
   (only: RegExp): Find =>
-  async (seededDefect) =>
-    (
-      await failEverywhere(
-        { scenarioSteps: ['change', 'batch', 'change', 'batch', 'change'], only, untilBad: true },
-        seededDefect,
-      )
-    ).bad;
-const failedSyncs = failures(/^datasync .*\/journal\//);
-const failedWrites = failures(/^write .*\/journal\//);
-const damages: Find = async (seededDefect) =>
-  (
-    await damageEverywhere(
-      { clean: true, scenarioSteps: ['change', 'batch'], everyBytes: 3000, untilBad: true },
-      seededDefect,
-    )
-  ).bad;
-
-const harnesses: Record<Bug, readonly [name: string, find: Find]> = {
-  'no fsync': ['crash-states', states],
-  'no directory fsync': ['crash-states', states],
-  'acknowledged before the sync': ['crash-states', states],
-  'a sync tried again after EIO': ['fail-everywhere', failedSyncs],
-  'a short write taken for a whole one': ['fail-everywhere', failedWrites],
-  'no truncation after a short write': ['fail-everywhere', failedWrites],
-  'a missing document taken for an empty one': ['damage-everywhere', damages],
-  'the journal cut before the manifest': ['crash-states', restarted],
-  'idempotency keys forgotten at a restart': ['crash-states', states],
-  'a torn tail kept': ['crash-states', torn],
-  'a chain of the audit trail that begins anew at a restart': ['crash-states', chained],
-  'a change blind to what others have staged': ['crash-states', running],
-  'a report that counts a repeat': ['crash-states', running],
-  'a backup without the end of the journal': ['crash-states', backups],
+  async (seededDefect) => {
+    const scenarioSteps = ['change', 'batch', 'change', 'batch', 'change'] as const;
+    return (await failEverywhere({ scenarioSteps, only, untilBad: true }, seededDefect)).bad;
+  };
+const damages: Find = async (seededDefect) => {
+  const scenarioSteps = ['change', 'batch'] as const;
+  const search = { clean: true, scenarioSteps, everyBytes: 3000, untilBad: true };
+  return (await damageEverywhere(search, seededDefect)).bad;
 };
 
-/** Results without a defect, cached for each search. */
-const sound = new Map<Find, Promise<readonly string[]>>();
-
-function inSound(find: Find): Promise<readonly string[]> {
-  const known = sound.get(find) ?? find({});
-  sound.set(find, known);
-  return known;
-}
-
-const defects: Record<string, Defect> = {
-  ...Object.fromEntries(Object.entries(disks).map(([defect, disk]) => [defect, { disk }])),
-  ...Object.fromEntries(Object.entries(stores).map(([defect, store]) => [defect, { store }])),
-};
-
-export const crashDefects: readonly SeededDefect[] = [
-  ...Object.entries(harnesses).map(([defect, [harness, find]]) => ({
-    defect,
-    harness,
-    find: () => find(defects[defect] as Defect),
-    findInOriginal: () => inSound(find),
-  })),
-  {
-    defect: 'a lock by a time stamp',
-    harness: 'two-owners',
-    find: () => findTwoOwners(lockByTime),
-    findInOriginal: () => findTwoOwners(),
-  },
+export const crashes = [
+  seeded('crash-states', states, {
+    'no fsync': { disk: (disk) => withFiles(disk, () => ({ datasync: setImmediate })) },
+    'no directory fsync': { disk: (disk) => decorateStore(disk, { syncDirectory: nothing }) },
+    'acknowledged before the sync': {
+      disk: (disk) =>
+        withFiles(disk, (file) => ({
+          datasync: async () => void setImmediate().then(() => file.datasync()),
+        })),
+    },
+    'idempotency keys forgotten at a restart': {
+      disk: (disk) =>
+        withManifest(disk, (manifest) =>
+          filtered(manifest, async (file) => !file.startsWith('rings-')),
+        ),
+    },
+  }),
+  seeded('crash-states', restarted, {
+    'the journal cut before the manifest': { disk: cutJournalFirst },
+  }),
+  seeded('crash-states', torn, {
+    'a torn tail kept': { disk: (disk) => withFiles(disk, () => ({ truncate: nothing })) },
+  }),
+  seeded('crash-states', chained, {
+    'a chain of the audit trail that begins anew at a restart': {
+      disk: (disk) =>
+        withManifest(disk, async (manifest) => ({
+          ...manifest,
+          marks: { ...manifest.marks, chain: undefined },
+        })),
+    },
+  }),
+  seeded('crash-states', running, {
+    'a change blind to what others have staged': {
+      store: (store) =>
+        decorateStore(
+          store,
+          withTx(store, (tx) => ({
+            get: (table, id) =>
+              table === 'venues' ? store.read.get(table, id) : tx.get(table, id),
+          })),
+        ),
+    },
+    'a report that counts a repeat': { store: countingRepeats },
+  }),
+  seeded('crash-states', backups, {
+    'a backup without the end of the journal': {
+      store: (store) =>
+        decorateStore(store, { backup: async () => cutBackup(await store.backup()) }),
+    },
+  }),
+  seeded('fail-everywhere', failures(/^datasync .*\/journal\//), {
+    'a sync tried again after EIO': {
+      disk: (disk) =>
+        withFiles(disk, (file) => ({
+          datasync: () => file.datasync().catch(() => file.datasync()),
+        })),
+    },
+  }),
+  seeded('fail-everywhere', failures(/^write .*\/journal\//), {
+    'a short write taken for a whole one': {
+      disk: (disk) =>
+        withFiles(disk, (file) => ({
+          write: (bytes) => file.write(bytes).then(() => bytes.length),
+        })),
+    },
+    'no truncation after a short write': {
+      disk: (disk) => withFiles(disk, () => ({ truncate: nothing })),
+    },
+  }),
+  seeded('damage-everywhere', damages, {
+    'a missing document taken for an empty one': {
+      disk: (disk) =>
+        withManifest(disk, (manifest) =>
+          filtered(
+            manifest,
+            async (file) => (await disk.sizeOf(`${directory}/documents/${file}`)) !== undefined,
+          ),
+        ),
+    },
+  }),
+  seeded('two-owners', findTwoOwners, { 'a lock by a time stamp': lockByTime }),
 ];

@@ -3,9 +3,9 @@ import type { GuessCounter } from '../../../src/domain/records/pairing-code.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import type { GuessCounterChange, GuessCountersOfEach } from '../../../src/store/store.ts';
 import { runAttacks } from '../guessing/run-attacks.ts';
-import { runRegistrations, type StoreDefect } from '../guessing/run-registrations.ts';
+import { registerBySkewedClocks, type StoreDefect } from '../guessing/skewed-clocks.ts';
 import type { TopologyDefect, UpdateCounters } from '../guessing/topology.ts';
-import type { SeededDefect } from './seeded-defect.ts';
+import { seeded } from './seeded-defect.ts';
 
 const lifetimeMs = 15 * 60_000;
 
@@ -158,34 +158,21 @@ function withTimesOf(before: GuessCountersOfEach, now: GuessCountersOfEach): Gue
   return now.map((one, place) => one && { ...one, times: before[place]?.times ?? [] });
 }
 
-/** All defects are compared with one run without a defect. */
-function runOnce<T>(run: () => Promise<T>): () => Promise<T> {
-  let ran: Promise<T> | undefined;
-  return () => (ran ??= run());
-}
-
 /** Codes expire by the clock of the instance. */
 const ownExpiry: StoreDefect = (store, own) =>
   decorateStore(store, {
     write: (change) => store.write((tx) => change(decorateStore(tx, { now: own.now() }))),
   });
 
-const attacks = { schedules: 300, seed: 'planted', enough: 1 };
-const sound = runOnce(() => runAttacks(attacks));
-const registrations = { scenarios: 3, seed: 'quick' };
+const attacks = { count: 100, seed: 1, enough: 1 };
 
 /** Defects of the guess limits and the lifetime of codes. */
-export const guessing: readonly SeededDefect[] = [
-  ...Object.entries(defects).map(([defect, seededDefect]) => ({
-    defect,
-    harness: 'run-attacks',
-    find: async () => (await runAttacks({ ...attacks, defect: seededDefect })).findings,
-    findInOriginal: async () => (await sound()).findings,
-  })),
-  {
-    defect: 'expiry by the instance’s clock',
-    harness: 'run-registrations',
-    find: async () => (await runRegistrations({ ...registrations, defect: ownExpiry })).findings,
-    findInOriginal: async () => (await runRegistrations(registrations)).findings,
-  },
+export const guessing = [
+  seeded(
+    'run-attacks',
+    async (defect?: TopologyDefect) =>
+      (await runAttacks({ ...attacks, ...(defect && { defect }) })).findings,
+    defects,
+  ),
+  seeded('skewed-clocks', registerBySkewedClocks, { 'expiry by the instance’s clock': ownExpiry }),
 ];

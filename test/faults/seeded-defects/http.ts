@@ -1,14 +1,10 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import type { Handler } from '../../support/seeded-defects.ts';
-import { bodyAttacks } from '../http/body-attacks.ts';
-import { framingAttacks } from '../http/framing-attacks.ts';
-import { type Around, fronted } from '../http/fronted.ts';
-import { memberAttacks } from '../http/member-attacks.ts';
-import { modelOverload, varied } from '../http/overload.ts';
-import { runAttacks } from '../http/run-attacks.ts';
-import { slowClients } from '../http/slow-clients.ts';
-import type { SeededDefect } from './seeded-defect.ts';
+import { type Around, fronted, runAttacks, slowClients } from '../http/attack.ts';
+import { modelOverload, type OverloadParts, varied } from '../http/overload.ts';
+import { bodyAttacks, framingAttacks } from '../http/raw-attacks.ts';
+import { seeded } from './seeded-defect.ts';
 
 /** Forwards connections with rewritten bytes. */
 async function rewriting(
@@ -60,91 +56,39 @@ const gunzipping = withBody((request, body) => {
   return { body: gunzipSync(body), without: 'content-encoding' };
 });
 
-/** Turns `__proto__` into members of the object, like a careless copy. */
-const assigning = withBody((_request, body) => {
-  try {
-    const json = JSON.parse(body.toString());
-    return {
-      body: Buffer.from(
-        JSON.stringify(
-          Array.isArray(json)
-            ? json
-            : { ...json, ...Object.getOwnPropertyDescriptor(json, '__proto__')?.value },
-        ),
-      ),
-    };
-  } catch {
-    return { body };
-  }
-});
+const attacked =
+  (name: RegExp) =>
+  (around: Around = {}) =>
+    fronted(around, async (url, aim) => {
+      const all = [...framingAttacks(aim), ...bodyAttacks(aim)];
+      return runAttacks(
+        url,
+        aim,
+        all.filter((one) => name.test(one.name)),
+      );
+    });
 
-/** Keeps the first of duplicate members, like another parser on the way. */
-const firstMember = withBody((_request, body) => {
-  const text = body.toString();
-  return {
-    body: text.includes('"First"') ? Buffer.from(text.replace(',"name":"Last"', '')) : body,
-  };
-});
-
-const attacked = (around: Around, name: RegExp) => () =>
-  fronted(around, async (url, aim) => {
-    const all = [...framingAttacks(aim), ...bodyAttacks(aim)];
-    return runAttacks(
-      url,
-      aim,
-      all.filter((one) => name.test(one.name)),
-    );
-  });
-const members = (around: Around) => () => fronted(around, memberAttacks);
 const timed = { headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 50 };
-const untimed = { headersTimeout: 0, requestTimeout: 0 };
-const slow = (limits: Around['limits']) => () =>
-  fronted({ limits }, (url, aim) => slowClients(url, aim, 600));
 
-export const http: readonly SeededDefect[] = [
-  {
-    defect: 'a second Host accepted',
-    harness: 'framing-attacks',
-    find: attacked({ network: (url) => rewriting(url, firstHost) }, /Host/),
-    findInOriginal: attacked({ network: (url) => rewriting(url, (bytes) => bytes) }, /Host/),
-  },
-  {
-    defect: 'a compressed body taken as JSON',
-    harness: 'body-attacks',
-    find: attacked({ middleware: gunzipping }, /venues: gzip$/),
-    findInOriginal: attacked(
-      { middleware: withBody((_request, body) => ({ body })) },
-      /venues: gzip$/,
-    ),
-  },
-  {
-    defect: 'Object.assign of a body',
-    harness: 'member-attacks',
-    find: members({ middleware: assigning }),
-    findInOriginal: members({}),
-  },
-  {
-    defect: 'of two members with one name the first counts',
-    harness: 'member-attacks',
-    find: members({ middleware: firstMember }),
-    findInOriginal: members({}),
-  },
-  {
-    defect: 'slow requests are never timed out',
-    harness: 'slow-clients',
-    find: slow(untimed),
-    findInOriginal: slow(timed),
-  },
-  {
-    defect: 'nobody is turned away',
-    harness: 'overload',
-    find: () => modelOverload({ random: varied(), wrapShed: () => ({ admit: () => true }) }),
-    findInOriginal: () => modelOverload({ random: varied() }),
-  },
-  {
-    defect: 'fixed Retry-After',
-    harness: 'overload',
-    find: () => modelOverload({ random: () => new Uint8Array(1) }),
-    findInOriginal: () => modelOverload({ random: varied() }),
-  },
+export const http = [
+  seeded('framing-attacks', attacked(/Host/), {
+    'a second Host accepted': { network: (url) => rewriting(url, firstHost) },
+  }),
+  seeded('body-attacks', attacked(/venues: gzip$/), {
+    'a compressed body taken as JSON': { middleware: gunzipping },
+  }),
+  seeded(
+    'slow-clients',
+    (limits: Around['limits'] = timed) =>
+      fronted({ limits }, (url, aim) => slowClients(url, aim, 600)),
+    { 'slow requests are never timed out': { headersTimeout: 0, requestTimeout: 0 } },
+  ),
+  seeded(
+    'overload',
+    (parts?: Partial<OverloadParts>) => modelOverload({ random: varied(), ...parts }),
+    {
+      'nobody is turned away': { wrapShed: () => ({ admit: () => true }) },
+      'fixed Retry-After': { random: () => new Uint8Array(1) },
+    },
+  ),
 ];

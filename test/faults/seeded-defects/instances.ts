@@ -3,7 +3,7 @@ import { inDatabase } from '../../support/in-database.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 import { raceForCodes } from '../instances/races.ts';
-import type { SeededDefect } from './seeded-defect.ts';
+import { seeded } from './seeded-defect.ts';
 
 /** Disables version checks and unique indexes of devices in the database. */
 async function plantBlindness(database: string): Promise<void> {
@@ -19,14 +19,14 @@ async function plantBlindness(database: string): Promise<void> {
 }
 
 /** Races two instances for codes. Returns the violations. */
-async function race(seededDefect: (database: string) => Promise<void>): Promise<string[]> {
+async function race(seededDefect?: (database: string) => Promise<void>): Promise<string[]> {
   const store = await freshDatabase();
   const services = await Promise.all(
     [1, 2].map(() => startService<Clock>({ store, clock: systemClock })),
   );
   try {
     // The defect is added after the instances have opened their stores.
-    await seededDefect(store);
+    await seededDefect?.(store);
     const { winners, doubles, wrong } = await raceForCodes(services, store, {
       screens: 1,
       racers: 8,
@@ -44,11 +44,6 @@ async function race(seededDefect: (database: string) => Promise<void>): Promise<
   }
 }
 
-export const instances: readonly SeededDefect[] = [
-  {
-    defect: 'a change is made though what it had read is not so any more',
-    harness: 'instances/races',
-    find: () => race(plantBlindness),
-    findInOriginal: () => race(async () => {}),
-  },
-];
+export const instances = seeded('instances/races', race, {
+  'a change is made though what it had read is not so any more': plantBlindness,
+});

@@ -2,7 +2,7 @@ import type { Screen } from '../../../src/domain/records/rows.ts';
 import type { PlaylistChain, RenderedPlaylist } from '../../../src/origin/origin.ts';
 import { runScenario, type Step } from '../../service/version-story.ts';
 import type { ThreeOrigins } from '../../support/three-origins.ts';
-import type { SeededDefect } from './seeded-defect.ts';
+import { seeded } from './seeded-defect.ts';
 
 type Plant = NonNullable<ThreeOrigins['replace']>;
 
@@ -60,11 +60,4 @@ const defects: Record<string, Plant> = {
   'withdrawn playlist served': ({ ask }) => ({ ask: keepingAnswers(ask) }),
 };
 
-export const origins: readonly SeededDefect[] = Object.entries(defects).map(
-  ([defect, seededDefect]) => ({
-    defect,
-    harness: 'version-story',
-    find: () => play(seededDefect),
-    findInOriginal: () => play(),
-  }),
-);
+export const origins = seeded('version-story', play, defects);

@@ -8,9 +8,8 @@ import { withTx } from '../../support/defective-store.ts';
 import { mounted } from '../../support/mounted.ts';
 import { quickFleet } from '../../support/quick-fleet.ts';
 import { adminToken as token } from '../../support/service.ts';
-import { rotateUnderLoss } from '../rotations/load.ts';
 import { type Action, runRotations } from '../rotations/scenario.ts';
-import type { SeededDefect } from './seeded-defect.ts';
+import { seeded } from './seeded-defect.ts';
 
 type Plant = (store: Store) => Store;
 
@@ -56,20 +55,9 @@ const forgetful: Plant = (store) => {
 };
 const sound: Plant = (store) => store;
 
-async function underLoss(seededDefect: Plant): Promise<readonly string[]> {
-  const store = await openStore('memory:');
-  try {
-    return (await rotateUnderLoss(seededDefect(store), { tvs: 3, rotations: 6, seed: 7 })).wrong;
-  } catch (error) {
-    return [String(error)];
-  } finally {
-    await store.close();
-  }
-}
-
 const scenario: Action[] = [0, 1, 1, 2].map((secret) => ({ do: 'rotate', secret }));
 
-async function told(seededDefect: Plant): Promise<readonly string[]> {
+async function told(seededDefect = sound): Promise<readonly string[]> {
   const store = await openStore('memory:');
   try {
     return await runRotations([...scenario, { do: 'use' }, ...scenario], seededDefect(store));
@@ -78,7 +66,7 @@ async function told(seededDefect: Plant): Promise<readonly string[]> {
   }
 }
 
-async function inFleet(seededDefect: Plant): Promise<readonly string[]> {
+async function inFleet(seededDefect = sound): Promise<readonly string[]> {
   const store = await openStore('memory:', { clock: systemClock });
   const service = await mounted({ store: seededDefect(store), clock: systemClock });
   const { url, close } = await listen({
@@ -103,49 +91,17 @@ async function inFleet(seededDefect: Plant): Promise<readonly string[]> {
   }
 }
 
-const harnesses = { 'rotations/load': underLoss, 'rotations/scenario': told, 'key-check': inFleet };
-
-/** Results without a defect, cached for each harness. */
-const foundInSound = new Map<string, Promise<readonly string[]>>();
-function inSound(harness: keyof typeof harnesses): Promise<readonly string[]> {
-  const found = foundInSound.get(harness) ?? harnesses[harness](sound);
-  foundInSound.set(harness, found);
-  return found;
-}
-
-const seeded = (
-  defect: string,
-  seededDefect: Plant,
-  ...names: (keyof typeof harnesses)[]
-): SeededDefect[] =>
-  names.map((harness) => ({
-    defect,
-    harness,
-    find: () => harnesses[harness](seededDefect),
-    findInOriginal: () => inSound(harness),
-  }));
+const both = {
+  'the old key dies when the new one is made': diesAtOnce,
+  'the old key goes on working after the new one was used': staysAlive,
+};
 
 /** Defects of key rotation. */
-export const rotations: readonly SeededDefect[] = [
-  ...seeded(
-    'the old key dies when the new one is made',
-    diesAtOnce,
-    'rotations/load',
-    'rotations/scenario',
-    'key-check',
-  ),
-  ...seeded(
-    'the old key goes on working after the new one was used',
-    staysAlive,
-    'rotations/load',
-    'rotations/scenario',
-    'key-check',
-  ),
-  ...seeded(
-    'a new key that was replaced goes on working',
-    waitsOn,
-    'rotations/load',
-    'rotations/scenario',
-  ),
-  ...seeded('a repeat gets another key', forgetful, 'rotations/scenario'),
+export const rotations = [
+  seeded('key-check', inFleet, both),
+  seeded('rotations/scenario', told, {
+    ...both,
+    'a new key that was replaced goes on working': waitsOn,
+    'a repeat gets another key': forgetful,
+  }),
 ];

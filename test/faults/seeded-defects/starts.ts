@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../support/free-port.ts';
 import { firstStart, type Started } from '../starts/first-starts.ts';
-import type { SeededDefect } from './seeded-defect.ts';
+import { seeded } from './seeded-defect.ts';
 
 const bootstrapMs = 20;
 
@@ -10,7 +10,7 @@ const bootstrapMs = 20;
  * Starts a server that answers 401 until its bootstrap is over. It opens its port before or after
  * that.
  */
-async function start(opensEarly: boolean): Promise<Started> {
+async function start(opensEarly = false): Promise<Started> {
   const port = await freePort();
   let isReady = false;
   const server = createServer(
@@ -24,11 +24,8 @@ async function start(opensEarly: boolean): Promise<Started> {
   return { port, ended: new Promise<never>(() => {}), end: async () => void server.close() };
 }
 
-export const starts: readonly SeededDefect[] = [
-  {
-    defect: 'the port opens before the admin token is in the store',
-    harness: 'first-starts',
-    find: () => firstStart([() => start(true)]),
-    findInOriginal: () => firstStart([() => start(false)]),
-  },
-];
+export const starts = seeded(
+  'first-starts',
+  (opensEarly?: boolean) => firstStart([() => start(opensEarly)]),
+  { 'the port opens before the admin token is in the store': true },
+);

@@ -1,18 +1,19 @@
+// Proves that tests detect defects: each seeded defect must cause violations, and the original
+// none.
+import { describe, expect, it } from 'vitest';
 import { archives } from './archives.ts';
 import { authority } from './authority.ts';
 import { binding } from './binding.ts';
-import { crashDefects as crashes } from './crashes.ts';
+import { crashes } from './crashes.ts';
 import { guessing } from './guessing.ts';
 import { http } from './http.ts';
 import { instances } from './instances.ts';
 import { intruders } from './intruders.ts';
 import { origins } from './origins.ts';
 import { rotations } from './rotations.ts';
-import type { SeededDefect } from './seeded-defect.ts';
 import { starts } from './starts.ts';
 
-/** All seeded defects by area. */
-export const areas: Record<string, readonly SeededDefect[]> = {
+const areas = [
   authority,
   archives,
   binding,
@@ -24,4 +25,14 @@ export const areas: Record<string, readonly SeededDefect[]> = {
   intruders,
   rotations,
   starts,
-};
+];
+
+describe.each(areas.flat())('$harness', ({ findInOriginal, defects }) => {
+  it('finds nothing without a defect', async () => {
+    expect(await findInOriginal()).toEqual([]);
+  });
+
+  it.each(defects)('finds: $defect', async ({ find }) => {
+    expect(await find()).not.toEqual([]);
+  });
+});
