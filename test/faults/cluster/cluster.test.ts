@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { freshDatabase } from '../../support/postgres.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { violations } from './fleet.ts';
 import { Cluster, type FaultReport, injectFaults, terminateBackends } from './scenario.ts';
 
 // The full suite also stops the database at once.
@@ -10,7 +9,7 @@ it('two instances on one database keep acknowledged data, and fail no call under
 }, async () => {
   const database = await freshDatabase();
   const cluster = await Cluster.start(await temporaryFolder(), database);
-  const { load, fleet } = await cluster.load(6, 1);
+  const load = await cluster.load({ installers: 1, editors: 1, posters: 2 });
   const reports: FaultReport[] = [];
   const note = async (fault: string, happen: () => Promise<void>) =>
     void reports.push(await injectFaults(load, fault, happen));
@@ -27,16 +26,15 @@ it('two instances on one database keep acknowledged data, and fail no call under
       await cluster.start(place);
     }
   });
-  const lived = await fleet.stop();
   await load.stop();
   for (const report of reports) expect(report).toMatchObject({ undocumented: [] });
   // During a restart, clients see only answers that tell them to retry.
   for (const { troubles } of reports.slice(restarts))
     expect(Object.keys(troubles).filter((outcome) => outcome !== '503')).toEqual([]);
-  expect(violations(lived)).toEqual([]);
-  expect(lived.reconciliation.events.acknowledged).toBeGreaterThan(20);
   expect(load.failed).toEqual([]);
   expect(await cluster.missing(load)).toEqual([]);
   expect(load.seen.screens.size).toBeGreaterThan(0);
+  expect(load.seen.rotated.size).toBeGreaterThan(0);
+  expect([...load.seen.events.values()].some(({ acknowledged }) => acknowledged > 20)).toBe(true);
   await cluster.close();
 });

@@ -4,7 +4,7 @@ import { databaseProxy } from '../../support/database-proxy.ts';
 import { inDatabase } from '../../support/in-database.ts';
 import { checkAcknowledged, sendLostAgain } from '../kills/checker.ts';
 import { type KilledService, startService } from '../kills/killed-service.ts';
-import { type FleetLoad, startFleetLoad } from './fleet.ts';
+import type { Workers } from '../kills/load.ts';
 import { type ClusterLoad, isDocumented, isGood, startLoad } from './load.ts';
 
 const token = `mak_${'ClusterFaults'.repeat(2)}`;
@@ -46,14 +46,9 @@ export class Cluster {
     return new Cluster(folder, stores, started, balancer, proxy.cut);
   }
 
-  /**
-   * Runs a fleet and `workers` that create screens, pair and revoke. All attempts are in one list.
-   */
-  async load(tvs: number, workers: number): Promise<{ load: ClusterLoad; fleet: FleetLoad }> {
-    const load = await startLoad(this.#balancer.url, token, workers);
-    const fleet = startFleetLoad({ url: this.#balancer.url, token }, tvs, load.tries);
-    await fleet.playing;
-    return { load, fleet };
+  /** Runs workers that create screens, pair, report, edit, rotate keys and revoke. */
+  load(workers: Workers): Promise<ClusterLoad> {
+    return startLoad(this.#balancer.url, token, workers);
   }
 
   async kill(place: number): Promise<void> {

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { packProgram } from '../kills/packed-program.ts';
-import { type KillReport, killLoop } from '../kills/scenario.ts';
+import { type KillReport, killLoop, sumOf } from '../kills/scenario.ts';
 import { LoopDisk, whyNoLoopDisk } from './loop-disk.ts';
 
 /** Several disks, because they are small and comparisons grow. */
@@ -44,15 +44,10 @@ it.skipIf(why !== undefined)(
         await disk.remove();
       }
     }
-    const missing = reports.flatMap((report) => report.missing);
-    const sum = (of: 'kills' | 'screens' | 'events' | 'edits' | 'rotated') =>
-      reports.reduce((all, report) => all + report[of], 0);
-    const [cuts, screens, events, edits, rotated] = (
-      ['kills', 'screens', 'events', 'edits', 'rotated'] as const
-    ).map(sum);
+    const { kills: cuts, missing, ...figures } = sumOf(reports);
     const seconds = Math.round((performance.now() - began) / 1000);
     console.log(
-      `power cuts: ${JSON.stringify({ cuts, screens, events, edits, rotated, canariesLost, missing: missing.length, seconds })}`,
+      `power cuts: ${JSON.stringify({ cuts, ...figures, canariesLost, missing: missing.length, seconds })}`,
     );
     expect(missing).toEqual([]);
     expect(canariesLost).toBeGreaterThan((disks * cutsEach) / 2);

