@@ -1,16 +1,15 @@
 import { expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { freshDatabase } from '../../support/postgres.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { revokeHeld } from './revoke-held.ts';
 import { runAttacks } from './run-attacks.ts';
 
 const tries = 1_000;
 
 it.each<[string, number, () => Promise<string>]>([
   ['one instance on the embedded store', 1, () => temporaryFolder()],
-  ['two instances on PostgreSQL', 2, () => freshDatabase()],
+  ['three instances on PostgreSQL', 3, () => freshDatabase()],
 ])('%s: a revoked credential has no effect', async (where, instances, newStore) => {
   const options = { store: await newStore(), clock: systemClock };
   const services = await Promise.all(
@@ -24,21 +23,3 @@ it.each<[string, number, () => Promise<string>]>([
     expect.soft({ attack, refused, successes }).toEqual({ attack, refused: tries, successes: [] });
   }
 });
-
-it.each<[string, number, () => Promise<string>]>([
-  ['the memory store', 1, async () => 'memory:'],
-  ['the embedded store', 1, () => temporaryFolder()],
-  ['two instances on PostgreSQL', 2, () => freshDatabase()],
-])(
-  '%s: a held TV that is revoked gets 401, and no playlist',
-  async (where, instances, newStore) => {
-    const options = { store: await newStore(), clock: systemClock };
-    const services = await Promise.all(
-      Array.from({ length: instances }, () => startService<Clock>(options)),
-    );
-    const [holding, revoking = holding] = services as [TestService<Clock>, TestService<Clock>?];
-    const outcomes = await revokeHeld({ holding, revoking }, tries);
-    console.log(`${where}: ${tries} held TVs revoked: ${JSON.stringify(outcomes)}`);
-    expect(outcomes).toEqual({ '401, then 401': tries });
-  },
-);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { Clock } from '../../../src/domain/clock.ts';
-import { impression } from '../../support/content.ts';
+import { impression, item } from '../../support/content.ts';
 import { lateRequest } from '../../support/late-request.ts';
 import { type Answer, sendTo, type TestService } from '../../support/service.ts';
 
@@ -13,6 +13,7 @@ type Service = TestService<Clock>;
 interface Try {
   attacked: Service;
   other: Service;
+  services: readonly Service[];
   place: number;
 }
 
@@ -121,6 +122,43 @@ const attacks = {
       send('POST', 'events', { body: [impression()] }),
     );
   },
+
+  async 'a revoked TV gets a playlist after its held request'(
+    one: Try,
+    venueId: string,
+  ): Promise<Outcome> {
+    const { deviceId, screenId, apiKey } = await newTv(one, venueId);
+    const get = (what: string) =>
+      sendTo(one.attacked.url, 'GET', `/devices/${screenId}/${what}`, { key: apiKey });
+    await succeeded(
+      one.other.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item()] }),
+    );
+    const { cursor } = await succeeded(get('changes'));
+    const answer = get(`changes?after=${cursor}&waitSeconds=50`);
+    await sleep(heldMs);
+    await succeeded(one.other.manage('POST', `/v1/devices/${deviceId}/revoke`, {}));
+    const { status } = await answer;
+    const playlist = await get('playlist');
+    return { status, left: playlist.status === 401 ? [] : [playlist.text] };
+  },
+
+  /** A call that begins after the answer to the revocation is 401, whichever instance is asked. */
+  async 'a revoked TV calls on'(one: Try, venueId: string): Promise<Outcome> {
+    const { deviceId, screenId, apiKey } = await newTv(one, venueId);
+    let isOver = false;
+    const callOn = async ({ url }: Service) => {
+      for (const after: Answer[] = []; ; ) {
+        const isLate = isOver;
+        const answer = await sendTo(url, 'GET', `/devices/${screenId}/config`, { key: apiKey });
+        if (isLate && after.push(answer) === 2) return after;
+      }
+    };
+    const calls = one.services.map(callOn);
+    await succeeded(one.other.manage('POST', `/v1/devices/${deviceId}/revoke`, {}));
+    isOver = true;
+    const late = (await Promise.all(calls)).flat();
+    return { status: 401, left: late.filter(({ status }) => status !== 401) };
+  },
 };
 
 /** Number of attempts of each attack, how many got 401, and the other statuses. */
@@ -137,7 +175,9 @@ export async function runAttacks(services: readonly Service[], tries: number): P
   const run = async ([name, attack]: [string, (one: Try, venueId: string) => Promise<Outcome>]) => {
     const outcomes = await Promise.all(
       Array.from({ length: tries }, (_, place) =>
-        turns(() => attack({ attacked: at(place), other: at(place + 1), place }, venueId)),
+        turns(() =>
+          attack({ attacked: at(place), other: at(place + 1), services, place }, venueId),
+        ),
       ),
     );
     const refused = outcomes.filter(({ status, left }) => status === 401 && left.length === 0);

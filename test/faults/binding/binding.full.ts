@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { onCrashingDisk, onDatabase } from './fixture.ts';
-import { raceForOne } from './race-for-one.ts';
 import { runBindingScenario } from './scenario.ts';
 
 it('1,000 scenarios with two power cuts each are linearizable', async () => {
@@ -32,11 +31,4 @@ it('60 scenarios on three instances and PostgreSQL are linearizable', async () =
     expect(played.found, `scenario ${scenario}`).toEqual([]);
   }
   console.log('60 scenarios over three instances on PostgreSQL: all linearizable');
-});
-
-it('one of 10,000 concurrent registrations with one code gets 201', async () => {
-  const { statuses, devices } = await raceForOne(10_000);
-  console.log(`10,000 racers on one code: ${JSON.stringify(statuses)}, ${devices} device`);
-  expect(statuses).toEqual({ 201: 1, 409: 9999 });
-  expect(devices).toBe(1);
 });

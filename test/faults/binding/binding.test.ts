@@ -6,7 +6,7 @@ import { runBindingScenario } from './scenario.ts';
 const size = { instances: 1, screens: 2, clients: 5, calls: 8, cuts: 2 };
 
 describe('concurrent codes, registrations, revocations and fetches of one screen', () => {
-  it.each(Array.from({ length: 25 }, (_, n) => `scenario ${n}`))(
+  it.each(Array.from({ length: 8 }, (_, n) => `scenario ${n}`))(
     'have an order, with power cuts between: %s',
     async (seed) => {
       expect((await runBindingScenario(seed, onCrashingDisk(), size)).found).toEqual([]);

@@ -2,10 +2,9 @@ import { expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
-import { guessEverywhere, raceForCodes, revokeUnderWay } from './races.ts';
+import { guessEverywhere, raceForCodes } from './races.ts';
 
 const screens = 1000;
-const tries = 1000;
 
 it('keeps its promises when three instances race on one database', async () => {
   const store = await freshDatabase();
@@ -19,10 +18,6 @@ it('keeps its promises when three instances race on one database', async () => {
     doubles: [],
     wrong: [],
   });
-
-  const statuses = await revokeUnderWay(services, tries);
-  console.log(`${statuses.length} requests after ${tries} revocations`);
-  expect(statuses).toEqual(Array.from({ length: tries * 6 }, () => 401));
 
   expect(await guessEverywhere(services, 300)).toEqual({ 404: 10, 429: 290 });
 });

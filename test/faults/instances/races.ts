@@ -110,51 +110,6 @@ export async function raceForCodes(
   return { winners, ...looked, wrong };
 }
 
-/** Calls repeatedly. Returns the statuses of two calls that were sent after `isOver`. */
-async function callOn(
-  call: () => Promise<{ status: number }>,
-  isOver: () => boolean,
-): Promise<number[]> {
-  for (const after: number[] = []; ; ) {
-    const late = isOver();
-    const { status } = await call();
-    if (late && after.push(status) === 2) return after;
-  }
-}
-
-/**
- * Revokes TVs at one instance during calls at the others. Returns the statuses of all calls that
- * began after the revocation.
- */
-export async function revokeUnderWay(
-  services: readonly Service[],
-  tries: number,
-): Promise<number[]> {
-  const turns = pLimit(atOnce);
-  const { id: venueId } = await pick(services, 0).venue({ name: randomUUID() });
-  const run = async (place: number) => {
-    const revoking = pick(services, place);
-    const { id } = await revoking.screen({ venueId, name: randomUUID() });
-    const tv = await revoking.tv(id);
-    let isOver = false;
-    const calls = services.map((service) =>
-      callOn(
-        () => service.send('GET', `/devices/${id}/config`, { key: tv.apiKey }),
-        () => isOver,
-      ),
-    );
-    const revoked = await revoking.manage('POST', `/v1/devices/${tv.deviceId}/revoke`, {
-      reason: 'race',
-    });
-    isOver = true;
-    const statuses = (await Promise.all(calls)).flat();
-    if (revoked.status !== 200)
-      throw new Error(`The revocation was answered ${revoked.status} ${revoked.text}`);
-    return statuses;
-  };
-  return (await Promise.all(times(tries, (n) => turns(run, n)))).flat();
-}
-
 /** Guesses from one address at all instances. Returns the numbers of judged and refused guesses. */
 export async function guessEverywhere(
   services: readonly Service[],
