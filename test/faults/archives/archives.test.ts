@@ -6,7 +6,7 @@ import { mutations } from './mutations.ts';
 it('restores a damaged backup identically, or refuses it in one line without leaving files', {
   timeout: 120_000,
 }, async () => {
-  const { outcomes, messages, wrong } = await fuzzRestore({ seed: 'quick', count: 300 });
+  const { outcomes, messages, wrong } = await fuzzRestore({ seed: 'quick', count: 150 });
   expect(wrong).toEqual([]);
   expect(Object.keys(outcomes)).toHaveLength(Object.keys(mutations).length);
   for (const sound of [

@@ -32,7 +32,7 @@ export const nameOf = ({ header }: TarBlocks) => header.toString('utf8', 0, head
 const sizeOf = (header: Buffer) => Number.parseInt(header.toString('latin1', 124, 135), 8);
 export const contentOf = ({ header, body }: TarBlocks) => body.subarray(0, sizeOf(header));
 
-interface Fields {
+export interface Fields {
   name?: string;
   type?: string;
   /** Written in octal. Bytes are written unchanged. */
