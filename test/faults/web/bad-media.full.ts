@@ -44,117 +44,66 @@ interface Kind {
 }
 
 const lost = ['unreachable', 'stalled'];
+const bad = (
+  type: Kind['type'],
+  reasons: string | readonly string[],
+  serve: RequestListener,
+): Kind => ({ type, reasons: [reasons].flat(), serve });
+const status = (code: number) => answer(code, 'text/plain', 'no');
+const ok = (type: string, body: Uint8Array | string, more = {}) => answer(200, type, body, more);
+const page = ok('text/html', '<h1>Log in</h1>');
+const redirect =
+  (location?: string): RequestListener =>
+  ({ url }, outgoing) =>
+    void outgoing.writeHead(302, { ...allowed, location: location ?? url }).end();
+const video = { ...allowed, 'content-type': 'video/mp4' };
+
 const kinds: Record<string, Kind> = {
-  'status 403': { type: 'image', reasons: ['http_403'], serve: answer(403, 'text/plain', 'no') },
-  'status 404': { type: 'image', reasons: ['http_404'], serve: answer(404, 'text/plain', 'no') },
-  'status 410': { type: 'video', reasons: ['http_410'], serve: answer(410, 'text/plain', 'no') },
-  'status 500': { type: 'image', reasons: ['http_500'], serve: answer(500, 'text/plain', 'no') },
-  'status 503': { type: 'video', reasons: ['http_503'], serve: answer(503, 'text/plain', 'no') },
-  'a page as image': {
-    type: 'image',
-    reasons: ['not_media'],
-    serve: answer(200, 'text/html', '<h1>Log in</h1>'),
-  },
-  'a page as video': {
-    type: 'video',
-    reasons: ['not_media'],
-    serve: answer(200, 'text/html', '<h1>Log in</h1>'),
-  },
-  'JSON as image': {
-    type: 'image',
-    reasons: ['not_media'],
-    serve: answer(200, 'application/json', '{}'),
-  },
-  'text as video': {
-    type: 'video',
-    reasons: ['not_media', 'codec'],
-    serve: answer(200, 'text/plain', 'video'),
-  },
-  'an empty image': {
-    type: 'image',
-    reasons: ['codec', 'not_media'],
-    serve: answer(200, 'image/png', ''),
-  },
-  'an empty video': {
-    type: 'video',
-    reasons: ['codec', 'not_media'],
-    serve: answer(200, 'video/mp4', ''),
-  },
-  'the head of an image': {
-    type: 'image',
-    reasons: ['codec'],
-    serve: answer(200, 'image/png', image.subarray(0, 30)),
-  },
-  'noise as PNG': { type: 'image', reasons: ['codec'], serve: answer(200, 'image/png', noise) },
-  'noise as JPEG': { type: 'image', reasons: ['codec'], serve: answer(200, 'image/jpeg', noise) },
-  'noise as WebM': { type: 'video', reasons: ['codec'], serve: answer(200, 'video/webm', noise) },
-  'noise as MP4': { type: 'video', reasons: ['codec'], serve: answer(200, 'video/mp4', noise) },
-  'an image as video': {
-    type: 'video',
-    reasons: ['codec', 'not_media'],
-    serve: answer(200, 'image/png', image),
-  },
-  'sound without pictures': {
-    type: 'video',
-    reasons: ['codec', 'not_media', 'stalled'],
-    serve: answer(200, 'audio/wav', wav()),
-  },
-  'the head of a GIF': {
-    type: 'image',
-    reasons: ['codec'],
-    serve: answer(200, 'image/gif', 'GIF89a'),
-  },
+  'status 403': bad('image', 'http_403', status(403)),
+  'status 404': bad('image', 'http_404', status(404)),
+  'status 410': bad('video', 'http_410', status(410)),
+  'status 500': bad('image', 'http_500', status(500)),
+  'status 503': bad('video', 'http_503', status(503)),
+  'a page as image': bad('image', 'not_media', page),
+  'a page as video': bad('video', 'not_media', page),
+  'JSON as image': bad('image', 'not_media', ok('application/json', '{}')),
+  'text as video': bad('video', ['not_media', 'codec'], ok('text/plain', 'video')),
+  'an empty image': bad('image', ['codec', 'not_media'], ok('image/png', '')),
+  'an empty video': bad('video', ['codec', 'not_media'], ok('video/mp4', '')),
+  'the head of an image': bad('image', 'codec', ok('image/png', image.subarray(0, 30))),
+  'noise as PNG': bad('image', 'codec', ok('image/png', noise)),
+  'noise as JPEG': bad('image', 'codec', ok('image/jpeg', noise)),
+  'noise as WebM': bad('video', 'codec', ok('video/webm', noise)),
+  'noise as MP4': bad('video', 'codec', ok('video/mp4', noise)),
+  'an image as video': bad('video', ['codec', 'not_media'], ok('image/png', image)),
+  'sound without pictures': bad('video', ['codec', 'not_media', 'stalled'], ok('audio/wav', wav())),
+  'the head of a GIF': bad('image', 'codec', ok('image/gif', 'GIF89a')),
   'another size than stated': {
-    type: 'image',
-    reasons: ['not_media', 'codec', ...lost],
-    serve: answer(200, 'image/png', image),
+    ...bad('image', ['not_media', 'codec', ...lost], ok('image/png', image)),
     more: { size: 7 },
   },
   'another hash than stated': {
-    type: 'image',
-    reasons: ['not_media', 'codec', ...lost],
-    serve: answer(200, 'image/png', image),
+    ...bad('image', ['not_media', 'codec', ...lost], ok('image/png', image)),
     more: { sha256: '0'.repeat(64) },
   },
-  'a silent connection': { type: 'image', reasons: lost, serve: () => {} },
-  'a cut connection': {
-    type: 'image',
-    reasons: lost,
-    serve: (_, outgoing) => void outgoing.socket?.destroy(),
-  },
-  'a body that is cut each time': {
-    type: 'video',
-    reasons: [...lost, 'codec'],
-    serve: (_, outgoing) =>
-      void outgoing
-        .writeHead(200, { ...allowed, 'content-type': 'video/mp4', 'content-length': 1_000_000 })
-        .write(noise, () => outgoing.destroy()),
-  },
-  'a body that never ends': {
-    type: 'video',
-    reasons: [...lost, 'too_large', 'codec'],
-    serve: (_, outgoing) => {
-      outgoing.writeHead(200, { ...allowed, 'content-type': 'video/mp4' });
-      const timer = setInterval(() => outgoing.write(noise), 50);
-      outgoing.on('close', () => clearInterval(timer));
-    },
-  },
-  'a redirect to itself': {
-    type: 'image',
-    reasons: lost,
-    serve: ({ url }, outgoing) => void outgoing.writeHead(302, { ...allowed, location: url }).end(),
-  },
-  'a redirect to a page': {
-    type: 'image',
-    reasons: ['not_media'],
-    serve: (_, outgoing) =>
-      void outgoing.writeHead(302, { ...allowed, location: '/a%20page%20as%20image' }).end(),
-  },
-  'broken gzip': {
-    type: 'image',
-    reasons: [...lost, 'codec'],
-    serve: answer(200, 'image/png', noise, { 'content-encoding': 'gzip' }),
-  },
+  'a silent connection': bad('image', lost, () => {}),
+  'a cut connection': bad('image', lost, (_, outgoing) => void outgoing.socket?.destroy()),
+  'a body that is cut each time': bad('video', [...lost, 'codec'], (_, outgoing) => {
+    outgoing.writeHead(200, { ...video, 'content-length': 1_000_000 });
+    outgoing.write(noise, () => outgoing.destroy());
+  }),
+  'a body that never ends': bad('video', [...lost, 'too_large', 'codec'], (_, outgoing) => {
+    outgoing.writeHead(200, video);
+    const timer = setInterval(() => outgoing.write(noise), 50);
+    outgoing.on('close', () => clearInterval(timer));
+  }),
+  'a redirect to itself': bad('image', lost, redirect()),
+  'a redirect to a page': bad('image', 'not_media', redirect('/a%20page%20as%20image')),
+  'broken gzip': bad(
+    'image',
+    [...lost, 'codec'],
+    ok('image/png', noise, { 'content-encoding': 'gzip' }),
+  ),
   'a port where nothing listens': { type: 'image', reasons: lost, url: 'http://127.0.0.1:9/x.png' },
   'a host that does not exist': {
     type: 'video',
@@ -177,7 +126,7 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     });
     const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const campaignId = crypto.randomUUID();
-    const bad = Object.entries(kinds).map(([name, { type, url, more = {} }]) =>
+    const badItems = Object.entries(kinds).map(([name, { type, url, more = {} }]) =>
       item({
         creativeUrl: url ?? `${base}/${encodeURIComponent(name)}`,
         creativeType: type,
@@ -189,7 +138,7 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
       item({ creativeUrl: `${base}/good.png`, creativeType: 'image', duration: 1, campaignId });
     const last = good();
     const tv = await startTvOnScreen({
-      items: [...bad.flatMap((one) => [one, good()]), last],
+      items: [...badItems.flatMap((one) => [one, good()]), last],
       config: { heartbeatIntervalMinutes: 0.1 },
     });
     const errors = async () => tv.events('playback_error');
@@ -203,7 +152,7 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     const found = await errors();
     const wrong: string[] = [];
     for (const [index, [name, { reasons }]] of Object.entries(kinds).entries()) {
-      const told = found.filter(({ creativeId }) => creativeId === bad[index]?.creativeId);
+      const told = found.filter(({ creativeId }) => creativeId === badItems[index]?.creativeId);
       const [{ reason } = { reason: undefined }] = told;
       if (told.length !== 1 || !reasons.includes(String(reason)))
         wrong.push(`${name}: ${told.map((one) => one.reason).join() || 'nothing reported'}`);
@@ -212,10 +161,10 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     const gaps = times.slice(1).map((time, at) => time - (times[at] ?? 0));
     const plays = (await tv.events('impression')).length;
     console.log(
-      `${bad.length} kinds of bad media: ${wrong.length} wrong, ${plays} plays of good media meanwhile, at most ${Math.max(...gaps)} s from one to the next`,
+      `${badItems.length} kinds of bad media: ${wrong.length} wrong, ${plays} plays of good media meanwhile, at most ${Math.max(...gaps)} s from one to the next`,
     );
     expect(wrong).toEqual([]);
-    expect(plays).toBeGreaterThanOrEqual(bad.length - 2);
+    expect(plays).toBeGreaterThanOrEqual(badItems.length - 2);
     // An item may take 10 s to fail, and the good one plays for a second.
     expect(Math.max(...gaps)).toBeLessThanOrEqual(12);
     expect(tv.browser.problems).toEqual([]);

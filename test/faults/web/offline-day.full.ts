@@ -3,41 +3,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { hourMs, minuteMs } from '../../../src/domain/clock.ts';
 import { chromiumPath, needsChromium } from '../../support/chromium.ts';
-import { item } from '../../support/content.ts';
-import { databaseProxy } from '../../support/database-proxy.ts';
-import { png, startMediaServer } from '../../support/media-server.ts';
-import { startTvOnScreen, storedRecords } from '../../support/tv-on-screen.ts';
+import { storedRecords } from '../../support/tv-on-screen.ts';
+import { startProxiedTv, storedEvents } from './proxied-tv.ts';
 
 const hours = Number(process.env.HOURS ?? 24);
 const playSeconds = 60;
 
 describe.skipIf(!chromiumPath)(`a web player without network${needsChromium}`, () => {
   it(`for ${hours} hours reports each play once, in order`, async () => {
-    const media = await startMediaServer({
-      'red.png': { type: 'image/png', bytes: png([255, 0, 0]) },
-      'lime.png': { type: 'image/png', bytes: png([0, 255, 0]) },
-    });
-    const items = ['red.png', 'lime.png'].map((name) =>
-      item({
-        creativeUrl: `${media.url}/${name}`,
-        creativeType: 'image',
-        duration: playSeconds,
-        campaignId: crypto.randomUUID(),
-      }),
-    );
-    let proxy: Awaited<ReturnType<typeof databaseProxy>> | undefined;
-    const tv = await startTvOnScreen({
-      items,
-      url: async (serviceUrl) => {
-        proxy = await databaseProxy(`${serviceUrl}/`);
-        return proxy.url.replace(/\/$/, '');
-      },
-    });
+    const { tv, media, proxy } = await startProxiedTv(playSeconds);
     await expect.poll(() => tv.page.locator('img.visible').count()).toBeGreaterThan(0);
     await tv.page.clock.install();
     await tv.reload();
     await expect.poll(() => tv.page.locator('img.visible').count()).toBeGreaterThan(0);
-    proxy?.goAway();
+    proxy.goAway();
     media.isDown = true;
     // Pictures are decoded in real time, so each step of the clock is followed by a pause.
     for (let step = 0; step < hours * 60 * 6; step++) {
@@ -46,12 +25,8 @@ describe.skipIf(!chromiumPath)(`a web player without network${needsChromium}`, (
     }
     const playedHours = (await tv.page.evaluate('Date.now()')) as number;
     expect(playedHours - Date.now()).toBeGreaterThan((hours - 1) * hourMs);
-    proxy?.comeBack();
+    proxy.comeBack();
     media.isDown = false;
-    const deviceNow = async () => {
-      const { body } = await tv.service.manage('GET', `/v1/devices?screenId=${tv.screenId}`);
-      return body.items[0];
-    };
     const expectedPlays = (hours * 3600) / playSeconds;
     // The player sends 100 events at a time, in real time.
     const queued = async () => (await storedRecords(tv, 'events', 'getAllKeys')).length;
@@ -59,16 +34,8 @@ describe.skipIf(!chromiumPath)(`a web player without network${needsChromium}`, (
       await tv.page.clock.runFor(minuteMs / 6);
       await sleep(30);
     }
-    const { id, lastSeq, missingEvents, conflictingEvents } = await deviceNow();
-    const events: { event: { type: string; seq: number; timestamp: number } }[] = [];
-    for (let cursor = ''; ; ) {
-      const query = `deviceId=${id}&order=asc&limit=200${cursor && `&cursor=${cursor}`}`;
-      const { body } = await tv.service.manage('GET', `/v1/events?${query}`);
-      events.push(...body.items);
-      if (body.nextCursor === null) break;
-      cursor = body.nextCursor;
-    }
-    const plays = events.filter(({ event }) => event.type === 'impression');
+    const { events, lastSeq, missingEvents, conflictingEvents } = await storedEvents(tv);
+    const plays = events.filter(({ type }) => type === 'impression');
     console.log(
       `${hours} h offline: ${events.length} events, ${plays.length} plays stored; last number ${lastSeq}, ${missingEvents} missing, ${conflictingEvents} conflicting`,
     );
@@ -76,8 +43,8 @@ describe.skipIf(!chromiumPath)(`a web player without network${needsChromium}`, (
       missingEvents: 0,
       conflictingEvents: 0,
     });
-    expect(events.map(({ event }) => event.seq)).toEqual(events.map((_, index) => index + 1));
-    const times = plays.map(({ event }) => event.timestamp);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    const times = plays.map(({ timestamp }) => timestamp);
     expect(times).toEqual(times.toSorted((a, b) => a - b));
     expect(plays.length).toBeGreaterThan(0.95 * expectedPlays);
     await tv.browser.close();

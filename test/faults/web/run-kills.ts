@@ -2,11 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { TvBrowser } from '../../support/chromium.ts';
-import { item } from '../../support/content.ts';
-import { databaseProxy } from '../../support/database-proxy.ts';
-import { png, startMediaServer } from '../../support/media-server.ts';
-import { startTvOnScreen, storedRecords } from '../../support/tv-on-screen.ts';
+import { storedRecords } from '../../support/tv-on-screen.ts';
 import { killBrowser, openPlayer } from './killed-browser.ts';
+import { startProxiedTv, storedEvents } from './proxied-tv.ts';
 
 const playSeconds = 1;
 /** A play that has ended is durable after this time at most, in milliseconds. */
@@ -60,26 +58,9 @@ export async function runKills(
   rounds: number,
   { profile, settleMs = 0, crash = killBrowser }: KillsOptions = {},
 ): Promise<KillsResult> {
-  const media = await startMediaServer({
-    'red.png': { type: 'image/png', bytes: png([255, 0, 0]) },
-    'lime.png': { type: 'image/png', bytes: png([0, 255, 0]) },
-  });
-  const items = ['red.png', 'lime.png'].map((name) =>
-    item({
-      creativeUrl: `${media.url}/${name}`,
-      creativeType: 'image',
-      duration: playSeconds,
-      campaignId: crypto.randomUUID(),
-    }),
-  );
-  let proxy: Awaited<ReturnType<typeof databaseProxy>> | undefined;
-  const tv = await startTvOnScreen({
-    items: [],
+  const { tv, items, proxy } = await startProxiedTv(playSeconds, {
+    isEmpty: true,
     ...(profile !== undefined && { profile }),
-    url: async (serviceUrl) => {
-      proxy = await databaseProxy(`${serviceUrl}/`);
-      return proxy.url.replace(/\/$/, '');
-    },
   });
   const playerUrl = tv.page.url();
   const result = { shown: 0, startsMs: [] as number[], unpaired: 0, dark: 0, early: 0 };
@@ -100,7 +81,7 @@ export async function runKills(
     await sleep(5000 * Math.random());
     if (performance.now() - shownAtMs < savedWithinMs) result.early++;
     await crash(browser);
-    if (round % 2 === 0) proxy?.goAway();
+    if (round % 2 === 0) proxy.goAway();
     const startedAtMs = performance.now();
     browser = await openPlayer(playerUrl, { profile: browser.profile }, (opened) =>
       watchShows(opened, onShow),
@@ -114,7 +95,7 @@ export async function runKills(
     if (isStarted) result.startsMs.push(performance.now() - startedAtMs);
     else result.dark++;
     if (await browser.page.locator('#panel').isVisible()) result.unpaired++;
-    proxy?.comeBack();
+    proxy.comeBack();
     if (!isStarted) await browser.page.goto(playerUrl);
     await expect.poll(isShowing, { timeout: 60_000 }).toBeGreaterThan(0);
   }
@@ -132,16 +113,8 @@ export async function runKills(
     )
     .toBe(false);
   await browser.close();
-  const { body } = await tv.service.manage('GET', `/v1/devices?screenId=${tv.screenId}`);
-  const [{ id, missingEvents, conflictingEvents }] = body.items;
-  let stored = 0;
-  for (let cursor = ''; ; ) {
-    const query = `deviceId=${id}&type=impression&limit=200${cursor && `&cursor=${cursor}`}`;
-    const page = (await tv.service.manage('GET', `/v1/events?${query}`)).body;
-    stored += page.items.length;
-    if (page.nextCursor === null) break;
-    cursor = page.nextCursor;
-  }
+  const { events, missingEvents, conflictingEvents } = await storedEvents(tv);
+  const stored = events.filter(({ type }) => type === 'impression').length;
   return { ...result, stored, missingEvents, conflictingEvents };
 }
 
