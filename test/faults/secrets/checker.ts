@@ -189,13 +189,17 @@ export async function searchSecrets({
     ...(await contents()),
   ];
   await objects.close();
+  return searchPlaces(sentinels, places);
+}
+
+/** Searches everything for the secrets. */
+export function searchPlaces(sentinels: Sentinels, places: readonly Place[]): Search {
   const found = places.flatMap((place) =>
     sentinels.in(place.contents).map((name) => `${name} stands in ${place.where}`),
   );
-  const bytes = places.reduce((sum, { contents: one }) => sum + one.length, 0);
   return {
     places: places.length,
-    bytes,
+    bytes: places.reduce((sum, { contents }) => sum + contents.length, 0),
     secrets: sentinels.secrets.length,
     found: [...new Set(found)],
   };

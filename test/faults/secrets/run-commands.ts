@@ -32,71 +32,42 @@ async function commands(
   const stored = { SIGNAGE_STORE: database };
   const tv = await service.tv();
   sentinels.add('the apiKey of a TV that a command looks at', tv.apiKey);
+  const screen = await service.screen();
+  const claim = sentinels.add('a claim token as a claim', claimToken);
+  const serve = 'serve --port 0 --no-context';
+  const reads =
+    'whoami,doctor,screen list,device list,token list,tenant list,audit list,event list';
+  const command = (words: string, env?: Command['env'], stdin?: string): Command => ({
+    argv: words.split(' '),
+    ...(env && { env }),
+    ...(stdin !== undefined && { stdin }),
+  });
   return [
-    ...[
-      'whoami',
-      'doctor',
-      'screen list',
-      'device list',
-      'token list',
-      'tenant list',
-      'audit list',
-      'event list',
-      'context list',
-    ].flatMap((words): Command[] =>
-      ['table', 'json'].map((form) => ({ argv: [...words.split(' '), '--verbose', '-o', form] })),
-    ),
-    { argv: ['device', 'get', tv.deviceId, '--verbose'] },
-    { argv: ['screen', 'get', 'there is none', '--verbose'] },
-    { argv: ['api', 'GET', '/v1/audit', '--paginate', '--verbose'] },
-    { argv: ['api', 'GET', `/v1/screens?search=${tv.apiKey}`, '--verbose'] },
-    { argv: ['screen', 'list', '--verbose'], env: { SIGNAGE_TOKEN: wrong } },
-    { argv: ['screen', 'list', '--verbose', '--token-file', file], env: { SIGNAGE_TOKEN: '' } },
-    {
-      argv: ['screen', 'list', '--verbose'],
-      env: { SIGNAGE_URL: `http://admin:${password}@127.0.0.1:1` },
-    },
-    { argv: ['screen', 'list', '--verbose'], env: { SIGNAGE_URL: 'http://127.0.0.1:1' } },
-    { argv: ['login', '--token-stdin', '--verbose'], stdin: wrong },
-    { argv: ['code', 'status', '-', '--verbose'], stdin: 'ZZZZ2345' },
-    { argv: ['code', 'claim', sentinels.add('a claim token as a claim', claimToken), '--verbose'] },
-    {
-      argv: [
-        ...['pair', (await service.screen()).id, '--wait-for', 'registered', '--verbose'],
-        ...['--player-link-file', playerLink],
-      ],
-    },
-    {
-      argv: [
-        'token',
-        'create',
-        '--name',
-        'Filed',
-        '--role',
-        'viewer',
-        '--output-file',
-        join(folder, 'made'),
-      ],
-    },
-    {
-      argv: ['serve', '--port', '0', '--no-context', '--log-level', 'debug'],
-      env: { ...stored, SIGNAGE_ADMIN_TOKEN: adminToken },
-    },
-    {
-      argv: ['serve', '--port', '0', '--store', 'memory', '--no-context'],
-      env: { SIGNAGE_ADMIN_TOKEN: `${wrong}!` },
-    },
-    {
-      argv: ['serve', '--port', '0', '--no-context'],
-      env: { SIGNAGE_STORE: `mysql://root:${password}@127.0.0.1/x` },
-    },
-    {
-      argv: ['serve', '--port', '0', '--no-context'],
-      env: { SIGNAGE_STORE: `${database}?sslmode=${password}` },
-    },
-    { argv: ['store', 'migrate', '--verbose'], env: stored },
-    { argv: ['data', 'check', '--data', join(folder, 'nowhere'), '--verbose'] },
-    { argv: ['simulate', '--verbose', '--duration', '1s'], env: { SIGNAGE_TOKEN: wrong } },
+    ...`${reads},context list`
+      .split(',')
+      .flatMap((words) =>
+        ['table', 'json'].map((form) => command(`${words} --verbose -o ${form}`)),
+      ),
+    command(`device get ${tv.deviceId} --verbose`),
+    command('screen get nowhere --verbose'),
+    command('api GET /v1/audit --paginate --verbose'),
+    command(`api GET /v1/screens?search=${tv.apiKey} --verbose`),
+    command('screen list --verbose', { SIGNAGE_TOKEN: wrong }),
+    command(`screen list --verbose --token-file ${file}`, { SIGNAGE_TOKEN: '' }),
+    command('screen list --verbose', { SIGNAGE_URL: `http://admin:${password}@127.0.0.1:1` }),
+    command('screen list --verbose', { SIGNAGE_URL: 'http://127.0.0.1:1' }),
+    command('login --token-stdin --verbose', {}, wrong),
+    command('code status - --verbose', {}, 'ZZZZ2345'),
+    command(`code claim ${claim} --verbose`),
+    command(`pair ${screen.id} --wait-for registered --verbose --player-link-file ${playerLink}`),
+    command(`token create --name Filed --role viewer --output-file ${join(folder, 'made')}`),
+    command(`${serve} --log-level debug`, { ...stored, SIGNAGE_ADMIN_TOKEN: adminToken }),
+    command(`${serve} --store memory`, { SIGNAGE_ADMIN_TOKEN: `${wrong}!` }),
+    command(serve, { SIGNAGE_STORE: `mysql://root:${password}@127.0.0.1/x` }),
+    command(serve, { SIGNAGE_STORE: `${database}?sslmode=${password}` }),
+    command('store migrate --verbose', stored),
+    command(`data check --data ${join(folder, 'nowhere')} --verbose`),
+    command('simulate --verbose --duration 1s', { SIGNAGE_TOKEN: wrong }),
   ];
 }
 

@@ -1,5 +1,11 @@
 import { impression, item } from '../../support/content.ts';
-import { type Answer, adminToken, type BoundTv, type TestService } from '../../support/service.ts';
+import {
+  type Answer,
+  adminToken,
+  type BoundTv,
+  type Sent,
+  type TestService,
+} from '../../support/service.ts';
 import type { Sentinels } from './sentinels.ts';
 
 export interface Scenario {
@@ -128,50 +134,40 @@ async function misplace(
   told: Told,
 ) {
   const { screenId, key, pending } = tv;
-  await told(service.send('GET', `/devices/${secret}/playlist`, { key }));
-  await told(service.send('GET', `/devices/${screenId}/playlist`, { key: `${secret}x` }));
-  await told(service.send('GET', `/v1/screens/${secret}`, { key: secret }));
-  await told(service.send('GET', `/${secret}`, { key: secret }));
-  await told(
-    service.send('GET', `/v1/screens?search=${secret}&nonsense=${secret}`, { key: secret }),
-  );
-  await told(service.send('PATCH', `/devices/${secret}/playlist`));
-  await told(service.send('GET', `/devices/claims/${secret}`, { key: secret }));
-  await told(service.manage('GET', `/v1/devices/claims/${secret}`));
-  await told(service.manage('GET', `/v1/devices/provisioning-codes/${secret}/x`));
-  await told(service.manage('PUT', `/v1/devices/provisioning-codes/${secret}/status`));
-  await told(service.manage('GET', `/v1/screens/${secret}`));
-  await told(service.manage('POST', `/v1/devices/${secret}/revoke`));
-  await told(service.register(secret.toLowerCase()));
-  await told(
-    service.send('POST', '/devices/register', { body: `{"pairingCode":"${secret}" "apiKey"` }),
-  );
-  await told(
-    service.send('POST', '/devices/register', {
-      body: { pairingCode: pending, deviceInfo: 7, apiKey: secret },
-    }),
-  );
-  await told(
-    service.send('POST', '/devices/register', {
-      body: secret,
-      headers: { 'content-type': secret },
-    }),
-  );
-  await told(service.send('POST', `/devices/${screenId}/events`, { key, body: `["${secret}` }));
-  await told(
-    service.send('POST', '/devices/register', { body: {}, headers: { 'idempotency-key': secret } }),
-  );
-  await told(
-    service.send('GET', '/v1/screens', {
-      headers: { authorization: `Basic ${secret}`, 'x-tenant-id': secret },
-    }),
-  );
-  await told(
-    service.manage('GET', '/v1/screens', undefined, { headers: { 'x-tenant-id': secret } }),
-  );
-  await told(
-    service.send('GET', '/metrics', { key: secret, headers: { 'x-forwarded-for': '203.0.113.7' } }),
-  );
+  const owned = { key: secret };
+  const managed = { key: adminToken };
+  const requests: [method: string, path: string, sent?: Sent][] = [
+    ['GET', `/devices/${secret}/playlist`, { key }],
+    ['GET', `/devices/${screenId}/playlist`, { key: `${secret}x` }],
+    ['GET', `/v1/screens/${secret}`, owned],
+    ['GET', `/${secret}`, owned],
+    ['GET', `/v1/screens?search=${secret}&nonsense=${secret}`, owned],
+    ['PATCH', `/devices/${secret}/playlist`],
+    ['GET', `/devices/claims/${secret}`, owned],
+    ['GET', `/v1/devices/claims/${secret}`, managed],
+    ['GET', `/v1/devices/provisioning-codes/${secret}/x`, managed],
+    ['PUT', `/v1/devices/provisioning-codes/${secret}/status`, managed],
+    ['GET', `/v1/screens/${secret}`, managed],
+    ['POST', `/v1/devices/${secret}/revoke`, managed],
+    ['POST', '/devices/register', { body: { pairingCode: secret.toLowerCase(), deviceInfo: {} } }],
+    ['POST', '/devices/register', { body: `{"pairingCode":"${secret}" "apiKey"` }],
+    [
+      'POST',
+      '/devices/register',
+      { body: { pairingCode: pending, deviceInfo: 7, apiKey: secret } },
+    ],
+    ['POST', '/devices/register', { body: secret, headers: { 'content-type': secret } }],
+    ['POST', `/devices/${screenId}/events`, { key, body: `["${secret}` }],
+    ['POST', '/devices/register', { body: {}, headers: { 'idempotency-key': secret } }],
+    [
+      'GET',
+      '/v1/screens',
+      { headers: { authorization: `Basic ${secret}`, 'x-tenant-id': secret } },
+    ],
+    ['GET', '/v1/screens', { ...managed, headers: { 'x-tenant-id': secret } }],
+    ['GET', '/metrics', { ...owned, headers: { 'x-forwarded-for': '203.0.113.7' } }],
+  ];
+  for (const request of requests) await told(service.send(...request));
 }
 
 /** Calls every operation, including errors, with secrets in all or some places of the requests. */

@@ -9,8 +9,7 @@ import { s3Credentials } from '../../support/s3-server.ts';
 import { adminToken } from '../../support/service.ts';
 import { checkout, endProcesses, startProcess } from '../../support/signage-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { filesIn, type Place, type Search, searchSecrets } from './checker.ts';
-import { serveRecorded } from './recorded.ts';
+import { filesIn, type Place, type Search, searchPlaces, searchSecrets } from './checker.ts';
 import { runCommands } from './run-commands.ts';
 import { Sentinels } from './sentinels.ts';
 
@@ -40,20 +39,6 @@ function dumped(url: string): Promise<Place[]> {
     return places;
   });
 }
-
-it('a data folder', async () => {
-  const folder = await temporaryFolder();
-  tell(
-    'a data folder',
-    await searchSecrets({ store: folder, contents: () => filesIn(folder), also: runCommands }),
-  );
-});
-
-it('a recording', async () => {
-  const { start, places } = await serveRecorded();
-  const store = await temporaryFolder();
-  tell('a recording', await searchSecrets({ store, start, contents: places, also: runCommands }));
-});
 
 it('PostgreSQL', async () => {
   const url = await freshDatabase();
@@ -101,16 +86,8 @@ it.skipIf(process.platform !== 'linux')('a process (skipped where there is no /p
     ),
     XDG_CONFIG_HOME: join(folder, 'settings'),
   };
-  const argv = [
-    join(checkout, 'bin/signage.js'),
-    'serve',
-    '--port',
-    '0',
-    '--demo',
-    '--no-context',
-    '--log-level',
-    'debug',
-  ];
+  const options = '--port 0 --demo --no-context --log-level debug'.split(' ');
+  const argv = [join(checkout, 'bin/signage.js'), 'serve', ...options];
   const service = startProcess(argv, { cwd: folder, env });
   await service.until(/Try: /);
   const told = await argumentsOf(service.pid);
@@ -123,14 +100,5 @@ it.skipIf(process.platform !== 'linux')('a process (skipped where there is no /p
     { where: 'what it said', contents },
     { where: 'its arguments', contents: told.join('\n') },
   ];
-  const found = places.flatMap((place) =>
-    sentinels.in(place.contents).map((name) => `${name} stands in ${place.where}`),
-  );
-  const bytes = places.reduce((sum, place) => sum + place.contents.length, 0);
-  tell('a process that is aborted', {
-    places: places.length,
-    bytes,
-    secrets: sentinels.secrets.length,
-    found,
-  });
+  tell('a process that is aborted', searchPlaces(sentinels, places));
 });
