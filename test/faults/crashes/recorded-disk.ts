@@ -24,6 +24,23 @@ export function diskOf(files: Files): CrashDisk {
   );
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: methods of every shape.
+type Call = (args: unknown[]) => Promise<any>;
+
+/** Returns an object whose methods are called through `call`. */
+export function around<T extends object>(
+  inner: T,
+  call: (name: string, args: unknown[], go: Call) => Promise<unknown>,
+): T {
+  return new Proxy(inner, {
+    get: (of, name) => {
+      const method: unknown = Reflect.get(of, name);
+      if (typeof method !== 'function') return method;
+      return (...args: unknown[]) => call(String(name), args, (others) => method.apply(of, others));
+    },
+  });
+}
+
 /** Records all changes of a disk that starts with these files. */
 export class RecordedDisk {
   readonly steps: DiskStep[] = [];
@@ -61,44 +78,26 @@ export class RecordedDisk {
   }
 
   #through(check: () => void): FileSystem {
-    const disk = this.#disk;
     const number = (path: string) => this.#numbers.get(path) as number;
-    const opened = (path: string, file: OpenFile) => this.#recorded(number(path), file, check);
-    const checked =
-      <A extends unknown[], T>(call: (...args: A) => Promise<T>) =>
-      async (...args: A): Promise<T> => {
-        check();
-        return call(...args);
-      };
-    return {
-      create: checked(async (path) => {
-        const file = await disk.create(path);
+    const step = (one: DiskStep) => this.steps.push(one);
+    return around<FileSystem>(this.#disk, async (operation, args, go) => {
+      check();
+      const [path, to] = args as [string, string];
+      const made = await go(args);
+      if (operation === 'create') {
         this.#numbers.set(path, this.#made++);
-        this.steps.push({ do: 'create', path, file: number(path) });
-        return opened(path, file);
-      }),
-      open: checked(async (path) => opened(path, await disk.open(path))),
-      readFile: checked((path) => disk.readFile(path)),
-      rename: checked(async (path, to) => {
-        await disk.rename(path, to);
+        step({ do: 'create', path, file: number(path) });
+      } else if (operation === 'rename') {
         this.#numbers.set(to, number(path));
         this.#numbers.delete(path);
-        this.steps.push({ do: 'rename', path, to, file: number(to) });
-      }),
-      unlink: checked(async (path) => {
-        await disk.unlink(path);
+        step({ do: 'rename', path, to, file: number(to) });
+      } else if (operation === 'unlink') {
         this.#numbers.delete(path);
-        this.steps.push({ do: 'unlink', path });
-      }),
-      makeDirectory: checked(() => disk.makeDirectory()),
-      list: checked((path) => disk.list(path)),
-      sizeOf: checked((path) => disk.sizeOf(path)),
-      syncDirectory: checked(async (path) => {
-        await disk.syncDirectory(path);
-        this.steps.push({ do: 'syncDirectory', path });
-      }),
-      freeBytes: checked(() => disk.freeBytes()),
-    };
+        step({ do: 'unlink', path });
+      } else if (operation === 'syncDirectory') step({ do: 'syncDirectory', path });
+      const isFile = operation === 'create' || operation === 'open';
+      return isFile ? this.#recorded(number(path), made, check) : made;
+    });
   }
 
   #recorded(number: number, file: OpenFile, check: () => void): OpenFile {

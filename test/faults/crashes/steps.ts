@@ -17,39 +17,10 @@ export type Step =
   | 'kill'
   | 'kill busy';
 
-const days: readonly (readonly Step[])[] = [
-  [
-    'change',
-    'batch',
-    'group',
-    'busy minute',
-    'batches',
-    'backup',
-    'minute',
-    'stop',
-    'group',
-    'batch',
-    'kill busy',
-    'change',
-    'batches',
-  ],
-  [
-    'change',
-    'batch',
-    'day',
-    'change',
-    'batch',
-    'busy minute',
-    'drop',
-    'backup',
-    'minute',
-    'group',
-    'kill',
-    'batch',
-    'busy minute',
-    'change',
-  ],
-];
+const days = [
+  'change, batch, group, busy minute, batches, backup, minute, stop, group, batch, kill busy, change, batches',
+  'change, batch, day, change, batch, busy minute, drop, backup, minute, group, kill, batch, busy minute, change',
+].map((day) => day.split(', ') as Step[]);
 
 /** Returns all steps, in different rounds. */
 export function allSteps(rounds: number, first = 0): Step[] {

@@ -1,4 +1,5 @@
 import type { FileSystem, OpenFile } from '../../../src/store/json/disk/file-system.ts';
+import { around } from '../crashes/recorded-disk.ts';
 
 /** The way in which an operation fails. */
 export type Failure =
@@ -54,50 +55,21 @@ export class FailingDisk {
   /** Returns the disk for a new process. */
   over(disk: FileSystem): FileSystem {
     this.#isDead = false;
-    const call =
-      <A extends unknown[], T>(operation: keyof FileSystem, work: (...args: A) => Promise<T>) =>
-      async (...args: A): Promise<T> => {
-        this.#before(operation, String(args[0]));
-        return work(...args);
-      };
-    return {
-      create: call('create', async (path) => this.#file(path, await disk.create(path))),
-      open: call('open', async (path, how) => this.#file(path, await disk.open(path, how))),
-      readFile: call('readFile', (path) => disk.readFile(path)),
-      rename: call('rename', (from, to) => disk.rename(from, to)),
-      unlink: call('unlink', (path) => disk.unlink(path)),
-      makeDirectory: call('makeDirectory', (path) => disk.makeDirectory(path)),
-      list: call('list', (path) => disk.list(path)),
-      sizeOf: call('sizeOf', (path) => disk.sizeOf(path)),
-      syncDirectory: call('syncDirectory', (path) => disk.syncDirectory(path)),
-      freeBytes: call('freeBytes', (path) => disk.freeBytes(path)),
-    };
+    return around(disk, async (operation, args, go) => {
+      const path = String(args[0]);
+      this.#before(operation, path);
+      const made = await go(args);
+      return operation === 'create' || operation === 'open' ? this.#file(path, made) : made;
+    });
   }
 
   #file(path: string, file: OpenFile): OpenFile {
-    return {
-      write: (bytes, position) => {
-        const isShort = this.#before('write', path);
-        return file.write(
-          isShort ? bytes.subarray(0, Math.ceil(bytes.length / 2)) : bytes,
-          position,
-        );
-      },
-      read: async (into, position) => {
-        this.#before('read', path);
-        return file.read(into, position);
-      },
-      truncate: async (length) => {
-        this.#before('truncate', path);
-        await file.truncate(length);
-      },
-      datasync: async () => {
-        this.#before('datasync', path);
-        await file.datasync();
-      },
-      size: () => file.size(),
-      close: () => file.close(),
-    };
+    return around(file, async (operation, args, go) => {
+      const isCounted = operation !== 'size' && operation !== 'close';
+      const isShort = isCounted && this.#before(operation, path);
+      const [bytes, ...others] = args as [Uint8Array];
+      return isShort ? go([bytes.subarray(0, Math.ceil(bytes.length / 2)), ...others]) : go(args);
+    });
   }
 
   /** Throws if the operation must fail. Returns whether a write must be short. */

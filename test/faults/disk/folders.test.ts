@@ -87,9 +87,9 @@ describe('a data folder', () => {
   it('that was copied while in use is refused, or equals the state after an earlier crash', {
     timeout: 300_000,
   }, async () => {
-    const { bad, refused, earlier } = await copyInUse(300);
+    const { bad, refused, earlier } = await copyInUse(100);
     expect(bad).toEqual([]);
-    expect(refused).toBeGreaterThan(50);
-    expect(earlier).toBeGreaterThan(10);
+    expect(refused).toBeGreaterThan(20);
+    expect(earlier).toBeGreaterThan(3);
   });
 });

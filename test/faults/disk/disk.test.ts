@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { damageEverywhere } from './damage-everywhere.ts';
+import { failEverywhere } from './fail-everywhere.ts';
+
+// disk.full.ts damages every byte and fails every operation.
+it('damage of a store after a clean stop is reported or harmless', async () => {
+  const { bad, earlier, ...report } = await damageEverywhere({ clean: true, everyBytes: 331 });
+  expect([bad, earlier]).toEqual([[], 0]);
+  expect(report.files).toBeGreaterThan(15);
+  expect(report.refused).toBeGreaterThan(100);
+});
+
+it('damage of a store after a crash is reported, harmless, or equal to an earlier crash', async () => {
+  const { bad, earlier, damages } = await damageEverywhere({ clean: false, everyBytes: 331 });
+  expect(bad).toEqual([]);
+  expect(earlier).toBeLessThan(damages / 5);
+});
+
+it('a failing disk operation loses no acknowledged data, and the store works again when the disk does', async () => {
+  const { bad, lives, operations } = await failEverywhere({ every: 149, first: 5 });
+  expect(bad).toEqual([]);
+  expect(lives).toBeGreaterThan(7);
+  expect(operations).toBeGreaterThan(700);
+});
