@@ -165,9 +165,9 @@ export const crashes = [
   seeded('crash-states', chained, {
     'a chain of the audit trail that begins anew at a restart': {
       disk: (disk) =>
-        withManifest(disk, async (manifest) => ({
+        withManifest(disk, async ({ marks: { chain: _forgotten, ...marks }, ...manifest }) => ({
           ...manifest,
-          marks: { ...manifest.marks, chain: undefined },
+          marks,
         })),
     },
   }),
