@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { runAttacks } from './run-attacks.ts';
+import { runClaims } from './run-claims.ts';
 
 const percent = (part: number, of: number) => `${((part / of) * 100).toFixed(3)} %`;
 
@@ -19,4 +20,11 @@ it('30,000 attacks stay within the limit of guesses, learn nothing, and do not s
   expect(findings).toEqual([]);
   expect(paired / honest).toBeGreaterThanOrEqual(0.999);
   expect(besiegedPaired / besieged).toBeGreaterThanOrEqual(0.999);
+});
+
+it('20,000 steps against claims: nothing is bound without an installer of the tenant', async () => {
+  const { findings, ...totals } = await runClaims({ steps: 20_000, seed: 'full' });
+  console.log(`attacks on claims: ${JSON.stringify(totals)}`);
+  expect(findings).toEqual([]);
+  expect(totals.paired).toBe(totals.tried);
 });

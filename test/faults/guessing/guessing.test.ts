@@ -1,6 +1,7 @@
 // Attacks on pairing codes. The full suite is guessing.full.ts.
 import { expect, it } from 'vitest';
 import { runAttacks } from './run-attacks.ts';
+import { runClaims } from './run-claims.ts';
 import { registerBySkewedClocks } from './skewed-clocks.ts';
 
 it('100 attacks stay within the limit of guesses, learn nothing, and do not stop trusted TVs', async () => {
@@ -15,4 +16,11 @@ it('100 attacks stay within the limit of guesses, learn nothing, and do not stop
 
 it('codes end by the clock of the store, whichever instance is asked', async () => {
   expect(await registerBySkewedClocks()).toEqual([]);
+});
+
+it('300 steps against claims: nothing is bound without an installer of the tenant', async () => {
+  const { findings, ...totals } = await runClaims({ steps: 300, seed: 'quick' });
+  expect(findings).toEqual([]);
+  expect(totals.tried).toBeGreaterThan(5);
+  expect(totals.paired).toBe(totals.tried);
 });
