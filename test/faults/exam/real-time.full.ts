@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, describe, it } from 'vitest';
 import type { TvExamReport } from '../../../src/entry/conformance.ts';
 import { runTvExam } from '../../../src/entry/conformance.ts';
-import { examineHabits } from '../../conformance/tv/examine.ts';
-import { styles } from '../../conformance/tv/styles.ts';
+import { examineHabits } from '../../exam/tv/examine.ts';
+import { styles } from '../../exam/tv/styles.ts';
 import { endProcesses, type SignageProcess, startProcess } from '../../support/signage-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -1,9 +1,9 @@
 // Proves that the exam for TVs fails no correct TV, and that each seeded defect fails exactly the
 // expected checks.
 import { describe, it } from 'vitest';
-import { examineHabits, examinePageTv, failedIds } from '../../conformance/tv/examine.ts';
-import { seededDefects } from '../../conformance/tv/seeded-defects.ts';
-import { styles } from '../../conformance/tv/styles.ts';
+import { examineHabits, examinePageTv, failedIds } from '../../exam/tv/examine.ts';
+import { seededDefects } from '../../exam/tv/seeded-defects.ts';
+import { styles } from '../../exam/tv/styles.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe.concurrent('a TV without defects', () => {
