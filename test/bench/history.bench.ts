@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { ManagementClient } from '../../src/client/management-client.ts';
-import { dayMs } from '../../src/domain/clock.ts';
-import { dayOf, reportClocks, reportGroups } from '../../src/domain/records/report.ts';
+import { reportClocks, reportGroups } from '../../src/domain/records/report.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { fillWithFleet } from './fleet.ts';
 import { summary, timed } from './measure.ts';
@@ -14,7 +13,6 @@ const history = { days: 10, eventsPerBatch: 10 };
 const events = screens * history.days * history.eventsPerBatch;
 const starts = 5;
 const repeats = 5;
-const pageSize = 200;
 
 async function measureStarts(data: string): Promise<void> {
   const processMs: number[] = [];
@@ -46,32 +44,9 @@ async function measureReports(management: ManagementClient): Promise<void> {
       console.log(`report by ${groupBy}, by=${by}: ${rows} rows, ${summary(took)} ms (bar: 1000)`);
     }
   }
-  const [from, to] = [dayOf(Date.now() - 6 * dayMs), dayOf(Date.now() - 3 * dayMs)];
-  const { ms, result } = await timed(() =>
-    management.call('reportImpressions', { query: { groupBy: 'creative', from, to } }),
-  );
-  expect(result.items.reduce((sum, row) => sum + row.impressions, 0)).toBe(
-    (events / history.days) * 3,
-  );
-  console.log(`report by creative over 3 days: ${ms.toFixed(0)} ms`);
 }
 
-async function measurePages(management: ManagementClient): Promise<void> {
-  for (const days of [0, 1, 5, 9]) {
-    const to = new Date(Date.now() - days * dayMs).toISOString();
-    const took: number[] = [];
-    for (let n = 0; n < repeats; n++) {
-      const { ms, result } = await timed(() =>
-        management.call('listEvents', { query: { to, limit: pageSize } }),
-      );
-      expect(result.items).toHaveLength(pageSize);
-      took.push(ms);
-    }
-    console.log(`a page of ${pageSize} events, ${days} days deep: ${summary(took)} ms`);
-  }
-}
-
-it('start, reports and pages with 10 million events', async () => {
+it('start and reports with 10 million events', async () => {
   const data = await temporaryFolder();
   const { ms } = await timed(() => fillWithFleet(data, screens, history));
   console.log(`writing the folder took ${(ms / 1000).toFixed(0)} s`);
@@ -80,7 +55,6 @@ it('start, reports and pages with 10 million events', async () => {
   const management = new ManagementClient({ url: served.url, token });
   await sleep(1000);
   await measureReports(management);
-  await measurePages(management);
   const { residentMB, longestHoldMs } = await served.usage();
   console.log(
     `longest hold of the event loop ${longestHoldMs.toFixed(0)} ms, resident memory ${residentMB.toFixed(0)} MB`,

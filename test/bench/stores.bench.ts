@@ -1,8 +1,7 @@
-// Compares both stores over HTTP. Each instance has a process of its own, and PostgreSQL runs with
+// Measures PostgreSQL over HTTP. Each instance has a process of its own, and PostgreSQL runs with
 // fsync. All share the cores of this machine.
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Pool as Connections } from 'pg';
 import { expect, it } from 'vitest';
 import { ManagementClient } from '../../src/client/management-client.ts';
@@ -17,7 +16,7 @@ import { timeCalls } from './measure.ts';
 import { type Served, startServed } from './served.ts';
 
 const token = `mak_${'TwoStores'.repeat(4)}`;
-const sizes = { tvs: 500, batches: 3000, playlists: 10_000 };
+const sizes = { tvs: 500, batches: 3000 };
 const batchSize = 100;
 const concurrency = 64;
 /** The least acceptable ratio of the store's events/s to those of a bare client. */
@@ -34,7 +33,6 @@ async function rate(count: number, call: (index: number) => Promise<unknown>): P
 interface Rates {
   registrations: number;
   events: number;
-  playlists: number;
 }
 
 /** Measures TVs that are spread evenly over the instances. */
@@ -74,8 +72,7 @@ async function measure(instances: readonly Served[]): Promise<Rates> {
   };
   // The first use of each key is written.
   await rate(sizes.tvs, fetch);
-  const playlists = await rate(sizes.playlists, fetch);
-  return { registrations, playlists, events: (await rate(sizes.batches, post)) * batchSize };
+  return { registrations, events: (await rate(sizes.batches, post)) * batchSize };
 }
 
 const events = Array.from({ length: batchSize }, () => impression({ duration: 15 })) as never[];
@@ -166,11 +163,9 @@ async function compareWithBareClient(
   return { bare: median(bare), store: median(kept) };
 }
 
-function print(name: string, { registrations, events, playlists }: Rates): void {
+function print(name: string, { registrations, events }: Rates): void {
   const whole = (value: number) => Math.round(value).toLocaleString('en');
-  console.log(
-    `${name}: ${whole(events)} events/s, ${whole(registrations)} registrations/s, ${whole(playlists)} playlists/s`,
-  );
+  console.log(`${name}: ${whole(events)} events/s, ${whole(registrations)} registrations/s`);
 }
 
 /** Measures instances on a new database. */
@@ -187,11 +182,7 @@ async function onPostgres(server: PostgresServer, database: string, count: numbe
   return rates;
 }
 
-it('embedded store, and PostgreSQL with one and two instances', async () => {
-  const embedded = await startServed(join(await temporaryFolder(), 'data'), token);
-  print('embedded store', await measure([embedded]));
-  await embedded.stop();
-
+it('PostgreSQL with one and two instances', async () => {
   const server = await startPostgres({ settings: ['fsync=on', 'full_page_writes=on'] });
   const one = await onPostgres(server, 'one', 1);
   print('PostgreSQL, one instance', one);
