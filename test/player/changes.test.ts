@@ -3,13 +3,12 @@ import type { Requester } from '../../src/client/requester.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { dayMs, hourMs, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
 import { Player } from '../../src/player/player.ts';
-import { type PlayerState, ramMemory } from '../../src/player/state.ts';
 import { makeVirtualClock, type VirtualClock } from '../../src/simulator/tv/virtual-clock.ts';
 import { video } from '../support/virtual-tv.ts';
+import { memoryWith, playlistOf } from './saved-tv.ts';
 
 const startMs = 1_790_000_000_000;
 const config = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 60, cachePolicy: {} };
-const binding = { deviceId: 'device', screenId: 'screen', tenantId: 'tenant', apiKey: 'dak_kept' };
 
 interface Ask {
   atMs: number;
@@ -112,15 +111,9 @@ class TimedService {
     if (what === 'config') return this.#ofTag(this.configTag, headers, config);
     if (this.isWithdrawn) return problem(404, 'playlist_not_found');
     const items = [video(this.version, 600)];
-    return this.#ofTag(`"p${this.version}"`, headers, {
-      id: 'playlist',
-      tenantId: 'tenant',
-      screenId: 'screen',
-      status: 'active',
-      version: this.version,
-      validUntil: startMs / 1000 + 100 * 86_400,
-      items,
-    });
+    const validUntil = startMs / 1000 + 100 * 86_400;
+    const playlist = playlistOf(items, { version: this.version, validUntil });
+    return this.#ofTag(`"p${this.version}"`, headers, playlist);
   }
 
   #ofTag(etag: string, headers: Record<string, string>, body: object): Reply {
@@ -147,9 +140,6 @@ async function runTv(
     after: (delayMs: number, wake: () => void) => clock.after(delayMs, wake),
   };
   const service = new TimedService(clock);
-  const memory = ramMemory();
-  const state: PlayerState = { format: 1, binding, queue: [] };
-  await memory.save(state);
   const shown: string[] = [];
   const unpaired: string[] = [];
   const player = new Player({
@@ -160,7 +150,7 @@ async function runTv(
     }),
     deviceInfo: { model: 'TV' },
     clock: tvClock,
-    memory,
+    memory: await memoryWith(),
     random: (length) => new Uint8Array(length).fill(0x80),
     observer: {
       onShow: (item) => shown.push(`${service.nowMs / 1000} ${item?.creativeUrl.at(-5) ?? '-'}`),

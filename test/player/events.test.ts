@@ -2,17 +2,12 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { EventInput } from '../../src/client/entities.ts';
 import type { Requester } from '../../src/client/requester.ts';
 import { type Clock, hourMs, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
-import { type PlayerState, ramMemory } from '../../src/player/state.ts';
+import type { PlayerState } from '../../src/player/state.ts';
 import { startService, type TestService } from '../support/service.ts';
-import {
-  hangUp,
-  json,
-  problem,
-  raw,
-  type StubService,
-  stubService,
-} from '../support/stub-service.ts';
+import { hangUp, problem, raw, type StubService, stubService } from '../support/stub-service.ts';
+import { config } from '../support/tv-place.ts';
 import { video, virtualTv } from '../support/virtual-tv.ts';
+import { type Answer, accepted, memoryWith } from './saved-tv.ts';
 
 let service: TestService<Clock>;
 beforeAll(async () => {
@@ -20,20 +15,12 @@ beforeAll(async () => {
 });
 
 const startMs = 1_790_000_000_000;
-const config = {
-  syncIntervalMinutes: 5,
-  heartbeatIntervalMinutes: 1,
-  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
-};
-const binding = { deviceId: 'device', screenId: 'screen', tenantId: 'tenant', apiKey: 'dak_kept' };
 const logs = (count: number): EventInput[] =>
   Array.from({ length: count }, (_, at) => ({ type: 'log', timestamp: startMs / 1000, at }));
 const places = (events: readonly EventInput[]) => events.map(({ at }) => at);
 
 let stub: StubService;
 afterEach(() => stub?.close());
-
-type Answer = StubService['answers'][number];
 
 /**
  * Creates a TV with queued events, and a stub that answers batches with these responses in turn.
@@ -44,11 +31,9 @@ async function tvWithEvents(count: number, answers: Answer[], more: object = {})
     if (request.method === 'GET')
       return problem(404, 'playlist_not_found', 'No.')(response, request);
     const answer = answers.length > 1 ? answers.shift() : answers[0];
-    const received = JSON.parse(request.body).length;
-    return (answer ?? json(202, { received }))(response, request);
+    return (answer ?? accepted)(response, request);
   });
-  const memory = ramMemory();
-  await memory.save({ format: 1, binding, config, queue: logs(count), ...more });
+  const memory = await memoryWith({ config, queue: logs(count), ...more });
   return { ...virtualTv({ url: stub.url, memory, startMs }), posts: () => posts(stub) };
 }
 
@@ -60,9 +45,6 @@ const posts = ({ heard }: StubService) =>
       events: JSON.parse(body),
       key: headers['idempotency-key'],
     }));
-const taken: Answer = (response, request) =>
-  json(202, { received: JSON.parse(request.body).length })(response, request);
-
 /** Sends until the queue is empty. Failures are collected in `told`. */
 async function flushAll({
   player,
@@ -76,7 +58,7 @@ async function flushAll({
 
 describe('The events of a player', () => {
   it('are sent in batches of at most 100, oldest first, each with its own key', async () => {
-    const tv = await tvWithEvents(250, [taken]);
+    const tv = await tvWithEvents(250, [accepted]);
     while ((await tv.player.flush()) > 0);
     expect(tv.posts().map(({ events }) => [events.length, events[0].at])).toEqual([
       [100, 0],
@@ -112,7 +94,7 @@ describe('The events of a player', () => {
   ])(
     'are retried after %s: the same bytes with the same key, before other events',
     async (_, answer) => {
-      const tv = await tvWithEvents(120, [answer, answer, taken]);
+      const tv = await tvWithEvents(120, [answer, answer, accepted]);
       await flushAll(tv);
       const [first, second, third, fourth] = tv.posts();
       expect([second, third]).toEqual([first, first]);
@@ -128,7 +110,10 @@ describe('The events of a player', () => {
       { path: '/3', message: 'x' },
       { path: '/99', message: 'x' },
     ];
-    const tv = await tvWithEvents(5, [problem(400, 'invalid_request', 'No.', { errors }), taken]);
+    const tv = await tvWithEvents(5, [
+      problem(400, 'invalid_request', 'No.', { errors }),
+      accepted,
+    ]);
     await flushAll(tv);
     expect(tv.posts().map(({ events }) => places(events))).toEqual([
       [0, 1, 2, 3, 4],
@@ -148,7 +133,7 @@ describe('The events of a player', () => {
     const bad: Answer = (response, request) =>
       (JSON.parse(request.body).some(({ at }: { at: number }) => at === 5)
         ? problem(status, code, 'No.')
-        : taken)(response, request);
+        : accepted)(response, request);
     const tv = await tvWithEvents(8, [bad]);
     await flushAll(tv);
     expect(tv.posts().map(({ events }) => places(events))).toEqual([
@@ -172,7 +157,7 @@ describe('The events of a player', () => {
   });
 
   it('get a new key after idempotency_key_reused', async () => {
-    const tv = await tvWithEvents(2, [problem(400, 'idempotency_key_reused', 'No.'), taken]);
+    const tv = await tvWithEvents(2, [problem(400, 'idempotency_key_reused', 'No.'), accepted]);
     await flushAll(tv);
     const [first, second] = tv.posts();
     expect(second?.body).toBe(first?.body);
@@ -252,7 +237,7 @@ describe('The events of a player', () => {
 
   it('are sent with the heartbeat, when a batch is full, or after reportAfterSeconds', async () => {
     const often = Array.from({ length: 300 }, (_, at) => (at + 1) * 200);
-    const tv = await tvWithEvents(0, [taken]);
+    const tv = await tvWithEvents(0, [accepted]);
     for (const atMs of often)
       tv.at(atMs, () => tv.player.report({ type: 'log', timestamp: 1_790_000_000 }));
     await tv.player.run(undefined, 100 * secondMs);
@@ -308,7 +293,7 @@ describe('The events of a player', () => {
     const refusal = problem(400, 'invalid_request', 'No.', {
       errors: [{ path: '/1/type', message: 'is wrong' }],
     });
-    const tv = await tvWithEvents(0, [hangUp, refusal, taken]);
+    const tv = await tvWithEvents(0, [hangUp, refusal, accepted]);
     for (const event of logs(3)) tv.player.report(event);
     await flushAll(tv);
     const sent = tv.posts().map(({ events }) => events.map(({ seq }: EventInput) => seq));

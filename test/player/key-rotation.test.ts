@@ -4,7 +4,9 @@ import { type Clock, hourMs, minuteMs, secondMs, systemClock } from '../../src/d
 import { type PlayerMemory, type PlayerState, ramMemory } from '../../src/player/state.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { json, problem, stubService } from '../support/stub-service.ts';
+import { config as fiveMinutes } from '../support/tv-place.ts';
 import { virtualTv } from '../support/virtual-tv.ts';
+import { accepted, binding, memoryWith } from './saved-tv.ts';
 
 let service: TestService<Clock>;
 beforeAll(async () => {
@@ -187,16 +189,10 @@ describe('A TV that rotates its key', () => {
   });
 });
 
-const config = {
-  syncIntervalMinutes: 1,
-  heartbeatIntervalMinutes: 1,
-  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
-};
-const kept: PlayerState = {
-  format: 1,
-  binding: { deviceId: 'device', screenId: 'screen', tenantId: 'tenant', apiKey: 'dak_new' },
+const config = { ...fiveMinutes, syncIntervalMinutes: 1 };
+const kept = {
+  binding: { ...binding, apiKey: 'dak_new' },
   formerKey: { apiKey: 'dak_former' },
-  queue: [],
 };
 
 /** Starts a stub that accepts these keys, and rejects others with `code`. */
@@ -205,21 +201,12 @@ async function knowing(code: string, ...keys: string[]) {
   const stub = await stubService((response, request) => {
     if (!known.has(request.headers.authorization ?? ''))
       return problem(401, code, 'No.')(response, request);
-    const isPost = request.method === 'POST';
-    return json(
-      isPost ? 202 : 200,
-      isPost ? { received: JSON.parse(request.body).length } : config,
-    )(response, request);
+    const answer = request.method === 'POST' ? accepted : json(200, config);
+    answer(response, request);
   });
   const used = () =>
     stub.heard.map(({ headers }) => headers.authorization?.slice('Bearer dak_'.length));
   return { ...stub, known, used };
-}
-
-async function memoryWith(saved: PlayerState) {
-  const memory = ramMemory();
-  await memory.save(saved);
-  return memory;
 }
 
 describe('A TV with a previous key', () => {

@@ -1,69 +1,37 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
-import { type PlayerState, ramMemory } from '../../src/player/state.ts';
+import type { PlayerState } from '../../src/player/state.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { json, problem, type StubService, stubService } from '../support/stub-service.ts';
+import { config as fiveMinutes, registered } from '../support/tv-place.ts';
 import { video, virtualTv } from '../support/virtual-tv.ts';
+import { binding, memoryWith, playlistOf, tvStub } from './saved-tv.ts';
 
 let service: TestService<Clock>;
 beforeAll(async () => {
   service = await startService<Clock>({ clock: systemClock });
 });
 
-const config = {
-  syncIntervalMinutes: 1,
-  heartbeatIntervalMinutes: 1,
-  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
-};
-const playlist = {
-  id: 'list',
-  tenantId: 'tenant',
-  screenId: 'screen',
-  status: 'active',
-  version: 1,
-  validUntil: 4e9,
-  items: [video(1, 10)],
-};
-const kept: PlayerState = {
-  format: 1,
-  binding: { deviceId: 'device', screenId: 'screen', tenantId: 'tenant', apiKey: 'dak_kept' },
-  config,
-  playlist: { answer: playlist as never, validUntilMs: 4e12 },
-  queue: [{ type: 'log', timestamp: 1_790_000_000 }],
-};
-
-async function memoryWith(state: PlayerState) {
-  const memory = ramMemory();
-  await memory.save(state);
-  return memory;
-}
+const config = { ...fiveMinutes, syncIntervalMinutes: 1 };
+const playlist = playlistOf([video(1, 10)]);
+const log = { type: 'log', timestamp: 1_790_000_000 };
+const kept = { config, playlist: { answer: playlist, validUntilMs: 4e12 }, queue: [log] };
 
 const authorizations = (stub: StubService) =>
   stub.heard.map(({ headers }) => headers.authorization);
 
-/** Starts a stub that answers the first call with this error and accepts all later ones. */
-async function stubRejectingFirst(code: string) {
-  let first = true;
-  const stub = await stubService((response, request) => {
-    if (request.url.endsWith('/register'))
-      return json(201, {
-        deviceId: 'd2',
-        screenId: 's2',
-        apiKey: 'dak_new',
-        tenantId: 'tenant',
-        config,
-      })(response, request);
-    if (first) {
-      first = false;
-      return problem(401, code, 'No.')(response, request);
-    }
-    const answer =
-      request.method === 'POST'
-        ? json(202, { received: 1 })
-        : json(200, request.url.endsWith('playlist') ? playlist : config);
-    return answer(response, request);
+/** Starts a stub that answers the first call of a key with this error and accepts all later ones. */
+function stubRejectingFirst(code: string) {
+  let isFirst = true;
+  return tvStub({
+    register: json(201, { ...registered, deviceId: 'd2', screenId: 's2', apiKey: 'dak_new' }),
+    config: (response, request) => {
+      const answer = isFirst ? problem(401, code, 'No.') : json(200, config);
+      isFirst = false;
+      answer(response, request);
+    },
+    playlist: json(200, playlist),
   });
-  return stub;
 }
 
 describe('A key rejected with 401', () => {
@@ -95,7 +63,7 @@ describe('A key rejected with 401', () => {
       // Events of the previous screen are not reported for the new one.
       expect(tv.told.dropped).toEqual([
         {
-          events: [kept.queue[0], expect.objectContaining({ type: 'app_started' })],
+          events: [log, expect.objectContaining({ type: 'app_started' })],
           why: 'unpaired',
         },
       ]);
@@ -143,11 +111,11 @@ describe('A key rejected with 401', () => {
   it('device_key_invalid: a different key in the saved state is used', async () => {
     const stub = await stubRejectingFirst('device_key_invalid');
     const memory = await memoryWith(kept);
-    const mended = { ...kept, binding: { ...kept.binding!, apiKey: 'dak_mended' } };
+    const mended = { ...(await memory.load()), binding: { ...binding, apiKey: 'dak_mended' } };
     const tv = virtualTv({
       url: stub.url,
       memory,
-      observer: { onAnswer: () => void memory.save(mended) },
+      observer: { onAnswer: () => void memory.save(mended as PlayerState) },
     });
     await expect(tv.player.fetchConfig()).rejects.toMatchObject({ code: 'device_key_invalid' });
     await tv.player.fetchConfig();

@@ -8,8 +8,10 @@ import {
   systemRandom,
 } from '../../src/domain/clock.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { json, problem, type StubService, stubService } from '../support/stub-service.ts';
+import { json, problem, type StubService } from '../support/stub-service.ts';
+import { config } from '../support/tv-place.ts';
 import { video, virtualTv } from '../support/virtual-tv.ts';
+import { type Answer, tvStub } from './saved-tv.ts';
 
 let service: TestService<Clock>;
 beforeAll(async () => {
@@ -19,35 +21,10 @@ beforeAll(async () => {
 let stub: StubService | undefined;
 afterEach(() => stub?.close());
 
-const config = {
-  syncIntervalMinutes: 5,
-  heartbeatIntervalMinutes: 1,
-  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
-};
-const registered = {
-  deviceId: 'device',
-  screenId: 'screen',
-  apiKey: 'dak_key',
-  tenantId: 'tenant',
-  config,
-};
-type Answer = StubService['answers'][number];
-
-/** Starts a stub that answers some calls with these responses, and all others successfully. */
-async function stubWith(answers: { playlist?: Answer; config?: Answer; events?: Answer }) {
-  const good: Record<string, Answer> = {
-    register: json(201, registered),
-    config: json(200, config),
-    playlist: problem(404, 'playlist_not_found', 'No.'),
-    events: (response, request) =>
-      json(202, { received: JSON.parse(request.body).length })(response, request),
-  };
-  stub = await stubService((response, request) => {
-    const what = request.url.split('/').at(-1) ?? '';
-    return ({ ...good, ...answers }[what] as Answer)(response, request);
-  });
+const stubWith = async (answers: Parameters<typeof tvStub>[0]) => {
+  stub = await tvStub(answers);
   return stub.url;
-}
+};
 
 const gaps = (tv: ReturnType<typeof virtualTv>, operation: string) => {
   const times = tv.told.answers

@@ -4,25 +4,13 @@ import { type Clock, minuteMs, secondMs, systemClock } from '../../src/domain/cl
 import { type PlayerMemory, type PlayerState, ramMemory } from '../../src/player/state.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { hangUp, json, problem, type StubService, stubService } from '../support/stub-service.ts';
+import { registered } from '../support/tv-place.ts';
 import { virtualTv } from '../support/virtual-tv.ts';
 
 let service: TestService<Clock>;
 beforeAll(async () => {
   service = await startService<Clock>({ clock: systemClock });
 });
-
-const config = {
-  syncIntervalMinutes: 5,
-  heartbeatIntervalMinutes: 1,
-  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
-};
-const registered = {
-  deviceId: 'device',
-  screenId: 'screen',
-  apiKey: 'dak_key',
-  tenantId: 'tenant',
-  config,
-};
 
 const registrations = (stub: StubService) =>
   stub.heard.filter(({ url }) => url === '/devices/register');

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, hourMs, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { json, stubService } from '../support/stub-service.ts';
+import { json } from '../support/stub-service.ts';
 import { video, virtualTv } from '../support/virtual-tv.ts';
+import { playlistOf, tvStub } from './saved-tv.ts';
 
 let service: TestService<Clock>;
 beforeAll(async () => {
@@ -128,45 +129,18 @@ describe('The playback of a player', () => {
   });
 
   it('skips items without a valid duration', async () => {
-    const config = {
-      syncIntervalMinutes: 5,
-      heartbeatIntervalMinutes: 1,
-      cachePolicy: { maxSizeGB: 1, retentionDays: 7 },
-    };
-    const registered = {
-      deviceId: 'device',
-      screenId: 'screen',
-      apiKey: 'dak_key',
-      tenantId: 'tenant',
-      config,
-    };
     const odd = [
       video(1, -5),
       video(2, 10),
       { ...video(3, 1), duration: 'long' },
       { ...video(4, 1), duration: null },
     ];
-    const playlist = {
-      id: 'list',
-      tenantId: 'tenant',
-      screenId: 'screen',
-      status: 'active',
-      version: 1,
-      validUntil: 4e9,
-      items: odd,
-    };
-    const stub = await stubService((response, request) => {
-      if (request.url.endsWith('/register')) return json(201, registered)(response, request);
-      if (request.url.endsWith('/playlist')) return json(200, playlist)(response, request);
-      return json(
-        request.method === 'GET' ? 200 : 202,
-        request.method === 'GET' ? config : { received: 1 },
-      )(response, request);
-    });
+    const playlist = playlistOf(odd as never);
+    const stub = await tvStub({ playlist: (...call) => json(200, playlist)(...call) });
     const tv = virtualTv({ url: stub.url, nextCode: async () => 'ABCD2345' });
     await tv.player.run(undefined, 35 * secondMs);
     expect(tv.told.shown.map(numberOf)).toEqual([2, 2, 2, 2, undefined]);
-    playlist.items = odd.slice(0, 1);
+    playlist.items.length = 1;
     const dark = virtualTv({ url: stub.url, nextCode: async () => 'ABCD2345' });
     await dark.player.run(undefined, 35 * secondMs);
     expect(dark.told.shown).toEqual([]);

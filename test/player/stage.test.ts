@@ -2,30 +2,16 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { PlaylistItem } from '../../src/client/entities.ts';
 import { minuteMs, systemClock } from '../../src/domain/clock.ts';
 import { type PlaybackFailure, type Stage, timerStage } from '../../src/player/stage.ts';
-import { type PlayerState, ramMemory } from '../../src/player/state.ts';
 import { makeVirtualClock, type VirtualClock } from '../../src/simulator/tv/virtual-clock.ts';
 import { json, problem, raw, type StubService, stubService } from '../support/stub-service.ts';
 import { video, virtualTv } from '../support/virtual-tv.ts';
+import { type Answer, accepted, memoryWith, playlistOf } from './saved-tv.ts';
 
 const startMs = 1_790_000_000_000;
 const config = { syncIntervalMinutes: 1, heartbeatIntervalMinutes: 60, cachePolicy: {} };
-const binding = { deviceId: 'device', screenId: 'screen', tenantId: 'tenant', apiKey: 'dak_kept' };
-
-const playlist = (
-  version: number,
-  items: PlaylistItem[],
-  validUntil = startMs / 1000 + 86_400,
-) => ({
-  id: 'playlist',
-  tenantId: 'tenant',
-  screenId: 'screen',
-  status: 'active' as const,
-  version,
-  validUntil,
-  items,
-});
+const playlist = (version: number, items: PlaylistItem[], validUntil = startMs / 1000 + 86_400) =>
+  playlistOf(items, { version, validUntil });
 type Playlist = ReturnType<typeof playlist>;
-type Answer = StubService['answers'][number];
 
 let stub: StubService;
 afterEach(() => stub?.close());
@@ -94,18 +80,13 @@ async function tvWith(first: Playlist) {
     response.setHeader('date', new Date(clock.now()).toUTCString());
     if (request.url.endsWith('/config')) return json(200, config)(response, request);
     if (request.url.endsWith('/playlist')) return answer(response, request);
-    return json(202, { received: JSON.parse(request.body).length })(response, request);
+    return accepted(response, request);
   });
   const stage = new FakeStage(clock);
-  const memory = ramMemory();
-  const state: PlayerState = {
-    format: 1,
-    binding,
+  const memory = await memoryWith({
     config: config as never,
     playlist: { answer: first, etag: `"${first.version}"`, validUntilMs: first.validUntil * 1000 },
-    queue: [],
-  };
-  await memory.save(state);
+  });
   const tv = virtualTv({ url: stub.url, memory, startMs, clock, stage });
   const answerWith = (next: Answer) => {
     answer = next;
