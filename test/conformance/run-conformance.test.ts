@@ -1,42 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Requester } from '../../src/client/requester.ts';
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
 import { allChecks } from '../../src/conformance/all-checks.ts';
-import type { Outcome } from '../../src/conformance/check.ts';
-import { type ConformanceOptions, runConformance } from '../../src/conformance/run-conformance.ts';
+import { runConformance } from '../../src/conformance/run-conformance.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
+import { freshDatabase } from '../support/postgres.ts';
 import { adminToken, startService, type TestService } from '../support/service.ts';
 import { stubService } from '../support/stub-service.ts';
-import { runWithDefect } from './run-with-defect.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { runAllChecks, runChecks, withResult } from './run-checks.ts';
 
 type Service = TestService<Clock>;
 const start = () => startService<Clock>({ clock: systemClock });
-
-/** Runs checks and collects their outcomes until the run ends, with or without an error. */
-async function run(url: string, options: Partial<ConformanceOptions> = {}) {
-  const outcomes: Outcome[] = [];
-  const left: string[] = [];
-  const makeRequester = async (certificates: readonly string[] | undefined) =>
-    makeUndiciRequester(certificates);
-  const checks = runConformance({
-    url,
-    token: adminToken,
-    makeRequester,
-    onLeft: (what) => void left.push(...what),
-    ...options,
-  });
-  let error: unknown;
-  try {
-    for await (const outcome of checks) outcomes.push(outcome);
-  } catch (thrown) {
-    error = thrown;
-  }
-  return { outcomes, left, error };
-}
-
-const withResult = (outcomes: readonly Outcome[], result: Outcome['result']) =>
-  outcomes.filter((one) => one.result === result);
 
 /** Counts the records that a run could have created. */
 async function recordCounts(service: Service): Promise<number[]> {
@@ -87,72 +62,86 @@ describe('the checks', () => {
     );
     for (const id of [...rows, ...refusals]) expect(required).toContain(id);
   });
-
-  it('that wait, are locked out or create a tenant pass for this service too', async () => {
-    const special = allChecks
-      .filter(({ needs }) => needs !== undefined && needs !== 'tokens')
-      .map(({ id }) => id);
-    const { outcomes, left } = await runWithDefect(undefined, special);
-    expect(special.length).toBeGreaterThan(10);
-    expect(withResult(outcomes, 'pass').map(({ id }) => id)).toEqual(
-      expect.arrayContaining(special),
-    );
-    expect(outcomes).toHaveLength(withResult(outcomes, 'pass').length);
-    expect(left).toEqual([]);
-  });
 });
 
+/** The checks that wait until something expires. */
+const waiting = allChecks.filter(({ needs }) => needs === 'time').map(({ id }) => id);
+
 describe('a run', () => {
-  it('passes or skips every check for this service, deletes what it created, and sends one unknown code', {
-    timeout: 60_000,
-  }, async () => {
+  const stores: [string, () => Promise<string>][] = [
+    ['memory', async () => 'memory:'],
+    ['files', temporaryFolder],
+    ['PostgreSQL', freshDatabase],
+  ];
+  it.each(stores)(
+    'on %s passes every check and deletes what it created',
+    {
+      timeout: 180_000,
+    },
+    async (_, makeStore) => {
+      const service = await startService<Clock>({ store: await makeStore(), clock: systemClock });
+      await service.tv();
+      const before = await recordCounts(service);
+      let unknownCodes = 0;
+      const first = await runChecks(service.url, {
+        allow: ['tenants'],
+        onExchange: ({ path, outcome }) => {
+          if (path === '/devices/register' && outcome === '404') unknownCodes++;
+        },
+      });
+      expect(unknownCodes).toBe(1);
+      const guessing = await runChecks(service.url, { ids: ['guessing'], allow: ['guessing'] });
+      for (const { left, error } of [first, guessing])
+        expect({ left, error }).toEqual({ left: [], error: undefined });
+      const outcomes = [...first.outcomes, ...guessing.outcomes];
+      expect(withResult(outcomes, 'fail')).toEqual([]);
+      const passed = new Set(withResult(outcomes, 'pass').map(({ id }) => id));
+      const skipped = ['playlist.500', 'config.500', ...waiting];
+      expect(new Set(allChecks.map(({ id }) => id).filter((id) => !passed.has(id)))).toEqual(
+        new Set(skipped),
+      );
+      expect(await recordCounts(service)).toEqual(before);
+      expect(JSON.stringify(outcomes)).not.toMatch(/[dm]ak_[0-9A-Za-z]{10}/);
+    },
+  );
+
+  it('passes the checks that wait until something expires', async () => {
+    const { outcomes, left, error } = await runAllChecks(await startService(), { ids: waiting });
+    expect({ left, error }).toEqual({ left: [], error: undefined });
+    expect(withResult(outcomes, 'pass').map(({ id }) => id)).toEqual(waiting);
+  });
+
+  it('skips what cannot be provoked and what is not allowed, and says why', async () => {
     const service = await start();
-    await service.tv();
-    const before = await recordCounts(service);
-    let unknownCodes = 0;
-    const counting = async (): Promise<Requester> => {
-      const send = makeUndiciRequester(undefined);
-      return async (url, parts) => {
-        const answer = await send(url, parts);
-        if (url.endsWith('/devices/register') && answer.statusCode === 404) unknownCodes++;
-        return answer;
-      };
-    };
-    const { outcomes, left, error } = await run(service.url, { makeRequester: counting });
-    expect(error).toBeUndefined();
-    expect(withResult(outcomes, 'fail')).toEqual([]);
-    expect(unknownCodes).toBe(1);
-    expect(left).toEqual([]);
-    expect(await recordCounts(service)).toEqual(before);
-    expect(withResult(outcomes, 'skip').map(({ id, reason }) => `${id}: ${reason}`)).toEqual([
-      ...[
-        'playlist.500: cannot be provoked from outside',
-        'config.500: cannot be provoked from outside',
+    const reasons = {
+      'cannot be provoked from outside': ['playlist.500', 'config.500'],
+      'creates a second tenant: requires a platform token and --with-tenants': [
+        'tenant.record',
+        'tenant.name',
+        'tenant.required',
       ],
-      ...['record', 'name', 'required'].map(
-        (id) =>
-          `tenant.${id}: creates a second tenant: requires a platform token and --with-tenants`,
+      'waits until something expires: requires --slow': waiting,
+      'sends unknown codes until this address is locked out: requires --with-guessing': [
+        'guessing.429',
+        'guessing.retry-after',
+        'guessing.trusted',
+        'guessing.only',
+      ],
+    };
+    const ids = Object.values(reasons).flat();
+    const { outcomes } = await runChecks(service.url, { ids });
+    expect(outcomes).toEqual(
+      Object.entries(reasons).flatMap(([reason, skipped]) =>
+        skipped.map((id) => expect.objectContaining({ id, result: 'skip', seen: null, reason })),
       ),
-      ...[
-        'playlist.expired',
-        'register.410.expired',
-        'register.key.expired',
-        'code-status.expired',
-      ].map((id) => `${id}: waits until something expires: requires --slow`),
-      ...['429', 'retry-after', 'trusted', 'only'].map(
-        (id) =>
-          `guessing.${id}: sends unknown codes until this address is locked out: requires --with-guessing`,
-      ),
-    ]);
-    for (const { seen, reason } of withResult(outcomes, 'skip'))
-      expect([seen, typeof reason]).toEqual([null, 'string']);
-    expect(JSON.stringify(outcomes)).not.toMatch(/[dm]ak_[0-9A-Za-z]{10}/);
+    );
   });
 
   it('limited to a level or to id prefixes runs no other checks', async () => {
     const service = await start();
-    const required = (await run(service.url, { only: 'required', ids: ['state.', 'register.mac'] }))
-      .outcomes;
+    const required = (
+      await runChecks(service.url, { only: 'required', ids: ['state.', 'register.mac'] })
+    ).outcomes;
     expect(required.map(({ id }) => id)).toEqual([
       'register.mac-colons',
       'register.mac-dashes',
@@ -160,7 +149,9 @@ describe('a run', () => {
       'state.created',
       'state.registered',
     ]);
-    expect((await run(service.url, { only: 'required', ids: ['guessing'] })).error).toMatchObject({
+    expect(
+      (await runChecks(service.url, { only: 'required', ids: ['guessing'] })).error,
+    ).toMatchObject({
       code: 'invalid_option',
     });
   });
@@ -169,7 +160,7 @@ describe('a run', () => {
     const service = await start();
     const { id } = (await service.manage('GET', '/v1/tenants')).body.items[0];
     await service.manage('PUT', `/v1/tenants/${id}/config`, { syncIntervalMinutes: 3 });
-    const { outcomes } = await run(service.url, {
+    const { outcomes } = await runChecks(service.url, {
       token: await service.token('operator'),
       ids: ['config', 'role', 'audit', 'register.404'],
     });
@@ -179,18 +170,19 @@ describe('a run', () => {
     expect(reasons.get('role.403')).toMatch(/role admin or platform/);
     expect(reasons.get('audit.entries')).toMatch(/role admin or platform/);
     for (let n = 0; n < 10; n++) await service.register('0O0O0O0O');
-    const [again] = (await run(service.url, { ids: ['register.404'] })).outcomes;
+    const [again] = (await runChecks(service.url, { ids: ['register.404'] })).outcomes;
     expect(again).toMatchObject({
       result: 'skip',
       reason: expect.stringMatching(/try again in 15 minutes/),
     });
   });
 
-  it.each([3, 60])('that is interrupted after %i checks deletes what it created', async (count) => {
+  it('that is interrupted deletes what it created', async () => {
+    const count = 60;
     const service = await start();
     const before = await recordCounts(service);
     const stop = new AbortController();
-    const { outcomes, left, error } = await run(service.url, {
+    const { outcomes, left, error } = await runChecks(service.url, {
       signal: stop.signal,
       onProgress: (done) => void (done === count && stop.abort()),
     });
@@ -216,7 +208,7 @@ describe('a run', () => {
   it('ends when the service becomes unreachable, and reports what is left', async () => {
     const service = await start();
     const onProgress = (done: number) => void (done === 20 && service.close());
-    const { outcomes, left, error } = await run(service.url, { onProgress });
+    const { outcomes, left, error } = await runChecks(service.url, { onProgress });
     expect(error).toMatchObject({ code: 'unreachable' });
     expect(outcomes.length).toBeLessThan(30);
     expect(left).toEqual([expect.stringMatching(/^\/v1\/venues\//)]);
@@ -241,7 +233,7 @@ describe('a token', () => {
     const service = await start();
     const token = await tokenOf(service);
     const before = await recordCounts(service);
-    const { outcomes, error } = await run(service.url, { token });
+    const { outcomes, error } = await runChecks(service.url, { token });
     expect(error).toMatchObject({ code });
     expect(outcomes).toEqual([]);
     expect(await recordCounts(service)).toEqual(before);
@@ -250,11 +242,11 @@ describe('a token', () => {
   it('of the platform requires a tenant if there are several', async () => {
     const service = await start();
     const { id } = (await service.manage('POST', '/v1/tenants', { name: 'other' })).body;
-    expect((await run(service.url, { ids: ['state'] })).error).toMatchObject({
+    expect((await runChecks(service.url, { ids: ['state'] })).error).toMatchObject({
       code: 'tenant_required',
     });
     expect(
-      withResult((await run(service.url, { ids: ['state'], tenantId: id })).outcomes, 'pass'),
+      withResult((await runChecks(service.url, { ids: ['state'], tenantId: id })).outcomes, 'pass'),
     ).toHaveLength(5);
   });
 
@@ -263,8 +255,8 @@ describe('a token', () => {
       (response) =>
         void response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>'),
     );
-    expect((await run(stub.url)).error).toMatchObject({ code: 'unexpected_answer' });
+    expect((await runChecks(stub.url)).error).toMatchObject({ code: 'unexpected_answer' });
     await stub.close();
-    expect((await run(stub.url)).error).toMatchObject({ code: 'unreachable' });
+    expect((await runChecks(stub.url)).error).toMatchObject({ code: 'unreachable' });
   });
 });

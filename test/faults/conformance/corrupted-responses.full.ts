@@ -1,10 +1,10 @@
 // Proves that every check can fail: with corrupted responses, none of them passes.
 import { describe, expect, it } from 'vitest';
-import type { Requester } from '../../src/client/requester.ts';
-import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
-import { runConformance } from '../../src/conformance/run-conformance.ts';
-import { systemClock } from '../../src/domain/clock.ts';
-import { adminToken, startService } from '../support/service.ts';
+import type { Requester } from '../../../src/client/requester.ts';
+import { makeUndiciRequester } from '../../../src/client/undici-requester.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { runChecks, withResult } from '../../conformance/run-checks.ts';
+import { startService } from '../../support/service.ts';
 
 interface Plain {
   status: number;
@@ -103,14 +103,8 @@ async function passing(corrupt: (answer: Plain) => Plain): Promise<string[]> {
       return { statusCode: now.status, headers: now.headers, body };
     };
   };
-  const held: string[] = [];
-  for await (const { id, result } of runConformance({
-    url: service.url,
-    token: adminToken,
-    makeRequester,
-  }))
-    if (result === 'pass') held.push(id);
-  return held;
+  const { outcomes } = await runChecks(service.url, { makeRequester });
+  return withResult(outcomes, 'pass').map(({ id }) => id);
 }
 
 /**
@@ -136,9 +130,9 @@ const unaffected = [
 ];
 
 describe('no check', () => {
-  it('passes with every kind of corrupted response', { timeout: 60_000 }, async () => {
+  it('passes with every kind of corrupted response', async () => {
     const forAnything = new Set(await passing(anything));
-    const held = (await passing(others)).filter((id) => forAnything.has(id));
-    expect(held.toSorted()).toEqual(unaffected.toSorted());
+    const passed = (await passing(others)).filter((id) => forAnything.has(id));
+    expect(passed.toSorted()).toEqual(unaffected.toSorted());
   });
 });

@@ -1,4 +1,4 @@
-import type { DefectName } from '../support/seeded-defects.ts';
+import type { DefectName } from '../../support/seeded-defects.ts';
 
 /** The checks that each seeded defect must fail, and no others. */
 export const expectedFailures: Readonly<Record<DefectName, readonly string[]>> = {
