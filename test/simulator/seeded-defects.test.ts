@@ -1,14 +1,10 @@
 // Tests the comparison at the end of a run against services with one seeded defect each.
-import { afterAll, describe, expect, it } from 'vitest';
-import { hourMs, systemClock } from '../../src/domain/clock.ts';
+import { describe, expect, it } from 'vitest';
+import { hourMs } from '../../src/domain/clock.ts';
 import { batchSums } from '../../src/domain/events/batch-counts.ts';
 import type { TelemetryEvent } from '../../src/domain/events/event.ts';
-import { listen } from '../../src/http/listener/listener.ts';
-import { decorateStore } from '../../src/service/store-decorator.ts';
-import { openStore } from '../../src/store/open.ts';
 import type { EventBatch } from '../../src/store/queries.ts';
 import type { Store } from '../../src/store/store.ts';
-import { mounted } from '../support/mounted.ts';
 import { quickFleet } from '../support/quick-fleet.ts';
 import { type DefectName, serveWithDefect } from '../support/seeded-defects.ts';
 import { adminToken as token } from '../support/service.ts';
@@ -26,24 +22,9 @@ const codesFound = async (url: string) => {
   return reconciliation.findings.map(({ code }) => code);
 };
 
-const running: (() => Promise<void>)[] = [];
-afterAll(() => Promise.all(running.map((close) => close())));
-
-/** Starts a service whose store changes batches before storing them. */
-async function serveOver(
-  appendBatch: (store: Store, batch: EventBatch) => Promise<'stored' | 'repeated'>,
-): Promise<string> {
-  const store = await openStore('memory:', { clock: systemClock });
-  const planted = decorateStore(store, { appendBatch: (batch) => appendBatch(store, batch) });
-  const service = await mounted({ store: planted, clock: systemClock });
-  const listener = await listen({
-    host: '127.0.0.1',
-    port: 0,
-    fetch: service.fetch,
-    onError: () => {},
-  });
-  running.push(() => listener.close().then(() => store.close()));
-  return listener.url;
+/** Starts a service with these members of its store replaced. */
+async function serveOver(change: (store: Store) => Partial<Store>): Promise<string> {
+  return (await serveWithDefect({ store: change })).url;
 }
 
 /** Returns the batch with other events. */
@@ -68,66 +49,57 @@ describe('a service that', () => {
     expect(await codesFound((await serveWithDefect(bug)).url)).toContain(code);
   });
 
-  it('stores everything twice is detected', async () => {
-    const url = await serveOver(async (store, { idempotency: _once, ...batch }) => {
-      await store.appendBatch(batch);
-      return store.appendBatch(batch);
+  const appends =
+    (change: (events: TelemetryEvent[]) => object[]) =>
+    (store: Store): Partial<Store> => ({
+      appendBatch: (batch) => store.appendBatch(withEvents(batch, change)),
     });
-    expect(await codesFound(url)).toContain('events_duplicated');
+  it.each<[string, (store: Store) => Partial<Store>, string[]]>([
+    [
+      'stores everything twice',
+      (store) => ({
+        async appendBatch({ idempotency: _once, ...batch }) {
+          await store.appendBatch(batch);
+          return store.appendBatch(batch);
+        },
+      }),
+      ['events_duplicated'],
+    ],
+    [
+      'drops the last event of a batch',
+      appends((events) => (events.length > 1 ? events.slice(0, -1) : events)),
+      ['events_lost'],
+    ],
+    [
+      'alters stored events',
+      appends((events) => events.map((event) => ({ ...event, timestamp: event.timestamp + 1 }))),
+      ['events_lost', 'events_strange'],
+    ],
+    [
+      'invents events',
+      appends((events) => [...events, { ...events[0], made: 'up' }]),
+      ['events_strange'],
+    ],
+  ])('%s is detected', async (_, change, codes) => {
+    expect(await codesFound(await serveOver(change))).toEqual(expect.arrayContaining(codes));
   });
 
-  it('drops the last event of a batch is detected', async () => {
-    const url = await serveOver((store, batch) =>
-      store.appendBatch(
-        withEvents(batch, (events) => (events.length > 1 ? events.slice(0, -1) : events)),
-      ),
-    );
-    expect(await codesFound(url)).toContain('events_lost');
-  });
-
-  it('alters stored events is detected', async () => {
-    const url = await serveOver((store, batch) =>
-      store.appendBatch(
-        withEvents(batch, (events) =>
-          events.map((event) => ({ ...event, timestamp: event.timestamp + 1 })),
-        ),
-      ),
-    );
-    expect(await codesFound(url)).toEqual(
-      expect.arrayContaining(['events_lost', 'events_strange']),
-    );
-  });
-
-  it('occasionally loses a batch is detected', async () => {
+  it('occasionally loses a batch is detected as nothing else', async () => {
     let count = 0;
-    const url = await serveOver(async (store, batch) =>
-      ++count % 20 === 0 ? 'stored' : store.appendBatch(batch),
-    );
+    const url = await serveOver((store) => ({
+      appendBatch: async (batch) => (++count % 20 === 0 ? 'stored' : store.appendBatch(batch)),
+    }));
     expect(await codesFound(url)).toEqual(['events_lost']);
   });
 
-  it('invents events is detected', async () => {
-    const url = await serveOver((store, batch) =>
-      store.appendBatch(withEvents(batch, (events) => [...events, { ...events[0], made: 'up' }])),
-    );
-    expect(await codesFound(url)).toContain('events_strange');
-  });
-
-  it('miscounts impressions in its report is detected', async () => {
-    const store = await openStore('memory:', { clock: systemClock });
-    const impressions: Store['impressions'] = async (query) =>
-      (await store.impressions(query)).map((row) => ({ ...row, impressions: row.impressions - 1 }));
-    const service = await mounted({
-      store: decorateStore(store, { impressions }),
-      clock: systemClock,
-    });
-    const listener = await listen({
-      host: '127.0.0.1',
-      port: 0,
-      fetch: service.fetch,
-      onError: () => {},
-    });
-    running.push(() => listener.close().then(() => store.close()));
-    expect(await codesFound(listener.url)).toEqual(['report_differs']);
+  it('miscounts impressions in its report is detected as nothing else', async () => {
+    const url = await serveOver((store) => ({
+      impressions: async (query) =>
+        (await store.impressions(query)).map((row) => ({
+          ...row,
+          impressions: row.impressions - 1,
+        })),
+    }));
+    expect(await codesFound(url)).toEqual(['report_differs']);
   });
 });
