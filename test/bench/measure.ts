@@ -1,6 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { setTimeout as sleep } from 'node:timers/promises';
-
 const sorted = (values: readonly number[]) => values.toSorted((one, other) => one - other);
 
 export function median(values: readonly number[]): number {
@@ -32,15 +29,4 @@ export async function timeCalls(
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
   return performance.now() - start;
-}
-
-/** Returns the longest time for which the event loop was held during `work`. */
-export async function longestHoldMs(work: () => Promise<unknown>): Promise<number> {
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  await sleep(20);
-  delay.enable();
-  await work();
-  await sleep(20);
-  delay.disable();
-  return delay.max / 1e6;
 }

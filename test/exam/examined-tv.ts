@@ -1,24 +1,67 @@
 // A player that sits the exam.
+import { pause } from '../../src/client/pause.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
+import { systemClock } from '../../src/domain/clock.ts';
 import type { TvPower } from '../../src/exam/options.ts';
-import type { PlayerOptions } from '../../src/player/options.ts';
-import { ramMemory } from '../../src/player/state.ts';
-import { SimulatedPlayer } from '../../src/simulator/tv/simulated-player.ts';
+import type { PlayerClock, PlayerOptions } from '../../src/player/options.ts';
+import { Player } from '../../src/player/player.ts';
+import type { Stage } from '../../src/player/stage.ts';
+import { type PlayerMemory, type PlayerState, ramMemory } from '../../src/player/state.ts';
+import { changesAnswers, type Link, type LinkedTv, linked, requesterOver } from './tv/link.ts';
 
-/** A simulated TV: a person enters codes at it, and can pull its plug. */
-export class ExaminedTv implements TvPower {
-  readonly #speed: number;
-  readonly #more: Partial<PlayerOptions>;
+/** How an examined TV differs from a player with default options. */
+export interface TvStyle {
+  options?: Partial<PlayerOptions>;
+  /** Stands between the player and the network. */
+  link?: Link;
+  /** Changes what the TV remembers after a power cut. */
+  afterPowerCut?(state: PlayerState): PlayerState;
+  /** Makes the stage of the TV. */
+  makeStage?(tv: LinkedTv): Stage;
+  /** The pairing codes that the TV takes, of those that a person enters. Default: all. */
+  maxCodes?: number;
+}
+
+/** A clock that runs `pace` times as fast as real time. */
+function fastClock(pace: number): PlayerClock {
+  const startMs = systemClock.now();
+  return {
+    now: () => startMs + (systemClock.now() - startMs) * pace,
+    after: (delayMs, wake) => systemClock.after(delayMs / pace, wake),
+  };
+}
+
+/** `Retry-After` is in seconds of the service, which do not pass faster. */
+const inTvSeconds = (pace: number): Link =>
+  changesAnswers(({ headers, ...answer }) => {
+    const seconds = headers['retry-after'];
+    if (seconds === undefined) return { ...answer, headers };
+    return {
+      ...answer,
+      headers: { ...headers, 'retry-after': String(Math.ceil(Number(seconds) * pace)) },
+    };
+  });
+
+/** A TV: a person enters codes at it, and can pull its plug. */
+export class ExaminedTv implements TvPower, LinkedTv {
+  readonly clock: PlayerClock;
+  readonly #pace: number;
+  readonly #style: TvStyle;
   readonly #memory = ramMemory();
+  #makeRequester: ReturnType<typeof requesterOver> | undefined;
   #codes: string[] = [];
+  #taken = 0;
   #enter = () => {};
+  starts = 0;
+  isOnline = true;
   url = '';
   #plug = new AbortController();
   #running: Promise<unknown> | undefined;
 
-  constructor(speed: number, more: Partial<PlayerOptions> = {}) {
-    this.#speed = speed;
-    this.#more = more;
+  constructor(pace: number, style: TvStyle = {}) {
+    this.#pace = pace;
+    this.#style = style;
+    this.clock = fastClock(pace);
   }
 
   /** Enters a code. The first one switches the TV on. */
@@ -31,14 +74,22 @@ export class ExaminedTv implements TvPower {
   };
 
   async on(): Promise<void> {
+    this.starts++;
     this.#plug = new AbortController();
-    const player = new SimulatedPlayer({
-      client: new RuntimeClient({ url: this.url, timeoutMs: 5000 }),
+    const { options, link = (send) => send, makeStage } = this.#style;
+    this.#makeRequester ??= requesterOver(linked(link, inTvSeconds(this.#pace)), this);
+    const player = new Player({
+      client: new RuntimeClient({
+        url: this.url,
+        timeoutMs: 60_000,
+        makeRequester: this.#makeRequester,
+      }),
       deviceInfo: { model: 'TV' },
-      speed: this.#speed,
-      memory: this.#memory,
-      nextCode: () => this.#nextCode(),
-      ...this.#more,
+      clock: this.clock,
+      memory: this.#remembered(),
+      nextCode: () => this.nextCode(),
+      ...(makeStage && { stage: makeStage(this) }),
+      ...options,
     });
     this.#running = player.run(this.#plug.signal);
   }
@@ -50,7 +101,29 @@ export class ExaminedTv implements TvPower {
     return true;
   }
 
-  async #nextCode(): Promise<string | undefined> {
+  async pause(ms: number, signal: AbortSignal = this.#plug.signal): Promise<void> {
+    const either = AbortSignal.any([signal, this.#plug.signal]);
+    await pause(this.clock, ms, either);
+    either.throwIfAborted();
+  }
+
+  #remembered(): PlayerMemory {
+    const { afterPowerCut } = this.#style;
+    if (!afterPowerCut || this.starts === 1) return this.#memory;
+    let isFirst = true;
+    return {
+      save: (state) => this.#memory.save(state),
+      load: async () => {
+        const saved = await this.#memory.load();
+        if (!isFirst || !saved) return saved;
+        isFirst = false;
+        return afterPowerCut(saved);
+      },
+    };
+  }
+
+  async nextCode(): Promise<string | undefined> {
+    if (this.#taken++ === this.#style.maxCodes) return undefined;
     while (this.#codes.length === 0 && !this.#plug.signal.aborted)
       await new Promise<void>((resolve) => {
         this.#enter = resolve;

@@ -36,7 +36,7 @@ describe.concurrent('an exam of the simulated TV', () => {
   it('passes each check that the TV gives occasion to', async () => {
     // Slower than the others, because the machine may be busy.
     const steadyPace = 12;
-    const tv = new ExaminedTv(steadyPace, { rotateEveryMs: 180_000 });
+    const tv = new ExaminedTv(steadyPace, { options: { rotateEveryMs: 180_000 } });
     const codes: string[] = [];
     const saved: SavedTvExam[] = [];
     const report = await examine(tv, {

@@ -1,33 +1,118 @@
 import { randomUUID } from 'node:crypto';
-import { correctHabits, type Habits } from './habits.ts';
+import {
+  accepted,
+  changesAnswers,
+  changesEvents,
+  changesHeader,
+  type Link,
+  type LinkRequest,
+  linked,
+  problem,
+} from './link.ts';
 import type { SeededDefect } from './seeded-defect.ts';
+import { unseenOffline } from './unseen-offline.ts';
 
-const { parts } = correctHabits;
+const key = 'idempotency-key';
+const otherPlaylistId = randomUUID();
 
-function countedKeys(): Partial<Habits> {
+/** Takes a failed batch for an accepted one. */
+const dropsAfter = (status: number): Link =>
+  changesAnswers(
+    (answer, request) => (answer.status === status ? accepted(request) : answer),
+    'events',
+  );
+
+/** Replaces each key by the number of its batch since the start of the TV. */
+const countedKeys: Link = (send, tv) => {
+  const keys = new Map<string, string>();
+  let starts = 0;
   let count = 0;
-  return {
-    batchKey: () => `batch-${++count}`,
-    afterPowerCut: (state) => {
-      count = 0;
-      return state;
+  return changesHeader(
+    key,
+    (value) => {
+      if (tv.starts !== starts) count = 0;
+      starts = tv.starts;
+      if (!keys.has(value)) keys.set(value, `the batch ${++count} of TV`.replaceAll(' ', '-'));
+      return keys.get(value);
     },
+    'events',
+  )(send, tv);
+};
+
+/** Changes each retry of a batch. `tries` counts the answers before, none of which was a 202. */
+const changesRetries =
+  (change: (request: LinkRequest, tries: number) => LinkRequest): Link =>
+  (send) => {
+    const failures = new Map<string | undefined, number>();
+    return async (request) => {
+      if (request.operation !== 'events') return send(request);
+      const own = request.headers[key];
+      const tries = failures.get(own) ?? 0;
+      const answer = await send(tries === 0 ? request : change(request, tries));
+      failures.set(own, tries + 1);
+      return answer;
+    };
   };
-}
+
+/** Sends the first event of a batch once more with each retry. */
+const growingBatches = changesRetries((request, tries) => {
+  const events = JSON.parse(request.body ?? '[]');
+  return { ...request, body: JSON.stringify([...events, ...Array(tries).fill(events[0])]) };
+});
+
+const newKeys = changesRetries((request, tries) => ({
+  ...request,
+  headers: { ...request.headers, [key]: `${request.headers[key]}-${tries}` },
+}));
+
+/** Sends the next batch after a 413 under the key of the batch that was too large. */
+const keyOfWhole: Link = (send) => {
+  const keys = new Map<string | undefined, string>();
+  let whole: string | undefined;
+  return async (request) => {
+    const { headers, operation } = request;
+    if (operation !== 'events') return send(request);
+    const own = headers[key] ?? '';
+    if (whole !== undefined && !keys.has(own)) {
+      keys.set(own, whole);
+      whole = undefined;
+    }
+    const answer = await send({ ...request, headers: { ...headers, [key]: keys.get(own) ?? own } });
+    if (answer.status === 413) whole = own;
+    return answer;
+  };
+};
+
+/** Takes every other 202 for a refusal of the key. The player then sends the batch again. */
+const sendsTwice: Link = (send) => {
+  let isSecond = true;
+  return async (request) => {
+    const answer = await send(request);
+    if (request.operation !== 'events' || answer.status !== 202) return answer;
+    isSecond = !isSecond;
+    return isSecond ? answer : problem(503, 'idempotency_key_reused');
+  };
+};
+
+/** Names all events of a refused batch. */
+const namesAll: Link = changesAnswers((answer, { body }) => {
+  if (answer.status !== 400) return answer;
+  const errors = JSON.parse(body ?? '[]').map((_: unknown, index: number) => ({
+    path: `/${index}`,
+    message: 'is refused',
+  }));
+  return problem(400, 'invalid_request', { errors });
+}, 'events');
 
 /** Defects of events and their batches (docs/protocol.md §2.5). */
 export const eventDefects: Readonly<Record<string, SeededDefect>> = {
   'sends no events': {
-    habits: { reports: false },
+    link: (send) => async (request) =>
+      request.operation === 'events' ? accepted(request) : send(request),
     fails: ['tv.events.sends'],
   },
   'sends no Idempotency-Key': {
-    habits: {
-      batchKey: () => undefined,
-      repaired: (batch, wrong) =>
-        correctHabits.repaired(batch, wrong).map((one) => ({ ...one, key: undefined })),
-      parts: (batch) => parts(batch).map((part) => ({ ...part, key: undefined })),
-    },
+    link: changesHeader(key, () => undefined, 'events'),
     fails: [
       'tv.events.idempotency-key',
       'tv.events.same-bytes-same-key',
@@ -37,7 +122,7 @@ export const eventDefects: Readonly<Record<string, SeededDefect>> = {
     ],
   },
   'sends each retry under a new key': {
-    habits: { batchForRetry: (batch) => ({ ...batch, key: randomUUID() }) },
+    link: newKeys,
     fails: [
       'tv.events.same-bytes-same-key',
       'tv.events.same-batch-after-500',
@@ -46,9 +131,7 @@ export const eventDefects: Readonly<Record<string, SeededDefect>> = {
     ],
   },
   'adds an event to each retry': {
-    habits: {
-      batchForRetry: ({ key, events }) => ({ key, events: [...events, ...events.slice(0, 1)] }),
-    },
+    link: growingBatches,
     fails: [
       'tv.events.new-batch-new-key',
       'tv.events.same-bytes-same-key',
@@ -58,71 +141,141 @@ export const eventDefects: Readonly<Record<string, SeededDefect>> = {
     ],
   },
   'counts its Idempotency-Keys from 1 after a power cut': {
-    habits: countedKeys(),
+    link: countedKeys,
     fails: ['tv.events.new-batch-new-key'],
   },
   'drops the batch after a 500': {
-    habits: { batchForRetry: (batch, { status }) => (status === 500 ? undefined : batch) },
+    link: dropsAfter(500),
     fails: ['tv.events.same-batch-after-500'],
   },
   'drops the batch after a 503': {
-    habits: { batchForRetry: (batch, { status }) => (status === 503 ? undefined : batch) },
+    link: dropsAfter(503),
     fails: ['tv.events.same-batch-after-503'],
   },
   'drops the batch without an answer': {
-    habits: { batchForRetry: (batch, { status }) => (status === 0 ? undefined : batch) },
+    link: dropsAfter(0),
     fails: ['tv.events.same-bytes-same-key', 'tv.network.keeps-events'],
   },
   'creates no events without a network': {
-    habits: { keepsEvent: (status) => status !== 0 },
+    style: { makeStage: unseenOffline },
     fails: ['tv.network.plays-on', 'tv.power.plays-without-network'],
     needsFullExam: true,
   },
   'drops the good events of a batch with a bad one': {
-    habits: { repaired: () => [] },
+    link: namesAll,
     fails: ['tv.events.400-sends-rest'],
   },
   'sends a refused batch again': {
-    habits: { repaired: (batch) => [batch] },
+    link: changesAnswers(
+      (answer) => (answer.status === 400 ? problem(503, 'unavailable') : answer),
+      'events',
+    ),
     fails: ['tv.events.400-drops-named'],
   },
   'gives up after a 413': {
-    habits: { parts: () => [] },
+    link: dropsAfter(413),
     fails: ['tv.events.413-sends-all'],
   },
   'sends the same batch after a 413': {
-    habits: { parts: ({ events }) => [{ key: randomUUID(), events }] },
+    // The player then sends the batch under a new key.
+    link: changesAnswers(
+      (answer) => (answer.status === 413 ? problem(503, 'idempotency_key_reused') : answer),
+      'events',
+    ),
     fails: ['tv.events.413-smaller'],
   },
   'sends a part under the key of the whole batch': {
-    habits: {
-      parts: (batch) =>
-        parts(batch).map((part, index) => (index === 0 ? { ...part, key: batch.key } : part)),
-    },
+    link: keyOfWhole,
     fails: ['tv.events.413-own-keys', 'tv.events.new-batch-new-key'],
   },
   'sends an accepted batch again': {
-    habits: {
-      afterAccepted: (batch) =>
-        batch.wasAccepted ? [] : [{ ...batch, key: randomUUID(), wasAccepted: true }],
-    },
+    link: sendsTwice,
     fails: ['tv.events.no-duplicates'],
   },
   'sends the timestamps of heartbeats as text': {
-    habits: {
-      event: (event) =>
-        event.type === 'heartbeat' ? { ...event, timestamp: String(event.timestamp) } : event,
-    },
+    link: changesEvents((event) =>
+      event.type === 'heartbeat' ? { ...event, timestamp: String(event.timestamp) } : event,
+    ),
     fails: ['tv.http.valid-requests', 'tv.config.heartbeat-interval'],
   },
   'names another playlist in its impressions': {
-    habits: {
-      event: (event) => (event.playlistId ? { ...event, playlistId: randomUUID() } : event),
-    },
+    link: changesEvents((event) =>
+      event.playlistId ? { ...event, playlistId: otherPlaylistId } : event,
+    ),
     fails: ['tv.playlist.impressions'],
   },
   'forgets its events in a power cut': {
-    habits: { afterPowerCut: (state) => ({ ...state, queue: [], batches: [] }) },
+    style: { afterPowerCut: ({ batch: _, ...kept }) => ({ ...kept, queue: [] }) },
     fails: ['tv.power.same-batch'],
+  },
+};
+
+/** Numbers the impressions 1, 2, 3 …, and no other events. */
+const numbersImpressions: Link = (send, tv) => {
+  const numbers = new Map<number, number>();
+  return linked(
+    changesAnswers((answer) => {
+      if (answer.status === 201) numbers.clear();
+      return answer;
+    }, 'register'),
+    changesEvents(({ seq, ...event }) => {
+      if (event.type !== 'impression') return event;
+      if (!numbers.has(seq)) numbers.set(seq, numbers.size + 1);
+      return { ...event, seq: numbers.get(seq) };
+    }),
+  )(send, tv);
+};
+
+const deviceTime = (change: Parameters<typeof changesHeader>[1]) =>
+  changesHeader('x-device-time', change);
+const uses = 'numbers';
+
+/** Defects of the optional `seq` and `X-Device-Time` (docs/protocol.md §2.5). */
+export const numberingDefects: Readonly<Record<string, SeededDefect>> = {
+  'numbers only its impressions': {
+    uses,
+    link: numbersImpressions,
+    fails: ['tv.seq.each-event'],
+  },
+  'sends its numbers as text': {
+    uses,
+    link: changesEvents((event) => ({ ...event, seq: String(event.seq) })),
+    fails: ['tv.seq.each-event'],
+  },
+  'leaves out each fifth number': {
+    uses,
+    link: changesEvents((event) => ({
+      ...event,
+      seq: event.seq + Math.floor((event.seq - 1) / 4),
+    })),
+    fails: ['tv.seq.no-gap'],
+  },
+  'leaves out a number after a power cut': {
+    uses,
+    style: { afterPowerCut: (state) => ({ ...state, nextSeq: (state.nextSeq ?? 1) + 1 }) },
+    fails: ['tv.seq.no-gap'],
+  },
+  'numbers its events from 1 after a power cut': {
+    uses,
+    style: { afterPowerCut: (state) => ({ ...state, nextSeq: 1 }) },
+    fails: ['tv.seq.unique'],
+  },
+  'sends X-Device-Time in seconds': {
+    uses,
+    link: deviceTime((ms) => String(Math.floor(Number(ms) / 1000))),
+    fails: ['tv.device-time.sent'],
+  },
+  'sends X-Device-Time as a date': {
+    uses,
+    link: deviceTime((ms) => new Date(Number(ms)).toISOString()),
+    fails: ['tv.device-time.sent'],
+  },
+  'stores X-Device-Time with the batch': {
+    uses,
+    link: deviceTime((_, { body }) => {
+      const { timestamp } = JSON.parse(body ?? '[]').at(-1);
+      return String(1000 * timestamp);
+    }),
+    fails: ['tv.device-time.anew'],
   },
 };

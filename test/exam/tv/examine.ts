@@ -1,101 +1,40 @@
-import { once } from 'node:events';
-import {
-  runTvExam,
-  type TvExamOptions,
-  type TvExamReport,
-} from '../../../src/entry/conformance.ts';
-import { correctHabits, type Habits } from './habits.ts';
+import type { TvExamOptions, TvPower } from '../../../src/exam/options.ts';
+import type { TvExamReport } from '../../../src/exam/report.ts';
+import { runTvExam } from '../../../src/exam/run-exam.ts';
+import { ExaminedTv, type TvStyle } from '../examined-tv.ts';
 import { PageTv } from './page-tv.ts';
-import { TestTv } from './test-tv.ts';
-import { TvClock } from './tv-clock.ts';
-
-/** A TV that sits the exam. */
-interface Examinee {
-  powerOn(): void;
-  /** Cuts the power. Rejects if the TV has failed. */
-  powerOff(): Promise<void>;
-}
-
-type NextCode = (signal: AbortSignal) => Promise<string>;
-type MakeTv = (url: string, nextCode: NextCode) => Examinee;
+import type { SeededDefect } from './seeded-defect.ts';
+import { styleOf } from './styles.ts';
 
 /** How many times faster than real time the TVs live. */
 const pace = 20;
 
-/** The codes that a person types into the TV, one after another. */
-class TypedCodes extends EventTarget {
-  readonly #codes: string[] = [];
-
-  add(code: string): void {
-    this.#codes.push(code);
-    this.dispatchEvent(new Event('code'));
-  }
-
-  async next(signal: AbortSignal): Promise<string> {
-    for (;;) {
-      const code = this.#codes.shift();
-      if (code !== undefined) return code;
-      await once(this, 'code', { signal });
-    }
-  }
+interface Examinee extends TvPower {
+  onCode(code: string, url: string): void;
 }
 
 /** Runs the quick exam for one TV. */
-async function examine(makeTv: MakeTv, options: Partial<TvExamOptions>): Promise<TvExamReport> {
-  const codes = new TypedCodes();
-  let tv: Examinee | undefined;
-  const onCode = (code: string, url: string) => {
-    codes.add(code);
-    if (tv) return;
-    tv = makeTv(url, (signal) => codes.next(signal));
-    tv.powerOn();
-  };
-  const power = {
-    off: async () => {
-      await tv?.powerOff();
-      return true;
-    },
-    on: async () => tv?.powerOn(),
-  };
+async function examine(tv: Examinee, options: Partial<TvExamOptions>): Promise<TvExamReport> {
+  const common = { quick: true, pace, retryAfterSeconds: 2, pairingSeconds: 60 };
+  const onCode = (code: string, url: string) => tv.onCode(code, url);
   try {
-    return await runTvExam({
-      quick: true,
-      pace,
-      retryAfterSeconds: 2,
-      pairingSeconds: 60,
-      power,
-      onCode,
-      ...options,
-    });
+    return await runTvExam({ ...common, power: tv, onCode, ...options });
   } finally {
-    await tv?.powerOff();
+    await tv.off();
   }
 }
 
-/** Runs the quick exam for a TV that differs from a correct one in these decisions. */
-export function examineHabits(
-  habits: Partial<Habits>,
-  options: Partial<TvExamOptions> = {},
-): Promise<TvExamReport> {
-  const makeTv: MakeTv = (url, nextCode) =>
-    new TestTv({
-      url,
-      habits: { ...correctHabits, ...habits },
-      clock: new TvClock(options.pace ?? pace),
-      nextCode,
-    });
-  return examine(makeTv, options);
-}
+/** Runs the quick exam for a TV of this style. */
+export const examineStyle = (style: TvStyle, options: Partial<TvExamOptions> = {}) =>
+  examine(new ExaminedTv(options.pace ?? pace, style), options);
+
+/** Runs the exam for a TV with a defect: the quick one, unless the defect needs the full one. */
+export const examineDefect = (defect: SeededDefect, options: Partial<TvExamOptions> = {}) =>
+  examineStyle(styleOf(defect), { quick: !defect.needsFullExam, ...options });
 
 /** Runs the quick exam for the TV of docs/tv.md. `folder` is an empty folder for its files. */
-export function examinePageTv(
-  folder: string,
-  options: Partial<TvExamOptions> = {},
-): Promise<TvExamReport> {
-  const makeTv: MakeTv = (url, nextCode) =>
-    new PageTv({ folder, pace: options.pace ?? pace, url, nextCode });
-  return examine(makeTv, options);
-}
+export const examinePageTv = (folder: string, options: Partial<TvExamOptions> = {}) =>
+  examine(new PageTv(folder, options.pace ?? pace), options);
 
 /** Returns the ids of the failed checks. */
 export const failedIds = ({ checks }: TvExamReport): string[] =>

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { TvPower } from '../../../src/exam/options.ts';
 
 const page = new URL('../../../docs/tv.md', import.meta.url);
 const fastTime = fileURLToPath(new URL('fast-time.js', import.meta.url));
@@ -14,54 +15,61 @@ function programOfPage(): string {
   return program;
 }
 
-export interface PageTvOptions {
-  /** An empty folder for the program and its state. */
-  folder: string;
-  pace: number;
-  url: string;
-  nextCode(signal: AbortSignal): Promise<string>;
-}
-
-/** The TV of docs/tv.md in a process of its own. A person types a new code when it ends. */
-export class PageTv {
-  readonly #options: PageTvOptions;
+/**
+ * The TV of docs/tv.md in a process of its own. It shares no code with the player. When it ends, a
+ * person starts it again with the next code.
+ */
+export class PageTv implements TvPower {
+  readonly #folder: string;
+  readonly #pace: number;
   readonly #startedMs = Date.now();
-  #power: AbortController | undefined;
-  #life: Promise<void> = Promise.resolve();
+  readonly #codes: string[] = [];
+  #url = '';
   /** Given to the program again after a power cut. */
-  #code = '';
+  #code: string | undefined;
+  #program: ChildProcess | undefined;
+  #hasPower = true;
+  #life: Promise<void> | undefined;
 
-  constructor(options: PageTvOptions) {
-    this.#options = options;
-    writeFileSync(join(options.folder, 'tv.mjs'), programOfPage());
+  constructor(folder: string, pace: number) {
+    this.#folder = folder;
+    this.#pace = pace;
+    writeFileSync(join(folder, 'tv.mjs'), programOfPage());
   }
 
-  powerOn(): void {
-    this.#power = new AbortController();
-    this.#life = this.#live(this.#power.signal);
+  onCode(code: string, url: string): void {
+    this.#url = url;
+    this.#codes.push(code);
+    this.#life ??= this.#live();
+  }
+
+  async on(): Promise<void> {
+    this.#hasPower = true;
+    this.#life ??= this.#live();
   }
 
   /** Kills the program, as a power cut does. */
-  async powerOff(): Promise<void> {
-    this.#power?.abort();
+  async off(): Promise<boolean> {
+    this.#hasPower = false;
+    this.#program?.kill('SIGKILL');
     await this.#life;
+    return true;
   }
 
-  async #live(power: AbortSignal): Promise<void> {
-    while (!power.aborted) {
-      if (this.#code === '') this.#code = await this.#options.nextCode(power).catch(() => '');
-      if (power.aborted) return;
-      const program = this.#start();
-      power.addEventListener('abort', () => program.kill('SIGKILL'), { once: true });
-      await once(program, 'exit');
-      if (!power.aborted) this.#code = '';
+  async #live(): Promise<void> {
+    for (;;) {
+      this.#code ??= this.#codes.shift();
+      if (this.#code === undefined || !this.#hasPower) break;
+      this.#program = this.#start(this.#code);
+      await once(this.#program, 'exit');
+      if (this.#hasPower) this.#code = undefined;
     }
+    this.#life = undefined;
   }
 
-  #start(): ChildProcess {
-    const { folder, pace, url } = this.#options;
-    const env = { ...process.env, TV_PACE: `${pace}`, TV_STARTED_MS: `${this.#startedMs}` };
-    const args = ['--import', fastTime, 'tv.mjs', url, this.#code];
-    return spawn(process.execPath, args, { cwd: folder, env, stdio: 'ignore' });
+  #start(code: string): ChildProcess {
+    const env = { ...process.env, TV_PACE: `${this.#pace}`, TV_STARTED_MS: `${this.#startedMs}` };
+    const args = ['--import', fastTime, 'tv.mjs', this.#url, code];
+    return spawn(process.execPath, args, { cwd: this.#folder, env, stdio: 'ignore' });
   }
 }

@@ -1,124 +1,324 @@
-import { correctHabits, type Habits } from './habits.ts';
+import type { ActivePlaylist, PlaylistItem } from '../../../src/client/entities.ts';
+import {
+  changesAnswers,
+  changesBodies,
+  changesHeader,
+  changesRequests,
+  type Link,
+  type LinkAnswer,
+  type LinkRequest,
+  linked,
+  type Operation,
+  problem,
+  repeats,
+  without,
+} from './link.ts';
 import type { SeededDefect } from './seeded-defect.ts';
-import { defaultConfig, type TvPlaylist } from './tv-memory.ts';
+import { unseenOffline } from './unseen-offline.ts';
 
-const { retryMs } = correctHabits;
-const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
+const uses = 'changes';
+const fetches: readonly Operation[] = ['config', 'playlist'];
+const notModified = { status: 304, headers: {}, json: undefined };
+const noPlaylist = problem(404, 'playlist_not_found');
 
-/** A cache that takes all versions of a playlist for one, because they have one id. */
-function keptItems(): Partial<Habits> {
-  const kept = new Map<string, TvPlaylist>();
-  return {
-    nextPlaylist: (_current, next) => {
-      const playlist = kept.get(next.id) ?? next;
-      kept.set(next.id, playlist);
-      return playlist;
-    },
+/** Answers a call in place of the service. */
+const answersItself =
+  (operation: Operation, answer: () => object): Link =>
+  (send) =>
+  async (request) =>
+    request.operation === operation
+      ? { status: 200, headers: { etag: '"own"' }, json: answer() }
+      : send(request);
+
+/** Never asks for its config, and keeps the one of its registration. */
+const registeredConfig: Link = (send, tv) => {
+  let config = {};
+  return linked(
+    answersItself('config', () => config),
+    changesBodies((registered) => {
+      config = registered.config;
+      return registered;
+    }, 'register'),
+  )(send, tv);
+};
+
+const changesConfig = (change: (config: Record<string, number>) => object): Link =>
+  linked(
+    changesBodies(change, 'config'),
+    changesBodies(({ config, ...registered }) => {
+      return { ...registered, config: change(config) };
+    }, 'register'),
+  );
+
+/** Takes the first value for all later ones with the same name. */
+function kept<T>(name: (value: T) => string): (value: T) => T {
+  const values = new Map<string, T>();
+  return (value) => {
+    const first = values.get(name(value)) ?? value;
+    values.set(name(value), first);
+    return first;
   };
 }
+
+/** Plays the first item, then every second one. */
+function everySecond(playlist: ActivePlaylist): ActivePlaylist {
+  const { items } = playlist;
+  const inOrder = items.map((_, place) => items[(2 * place) % items.length] as PlaylistItem);
+  return { ...playlist, items: inOrder };
+}
+
+/** Sends nothing any more after four failures in a row. */
+const givesUp: Link = (send) => {
+  let failures = 0;
+  return async (request) => {
+    if (failures > 3) return { status: 0, headers: {}, json: undefined };
+    const answer = await send(request);
+    failures = answer.status === 0 ? failures + 1 : 0;
+    return answer;
+  };
+};
+
+/** Never asks for a playlist again after a 404. */
+const staysDark: Link = (send) => {
+  let isDark = false;
+  return async (request) => {
+    if (request.operation !== 'playlist') return send(request);
+    if (isDark) return noPlaylist;
+    const answer = await send(request);
+    isDark = answer.status === 404;
+    return answer;
+  };
+};
+
+/** Asks for its config four times as often as the player. */
+const pollsConfigOften: Link = (send, tv) => {
+  let latest: object | undefined;
+  return async (request) => {
+    const answer = await send(request);
+    if (request.operation !== 'config' || ![200, 304].includes(answer.status)) return answer;
+    const headers = { ...request.headers, 'if-none-match': String(answer.headers.etag) };
+    const { signal } = new AbortController();
+    latest = request;
+    const poll = async () => {
+      for (let left = 3; left > 0 && latest === request; left--) {
+        await tv.pause(15_000);
+        if (latest === request) await send({ ...request, headers, signal });
+      }
+    };
+    poll().catch(() => {});
+    return answer;
+  };
+};
+
+/** Asks for a playlist every three seconds. The player gets the one found when it asks again. */
+const pollsWhileAbsent: Link = (send, tv) => {
+  let found: Promise<LinkAnswer> | undefined;
+  const poll = async (request: LinkRequest) => {
+    const { signal } = new AbortController();
+    for (;;) {
+      await tv.pause(3000);
+      const answer = await send({ ...request, signal });
+      if (answer.status !== 404) return answer;
+    }
+  };
+  return async (request) => {
+    if (request.operation !== 'playlist') return send(request);
+    if (found) {
+      const answer = await found;
+      found = undefined;
+      return answer;
+    }
+    const answer = await send(request);
+    if (answer.status === 404) {
+      found = poll(request);
+      found.catch(() => {
+        found = undefined;
+      });
+    }
+    return answer;
+  };
+};
+
+/** Asks for its playlist every five minutes after a 500 for its config. */
+const defaultConfigAfter500: Link = (send, { clock }) => {
+  let silentUntilMs = 0;
+  return async (request) => {
+    const { operation, headers } = request;
+    if (operation === 'playlist' && headers['if-none-match'] && clock.now() < silentUntilMs)
+      return notModified;
+    const answer = await send(request);
+    if (operation === 'config') silentUntilMs = answer.status === 500 ? clock.now() + 300_000 : 0;
+    return answer;
+  };
+};
+
+/** Asks again at once while nothing changes. */
+const hotLoop: Link = (send) => async (request) => {
+  const answer = await send(request);
+  if (request.operation !== 'changes' || answer.status !== 200) return answer;
+  const after = new URL(request.url).searchParams.get('after');
+  let next = answer;
+  while (next.status === 200 && next.json.cursor === after) next = await send(request);
+  return next;
+};
+
+/** Keeps the ETags of what the player has fetched. */
+function trackEtags(etags: Map<Operation, unknown>): Link {
+  return changesAnswers((answer, { operation }) => {
+    if (answer.status === 200) etags.set(operation, answer.headers.etag);
+    if (answer.status === 404) etags.delete(operation);
+    return answer;
+  });
+}
+
+/** Tells the player of no change, by naming the content that it has. */
+const hidesChanges: Link = (send, tv) => {
+  const etags = new Map<Operation, unknown>();
+  return linked(
+    changesBodies((changes) => {
+      const etag = etags.get('playlist');
+      const playlist = etag === undefined ? null : { ...changes.playlist, etag };
+      return { ...changes, playlist, config: { etag: etags.get('config') } };
+    }, 'changes'),
+    trackEtags(etags),
+  )(send, tv);
+};
+
+/** Fetches only after an answer about changes. */
+const onlyAfterHints: Link = (send, tv) => {
+  const etags = new Map<Operation, unknown>();
+  const hinted = new Set<Operation>();
+  const fetchIfHinted: Link = (next) => async (request) => {
+    const isPoll = request.headers['if-none-match'] && !hinted.delete(request.operation);
+    return isPoll && fetches.includes(request.operation) ? notModified : next(request);
+  };
+  return linked(
+    changesBodies((changes) => {
+      if (changes.config.etag !== etags.get('config')) hinted.add('config');
+      if (changes.playlist?.etag !== etags.get('playlist')) hinted.add('playlist');
+      return changes;
+    }, 'changes'),
+    fetchIfHinted,
+    trackEtags(etags),
+  )(send, tv);
+};
 
 /** Defects of polling, playing and `GET …/changes`. */
 export const playingDefects: Readonly<Record<string, SeededDefect>> = {
   'never fetches its config': {
-    habits: { fetchesConfig: false },
+    link: registeredConfig,
     fails: ['tv.config.fetched'],
   },
   'never fetches its playlist': {
-    habits: { fetchesPlaylist: false },
+    link: (send) => async (request) =>
+      request.operation === 'playlist' ? noPlaylist : send(request),
     fails: ['tv.playlist.fetched', 'tv.playlist.impressions'],
   },
   'polls more often than the config says': {
-    habits: { pollMs: (syncMs) => syncMs / 4 },
+    link: pollsConfigOften,
     fails: ['tv.config.sync-interval'],
   },
   'sends heartbeats too rarely': {
-    habits: { heartbeatMs: (config) => 3 * config.heartbeatIntervalMinutes * minuteMs },
+    link: changesConfig((config) => ({
+      ...config,
+      heartbeatIntervalMinutes: 3 * (config.heartbeatIntervalMinutes ?? 1),
+    })),
     fails: ['tv.config.heartbeat-interval'],
   },
   'ignores a new config': {
-    habits: { nextConfig: (current) => current },
+    link: (send, tv) => changesConfig(kept(() => 'all'))(send, tv),
     fails: ['tv.config.new-interval', 'tv.playlist.asks-after-404'],
   },
   'goes back to the default config after a 500': {
-    habits: {
-      configAfterFailure: (current, status) => (status === 500 ? defaultConfig : current),
-    },
+    link: defaultConfigAfter500,
     fails: ['tv.config.keeps-on-500'],
     needsFullExam: true,
   },
   'never sends If-None-Match': {
-    habits: { sendsEtags: false },
+    link: changesHeader('if-none-match', () => undefined),
     fails: ['tv.config.conditional', 'tv.playlist.conditional'],
   },
   'skips every second item': {
-    habits: { nextPlace: (place) => place + 2 },
+    link: changesBodies(everySecond, 'playlist'),
     fails: ['tv.playlist.order'],
   },
   'keeps the items of a playlist by its id': {
-    habits: keptItems(),
+    link: (send, tv) =>
+      changesBodies(
+        kept<ActivePlaylist>(({ id }) => id),
+        'playlist',
+      )(send, tv),
     fails: ['tv.playlist.new-version', 'tv.playlist.plays-again'],
   },
   'goes dark after a 500': {
-    habits: { isDark: (status) => status === 500 },
+    link: changesAnswers((answer) => (answer.status === 500 ? noPlaylist : answer), 'playlist'),
     fails: ['tv.playlist.plays-on-500'],
   },
   'shows a withdrawn playlist': {
-    habits: { playlistAfter404: (current) => current },
+    link: changesAnswers(
+      (answer, { headers }) =>
+        answer.status === 404 && headers['if-none-match'] ? notModified : answer,
+      'playlist',
+    ),
     fails: ['tv.playlist.stops-on-404'],
   },
   'polls fast while there is no playlist': {
-    habits: { absentMs: () => 3000 },
+    link: pollsWhileAbsent,
     fails: ['tv.playlist.asks-after-404'],
   },
   'never asks again after a 404': {
-    habits: { absentMs: () => dayMs },
+    link: staysDark,
     fails: ['tv.playlist.asks-after-404'],
   },
   'stops for good without a network': {
-    habits: {
-      retryMs: (failure) =>
-        failure.status === 0 && failure.failures > 3 ? dayMs : retryMs(failure),
-    },
+    link: givesUp,
     fails: ['tv.network.comes-back'],
     needsFullExam: true,
   },
   'goes dark without a network': {
-    habits: { isDark: (status) => status === 0 },
+    style: { makeStage: unseenOffline },
     fails: ['tv.network.plays-on', 'tv.power.plays-without-network'],
   },
   'waits for the network before it plays': {
-    habits: { isDark: (_status, isFresh) => isFresh },
+    style: { afterPowerCut: ({ playlist: _, ...kept }) => kept },
     fails: ['tv.power.plays-without-network'],
   },
   'asks for changes without a pause': {
-    habits: { holdsChanges: true, changesPauseMs: () => 0 },
+    uses,
+    link: hotLoop,
     fails: ['tv.changes.no-hot-loop'],
   },
   'does not fetch what has changed': {
-    habits: { holdsChanges: true, fetchesChanges: false },
+    uses,
+    link: hidesChanges,
     fails: ['tv.changes.fetches-change'],
   },
   'stops polling while it holds changes': {
-    habits: { holdsChanges: true, fetchesConfig: false, fetchesPlaylist: false },
+    uses,
+    link: onlyAfterHints,
     fails: ['tv.changes.keeps-syncing'],
   },
   'asks for the same hold after a cut': {
-    habits: { holdsChanges: true, waitSecondsAfterCut: () => 50 },
+    uses,
+    link: changesRequests(
+      (request) => ({ ...request, url: request.url.replace(/waitSeconds=\d+/, 'waitSeconds=50') }),
+      'changes',
+    ),
     fails: ['tv.changes.cut-shorter'],
   },
   'asks for changes again after a 404': {
-    habits: { holdsChanges: true, changesAfter404Ms: 30_000 },
+    uses,
+    link: repeats(({ status }, { operation }) =>
+      operation === 'changes' && status === 404 ? 30_000 : undefined,
+    ),
     fails: ['tv.changes.404-stops'],
   },
   'asks for changes again before Retry-After': {
-    habits: {
-      holdsChanges: true,
-      retryMs: (failure) =>
-        retryMs(
-          failure.operation === 'changes' ? { ...failure, retryAfterMs: undefined } : failure,
-        ),
-    },
+    uses,
+    link: changesAnswers(
+      ({ headers, ...answer }) => ({ ...answer, headers: without(headers, 'retry-after') }),
+      'changes',
+    ),
     fails: ['tv.changes.503-waits'],
   },
 };

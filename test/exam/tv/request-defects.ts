@@ -1,131 +1,225 @@
 import { randomUUID } from 'node:crypto';
-import { correctHabits } from './habits.ts';
+import { systemRandom } from '../../../src/domain/clock.ts';
+import {
+  changesAnswers,
+  changesHeader,
+  changesRequests,
+  codeOf,
+  type Link,
+  type LinkAnswer,
+  linked,
+  type Operation,
+  problem,
+  repeats,
+  without,
+} from './link.ts';
 import type { SeededDefect } from './seeded-defect.ts';
 
-const { forgetsKey, retryMs } = correctHabits;
+const key = 'idempotency-key';
+const minuteMs = 60_000;
+const rotating = { options: { rotateEveryMs: 3 * minuteMs } };
+
+const ignoresRetryAfter = (isMeant: (operation: Operation) => boolean): Link =>
+  changesAnswers((answer, { operation }) =>
+    isMeant(operation) ? { ...answer, headers: without(answer.headers, 'retry-after') } : answer,
+  );
+
+/** Waits as if each failure named a time. */
+const alwaysRetryAfter = (seconds: number): Link =>
+  changesAnswers((answer) => {
+    if (answer.headers['retry-after'] || (answer.status > 0 && answer.status < 500)) return answer;
+    const failed = answer.status === 0 ? problem(503, 'unavailable') : answer;
+    return { ...failed, headers: { ...failed.headers, 'retry-after': String(seconds) } };
+  });
+
+/** Forgets the key after an answer, as after the loss of the device. */
+const forgetsKey = (isMeant: (answer: LinkAnswer) => boolean): Link =>
+  changesAnswers((answer) => (isMeant(answer) ? problem(401, 'device_key_orphaned') : answer));
+
+/** Forgets the key when there was no answer for two minutes. */
+const forgetsKeyOffline: Link = (send, { clock }) => {
+  let offlineSinceMs: number | undefined;
+  return async (request) => {
+    const answer = await send(request);
+    if (answer.status !== 0) offlineSinceMs = undefined;
+    else offlineSinceMs ??= clock.now();
+    const isLost = offlineSinceMs !== undefined && clock.now() - offlineSinceMs > 2 * minuteMs;
+    return isLost && request.operation !== 'register'
+      ? problem(401, 'device_key_orphaned')
+      : answer;
+  };
+};
+
+/** Sends an empty MAC address three times. */
+const emptyMacAddress: Link = (send) => {
+  let sent = 0;
+  return async (request) => {
+    if (request.operation !== 'register' || sent++ >= 3) return send(request);
+    const { deviceInfo: _, ...registration } = JSON.parse(request.body ?? '{}');
+    const body = JSON.stringify({ ...registration, deviceInfo: { macAddress: '' } });
+    const answer = await send({ ...request, body });
+    return answer.status === 400 ? problem(503, 'unavailable') : answer;
+  };
+};
+
+/** Sends each registration under the key of the first one. */
+const oneRegistrationKey: Link = (send, tv) => {
+  let first: string | undefined;
+  const one = changesHeader(
+    key,
+    (value) => {
+      first ??= value;
+      return first;
+    },
+    'register',
+  );
+  return one(send, tv);
+};
+
+/** Sends each request with the key of the registration. */
+const firstDeviceKey: Link = (send, tv) => {
+  let first = '';
+  return linked(
+    changesAnswers((answer) => {
+      if (answer.status === 201) first = answer.json.apiKey;
+      return answer;
+    }, 'register'),
+    changesHeader('authorization', () => `Bearer ${first}`),
+  )(send, tv);
+};
+
+/** Registers again after a power cut, before anything else is sent. */
+const forgetsKeyInPowerCut: Link = (send, tv) => {
+  let starts = 1;
+  let authorization: string | undefined;
+  return async (request) => {
+    while (tv.starts !== starts) {
+      const headers = { 'content-type': 'application/json', [key]: randomUUID() };
+      const url = new URL('/devices/register', request.url).href;
+      const body = JSON.stringify({ pairingCode: await tv.nextCode(), deviceInfo: {} });
+      const registration = { ...request, operation: 'register', method: 'POST' } as const;
+      const answer = await send({ ...registration, url, headers, body });
+      if (answer.status === 201) {
+        authorization = `Bearer ${answer.json.apiKey}`;
+        starts = tv.starts;
+      } else await tv.pause(2000, request.signal);
+    }
+    const { headers } = request;
+    return send(authorization ? { ...request, headers: { ...headers, authorization } } : request);
+  };
+};
+
+const addsToUrl = (parameter: (headers: Record<string, string>, body: string) => string): Link =>
+  changesRequests((request) => {
+    const joint = request.url.includes('?') ? '&' : '?';
+    const added = parameter(request.headers, request.body ?? '{}');
+    return added === '' ? request : { ...request, url: `${request.url}${joint}${added}` };
+  });
 
 /** Defects of registration, credentials, retries and key rotation. */
 export const requestDefects: Readonly<Record<string, SeededDefect>> = {
   'registers without an Idempotency-Key': {
-    habits: { registrationKey: () => undefined },
+    link: changesHeader(key, () => undefined, 'register'),
     fails: ['tv.register.idempotency-key'],
   },
   'registers with a new Idempotency-Key when the 201 was lost': {
-    habits: { registrationKey: () => randomUUID() },
+    link: changesHeader(key, () => randomUUID(), 'register'),
     fails: ['tv.register.repeats-lost-answer'],
   },
   'uses one Idempotency-Key for all pairing codes': {
-    habits: { registrationKey: (earlier) => earlier?.key ?? randomUUID() },
+    link: oneRegistrationKey,
     fails: ['tv.register.new-key-per-code'],
   },
   'sends an empty MAC address': {
-    habits: {
-      deviceInfo: (failures) => (failures < 3 ? { macAddress: '' } : {}),
-      repeatsRefusedRegistration: true,
-    },
+    link: emptyMacAddress,
     fails: ['tv.register.valid-request'],
   },
   'registers again before Retry-After': {
-    habits: {
-      retryMs: (failure) =>
-        retryMs(
-          failure.operation === 'register' ? { ...failure, retryAfterMs: undefined } : failure,
-        ),
-    },
+    link: ignoresRetryAfter((operation) => operation === 'register'),
     fails: ['tv.register.retry-after'],
   },
   'puts the pairing code into the URL': {
-    habits: { registrationQuery: (code) => `?code=${code}` },
+    link: addsToUrl((_, body) => {
+      const { pairingCode } = JSON.parse(body);
+      return pairingCode === undefined ? '' : `code=${pairingCode}`;
+    }),
     fails: ['tv.http.secret-not-in-url'],
   },
   'puts the key into the URL': {
-    habits: { query: (apiKey) => `key=${apiKey}` },
+    link: addsToUrl(({ authorization }) => authorization?.replace('Bearer ', 'key=') ?? ''),
     fails: ['tv.http.secret-not-in-url'],
   },
   'ignores Retry-After': {
-    habits: {
-      retryMs: (failure) =>
-        retryMs(
-          failure.operation === 'register' ? failure : { ...failure, retryAfterMs: undefined },
-        ),
-    },
+    link: ignoresRetryAfter((operation) => operation !== 'register'),
     fails: ['tv.retry-after.honoured'],
   },
   'retries at a constant interval': {
-    habits: {
-      retryMs: (failure) =>
-        failure.retryAfterMs === undefined && [0, 500].includes(failure.status)
-          ? 2000 + 2000 * Math.random()
-          : retryMs(failure),
-    },
+    link: repeats(({ status, headers }) =>
+      headers['retry-after'] === undefined && [0, 500].includes(status)
+        ? 1000 + 1000 * Math.random()
+        : undefined,
+    ),
     fails: ['tv.backoff.grows'],
   },
   'retries without jitter': {
-    habits: {
-      retryMs: ({ retryAfterMs, failures, syncMs, status }) => {
-        if (status === 403) return syncMs;
-        return retryAfterMs ?? Math.min(20_000 * 2 ** (failures - 1), syncMs);
-      },
+    link: alwaysRetryAfter(20),
+    // The player takes its jitter from two random bytes.
+    style: {
+      options: { random: (length) => systemRandom(length).fill(0, 0, Number(length === 2) * 2) },
     },
     fails: ['tv.backoff.jitter'],
     needsFullExam: true,
   },
   'hammers after a 403': {
-    habits: { retryMs: (failure) => (failure.status === 403 ? 1000 : retryMs(failure)) },
+    link: repeats(({ status }) => (status === 403 ? 1000 : undefined)),
     fails: ['tv.errors.no-hammering'],
   },
   'forgets its key after two minutes without an answer': {
-    habits: {
-      forgetsKey: (code, status, offlineMs) =>
-        offlineMs > 120_000 || forgetsKey(code, status, offlineMs),
-    },
+    link: forgetsKeyOffline,
     fails: ['tv.network.keeps-key', 'tv.network.comes-back', 'tv.network.keeps-events'],
     needsFullExam: true,
   },
   'forgets its key after a mismatch': {
-    habits: {
-      forgetsKey: (code, ...others) =>
-        code === 'device_key_mismatch' || forgetsKey(code, ...others),
-    },
+    link: forgetsKey((answer) => codeOf(answer) === 'device_key_mismatch'),
     fails: ['tv.401.mismatch-keeps-key'],
   },
   'forgets its key after device_key_missing': {
-    habits: {
-      forgetsKey: (code, ...others) => code === 'device_key_missing' || forgetsKey(code, ...others),
-    },
+    link: forgetsKey((answer) => codeOf(answer) === 'device_key_missing'),
     fails: ['tv.401.missing-keeps-key'],
     needsFullExam: true,
   },
   'forgets its key after the 401 of a proxy': {
-    habits: {
-      forgetsKey: (code, status, offlineMs) =>
-        (status === 401 && code === undefined) || forgetsKey(code, status, offlineMs),
-    },
+    link: forgetsKey((answer) => answer.status === 401 && codeOf(answer) === undefined),
     fails: ['tv.401.uncoded-keeps-key'],
     needsFullExam: true,
   },
   'keeps using a revoked key': {
-    habits: { forgetsKey: () => false },
+    link: changesAnswers((answer) =>
+      codeOf(answer) === 'device_key_revoked' ? problem(401, 'device_key_missing') : answer,
+    ),
     fails: ['tv.401.revoked-drops-key', 'tv.revoke.pairs-again'],
   },
   'never pairs again': {
-    habits: { pairsAgain: false },
+    style: { maxCodes: 1 },
     fails: ['tv.revoke.pairs-again'],
   },
   'rotates without an Idempotency-Key': {
-    habits: { rotateEveryMinutes: 3, rotationKey: () => undefined },
+    style: rotating,
+    link: changesHeader(key, () => undefined, 'rotate'),
     fails: ['tv.rotate.idempotency-key', 'tv.rotate.repeats-same-key'],
   },
   'rotates with a new Idempotency-Key for each try': {
-    habits: { rotateEveryMinutes: 3, rotationKey: () => randomUUID() },
+    style: rotating,
+    link: changesHeader(key, () => randomUUID(), 'rotate'),
     fails: ['tv.rotate.repeats-same-key'],
   },
   'goes on with the old key after a rotation': {
-    habits: { rotateEveryMinutes: 3, usesNewKey: false },
+    style: rotating,
+    link: firstDeviceKey,
     fails: ['tv.rotate.uses-new-key'],
   },
   'forgets its key in a power cut': {
-    habits: { afterPowerCut: ({ binding: _lost, ...kept }) => kept },
+    link: forgetsKeyInPowerCut,
     fails: ['tv.power.keeps-key'],
   },
 };

@@ -1,9 +1,14 @@
-import type { Habits } from './habits.ts';
+import type { TvStyle } from '../examined-tv.ts';
+import type { Link } from './link.ts';
 
 /** A TV with one realistic bug. */
 export interface SeededDefect {
-  /** The decisions that differ from those of a correct TV. */
-  habits: Partial<Habits>;
+  /** The bug, if it is in what the TV sends, or in how it takes an answer. */
+  link?: Link;
+  /** The bug, if it is in another part of the TV. */
+  style?: Omit<TvStyle, 'link'>;
+  /** What the TV uses besides the bare minimum of the protocol. */
+  uses?: 'changes' | 'numbers';
   /** The ids of the checks that must fail, and no others. */
   fails: readonly string[];
   /** Whether the quick exam is too short for it. */

@@ -1,5 +1,4 @@
-import { eventDefects } from './event-defects.ts';
-import { numberingDefects } from './numbering-defects.ts';
+import { eventDefects, numberingDefects } from './event-defects.ts';
 import { playingDefects } from './playing-defects.ts';
 import { requestDefects } from './request-defects.ts';
 import type { SeededDefect } from './seeded-defect.ts';

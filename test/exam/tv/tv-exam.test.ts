@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import type { PartId } from '../../../src/entry/conformance.ts';
 import { allTvChecks } from '../../../src/exam/checks/all-checks.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { examineHabits, examinePageTv, failedIds } from './examine.ts';
+import { examineDefect, examinePageTv, failedIds } from './examine.ts';
 import { seededDefects } from './seeded-defects.ts';
 
-const quickDefects: [name: string, part: PartId][] = [
+const quickDefects: [name: keyof typeof seededDefects, part: PartId][] = [
   ['sends each retry under a new key', 'events'],
   ['drops the good events of a batch with a bad one', 'events'],
   ['goes dark after a 500', 'playlist'],
@@ -25,7 +25,7 @@ describe('the seeded defects', () => {
 
 describe.concurrent('the exam of a TV', { timeout: 120_000 }, () => {
   it('passes if the TV is correct', async () => {
-    const report = await examineHabits({}, { parts: ['events', 'playlist', 'config'] });
+    const report = await examineDefect({ fails: [] }, { parts: ['events', 'playlist', 'config'] });
     expect(failedIds(report)).toEqual([]);
     expect(report.checks.filter(({ result }) => result === 'pass').length).toBeGreaterThan(25);
   });
@@ -36,8 +36,8 @@ describe.concurrent('the exam of a TV', { timeout: 120_000 }, () => {
   });
 
   it.each(quickDefects)('fails exactly the expected checks if it %s', async (name, part) => {
-    const { habits, fails } = seededDefects[name] ?? { habits: {}, fails: ['no such defect'] };
-    const report = await examineHabits(habits, { parts: [part] });
-    expect(failedIds(report).toSorted()).toEqual([...fails].toSorted());
+    const defect = seededDefects[name] ?? { fails: ['no such defect'] };
+    const report = await examineDefect(defect, { parts: [part] });
+    expect(failedIds(report).toSorted()).toEqual(defect.fails.toSorted());
   });
 });

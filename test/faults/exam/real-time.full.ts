@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, it } from 'vitest';
 import type { TvExamReport } from '../../../src/entry/conformance.ts';
 import { runTvExam } from '../../../src/entry/conformance.ts';
-import { examineHabits } from '../../exam/tv/examine.ts';
+import { examineStyle } from '../../exam/tv/examine.ts';
 import { styles } from '../../exam/tv/styles.ts';
 import { endProcesses, type SignageProcess, startProcess } from '../../support/signage-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -49,7 +49,7 @@ async function examineCommand(quick: boolean): Promise<TvExamReport> {
 }
 
 const realTime = { pace: 1, retryAfterSeconds: 5, pairingSeconds: 1800 };
-const rareReports = styles['reports only every third heartbeat'] ?? {};
+const rareReports = styles['reports only every third heartbeat'];
 
 interface RealTimeExam {
   name: string;
@@ -61,7 +61,7 @@ interface RealTimeExam {
 const command = { name: 'signage tv', run: examineCommand };
 const rareReporter = {
   name: 'a TV that reports every third heartbeat',
-  run: (quick: boolean) => examineHabits(rareReports, { ...realTime, quick }),
+  run: (quick: boolean) => examineStyle(rareReports, { ...realTime, quick }),
 };
 
 const exams: readonly RealTimeExam[] = [

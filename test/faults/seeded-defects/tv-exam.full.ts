@@ -1,14 +1,14 @@
 // Proves that the exam for TVs fails no correct TV, and that each seeded defect fails exactly the
 // expected checks.
 import { describe, it } from 'vitest';
-import { examineHabits, examinePageTv, failedIds } from '../../exam/tv/examine.ts';
+import { examineDefect, examinePageTv, examineStyle, failedIds } from '../../exam/tv/examine.ts';
 import { seededDefects } from '../../exam/tv/seeded-defects.ts';
 import { styles } from '../../exam/tv/styles.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe.concurrent('a TV without defects', () => {
-  it.for(Object.entries(styles))('that %s fails no check', async ([, habits], { expect }) => {
-    expect(failedIds(await examineHabits(habits))).toEqual([]);
+  it.for(Object.entries(styles))('that %s fails no check', async ([, style], { expect }) => {
+    expect(failedIds(await examineStyle(style))).toEqual([]);
   });
 
   it('that is the program of docs/tv.md fails no check', async ({ expect }) => {
@@ -21,9 +21,9 @@ describe.concurrent('a TV without defects', () => {
 describe.concurrent('a TV that', () => {
   it.for(Object.entries(seededDefects))(
     '%s: fails exactly the expected checks',
-    async ([, { habits, fails, needsFullExam }], { expect }) => {
-      const report = await examineHabits(habits, { quick: !needsFullExam });
-      expect(failedIds(report).toSorted()).toEqual(fails.toSorted());
+    async ([, defect], { expect }) => {
+      const report = await examineDefect(defect);
+      expect(failedIds(report).toSorted()).toEqual(defect.fails.toSorted());
     },
   );
 });
