@@ -18,8 +18,6 @@ export interface SignageTerminal {
   type(keys: string): void;
   /** Changes its size. */
   resize(columns: number, rows: number): void;
-  /** Closes the terminal, like closing its window. The command is not killed. */
-  hangUp(): void;
   /** Waits until the screen matches. Rejects when the program ends without it, or after 20 s. */
   until(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves with the exit code. */
@@ -105,7 +103,6 @@ export function openTerminal(
       const [tty = ''] = /^\/dev\/\S+/.exec(all) ?? [];
       execFileSync('stty', ['-F', tty, 'cols', String(toColumns), 'rows', String(toRows)]);
     },
-    hangUp: () => void child.kill('SIGKILL'),
     until: (pattern) =>
       new Promise((resolve, reject) => {
         const fail = (why: string) =>

@@ -1,0 +1,92 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { item } from '../support/content.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { adminToken, type BoundTv, startService, type TestService } from '../support/service.ts';
+import { sitDown } from '../support/sit-down.ts';
+import { cliOf } from './run-cli.ts';
+
+const sizes: [columns: number, rows: number][] = [
+  [80, 24],
+  [60, 20],
+];
+
+describe('a terminal with 30 screens', () => {
+  let clock: ManualClock;
+  let service: TestService;
+  let env: Record<string, string>;
+  let tvs: BoundTv[];
+
+  const darkenFirst = async () => {
+    clock.advance(12 * 60_000);
+    for (const tv of tvs.slice(1)) await tv.send('GET', 'playlist');
+  };
+
+  beforeAll(async () => {
+    clock = new ManualClock();
+    service = await startService({ clock });
+    env = { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken };
+    const venue = await service.venue({ name: 'Lobby of the northern building' });
+    tvs = [];
+    for (let number = 1; number <= 30; number++) {
+      const name = `Screen beside the escalator ${number}`;
+      const screen = await service.screen({ venueId: venue.id, name });
+      await service.manage('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item()] });
+      tvs.push(await service.tv(screen.id));
+    }
+    await darkenFirst();
+    const event = { type: 'playback_error', timestamp: 1_760_000_000, message: 'no '.repeat(60) };
+    await tvs[1]?.send('POST', 'events', { body: [event] });
+  });
+
+  it.each(sizes)(
+    'wraps no line of signage audit list and device list at %i columns',
+    async (columns) => {
+      for (const argv of [
+        ['audit', 'list', '--limit', '5'],
+        ['device', 'list'],
+      ]) {
+        const { code, stdout } = await cliOf(service, adminToken)(argv, {
+          clock,
+          tty: true,
+          columns,
+          env: { NO_COLOR: '1' },
+        });
+        expect(code).toBe(0);
+        const lines = stdout.split('\n');
+        expect(lines.length).toBeGreaterThan(5);
+        expect(lines.filter((line) => line.length > columns)).toEqual([]);
+      }
+    },
+  );
+
+  it.each(sizes)(
+    'signage status --watch redraws in place at %i columns, until Ctrl-C',
+    async (columns, rows) => {
+      await darkenFirst();
+      const watched = await sitDown(['status', '--watch'], { env, clock, size: { columns, rows } });
+      await watched.until(/30 screens: 1 dark, 29 ok\. Ctrl-C ends\.\nSTATUS +SCREEN/);
+      await watched.until(/… and \d+ more screens/);
+      const lines = watched.seen().split('\n').slice(0, -1);
+      expect(lines.length).toBeLessThan(rows);
+      for (const line of lines) expect(line.length).toBeLessThan(columns);
+      expect(watched.io.err()).toContain('\u001b[31m');
+      await tvs[0]?.send('GET', 'playlist');
+      clock.advance(5000);
+      await watched.until(/30 screens: 30 ok\./);
+      watched.io.signal('SIGINT');
+      expect(await watched.ended).toBe(130);
+      expect(watched.seen()).toMatch(/^30 screens: 30 ok\. Ctrl-C ends\.$/m);
+      expect(watched.seen()).not.toContain('SCREEN');
+    },
+  );
+
+  it('signage status --watch has no colour with NO_COLOR, and exits with 2 on a dumb terminal', async () => {
+    const plain = await sitDown(['status', '--watch'], { env: { ...env, NO_COLOR: '1' } });
+    await plain.until(/30 screens/);
+    plain.io.signal('SIGINT');
+    expect(await plain.ended).toBe(130);
+    expect(plain.io.err()).not.toContain('\u001b[31m');
+    const dumb = await sitDown(['status', '--watch'], { env: { ...env, TERM: 'dumb' } });
+    expect(await dumb.ended).toBe(2);
+  });
+});
