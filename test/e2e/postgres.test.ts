@@ -5,30 +5,14 @@ import { impression, item } from '../support/content.ts';
 import { inDatabase } from '../support/in-database.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { expectProblem } from '../support/problem.ts';
-import { adminToken, startService, type TestService } from '../support/service.ts';
+import { adminToken, managerAt, startService, type TestService } from '../support/service.ts';
 
 describe('two instances on one database', () => {
   let one: TestService<Clock>;
   let other: TestService<Clock>;
   beforeAll(async () => {
-    const options = { store: await freshDatabase(), clock: systemClock, trustProxy: ['127.0.0.1'] };
+    const options = { store: await freshDatabase(), clock: systemClock };
     [one, other] = await Promise.all([startService<Clock>(options), startService<Clock>(options)]);
-  });
-
-  it('begin the store once: one tenant, one platform token, which both take', async () => {
-    for (const service of [one, other]) {
-      expect((await service.manage('GET', '/v1/tenants')).body.items).toMatchObject([
-        { name: 'default' },
-      ]);
-      expect((await service.manage('GET', '/v1/tokens')).body.items).toMatchObject([
-        { name: 'bootstrap', role: 'platform' },
-      ]);
-    }
-    const { items } = (await one.manage('GET', '/v1/audit')).body;
-    expect(items.map(({ action }: { action: string }) => action)).toEqual([
-      'token.create',
-      'tenant.create',
-    ]);
   });
 
   it('pair a TV, play, report and revoke, whichever of them is asked', async () => {
@@ -82,69 +66,30 @@ describe('two instances on one database', () => {
     ).toBe(200);
   });
 
-  it('201 for one of 30 registrations that race for one code, at both', async () => {
-    const { code, screenId } = await one.code();
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, place) => (place % 2 ? one : other).register(code)),
-    );
-    const statuses = answers.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 201)).toHaveLength(1);
-    expect(statuses.filter((status) => status === 409)).toHaveLength(29);
-    const devices = (await one.manage('GET', `/v1/devices?screenId=${screenId}`)).body.items;
-    expect(devices.map(({ id }: { id: string }) => id)).toEqual([
-      answers.find(({ status }) => status === 201)?.body.deviceId,
-    ]);
-  });
-
-  it('404 for ten unknown codes from one address, whichever was asked, then 429 from both', async () => {
-    const headers = { 'x-forwarded-for': '203.0.113.7' };
-    const guess = (place: number) =>
-      (place % 2 ? one : other).register(`0000${1000 + place}`, { headers });
-    const answers = await Promise.all(Array.from({ length: 24 }, (_, place) => guess(place)));
-    expect(answers.filter(({ status }) => status === 404)).toHaveLength(10);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(14);
-    for (const place of [0, 1]) expectProblem(await guess(place), 429, 'too_many_attempts');
-    expectProblem(
-      await one.register('00001000', { headers: { 'x-forwarded-for': '203.0.113.8' } }),
-      404,
-      'pairing_code_not_found',
-    );
-  });
-
-  it('see who is online, whoever saw it', async () => {
-    const tv = await one.tv();
-    await tv.send('GET', 'config');
-    expect(
-      (await one.manage('GET', `/v1/devices?online=true&screenId=${tv.screenId}`)).body.items,
-    ).toMatchObject([{ id: tv.deviceId, online: true }]);
-    await expect
-      .poll(async () => (await other.manage('GET', `/v1/devices/${tv.deviceId}`)).body)
-      .toMatchObject({ online: true, lastSeenAt: expect.any(String), lastAddress: '127.0.0.1' });
-  });
-
-  it('keep everything over a restart of both', async () => {
+  it('keep everything over a restart of both, and make no backup', async () => {
     const screens = (await one.manage('GET', '/v1/screens')).body;
     for (const service of [one, other]) await service.restart();
     expect((await other.manage('GET', '/v1/screens')).body).toEqual(screens);
     expect((await one.send('GET', '/readyz')).status).toBe(200);
-  });
-
-  it('409 not_supported for a backup', async () => {
     expectProblem(await one.manage('POST', '/v1/backup'), 409, 'not_supported');
   });
 });
 
 describe('the first start on an empty database', () => {
-  it('makes one token, when several start at the same moment without one', async () => {
+  it('makes one tenant and one token, when several start at the same moment without one', async () => {
     const store = await freshDatabase();
     const started: Running[] = await Promise.all([1, 2, 3].map(() => serve({ port: 0, store })));
     const tokens = started.flatMap((running) => running.adminToken ?? []);
     expect(tokens).toHaveLength(1);
     for (const { url } of started) {
-      const answer = await fetch(`${url}/v1/tokens`, {
-        headers: { authorization: `Bearer ${tokens[0]}` },
-      });
-      expect(((await answer.json()) as { items: unknown[] }).items).toHaveLength(1);
+      const manager = managerAt(url, tokens[0]);
+      expect((await manager.get('/v1/tokens')).body.items).toHaveLength(1);
+      expect((await manager.get('/v1/tenants')).body.items).toMatchObject([{ name: 'default' }]);
+      const { items } = (await manager.get('/v1/audit')).body;
+      expect(items.map(({ action }: { action: string }) => action)).toEqual([
+        'token.create',
+        'tenant.create',
+      ]);
     }
     await Promise.all(started.map((running) => running.close()));
   });
