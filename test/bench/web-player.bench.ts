@@ -122,7 +122,7 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     const items = names.map((name) =>
       item({ creativeUrl: `${media.url}/${name}`, creativeType, duration }),
     );
-    const tv = await startTvOnScreen({ items });
+    const tv = await startTvOnScreen({ items, keepsProfile: true });
     await expect.poll(() => tv.page.locator('.layer.visible').count()).toBeGreaterThan(0);
     await tv.page.evaluate(watchGaps);
     const gaps = () => tv.page.evaluate<number[]>('window.gapsMs');

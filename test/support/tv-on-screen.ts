@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
-import { openTvBrowser, type TvBrowser, type TvBrowserOptions } from './chromium.ts';
+import { openTvBrowser, openTvPage, type TvBrowser, type TvBrowserOptions } from './chromium.ts';
 import { startService, type TestService } from './service.ts';
 
 export interface TvOnScreen {
@@ -23,6 +23,8 @@ export interface TvOnScreen {
 export interface TvOnScreenOptions extends TvBrowserOptions {
   items: object[];
   config?: object;
+  /** Whether to open a browser of its own, whose profile can be opened again. Default: false. */
+  keepsProfile?: boolean;
   /** Address of the service in the browser. Default: its own. */
   url?: (serviceUrl: string) => Promise<string> | string;
 }
@@ -48,6 +50,7 @@ export async function startTvOnScreen({
   items,
   config = {},
   url = (own) => own,
+  keepsProfile = false,
   ...options
 }: TvOnScreenOptions): Promise<TvOnScreen> {
   const service = await startService<Clock>({ clock: systemClock, demo: true });
@@ -58,7 +61,8 @@ export async function startTvOnScreen({
   };
   await service.manage('PUT', `/v1/screens/${screenId}/config`, config);
   if (items.length > 0) await publish(items);
-  const browser = await openTvBrowser(options);
+  const isAlone = keepsProfile || options.args !== undefined;
+  const browser = await (isAlone ? openTvBrowser : openTvPage)(options);
   const { page } = browser;
   await page.goto(`${await url(service.url)}/player#${code}`);
   // A reload before the code is saved would lose it.

@@ -66,6 +66,7 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     let comeBack = () => {};
     const tv = await startTvOnScreen({
       items: [of('red.png'), of('lime.png')],
+      keepsProfile: true,
       url: async (serviceUrl) => {
         const proxy = await databaseProxy(`${serviceUrl}/`);
         goAway = proxy.goAway;

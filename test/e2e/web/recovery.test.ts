@@ -1,7 +1,7 @@
 // Old browsers, reloads and second tabs of the web player, in a real Chromium.
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { chromiumPath, needsChromium, openTvBrowser } from '../../support/chromium.ts';
+import { chromiumPath, needsChromium, openTvPage } from '../../support/chromium.ts';
 import { item } from '../../support/content.ts';
 import { type MediaServer, png, startMediaServer } from '../../support/media-server.ts';
 import { startTvOnScreen, type TvOnScreen } from '../../support/tv-on-screen.ts';
@@ -58,12 +58,12 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
 
   it('says which browser it needs, and that it needs storage', async () => {
     const { service } = await startTvOnScreen({ items: [] });
-    const old = await openTvBrowser({ initScript: 'delete window.fetch;' });
+    const old = await openTvPage({ initScript: 'delete window.fetch;' });
     await old.page.goto(`${service.url}/player`);
     await expect.poll(() => old.page.locator('body').innerText()).toContain('needs Chromium 63');
     await old.close();
     const refuse = "get() { throw new Error('Storage is off.'); }";
-    const closed = await openTvBrowser({
+    const closed = await openTvPage({
       initScript: `Object.defineProperty(window, 'localStorage', { ${refuse} });`,
     });
     await closed.page.goto(`${service.url}/player`);
@@ -88,7 +88,7 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
 
   it('tries again when its script does not arrive', async () => {
     const { service } = await startTvOnScreen({ items: [] });
-    const tv = await openTvBrowser();
+    const tv = await openTvPage();
     await tv.page.clock.install();
     const script = /\/player\/app\..*\.js$/;
     await tv.page.route(script, (route) => route.abort());

@@ -113,14 +113,6 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     await tv.browser.close();
   });
 
-  it('clears the screen at once when the playlist is withdrawn', async () => {
-    const tv = await startTvOnScreen({ items: [of('red.png', 'image', 60)] });
-    await shows(tv, red);
-    await tv.service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
-    await shows(tv, '0,0,0');
-    await tv.browser.close();
-  });
-
   it('shows a page in place of the current item at once, and keeps it away from the device key', async () => {
     const tv = await startTvOnScreen({ items: [of('red.png', 'image', 60)] });
     const creativeUrl = `${tv.service.url}/media/menu-board.html`;

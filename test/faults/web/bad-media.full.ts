@@ -138,6 +138,7 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
       item({ creativeUrl: `${base}/good.png`, creativeType: 'image', duration: 1, campaignId });
     const last = good();
     const tv = await startTvOnScreen({
+      keepsProfile: true,
       items: [...badItems.flatMap((one) => [one, good()]), last],
       config: { heartbeatIntervalMinutes: 0.1 },
     });

@@ -23,6 +23,7 @@ export async function startProxiedTv(
   );
   let proxy: Awaited<ReturnType<typeof databaseProxy>> | undefined;
   const tv = await startTvOnScreen({
+    keepsProfile: true,
     items: isEmpty ? [] : items,
     ...browser,
     url: async (serviceUrl) => {
