@@ -35,60 +35,41 @@ export function faultyDisk(disk: FileSystem): FaultyDisk {
     self.calls.push(`${operation} ${path}`);
     return self.fault(operation, path);
   };
+  /** Returns the same function with `before`. Default of `place`: its first argument. */
+  const faulty =
+    <A extends unknown[], R>(
+      operation: Operation,
+      work: (...args: A) => Promise<R>,
+      place?: string,
+    ) =>
+    async (...args: A): Promise<R> => {
+      await before(operation, place ?? String(args[0]));
+      return work(...args);
+    };
   const wrapped = (path: string, file: OpenFile): OpenFile => ({
     async write(bytes, position) {
       const take = await before('write', path);
       return file.write(typeof take === 'number' ? bytes.subarray(0, take) : bytes, position);
     },
     read: (into, position) => file.read(into, position),
-    truncate: async (length) => {
-      await before('truncate', path);
-      await file.truncate(length);
-    },
-    datasync: async () => {
-      await before('datasync', path);
-      await file.datasync();
-    },
+    truncate: faulty('truncate', file.truncate.bind(file), path),
+    datasync: faulty('datasync', file.datasync.bind(file), path),
     size: () => file.size(),
-    close: async () => {
-      await before('close', path);
-      await file.close();
-    },
+    close: faulty('close', file.close.bind(file), path),
   });
   const self: FaultyDisk = {
     calls: [],
     fault: () => undefined,
     free: Number.POSITIVE_INFINITY,
-    create: async (path) => {
-      await before('create', path);
-      return wrapped(path, await disk.create(path));
-    },
-    open: async (path, how) => {
-      await before('open', path);
-      return wrapped(path, await disk.open(path, how));
-    },
-    readFile: async (path) => {
-      await before('readFile', path);
-      return disk.readFile(path);
-    },
-    rename: async (from, to) => {
-      await before('rename', from);
-      await disk.rename(from, to);
-    },
-    unlink: async (path) => {
-      await before('unlink', path);
-      await disk.unlink(path);
-    },
-    makeDirectory: async (path) => {
-      await before('makeDirectory', path);
-      await disk.makeDirectory(path);
-    },
+    create: faulty('create', async (path) => wrapped(path, await disk.create(path))),
+    open: faulty('open', async (path, how) => wrapped(path, await disk.open(path, how))),
+    readFile: faulty('readFile', disk.readFile.bind(disk)),
+    rename: faulty('rename', disk.rename.bind(disk)),
+    unlink: faulty('unlink', disk.unlink.bind(disk)),
+    makeDirectory: faulty('makeDirectory', disk.makeDirectory.bind(disk)),
     list: (path) => disk.list(path),
     sizeOf: (path) => disk.sizeOf(path),
-    syncDirectory: async (path) => {
-      await before('syncDirectory', path);
-      await disk.syncDirectory(path);
-    },
+    syncDirectory: faulty('syncDirectory', disk.syncDirectory.bind(disk)),
     freeBytes: async (path) => Math.min(self.free, await disk.freeBytes(path)),
   };
   return self;

@@ -9,103 +9,37 @@ export const obeyed =
   /[^\P{Cc}\r\n]|[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/u;
 
 export const hostileId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
-const labels = { [hostile]: hostile };
-const screen = {
-  id: hostileId,
-  tenantId: hostile,
-  venueId: hostile,
-  name: hostile,
-  labels,
-  state: hostile,
-  deviceId: hostile,
-  provisioningCode: { status: hostile, createdAt: hostile, expiresAt: hostile },
-  createdAt: hostile,
-  updatedAt: hostile,
-};
-const infoNames = [
-  'manufacturer',
-  'model',
-  'osVersion',
-  'appVersion',
-  'macAddress',
-  'ipAddress',
-  'deviceName',
-  'locationHint',
-];
-const device = {
-  id: hostile,
-  screenId: hostile,
-  state: hostile,
-  deviceInfo: Object.fromEntries(infoNames.map((name) => [name, hostile])),
-  createdAt: hostile,
-  lastSeenAt: hostile,
-  lastAddress: hostile,
-  lastPlaylistAt: hostile,
+
+const texts = (...names: string[]) => Object.fromEntries(names.map((name) => [name, hostile]));
+const places = ['id', 'tenantId', 'venueId', 'screenId', 'deviceId', 'tokenId', 'requestId'];
+const times = ['createdAt', 'updatedAt', 'expiresAt', 'usedAt', 'lastUsedAt', 'suspendedAt', 'at'];
+const calls = ['lastSeenAt', 'lastAddress', 'lastPlaylistAt', 'lastConfigAt', 'lastEventAt'];
+const others = ['name', 'tenantName', 'state', 'status', 'code', 'token', 'role', 'action'];
+const infos = ['manufacturer', 'model', 'osVersion', 'appVersion', 'macAddress', 'ipAddress'];
+
+/** Has the members of the records of all kinds. */
+const record = {
+  ...texts(...places, ...times, ...calls, ...others, 'address', 'timezone', 'suspendReason'),
+  labels: { [hostile]: hostile },
+  deviceInfo: texts(...infos, 'deviceName', 'locationHint'),
+  provisioningCode: texts('status', 'createdAt', 'expiresAt'),
   lastPlaylistVersion: 1,
   lastPlaylistStatus: 200,
-  lastConfigAt: hostile,
-  lastEventAt: hostile,
   online: true,
-  suspendedAt: hostile,
-  suspendReason: hostile,
-};
-const code = {
-  code: hostile,
-  screenId: hostile,
-  status: hostile,
-  createdAt: hostile,
-  expiresAt: hostile,
   expiresInSeconds: 1,
-  usedAt: hostile,
-  deviceId: hostile,
-};
-export const hostileTenant = { id: hostile, name: hostile, createdAt: hostile, updatedAt: hostile };
-const token = {
-  id: hostile,
-  tenantId: hostile,
-  name: hostile,
-  role: hostile,
-  createdAt: hostile,
-  lastUsedAt: hostile,
-  token: hostile,
-};
-const venue = { ...hostileTenant, tenantId: hostile, address: hostile, timezone: hostile, labels };
-const entry = {
-  id: hostile,
-  at: hostile,
-  actor: { kind: hostile, id: hostile, name: hostile },
-  action: hostile,
-  subject: { kind: hostile, id: hostile },
-  address: hostile,
-  requestId: hostile,
+  actor: texts('kind', 'id', 'name'),
+  subject: texts('kind', 'id'),
   details: { [hostile]: hostile },
 };
-const me = {
-  tokenId: hostile,
-  name: hostile,
-  role: hostile,
-  tenantId: hostile,
-  tenantName: hostile,
-};
-
-/** Records by path prefix. The first match counts. The path of a list returns a page. */
-const records: [string, unknown][] = [
-  ['/v1/devices/provisioning-codes', code],
-  ['/v1/devices', device],
-  ['/v1/screens', screen],
-  ['/v1/venues', venue],
-  ['/v1/tenants', hostileTenant],
-  ['/v1/tokens', token],
-  ['/v1/audit', entry],
-  ['/v1/me', me],
-];
+export const hostileTenant = record;
+const screen = { ...record, id: hostileId };
 
 function answerTo(method: string, url: string): unknown {
   const path = url.split('?', 1)[0] ?? '';
-  if (path.endsWith('/revoke')) return { device, screen };
-  const [start, record] = records.find(([prefix]) => path.startsWith(prefix)) ?? ['', {}];
-  const isList = method === 'GET' && path === start && start !== '/v1/me';
-  return isList ? { items: [record], nextCursor: null } : record;
+  if (path.endsWith('/revoke')) return { device: record, screen };
+  const answer = path.startsWith('/v1/screens') ? screen : record;
+  const isList = method === 'GET' && /^\/v1\/(?!me$)\w+$/.test(path);
+  return isList ? { items: [answer], nextCursor: null } : answer;
 }
 
 /** Starts the service. While `refusal` is set, it answers every change with it. */

@@ -1,4 +1,6 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 
 export interface LateRequest {
   method: string;
@@ -44,23 +46,17 @@ export function lateRequest(
     ...headers,
   };
   const sent = request({ agent: false, hostname, port, method, path, headers: own });
-  const answer = new Promise<LateAnswer>((resolve, reject) => {
-    sent.on('error', reject);
-    sent.on('response', (incoming) => {
-      const chunks: Buffer[] = [];
-      incoming.on('error', reject);
-      incoming.on('data', (chunk: Buffer) => void chunks.push(chunk));
-      incoming.on('end', () => {
-        const received = Buffer.concat(chunks).toString();
-        sent.destroy();
-        resolve({
-          status: incoming.statusCode ?? 0,
-          text: received,
-          body: received === '' ? undefined : JSON.parse(received),
-        });
-      });
-    });
-  });
+  const receive = async (): Promise<LateAnswer> => {
+    const [incoming] = (await once(sent, 'response')) as [IncomingMessage];
+    const received = await textOf(incoming);
+    sent.destroy();
+    return {
+      status: incoming.statusCode ?? 0,
+      text: received,
+      body: received === '' ? undefined : JSON.parse(received),
+    };
+  };
+  const answer = receive();
   // Awaited in `finish`.
   answer.catch(() => {});
   const begun = new Promise<void>(

@@ -3,9 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createServer, request } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEachFile } from './clean-up.ts';
 import { freePort } from './free-port.ts';
@@ -130,13 +131,13 @@ export const startStandIn: StartProxy = async (
       clearTimeout(tooLate);
       if (!ignoresClientAbort) upstream.destroy();
     });
-    let text = '';
+    let received = '';
     upstream.setEncoding('latin1').on('data', (data) => {
-      text += data;
+      received += data;
     });
     upstream.on('error', () => {});
     upstream.on('end', () => {
-      const [head = '', body = ''] = text.split('\r\n\r\n');
+      const [head = '', body = ''] = received.split('\r\n\r\n');
       outgoing.writeHead(Number(head.split(' ')[1]), { 'content-type': 'application/json' });
       outgoing.end(body);
     });
@@ -150,20 +151,9 @@ export const startStandIn: StartProxy = async (
 };
 
 /** Sends a GET on a connection that stays open for others. Resolves with status and body. */
-export function get(
-  url: string,
-  key: string,
-  signal?: AbortSignal,
-): Promise<{ status: number; body: string }> {
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${key}` };
-    const sent = request(url, { headers, ...(signal && { signal }) }, (response) => {
-      let body = '';
-      response.setEncoding('utf8').on('data', (data) => {
-        body += data;
-      });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
-    });
-    sent.on('error', reject).end();
-  });
+export async function get(url: string, key: string, signal?: AbortSignal) {
+  const headers = { authorization: `Bearer ${key}` };
+  const sent = request(url, { headers, ...(signal && { signal }) }).end();
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  return { status: answer.statusCode ?? 0, body: await text(answer) };
 }

@@ -1,4 +1,6 @@
-import { Agent, request } from 'node:http';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 
 /** A request whose headers are sent unchanged, as alternating names and values. */
 export interface WireRequest {
@@ -18,30 +20,20 @@ export interface WireAnswer {
 const agent = new Agent({ keepAlive: true });
 
 /** Sends a request over a keep-alive connection, without the checks of `fetch`. */
-export function wireRequest(
+export async function wireRequest(
   url: string,
   { method, path, headers, body }: WireRequest,
 ): Promise<WireAnswer> {
   const { hostname, port } = new URL(url);
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      { agent, hostname, port, method, path, headers: headers as string[], setHost: false },
-      (answer) => {
-        const chunks: Buffer[] = [];
-        answer.on('data', (chunk) => chunks.push(chunk));
-        answer.on('end', () => {
-          const pairs = answer.rawHeaders.flatMap((name, at): [string, string][] =>
-            at % 2 === 0 ? [[name.toLowerCase(), answer.rawHeaders[at + 1] as string]] : [],
-          );
-          resolve({
-            status: answer.statusCode,
-            headers: pairs.sort(([a], [b]) => (a < b ? -1 : 1)),
-            text: Buffer.concat(chunks).toString(),
-          });
-        });
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body);
-  });
+  const options = { agent, hostname, port, method, path, setHost: false };
+  const sent = request({ ...options, headers: headers as string[] }).end(body);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  const pairs = answer.rawHeaders.flatMap((name, at): [string, string][] =>
+    at % 2 === 0 ? [[name.toLowerCase(), answer.rawHeaders[at + 1] as string]] : [],
+  );
+  return {
+    status: answer.statusCode,
+    headers: pairs.sort(([a], [b]) => (a < b ? -1 : 1)),
+    text: await text(answer),
+  };
 }
