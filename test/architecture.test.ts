@@ -119,6 +119,18 @@ const bans: { what: string[]; except: string[] }[] = [
   },
 ];
 
+/** How a file mentions these names. Comments and the words of strings do not count. */
+const mentionOf: Record<string, RegExp> = {
+  console: /(?<![\w.])console\b(?! ?:)/,
+  'process.env':
+    /\bprocess(?:\.|\['?)env\b|\benv\b[^{}]*\} (?:= process\b|from '(?:node:)?process')/,
+  'process.argv':
+    /\bprocess(?:\.|\['?)argv\b|\bargv\b[^{}]*\} (?:= process\b|from '(?:node:)?process')/,
+  NODE_ENV: /NODE_ENV/,
+  VITEST: /VITEST/,
+  SystemDependencies: /SystemDependencies/,
+};
+
 type Import = { specifier: string; loaded: 'statically' | 'dynamically' | 'never' };
 type Source = { path: string; lines: number; imports: Import[]; mentions: Set<string> };
 
@@ -127,29 +139,15 @@ type Source = { path: string; lines: number; imports: Import[]; mentions: Set<st
  * literal beginning if it has one.
  */
 function read(path: string, text: string): Source {
-  const { program, errors } = parseSync(path, text);
+  const { program, errors, comments } = parseSync(path, text);
   if (errors[0]) throw new Error(`${path}: ${errors[0].message}`);
   const imports: Import[] = [];
-  const mentions = new Set<string>();
-  const consoles = new Set<number>();
-  const mereNames = new Set<number>();
   const fromModule = (source: { value: string } | null, kind: string) => {
     if (source)
       imports.push({ specifier: source.value, loaded: kind === 'type' ? 'never' : 'statically' });
   };
-  const ofProcess = (name: string) =>
-    (name === 'env' || name === 'argv') && mentions.add(`process.${name}`);
-  const inText = (value: unknown) => {
-    for (const word of ['NODE_ENV', 'VITEST', 'SystemDependencies'])
-      if (typeof value === 'string' && value.includes(word)) mentions.add(word);
-  };
   new Visitor({
-    ImportDeclaration(node) {
-      fromModule(node.source, node.importKind ?? 'value');
-      if (!/^(node:)?process$/.test(node.source.value)) return;
-      for (const one of node.specifiers)
-        if (one.type === 'ImportSpecifier' && 'name' in one.imported) ofProcess(one.imported.name);
-    },
+    ImportDeclaration: (node) => fromModule(node.source, node.importKind ?? 'value'),
     ExportAllDeclaration: (node) => fromModule(node.source, node.exportKind ?? 'value'),
     ExportNamedDeclaration: (node) => fromModule(node.source, node.exportKind ?? 'value'),
     TSImportType: (node) => fromModule(node.source, 'type'),
@@ -163,28 +161,12 @@ function read(path: string, text: string): Source {
           : (plain ?? `import(${start}…)`);
       imports.push({ specifier, loaded: 'dynamically' });
     },
-    MemberExpression(node) {
-      if (!node.computed) mereNames.add(node.property.start);
-      const owner = node.object.type === 'MemberExpression' ? node.object.property : node.object;
-      if (!('name' in owner) || owner.name !== 'process') return;
-      if (node.property.type === 'Identifier') ofProcess(node.property.name);
-      if (node.property.type === 'Literal') ofProcess(String(node.property.value));
-    },
-    VariableDeclarator({ id, init }) {
-      if (id.type !== 'ObjectPattern' || init?.type !== 'Identifier' || init.name !== 'process')
-        return;
-      for (const one of id.properties)
-        if (one.type === 'Property' && one.key.type === 'Identifier') ofProcess(one.key.name);
-    },
-    Property: (node) => void (node.computed || node.shorthand || mereNames.add(node.key.start)),
-    Identifier(node) {
-      if (node.name === 'console') consoles.add(node.start);
-      inText(node.name);
-    },
-    Literal: (node) => inText(node.value),
-    TemplateElement: (node) => inText(node.value.cooked),
   }).visit(program);
-  if ([...consoles].some((at) => !mereNames.has(at))) mentions.add('console');
+  const code = comments.reduceRight(
+    (rest, { start, end }) => rest.slice(0, start) + rest.slice(end),
+    text,
+  );
+  const mentions = new Set(Object.keys(mentionOf).filter((name) => mentionOf[name]?.test(code)));
   return { path, lines: text.replace(/\n$/, '').split('\n').length, imports, mentions };
 }
 
