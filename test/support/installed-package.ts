@@ -34,9 +34,6 @@ export async function installPackage(): Promise<InstalledPackage> {
   return { folder, tarball, packed: pack!.files.map((file) => file.path) };
 }
 
-/** The module resolutions that users have. */
-export const resolutions = ['nodenext', 'bundler'] as const;
-
 /**
  * Compiles files of a project, and checks all declarations that they need. Returns the errors of
  * the compiler: an empty text if there are none.
@@ -44,19 +41,17 @@ export const resolutions = ['nodenext', 'bundler'] as const;
 export async function compile(
   folder: string,
   files: readonly string[],
-  resolution: (typeof resolutions)[number],
   options: object = {},
 ): Promise<string> {
   const config = {
     compilerOptions: {
-      module: resolution === 'bundler' ? 'esnext' : resolution,
-      moduleResolution: resolution,
+      module: 'nodenext',
       target: 'es2023',
       lib: ['es2023', 'esnext.disposable'],
       strict: true,
       exactOptionalPropertyTypes: true,
       skipLibCheck: false,
-      outDir: `out-${resolution}`,
+      outDir: 'out',
       ...options,
     },
     files,
