@@ -5,7 +5,7 @@ import { startService } from '../faults/kills/killed-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const adminToken = `mak_${'KilledCreations'.repeat(2)}`;
-const kills = 8;
+const kills = 4;
 let stop: () => Promise<unknown> = async () => {};
 afterAll(() => stop());
 
@@ -31,7 +31,7 @@ it('a creation that a kill interrupts is done once, and its repeat gets the secr
       clientOf().call('createCode', { body: { screenId: screen.id }, idempotencyKey });
     const first = create().catch(() => void interrupted++);
     // From before the request arrives to after the answer.
-    await new Promise((resolve) => setTimeout(resolve, round * 2));
+    await new Promise((resolve) => setTimeout(resolve, round * 4));
     await service.kill();
     const answered = await first;
     service = await startService(folder, adminToken);
