@@ -1,26 +1,31 @@
-import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
-import { checkout, endProcesses, startProcess } from './signage-process.ts';
+import { expect, it, vi } from 'vitest';
+import type { TestModule } from 'vitest/node';
+import { ChromiumReporter, chromiumReason } from '../config/chromium-reporter.ts';
 
-afterEach(endProcesses);
+/** A test file with one suite of this name. */
+const moduleOf = (relativeModuleId: string, suite: string) =>
+  ({ relativeModuleId, children: { allSuites: () => [{ name: suite }] } }) as unknown as TestModule;
 
-/** Runs test files without a Chromium. */
-async function runWithout(...files: readonly string[]): Promise<string> {
-  const vitest = join(checkout, 'node_modules/vitest/vitest.mjs');
-  const argv = [vitest, 'run', '--config', 'test/config/vitest.config.ts', ...files];
-  const run = startProcess(argv, { env: { CHROMIUM: '', NO_COLOR: '1' } });
-  expect(await run.ended, run.err()).toBe(0);
-  return run.out();
+/** Returns what the reporter writes at the end of a run. */
+function reportOn(...modules: TestModule[]): string {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  try {
+    new ChromiumReporter().onTestRunEnd(modules);
+    return write.mock.calls.map(([text]) => String(text)).join('');
+  } finally {
+    write.mockRestore();
+  }
 }
 
-it('a run without Chromium names the files of the web player that did not run', async () => {
-  const web = 'test/e2e/web/offline.test.ts';
-  const said = await runWithout(web, 'test/domain/csv.test.ts');
-  expect(said.trimEnd().split('\n').at(-1)).toBe(
-    `No Chromium found: the tests of the web player did not run (${web}). Set CHROMIUM=/path/to/chromium.`,
+const other = moduleOf('test/domain/csv.test.ts', 'csv');
+
+it('a run without Chromium names the files of the web player that did not run', () => {
+  const web = moduleOf('test/e2e/web/offline.test.ts', `the web player (${chromiumReason})`);
+  expect(reportOn(web, other)).toBe(
+    '\nNo Chromium found: the tests of the web player did not run (test/e2e/web/offline.test.ts). Set CHROMIUM=/path/to/chromium.\n',
   );
 });
 
-it('a run without files of the web player says nothing about Chromium', async () => {
-  expect(await runWithout('test/domain/csv.test.ts')).not.toContain('Chromium');
+it('a run without files of the web player says nothing about Chromium', () => {
+  expect(reportOn(other)).toBe('');
 });
