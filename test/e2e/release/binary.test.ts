@@ -23,7 +23,7 @@ describe.skipIf(needsNewerNode)(
       buildBinary(binary);
     }, 180_000);
 
-    testStandalone(() => binary);
+    testStandalone(() => binary, true);
 
     it('has the licences of its packages beside it', () => {
       const licences = readFileSync(`${binary}.licenses.txt`, 'utf8');
