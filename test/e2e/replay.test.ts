@@ -1,15 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readRecording } from '../../../src/cli/record/recording.ts';
-import { type Clock, hourMs, systemClock } from '../../../src/domain/clock.ts';
-import { impression, item } from '../../support/content.ts';
-import { quickFleet } from '../../support/quick-fleet.ts';
-import { type Recorded, recordWhile } from '../../support/record-while.ts';
-import { adminToken, sendTo, startService, type TestService } from '../../support/service.ts';
-import { json, stubService } from '../../support/stub-service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { runCli } from '../run-cli.ts';
+import { readRecording } from '../../src/cli/record/recording.ts';
+import { type Clock, hourMs, systemClock } from '../../src/domain/clock.ts';
+import { runCli } from '../cli/run-cli.ts';
+import { impression, item } from '../support/content.ts';
+import { quickFleet } from '../support/quick-fleet.ts';
+import { type Recorded, recordWhile } from '../support/record-while.ts';
+import { adminToken, sendTo, startService, type TestService } from '../support/service.ts';
+import { json, stubService } from '../support/stub-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 type Service = TestService<Clock>;
 

@@ -1,10 +1,10 @@
 // What each TV sends follows only from the seed and the responses, never from how long those took.
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Requester } from '../../src/client/requester.ts';
-import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
-import { type Clock, hourMs, systemClock } from '../../src/domain/clock.ts';
-import { quickFleet } from '../support/quick-fleet.ts';
-import { startService, type TestService, adminToken as token } from '../support/service.ts';
+import type { Requester } from '../../../src/client/requester.ts';
+import { makeUndiciRequester } from '../../../src/client/undici-requester.ts';
+import { type Clock, hourMs, systemClock } from '../../../src/domain/clock.ts';
+import { quickFleet } from '../../support/quick-fleet.ts';
+import { startService, type TestService, adminToken as token } from '../../support/service.ts';
 
 let service: TestService<Clock>;
 beforeAll(async () => {

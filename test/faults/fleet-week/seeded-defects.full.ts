@@ -1,13 +1,13 @@
 // Tests the comparison at the end of a run against services with one seeded defect each.
 import { describe, expect, it } from 'vitest';
-import { hourMs } from '../../src/domain/clock.ts';
-import { batchSums } from '../../src/domain/events/batch-counts.ts';
-import type { TelemetryEvent } from '../../src/domain/events/event.ts';
-import type { EventBatch } from '../../src/store/queries.ts';
-import type { Store } from '../../src/store/store.ts';
-import { quickFleet } from '../support/quick-fleet.ts';
-import { type DefectName, serveWithDefect } from '../support/seeded-defects.ts';
-import { adminToken as token } from '../support/service.ts';
+import { hourMs } from '../../../src/domain/clock.ts';
+import { batchSums } from '../../../src/domain/events/batch-counts.ts';
+import type { TelemetryEvent } from '../../../src/domain/events/event.ts';
+import type { EventBatch } from '../../../src/store/queries.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { quickFleet } from '../../support/quick-fleet.ts';
+import { type DefectName, serveWithDefect } from '../../support/seeded-defects.ts';
+import { adminToken as token } from '../../support/service.ts';
 
 const faults = [
   'lost-answer:10%',
