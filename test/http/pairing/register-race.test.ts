@@ -32,35 +32,6 @@ async function rows(store: Store, { screenId, tenantId }: { screenId: string; te
 }
 
 describe('POST /devices/register, simultaneously', () => {
-  it('201 for exactly one of many with the same code, 409 for the others', async () => {
-    const service = await startService({ store: await temporaryFolder() });
-    const { code, screenId } = await service.code();
-    const answers = await Promise.all(
-      Array.from({ length: requestCount }, (_, n) =>
-        service.register(code, { deviceInfo: { model: `TV ${n}` } }),
-      ),
-    );
-    const won = answers.filter(({ status }) => status === 201);
-    expect(won).toHaveLength(1);
-    expect(answers.filter(({ body }) => body.code === 'pairing_code_used')).toHaveLength(
-      requestCount - 1,
-    );
-    const devices = (await service.manage('GET', '/v1/devices')).body.items;
-    expect(devices).toHaveLength(1);
-    expect(devices[0].id).toBe(won[0]?.body.deviceId);
-    expect((await service.manage('GET', `/v1/screens/${screenId}`)).body).toMatchObject({
-      state: 'active',
-      deviceId: devices[0].id,
-    });
-    expect(
-      (await service.send('GET', `/devices/${screenId}/config`, { key: won[0]?.body.apiKey }))
-        .status,
-    ).toBe(200);
-    expect(
-      (await service.manage('GET', '/v1/audit?action=device.register')).body.items,
-    ).toHaveLength(1);
-  });
-
   it('201 for exactly one of many with five codes of the same screen', async () => {
     const service = await startService();
     const { id } = await service.screen();

@@ -102,23 +102,4 @@ describe('the order of checks', () => {
     expectProblem(await register({}, badKey), 'invalid_request');
     expectProblem(await register({}), 'pairing_code_used');
   });
-
-  it.each<[ServiceErrorCode, string, string, (of: BoundTv) => unknown]>([
-    ['invalid_request', 'PATCH', '/v1/screens/:id', () => ({ nme: 1 })],
-    ['invalid_request', 'DELETE', '/v1/screens/:id?force=perhaps', () => undefined],
-    ['screen_active', 'DELETE', '/v1/screens/:id', () => undefined],
-    ['invalid_request', 'POST', '/v1/devices/provisioning-codes', () => ({ screenId: 'x' })],
-    ['screen_not_found', 'POST', '/v1/devices/provisioning-codes', () => ({ screenId: unknownId })],
-    [
-      'screen_already_bound',
-      'POST',
-      '/v1/devices/provisioning-codes',
-      ({ screenId }) => ({ screenId }),
-    ],
-  ])(
-    '%s for %s %s: query and body are checked before the state',
-    async (code, method, path, of) => {
-      expectProblem(await service.manage(method, path.replace(':id', tv.screenId), of(tv)), code);
-    },
-  );
 });
