@@ -184,16 +184,6 @@ describe('GET /metrics', () => {
     expect(makeMetrics('1.2.3').contentType).toMatch(/^text\/plain; version=0\.0\.4/);
   });
 
-  it('separates two services in one process', async () => {
-    const one = makeMetrics('1.0.0');
-    const other = makeMetrics('1.0.0');
-    one.observe('listVenues', 200, 0.001);
-    expect(await samples(other.render(), 'signage_http_requests_total')).toEqual({});
-    expect(await samples(one.render(), 'signage_http_requests_total')).toEqual({
-      '{operation="listVenues",status="200"}': 1,
-    });
-  });
-
   it('has only operations, statuses, outcomes, kinds, scopes and versions as labels', async () => {
     const metrics = makeMetrics('1.0.0');
     metrics.observe('registerDevice', 404, 0.001);

@@ -156,11 +156,11 @@ it('304 for the OpenAPI document that has not changed', async () => {
   expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag]);
 });
 
-it('loses nothing of two operators who change one record 100 times at once', async () => {
+it('loses nothing of two operators who change one record 30 times at once', async () => {
   const { id } = await newScreen();
   const path = `/v1/screens/${id}`;
   const operator = async (name: string) => {
-    for (let n = 0; n < 50; ) {
+    for (let n = 0; n < 15; ) {
       const { body, headers } = await admin.get(path);
       const plusOne = (label: string) => String(Number(body.labels[label] ?? 0) + 1);
       const labels = { ...body.labels, [name]: plusOne(name), sum: plusOne('sum') };
@@ -171,7 +171,7 @@ it('loses nothing of two operators who change one record 100 times at once', asy
     }
   };
   await Promise.all([operator('one'), operator('other')]);
-  expect((await admin.get(path)).body.labels).toEqual({ one: '50', other: '50', sum: '100' });
+  expect((await admin.get(path)).body.labels).toEqual({ one: '15', other: '15', sum: '30' });
 });
 
 it('gives a playlist another ETag than a lost one with the same version, after a restore', async () => {

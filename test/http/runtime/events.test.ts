@@ -138,11 +138,6 @@ describe('POST /devices/:id/events', () => {
       );
     });
 
-    it('202 for 100 events of 8 KiB, with white space around them', async () => {
-      const all = Array.from({ length: 100 }, () => padded(kib8));
-      await expectAccepted(`[\n  ${all.join(' ,\r\n\t')}\n]`, 100);
-    });
-
     it('202 for a body of 1 MiB, 413 with one byte more, with and without a Content-Length', async () => {
       const body = JSON.stringify([heartbeat()]).padEnd(mib, ' ');
       const chunked = (text: string) =>
@@ -179,27 +174,7 @@ describe('POST /devices/:id/events', () => {
       });
     });
 
-    it('400 idempotency_key_reused for other bytes with the same meaning; the first can be repeated', async () => {
-      await expectAccepted([heartbeat()], 1, keyed('reused'));
-      expectProblem(
-        await post(`${JSON.stringify([heartbeat()])} `, keyed('reused')),
-        400,
-        'idempotency_key_reused',
-      );
-      await expectAccepted([heartbeat()], 1, keyed('reused'));
-      expect(await stored()).toEqual([heartbeat()]);
-    });
-
-    it.each(['x', 'with a space', '~'.repeat(255)])('202 for the key "%s"', async (key) =>
-      expectAccepted([heartbeat()], 1, keyed(key)),
-    );
-
-    it.each([
-      ['nothing', ''],
-      ['256 characters', 'x'.repeat(256)],
-      ['a letter beyond ASCII', 'é'],
-      ['a tab', 'a\tb'],
-    ])('400 header.idempotency-key for %s', async (_, key) =>
+    it.each(['', 'é', 'a\tb'])('400 header.idempotency-key for %j', async (key) =>
       expectRefused([heartbeat()], ['header.idempotency-key'], keyed(key)),
     );
   });
