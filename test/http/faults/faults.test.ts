@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { silentLog } from '../../../src/domain/log.ts';
 import { type Running, serve } from '../../../src/serve.ts';
 import { errorKinds, type ServiceErrorCode } from '../../../src/wire/errors.ts';
 import { impression } from '../../support/content.ts';
@@ -394,17 +393,5 @@ describe('a fault rule', () => {
     expect(error).toMatchObject({ code: 'invalid_option' });
     expect(error.message).toContain(said);
     expect(error.message).toContain(`"${rule}"`);
-  });
-
-  it('is logged at start', async () => {
-    const logged: unknown[] = [];
-    const warn = (fields: object, message: string) => void logged.push([fields, message]);
-    const log = { ...silentLog, warn };
-    const faults = ['*=drop:1%', 'GET /healthz=delay 1s-2s'];
-    const running = await serve({ port: 0, store: 'memory:', faults, log });
-    expect(logged).toEqual(
-      faults.map((rule) => [{ rule }, expect.stringContaining('misbehaves on purpose')]),
-    );
-    await running.close();
   });
 });

@@ -20,89 +20,90 @@ async function samples(text: Promise<string>, name: string): Promise<Record<stri
   );
 }
 
+type Metrics = ReturnType<typeof makeMetrics>;
+type Samples = Record<string, Record<string, number>>;
+
+const duration = 'signage_http_request_duration_seconds';
+const writeTime = 'signage_store_write_seconds';
+
 describe('GET /metrics', () => {
-  it('counts requests by operation and status', async () => {
+  it.each<[string, (metrics: Metrics) => void, Samples]>([
+    [
+      'counts requests by operation and status',
+      (metrics) => {
+        metrics.observe('getPlaylist', 200, 0.001);
+        metrics.observe('getPlaylist', 200, 0.002);
+        metrics.observe('getPlaylist', 304, 0.0004);
+      },
+      {
+        signage_http_requests_total: {
+          '{operation="getPlaylist",status="200"}': 2,
+          '{operation="getPlaylist",status="304"}': 1,
+        },
+      },
+    ],
+    [
+      'counts long polls and answers of the listener without a duration',
+      (metrics) => {
+        metrics.observeHeld('listEvents', 200);
+        metrics.observeHeld('listEvents', 401);
+        metrics.answeredEarly(431);
+      },
+      {
+        signage_http_requests_total: {
+          '{operation="listEvents",status="200"}': 1,
+          '{operation="listEvents",status="401"}': 1,
+          '{operation="none",status="431"}': 1,
+        },
+        signage_http_held_requests_total: { '{operation="listEvents"}': 2 },
+        [`${duration}_count`]: {},
+      },
+    ],
+    [
+      'counts events, registrations and lock-outs',
+      (metrics) => {
+        metrics.eventsReceived(100);
+        metrics.eventsReceived(3);
+        for (const outcome of ['bound', 'refused', 'refused'] as const)
+          metrics.registration(outcome);
+        for (const scope of ['source', 'source', 'service'] as const)
+          metrics.registerLockout(scope);
+      },
+      {
+        signage_events_received_total: { '': 103 },
+        signage_registrations_total: { '{outcome="bound"}': 1, '{outcome="refused"}': 2 },
+        signage_register_lockouts_total: { '{scope="source"}': 2, '{scope="service"}': 1 },
+      },
+    ],
+    [
+      'starts its counters at 0, so that the first increase is visible',
+      () => {},
+      {
+        signage_events_received_total: { '': 0 },
+        signage_register_lockouts_total: { '{scope="source"}': 0, '{scope="service"}': 0 },
+      },
+    ],
+  ])('%s', async (_, record, expected) => {
     const metrics = makeMetrics('1.0.0');
-    metrics.observe('getPlaylist', 200, 0.001);
-    metrics.observe('getPlaylist', 200, 0.002);
-    metrics.observe('getPlaylist', 304, 0.0004);
-    metrics.observe('postEvents', 202, 0.004);
-    expect(await samples(metrics.render(), 'signage_http_requests_total')).toEqual({
-      '{operation="getPlaylist",status="200"}': 2,
-      '{operation="getPlaylist",status="304"}': 1,
-      '{operation="postEvents",status="202"}': 1,
-    });
+    record(metrics);
+    for (const [name, values] of Object.entries(expected))
+      expect(await samples(metrics.render(), name)).toEqual(values);
   });
 
-  it('counts long polls and answers of the listener without a duration', async () => {
-    const metrics = makeMetrics('1.0.0');
-    metrics.observeHeld('listEvents', 200);
-    metrics.observeHeld('listEvents', 401);
-    metrics.answeredEarly(431);
-    expect(await samples(metrics.render(), 'signage_http_requests_total')).toEqual({
-      '{operation="listEvents",status="200"}': 1,
-      '{operation="listEvents",status="401"}': 1,
-      '{operation="none",status="431"}': 1,
-    });
-    expect(await samples(metrics.render(), 'signage_http_held_requests_total')).toEqual({
-      '{operation="listEvents"}': 2,
-    });
-    expect(await samples(metrics.render(), 'signage_http_request_duration_seconds_count')).toEqual(
-      {},
-    );
-  });
-
-  it('has the duration of requests', async () => {
+  it('has the duration of requests, and of writes of the store by kind', async () => {
     const metrics = makeMetrics('1.0.0');
     for (const seconds of [0.0004, 0.003, 40]) metrics.observe('getPlaylist', 200, seconds);
-    const name = 'signage_http_request_duration_seconds';
-    expect(await samples(metrics.render(), `${name}_count`)).toEqual({
-      '{operation="getPlaylist"}': 3,
-    });
-    expect(
-      (await samples(metrics.render(), `${name}_sum`))['{operation="getPlaylist"}'],
-    ).toBeCloseTo(40.0034);
-    const buckets = await samples(metrics.render(), `${name}_bucket`);
-    expect(buckets).toMatchObject({
+    metrics.storeWrite('change', 3);
+    for (const ms of [0.3, 60_000]) metrics.storeWrite('events', ms);
+    const sums = await samples(metrics.render(), `${duration}_sum`);
+    expect(sums['{operation="getPlaylist"}']).toBeCloseTo(40.0034);
+    expect(await samples(metrics.render(), `${duration}_bucket`)).toMatchObject({
       '{le="0.0005",operation="getPlaylist"}': 1,
       '{le="0.005",operation="getPlaylist"}': 2,
       '{le="30",operation="getPlaylist"}': 2,
       '{le="+Inf",operation="getPlaylist"}': 3,
     });
-  });
-
-  it('counts events, registrations and lock-outs', async () => {
-    const metrics = makeMetrics('1.0.0');
-    metrics.eventsReceived(100);
-    metrics.eventsReceived(3);
-    metrics.registration('bound');
-    metrics.registration('refused');
-    metrics.registration('refused');
-    metrics.registerLockout('source');
-    metrics.registerLockout('source');
-    metrics.registerLockout('service');
-    expect(await samples(metrics.render(), 'signage_events_received_total')).toEqual({ '': 103 });
-    expect(await samples(metrics.render(), 'signage_registrations_total')).toEqual({
-      '{outcome="bound"}': 1,
-      '{outcome="refused"}': 2,
-    });
-    expect(await samples(metrics.render(), 'signage_register_lockouts_total')).toEqual({
-      '{scope="source"}': 2,
-      '{scope="service"}': 1,
-    });
-  });
-
-  it('has the time of writes of the store, by kind', async () => {
-    const metrics = makeMetrics('1.0.0');
-    metrics.storeWrite('change', 3);
-    metrics.storeWrite('events', 0.3);
-    metrics.storeWrite('events', 60_000);
-    const name = 'signage_store_write_seconds';
-    expect(await samples(metrics.render(), `${name}_count`)).toEqual({
-      '{kind="change"}': 1,
-      '{kind="events"}': 2,
-    });
-    expect(await samples(metrics.render(), `${name}_bucket`)).toMatchObject({
+    expect(await samples(metrics.render(), `${writeTime}_bucket`)).toMatchObject({
       '{le="0.0025",kind="change"}': 0,
       '{le="0.005",kind="change"}': 1,
       '{le="30",kind="events"}': 1,
@@ -165,15 +166,6 @@ describe('GET /metrics', () => {
       await rendering;
     }
     expect(calls).toBe(1);
-  });
-
-  it('starts its counters at 0, so that the first increase is visible', async () => {
-    const metrics = makeMetrics('1.0.0');
-    expect(await samples(metrics.render(), 'signage_events_received_total')).toEqual({ '': 0 });
-    expect(await samples(metrics.render(), 'signage_register_lockouts_total')).toEqual({
-      '{scope="source"}': 0,
-      '{scope="service"}': 0,
-    });
   });
 
   it('has build information and process metrics', async () => {

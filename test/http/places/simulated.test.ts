@@ -37,14 +37,6 @@ async function play(tv: { screenId: string; key: string }, duration: number) {
   expect((await service.send('POST', path, { key: tv.key, body })).status).toBe(202);
 }
 
-describe('POST /v1/devices/provisioning-codes with simulated', () => {
-  it('marks the code and the device that registers with it', async () => {
-    expect((await tvWith({ simulated: true })).marks).toEqual([true, true, true]);
-    expect((await tvWith({ simulated: false })).marks).toEqual([false, false, false]);
-    expect((await tvWith({})).marks).toEqual([false, false, false]);
-  });
-});
-
 describe('GET /v1/reports/impressions?simulated=', () => {
   const path = '/v1/reports/impressions?groupBy=day&by=received';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
-import { expectInvalid, expectProblem, type Manager, manager } from '../../support/management.ts';
+import { expectProblem, type Manager, manager } from '../../support/management.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { mounted } from '../../support/mounted.ts';
 import { adminToken, startService } from '../../support/service.ts';
@@ -11,33 +11,6 @@ const fresh = () => `Venue ${++count}`;
 
 beforeAll(async () => {
   admin = manager(await startService());
-});
-
-describe('PATCH /v1/venues/:id', () => {
-  it('200 removes all labels with null, and none with an empty map', async () => {
-    const labels = { a: '1' };
-    const { id } = await admin.venue(fresh(), { labels });
-    for (const [patch, left] of [
-      [{}, labels],
-      [null, {}],
-    ])
-      expect((await admin.patch(`/v1/venues/${id}`, { labels: patch })).body.labels).toEqual(left);
-  });
-
-  it('200 for application/merge-patch+json', async () => {
-    const { id } = await admin.venue(fresh());
-    const headers = { 'Content-Type': 'application/merge-patch+json' };
-    const sent = { body: { address: 'there' }, headers };
-    expect((await admin.send('PATCH', `/v1/venues/${id}`, sent)).body.address).toBe('there');
-  });
-
-  it('400 when the labels become too many', async () => {
-    const labels = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`k${index}`, 'v']));
-    const { id } = await admin.venue(fresh(), { labels });
-    expectInvalid(await admin.patch(`/v1/venues/${id}`, { labels: { another: 'v' } }), '/labels');
-    const exchanged = { labels: { another: 'v', k0: null } };
-    expect((await admin.patch(`/v1/venues/${id}`, exchanged)).status).toBe(200);
-  });
 });
 
 describe('DELETE /v1/venues/:id', () => {

