@@ -99,36 +99,6 @@ describe('GET /devices/:id/playlist, when the store is lost', () => {
       expect(summary(await playlist())).toEqual([200, 'store', '2']);
     },
   );
-
-  it('404 once it was withdrawn', async () => {
-    await start(await kinds['a folder']());
-    await publish(item());
-    await copied();
-    await service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
-    await copied();
-    stores[0]!.fault = 'error';
-    expect(summary(await playlist())).toEqual([404, 'playlist_not_found', null]);
-  });
-
-  it('500 where nothing was published: a missing copy proves nothing', async () => {
-    await start(await kinds['a folder']());
-    stores[0]!.fault = 'error';
-    expect(summary(await playlist())).toEqual([500, 'playlist_fetch_failed', null]);
-  });
-
-  it('404 from its expiry on', async () => {
-    await start(await kinds['a folder']());
-    const validUntil = service.clock.now() / 1000 + 60;
-    await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, {
-      items: [item()],
-      validUntil,
-    });
-    await copied();
-    stores[0]!.fault = 'error';
-    expect(summary(await playlist())).toEqual([200, 'object-store', '1']);
-    service.clock.set(service.clock.now() + 60_000);
-    expect(summary(await playlist())).toEqual([404, 'playlist_not_found', null]);
-  });
 });
 
 describe('damaged copies', () => {

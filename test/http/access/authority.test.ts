@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { impression, item } from '../../support/content.ts';
 import { type LateRequest, lateRequest } from '../../support/late-request.ts';
 import { type Manager, manager, walk } from '../../support/management.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service.ts';
 
 let service: TestService;
 let platform: Manager;
@@ -45,44 +45,24 @@ describe.each([
   ['announced', false],
   ['sent in chunks', true],
 ])('a body that arrives late, %s', (_, chunked) => {
-  it.each<[string, string, () => Promise<{ method: string; path: string; body: unknown }>]>([
-    [
-      'POST /v1/tokens',
-      'admin',
-      async () => ({
-        method: 'POST',
-        path: '/v1/tokens',
-        body: { name: randomUUID(), role: 'admin' },
-      }),
-    ],
-    [
-      'POST /v1/venues',
-      'operator',
-      async () => ({ method: 'POST', path: '/v1/venues', body: { name: randomUUID() } }),
-    ],
-    [
-      'PUT /v1/screens/:id/playlist',
-      'operator',
-      async () => ({
-        method: 'PUT',
-        path: `/v1/screens/${(await service.screen()).id}/playlist`,
-        body: { items: [item()] },
-      }),
-    ],
-    [
-      'POST /v1/devices/:id/revoke',
-      'installer',
-      async () => ({
-        method: 'POST',
-        path: `/v1/devices/${(await service.tv()).deviceId}/revoke`,
-        body: { reason: 'late' },
-      }),
-    ],
+  const idOf: Record<string, () => Promise<string>> = {
+    screens: async () => (await service.screen()).id,
+    devices: async () => (await service.tv()).deviceId,
+  };
+
+  it.each<[string, string, string, () => object]>([
+    ['POST', '/v1/tokens', 'admin', () => ({ name: randomUUID(), role: 'admin' })],
+    ['POST', '/v1/venues', 'operator', () => ({ name: randomUUID() })],
+    ['PUT', '/v1/screens/:id/playlist', 'operator', () => ({ items: [item()] })],
+    ['POST', '/v1/devices/:id/revoke', 'installer', () => ({ reason: 'late' })],
   ])(
-    '401 for %s when its token was deleted meanwhile, and nothing is done',
-    async (_, role, sent) => {
+    '401 for %s %s when its token was deleted meanwhile, and nothing is done',
+    async (method, route, role, body) => {
       const { id, token, lastUsed, end } = await newToken(role);
-      const { finish } = await halfSent({ ...(await sent()), key: token, chunked }, lastUsed);
+      const record = (await idOf[route.split('/')[2]!]?.()) ?? '';
+      const path = route.replace(':id', record);
+      const sent = { method, path, body: body(), key: token, chunked };
+      const { finish } = await halfSent(sent, lastUsed);
       await end();
       expect(refusal(await finish())).toEqual([401, 'credential_invalid']);
       const { items } = await walk(platform, '/v1/audit', 200);
@@ -112,58 +92,31 @@ describe.each([
     expect((await platform.get('/v1/venues?name=Too%20late')).body.items).toEqual([]);
   });
 
-  it.each<
-    [string, string, (tv: { deviceId: string; screenId: string }) => Promise<{ status: number }>]
-  >([
-    [
-      'revoked',
-      'device_key_revoked',
-      ({ deviceId }) => platform.post(`/v1/devices/${deviceId}/revoke`, {}),
-    ],
-    [
-      'orphaned',
-      'device_key_orphaned',
-      ({ screenId }) => platform.delete(`/v1/screens/${screenId}?force=true`),
-    ],
-  ])(
-    '401 for a batch of a TV that was %s meanwhile, and nothing is stored',
-    async (_, code, end) => {
-      const tv = await service.tv();
-      const seen = async () => (await platform.get(`/v1/devices/${tv.deviceId}`)).body.lastSeenAt;
-      const sent = {
-        method: 'POST',
-        path: `/devices/${tv.screenId}/events`,
-        key: tv.apiKey,
-        body: [impression()],
-        chunked,
-      };
-      const { finish } = await halfSent(sent, seen);
-      expect((await end(tv)).status).toBeLessThan(300);
-      expect(refusal(await finish())).toEqual([401, code]);
-      expect((await platform.get(`/v1/events?deviceId=${tv.deviceId}`)).body.items).toEqual([]);
-    },
-  );
-
-  it('202 and 201 while the credential is valid', async () => {
+  /** Half a batch of a new TV. */
+  async function halfBatch() {
     const tv = await service.tv();
     const seen = async () => (await platform.get(`/v1/devices/${tv.deviceId}`)).body.lastSeenAt;
-    const batch = await halfSent(
-      {
-        method: 'POST',
-        path: `/devices/${tv.screenId}/events`,
-        key: tv.apiKey,
-        body: [impression()],
-        chunked,
-      },
-      seen,
-    );
-    expect((await batch.finish()).status).toBe(202);
+    const path = `/devices/${tv.screenId}/events`;
+    const sent = { method: 'POST', path, key: tv.apiKey, body: [impression()], chunked };
+    return { tv, finish: (await halfSent(sent, seen)).finish };
+  }
+
+  it.each<[string, (tv: BoundTv) => Promise<{ status: number }>]>([
+    ['revoked', ({ deviceId }) => platform.post(`/v1/devices/${deviceId}/revoke`, {})],
+    ['orphaned', ({ screenId }) => platform.delete(`/v1/screens/${screenId}?force=true`)],
+  ])('401 for a batch of a TV that was %s meanwhile, and nothing is stored', async (why, end) => {
+    const { tv, finish } = await halfBatch();
+    expect((await end(tv)).status).toBeLessThan(300);
+    expect(refusal(await finish())).toEqual([401, `device_key_${why}`]);
+    expect((await platform.get(`/v1/events?deviceId=${tv.deviceId}`)).body.items).toEqual([]);
+  });
+
+  it('202 and 201 while the credential is valid', async () => {
+    expect((await (await halfBatch()).finish()).status).toBe(202);
     const { token, lastUsed } = await newToken('operator');
-    const venue = await halfSent(
-      { method: 'POST', path: '/v1/venues', key: token, body: { name: randomUUID() }, chunked },
-      lastUsed,
-    );
-    expect((await venue.finish()).status).toBe(201);
+    const body = { name: randomUUID() };
+    const sent = { method: 'POST', path: '/v1/venues', key: token, body, chunked };
+    expect((await (await halfSent(sent, lastUsed)).finish()).status).toBe(201);
   });
 });
 

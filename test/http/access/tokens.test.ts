@@ -107,30 +107,22 @@ describe('a token created by an expiring token', () => {
     return body;
   };
 
-  it.each<['admin' | 'platform', string]>([
-    ['admin', 'viewer'],
-    ['admin', 'admin'],
-    ['platform', 'viewer'],
-    ['platform', 'platform'],
-  ])(
-    '201 by a token of the role %s for one of the role %s, which expires no later',
-    async (makers, role) => {
-      const soon = atMs(3_599_999);
-      const end = atMs(3_600_000);
-      const later = atMs(3_600_001);
+  it.each(['admin', 'platform'])(
+    '201 by a token of the role %s, and expires no later',
+    async (role) => {
+      const [soon, end, later] = [3_599_999, 3_600_000, 3_600_001].map(atMs);
       const maker = manager(
         service,
-        (await made(platform, { role: makers, expiresAt: end })).token,
+        (await made(platform, { role, expiresAt: end })).token,
         tenantId,
       );
       for (const [asked, given] of [
-        [undefined, end],
-        [null, end],
-        [later, end],
-        [end, end],
-        [soon, soon],
+        [{}, end],
+        [{ expiresAt: null }, end],
+        [{ expiresAt: later }, end],
+        [{ expiresAt: soon }, soon],
       ]) {
-        const one = await made(maker, { role, ...(asked !== undefined && { expiresAt: asked }) });
+        const one = await made(maker, { role, ...(asked as object) });
         expect(one.expiresAt).toBe(given);
         expect((await platform.get(`/v1/tokens/${one.id}`)).body.expiresAt).toBe(given);
       }

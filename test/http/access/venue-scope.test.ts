@@ -67,13 +67,10 @@ async function fillPlace(
   await whole.put(`/v1/screens/${screen.id}/playlist`, { items: [item()] });
   await whole.put(`/v1/screens/${screen.id}/config`, { syncIntervalMinutes: 7 });
   await whole.put(`/v1/venues/${venueId}/config`, { syncIntervalMinutes: 8 });
-  const token = await whole.post('/v1/tokens', {
-    name: `Token of ${name}`,
-    role: 'viewer',
-    venueIds: [venueId],
-  });
+  const creation = { name: `Token of ${name}`, role: 'viewer', venueIds: [venueId] };
+  const { id: tokenId } = await whole.newToken(creation);
   const { code: pending } = await whole.code((await whole.screen(venueId, 'Spare')).id);
-  return { venueId, screenId: screen.id, deviceId, tokenId: token.body.id, code: pending };
+  return { venueId, screenId: screen.id, deviceId, tokenId, code: pending };
 }
 
 const shares = '99999999-9999-4999-8999-999999999999';
@@ -81,13 +78,8 @@ const own = (digit: number) => `${String(digit).repeat(8)}-0000-4000-8000-000000
 
 /** Returns a caller with a token bound to these venues. */
 async function boundTo(role: Role, ...venueIds: string[]): Promise<Manager> {
-  const { status, text, body } = await whole.post('/v1/tokens', {
-    name: `${role} ${++count}`,
-    role,
-    venueIds,
-  });
-  expect(status, text).toBe(201);
-  return manager(service, body.token);
+  const { token } = await whole.newToken({ name: `${role} ${++count}`, role, venueIds });
+  return manager(service, token);
 }
 
 beforeAll(async () => {
@@ -236,16 +228,17 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
   async reportImpressions() {
     const rows = async (caller: Manager, query: string) =>
       (await caller.get(`/v1/reports/impressions?${query}`)).body.items;
-    const at = { impressions: 1, seconds: 10 };
+    const own1 = { key: own(1), impressions: 1, seconds: 10 };
     const sharing = { key: shares, impressions: 1, seconds: 5 };
     const all = { impressions: 2, seconds: 15 };
-    expect(await rows(bound.viewer, '')).toEqual([{ key: own(1), ...at }, sharing]);
-    expect(await rows(bound.viewer, 'groupBy=creative')).toEqual([{ key: own(2), ...at }, sharing]);
-    expect(await rows(bound.viewer, 'groupBy=screen')).toEqual([{ key: inside.screenId, ...all }]);
-    expect(await rows(bound.viewer, 'groupBy=venue&by=received')).toEqual([
-      { key: inside.venueId, ...all },
-    ]);
-    expect(await rows(bound.viewer, 'groupBy=day')).toEqual([{ key: '2026-09-21', ...all }]);
+    for (const [query, expected] of [
+      ['', [own1, sharing]],
+      ['groupBy=creative', [{ ...own1, key: own(2) }, sharing]],
+      ['groupBy=screen', [{ key: inside.screenId, ...all }]],
+      ['groupBy=venue&by=received', [{ key: inside.venueId, ...all }]],
+      ['groupBy=day', [{ key: '2026-09-21', ...all }]],
+    ] as const)
+      expect(await rows(bound.viewer, query)).toEqual(expected);
     expect((await rows(whole, '')).map(({ key }: Body) => key)).toEqual([own(1), own(3), shares]);
     const csv = await bound.viewer.send('GET', '/v1/reports/impressions?groupBy=venue', {
       headers: { Accept: 'text/csv' },
@@ -265,36 +258,22 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
 
   async listAudit() {
     const inHere = new Set(Object.values(inside));
-    for (const { id } of (await walk(whole, `/v1/screens?venueId=${inside.venueId}`, 200)).items)
-      inHere.add(id);
-    for (const { id } of (await walk(bound.admin, '/v1/tokens', 200)).items) inHere.add(id);
-    for (const { id } of (await walk(bound.admin, '/v1/devices', 200)).items) inHere.add(id);
+    for (const noun of ['screens', 'tokens', 'devices'])
+      for (const { id } of (await walk(bound.admin, `/v1/${noun}`, 200)).items) inHere.add(id);
     // The other entries belong to deleted venues, tokens and TVs.
     const { items } = await walk(bound.admin, '/v1/audit', 20);
-    const actions = new Set(items.map(({ action }) => action));
-    const told = [
-      'venue.create',
-      'screen.create',
-      'code.create',
-      'device.register',
-      'playlist.publish',
-      'config.set',
-      'token.create',
-    ];
-    expect(told.filter((action) => !actions.has(action))).toEqual([]);
+    const told = ['venue.create', 'screen.create', 'code.create', 'device.register'];
+    told.push('playlist.publish', 'config.set', 'token.create');
+    expect(items.map(({ action }) => action)).toEqual(expect.arrayContaining(told));
     const standing = items.filter(({ action }) => /\.(create|register|publish|set)$/.test(action));
-    for (const { subject } of standing.filter(
-      ({ subject: { id } }) => Object.values(outside).includes(id) || id === home,
-    ))
-      expect(subject).toBeUndefined();
+    const outOfReach = [...Object.values(outside), home];
+    expect(standing.filter(({ subject }) => outOfReach.includes(subject.id))).toEqual([]);
     const seen = new Set(items.map(({ id }) => id));
     const all = (await walk(whole, '/v1/audit', 200)).items;
     const missed = all.filter(({ id, subject }) => inHere.has(subject.id) && !seen.has(id));
     expect(missed).toEqual([]);
-    expect((await bound.admin.get(`/v1/audit?subjectId=${outside.screenId}`)).body).toEqual(
-      nothing,
-    );
-    expect((await bound.admin.get(`/v1/audit?subjectId=${home}`)).body).toEqual(nothing);
+    for (const id of [outside.screenId, home])
+      expect((await bound.admin.get(`/v1/audit?subjectId=${id}`)).body).toEqual(nothing);
   },
 
   async listTokens() {
@@ -303,13 +282,8 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
       ({ venueIds }) => venueIds?.length === 1 && venueIds[0] === inside.venueId,
       { caller: bound.admin },
     );
-    const both = (
-      await whole.post('/v1/tokens', {
-        name: `Both ${++count}`,
-        role: 'viewer',
-        venueIds: [inside.venueId, outside.venueId],
-      })
-    ).body;
+    const venueIds = [inside.venueId, outside.venueId];
+    const both = await whole.newToken({ name: `Both ${++count}`, role: 'viewer', venueIds });
     expect((await bound.admin.get(`/v1/tokens?name=${both.name}`)).body).toEqual(nothing);
     expectProblem(await bound.admin.delete(`/v1/tokens/${both.id}`), 'token_not_found');
     const wider = await boundTo('admin', outside.venueId, inside.venueId);
@@ -348,11 +322,6 @@ describe('with a token that is bound to venues', () => {
     const rule = rules[id];
     if (!rule) throw new Error(`${id} names no record: say here what a bound token may see of it`);
     await rule();
-  });
-
-  it('has no rule for unknown operations', () => {
-    const known = withoutRecord.map(([id]) => id);
-    expect(known).toEqual(expect.arrayContaining(Object.keys(rules)));
   });
 
   it('reads and changes several venues', async () => {

@@ -120,11 +120,6 @@ describe.each(['gzip', 'br'])('%s', (coding) => {
   });
 });
 
-it('compresses the report as CSV, too, and varies by both headers', async () => {
-  const report = await receive('/v1/reports/impressions', { ...manage('br'), accept: 'text/csv' });
-  expect(report.headers.vary).toBe('Accept, Accept-Encoding');
-});
-
 it('does not compress up to 1 KiB, but names the header that others vary by', async () => {
   const { headers, bytes } = await receive('/v1/venues?limit=1', manage('gzip'));
   expect(bytes.length).toBeLessThanOrEqual(1024);

@@ -58,27 +58,30 @@ const rejected: [status: number, code: string, head: Head][] = [
   [405, 'method_not_allowed', { path: '/v1/me' }],
 ];
 
+/** Sends a head alone. Returns the answer, after which the service closes the connection. */
+async function answerTo(sent: Head): Promise<string> {
+  const { socket, until, closed } = await open();
+  socket.write(head(sent));
+  const text = await until(/\}$/);
+  // The service does not wait for the body: the connection cannot be used for anything else.
+  await closed;
+  return text;
+}
+
 describe('a request without a byte of its body', () => {
   it.each(rejected)('%i %s', async (status, code, sent) => {
-    const { socket, until, closed } = await open();
-    socket.write(head(sent));
-    const text = await until(/\}$/);
+    const text = await answerTo(sent);
     expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(text).toContain(`"code":"${code}"`);
-    // The service does not wait for the body: the connection cannot be used for anything else.
-    await closed;
   });
 });
 
 describe('Expect: 100-continue', () => {
   it.each(rejected)('%i %s without 100', async (status, code, sent) => {
-    const { socket, until, closed } = await open();
-    socket.write(head({ ...sent, more: [...(sent.more ?? []), ...expectContinue] }));
-    const text = await until(/\}$/);
+    const text = await answerTo({ ...sent, more: [...(sent.more ?? []), ...expectContinue] });
     expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(text).toContain(`"code":"${code}"`);
     expect(text).toMatch(/\r\nConnection: close\r\n/i);
-    await closed;
   });
 
   it.each([
