@@ -35,6 +35,8 @@ const ask = async (query: string): Promise<{ items: Item[]; nextCursor: string |
   return answer.body;
 };
 
+const found = async (query: string) => numbers((await ask(query)).items);
+
 describe('GET /v1/events', () => {
   let tvs: BoundTv[];
   let startMs: number;
@@ -79,12 +81,10 @@ describe('GET /v1/events', () => {
   });
 
   it('200 filtered by type, device and screen, over pages too', async () => {
-    expect(numbers((await ask('?type=log')).items)).toEqual([5]);
-    expect(numbers((await ask('?type=impression')).items)).toEqual([2]);
-    expect(numbers((await ask(`?deviceId=${tvs[0]!.deviceId.toUpperCase()}`)).items)).toEqual([
-      6, 3, 2, 1,
-    ]);
-    expect(numbers((await ask(`?screenId=${tvs[1]!.screenId}`)).items)).toEqual([5, 4]);
+    expect(await found('?type=log')).toEqual([5]);
+    expect(await found('?type=impression')).toEqual([2]);
+    expect(await found(`?deviceId=${tvs[0]!.deviceId.toUpperCase()}`)).toEqual([6, 3, 2, 1]);
+    expect(await found(`?screenId=${tvs[1]!.screenId}`)).toEqual([5, 4]);
     expect(
       numbers(
         (await walk(admin, `/v1/events?type=heartbeat&screenId=${tvs[0]!.screenId}`, 1)).items,
@@ -95,16 +95,12 @@ describe('GET /v1/events', () => {
   });
 
   it('200 filtered by the time of receipt, from inclusive and to exclusive', async () => {
-    expect(numbers((await ask(`?from=${isoAt(1)}`)).items)).toEqual([6, 5, 4]);
-    expect(numbers((await ask(`?to=${isoAt(1)}`)).items)).toEqual([3, 2, 1]);
-    expect(
-      numbers((await ask(`?from=${startMs / 1000 + 1}&to=${startMs / 1000 + 2}`)).items),
-    ).toEqual([5, 4]);
-    expect(numbers((await ask(`?from=${isoAt(2)}&to=${isoAt(1)}`)).items)).toEqual([]);
-    expect(numbers((await ask('?from=2026-11-20&to=2026-11-21')).items)).toHaveLength(6);
-    expect(
-      numbers((await ask('?from=2026-11-20T13:00:00%2B01:00&order=asc&limit=2')).items),
-    ).toEqual([1, 2]);
+    expect(await found(`?from=${isoAt(1)}`)).toEqual([6, 5, 4]);
+    expect(await found(`?to=${isoAt(1)}`)).toEqual([3, 2, 1]);
+    expect(await found(`?from=${startMs / 1000 + 1}&to=${startMs / 1000 + 2}`)).toEqual([5, 4]);
+    expect(await found(`?from=${isoAt(2)}&to=${isoAt(1)}`)).toEqual([]);
+    expect(await found('?from=2026-11-20&to=2026-11-21')).toHaveLength(6);
+    expect(await found('?from=2026-11-20T13:00:00%2B01:00&order=asc&limit=2')).toEqual([1, 2]);
   });
 
   it.each([
@@ -115,7 +111,7 @@ describe('GET /v1/events', () => {
   );
 
   it('200 at once with waitSeconds when there are events', async () => {
-    expect(numbers((await ask('?waitSeconds=30&limit=1')).items)).toEqual([6]);
+    expect(await found('?waitSeconds=30&limit=1')).toEqual([6]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { LogSink } from '../../../src/domain/log.ts';
 import { impression, item } from '../../support/content.ts';
-import { expectInvalid, unknownId } from '../../support/management.ts';
+import { expectInvalid, manager, unknownId, walk } from '../../support/management.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import {
   type Answer,
@@ -145,13 +145,7 @@ describe('GET /v1/requests', () => {
     const to = new Date(Date.parse(from) + 30_000).toISOString();
     expect(await listed(`${own}&to=${to}`)).toHaveLength(5);
     const whole = await listed(own);
-    const paged: Answer['body'][] = [];
-    let cursor = '';
-    do {
-      const page = await service.manage('GET', `${path}${own}&limit=3${cursor}`);
-      paged.push(...page.body.items);
-      cursor = page.body.nextCursor === null ? '' : `&cursor=${page.body.nextCursor}`;
-    } while (cursor !== '');
+    const paged = (await walk(manager(service), `${path}${own}`, 3)).items;
     expect(paged).toEqual(whole);
   });
 
