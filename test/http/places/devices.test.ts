@@ -26,11 +26,20 @@ describe('GET /v1/devices/:id', () => {
     const tv = await service.tv();
     service.clock.advance(1000);
     await tv.send('GET', 'config');
-    expect(await device(tv.deviceId)).toMatchObject({ lastConfigAt: iso(), lastEventAt: null });
+    expect(await device(tv.deviceId)).toMatchObject({
+      lastConfigAt: iso(),
+      lastSeenAt: iso(),
+      lastPlaylistAt: null,
+      lastEventAt: null,
+    });
     const lastConfigAt = iso();
     service.clock.advance(1000);
     await tv.send('POST', 'events', { body: [{ type: 'heartbeat', timestamp: 1 }] });
-    expect(await device(tv.deviceId)).toMatchObject({ lastConfigAt, lastEventAt: iso() });
+    expect(await device(tv.deviceId)).toMatchObject({
+      lastConfigAt,
+      lastEventAt: iso(),
+      lastSeenAt: iso(),
+    });
   });
 
   it('200 with the time of the latest request with a revoked or replaced key', async () => {

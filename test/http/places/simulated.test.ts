@@ -40,9 +40,11 @@ async function play(tv: { screenId: string; key: string }, duration: number) {
 describe('GET /v1/reports/impressions?simulated=', () => {
   const path = '/v1/reports/impressions?groupBy=day&by=received';
 
-  it('counts everything by default, and simulated devices not at all or alone', async () => {
+  it('counts everything by default, and devices marked by their code not at all or alone', async () => {
     const real = await tvWith({});
     const simulated = await tvWith({ simulated: true });
+    expect(real.marks).toEqual([false, false, false]);
+    expect(simulated.marks).toEqual([true, true, true]);
     await play(real, 1.5);
     await play(simulated, 2.5);
     const totals = async (query: string) =>

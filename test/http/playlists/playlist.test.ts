@@ -71,8 +71,13 @@ describe('GET /devices/:id/playlist', () => {
     await publish(tv);
     const headers = { 'if-none-match': (await tv.send('GET', 'playlist')).headers.get('etag')! };
     const ask = () => tv.send('GET', 'playlist', { headers });
+    service.clock.advance(1000);
     expect(await ask()).toMatchObject({ status: 304, text: '' });
-    expect(await deviceOf(tv)).toMatchObject({ lastPlaylistStatus: 304, lastPlaylistVersion: 1 });
+    expect(await deviceOf(tv)).toMatchObject({
+      lastPlaylistAt: new Date(service.clock.now()).toISOString(),
+      lastPlaylistStatus: 304,
+      lastPlaylistVersion: 1,
+    });
     await withdraw(tv);
     expectProblem(await ask(), 404, 'playlist_not_found');
     expect(await deviceOf(tv)).toMatchObject({ lastPlaylistStatus: 404, lastPlaylistVersion: 1 });
