@@ -37,13 +37,6 @@ describe('ListLimit', () => {
     expect(begun.length).toBe(5);
   });
 
-  it('lets another token begin at once', async () => {
-    for (let n = 0; n < 36; n++) void enter('a');
-    await settled();
-    await enter('b');
-    expect(limit.size).toBe(2);
-  });
-
   it('queues any number of long polls of a token, apart from its other requests', async () => {
     const begun: ListSlot[] = [];
     for (let n = 0; n < 100; n++) void enter('a', true).then((turn) => begun.push(turn));

@@ -139,6 +139,10 @@ describe('GET /v1/mirror', () => {
     expect(await repair()).toEqual({ queued: 2 });
     await settled();
     expect((await list()).map(({ state }) => state)).toEqual(['tombstone', 'ok']);
+    await rm(pathOf(a));
+    await repair();
+    await settled();
+    expect((await list()).map(({ state }) => state)).toEqual(['tombstone', 'ok']);
   });
 
   it('reports since when a copy has been waiting', async () => {
