@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeIdSource } from '../../../src/domain/id.ts';
 import type { GuessQuota } from '../../../src/service/pairing/guess-quota.ts';
-import { sourceOf } from '../../../src/service/pairing/guess-source.ts';
 import {
   type GuessRateLimit,
   type LockOut,
@@ -32,19 +31,25 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
+const depsOf = (itsStore: Store, itsClock = clock) => ({
+  store: itsStore,
+  clock: itsClock,
+  random: randomBytes,
+  newId: makeIdSource(itsClock, randomBytes),
+});
+
+/** Trust whose changes of guess counters go through this. */
+const throughStore = (through: Store['updateGuessCounters']) =>
+  makeTrustedSources({ updateGuessCounters: through }, clock);
+
 /** Starts another instance on the store. */
-function instance(codeTtlMinutes = 15, itsClock = clock) {
-  const deps = {
-    store,
-    clock: itsClock,
-    random: randomBytes,
-    newId: makeIdSource(itsClock, randomBytes),
-  };
+function instance(itsClock = clock) {
+  const deps = depsOf(store, itsClock);
   const itsTrust = makeTrustedSources(store, itsClock);
   const onLockOut = (lockOut: LockOut) => void lockOuts.push(lockOut);
   return {
     trust: itsTrust,
-    limit: makeGuessRateLimit(deps, itsTrust, { codeTtlMs: codeTtlMinutes * minute, onLockOut }),
+    limit: makeGuessRateLimit(deps, itsTrust, { codeTtlMs: 15 * minute, onLockOut }),
   };
 }
 
@@ -128,16 +133,6 @@ describe('unknown codes from one source', () => {
     expect(seen).toEqual([60, 120, 240, 480, 900, 60, 120, 240]);
   });
 
-  it('wait 60 seconds again after 15 quiet minutes', async () => {
-    await guessTimes(10);
-    expect(await attempt(there)).toBe(60);
-    clock.advance(minute);
-    expect(await attempt(there)).toBe(120);
-    clock.advance(15 * minute);
-    await guessTimes(10);
-    expect(await attempt(there)).toBe(60);
-  });
-
   it.each([
     [6, 'the /64', '2001:db8:1:2::1', '2001:0DB8:0001:0002:ffff:ffff:ffff:ffff', '2001:db8:1:3::1'],
     [8, 'the /56', '2001:db8:1:2::1', '2001:db8:1:ff::1', '2001:db8:1:100::1'],
@@ -155,14 +150,6 @@ describe('unknown codes from one source', () => {
       expect(await attempt(neighbour, 'a')).toBe('allowed');
     },
   );
-
-  it('do not stop 200 TVs behind one trusted address whose every tenth code is unknown', async () => {
-    trust.remember(there, 'a');
-    for (let n = 0; n < 200; n++) {
-      if (n % 10 === 9) await attempt(there);
-      expect(await attempt(there, 'a')).toBe('allowed');
-    }
-  });
 
   it('lock out no other source if they come from thirteen /64s of one /60', async () => {
     let counted = 0;
@@ -203,31 +190,21 @@ describe('unknown codes from one source', () => {
 });
 
 describe('unknown codes from all sources together', () => {
-  it('are allowed 128 times, then refused from every source, like correct codes', async () => {
-    await guessFromFresh(128);
-    expect(await attempt(newAddress())).toBe(60);
-    expect(await attempt(newAddress(), 'a')).toBe(60);
-  });
-
-  it('cannot be used up by few sources: each may use an eighth of the rest, so it takes 35', async () => {
-    let sources = 0;
-    for (let used = 0; used < 128; sources++) {
-      const source = newAddress();
-      expect(await attempt(source, 'a')).toBe('allowed');
-      while ((await attempt(source)) === 'allowed') used++;
-    }
-    expect(sources).toBe(35);
-    expect(await attempt(newAddress(), 'a')).not.toBe('allowed');
-  });
-
-  it('cannot be used up by fewer IPv6 /48s than IPv4 addresses, from any of their /64s', async () => {
-    let prefixes = 0;
-    for (let used = 0; used < 128; prefixes++) {
-      for (let n = 0; n < 12; n++)
-        if ((await attempt(`2001:db8:${prefixes}:${n}00::1`)) === 'allowed') used++;
-    }
-    expect(prefixes).toBe(35);
-  });
+  it.each([
+    ['IPv4 addresses', (n: number) => `10.99.0.${n}`],
+    ['IPv6 /48s, from any of their /64s', (n: number, m: number) => `2001:db8:${n}:${m}00::1`],
+  ])(
+    'cannot be used up by few %s: each may use an eighth of the rest, so it takes 35',
+    async (_, at) => {
+      let sources = 0;
+      for (let used = 0; used < 128; sources++) {
+        expect(await attempt(at(sources, 0), 'a')).toBe('allowed');
+        for (let n = 0; n < 12; n++) if ((await attempt(at(sources, n))) === 'allowed') used++;
+      }
+      expect(sources).toBe(35);
+      expect(await attempt(newAddress(), 'a')).not.toBe('allowed');
+    },
+  );
 
   it('leave half to the others if the address of the caller is unknown', async () => {
     const unknown = () => limit.judge({ address: null, requestId: null }, undefined);
@@ -255,19 +232,9 @@ describe('unknown codes from all sources together', () => {
     expect(await attempt(newAddress())).toEqual(expect.any(Number));
   });
 
-  it.each([1, 60])('count for %i minutes with an equal code lifetime', async (minutes) => {
-    const { limit: own } = instance(minutes);
-    await guessFromFresh(128, own);
-    clock.advance(minutes * minute - 1);
-    expect(await attempt(newAddress(), 'a', own)).toEqual(expect.any(Number));
-    clock.advance(1);
-    await guessFromFresh(128, own);
-    expect(await attempt(newAddress(), undefined, own)).toEqual(expect.any(Number));
-  });
-
   it('are counted across all instances, by the clock of the store', async () => {
     const ahead = new ManualClock(clock.now() + 20 * minute);
-    const { limit: other } = instance(15, ahead);
+    const { limit: other } = instance(ahead);
     await guessFromFresh(64);
     await guessFromFresh(64, other);
     for (const by of [limit, other])
@@ -285,10 +252,10 @@ describe('unknown codes from all sources together', () => {
   it('are refused for 60, 120, 240, 480, then always 900 seconds while requests never stop', async () => {
     await guessFromFresh(128);
     const seen: number[] = [];
-    for (const part of [1, 1, 1, 1, 1, 1, 1]) {
+    for (let turn = 0; turn < 7; turn++) {
       const seconds = (await attempt(newAddress())) as number;
       seen.push(seconds);
-      clock.advance(seconds * 1000 * part);
+      clock.advance(seconds * 1000);
       // As soon as one guess leaves the window, the next one enters.
       for (let n = 0; n < 128; n++) if ((await attempt(newAddress())) !== 'allowed') break;
     }
@@ -334,18 +301,6 @@ describe('while all untrusted sources are refused', () => {
       for (let n = 0; n < 5; n++) expect(await attempt(venue, 'a')).toBe('allowed');
   });
 
-  it('it takes 20 trusted addresses to refuse the tenant’s codes at the others', async () => {
-    const venues = Array.from({ length: 21 }, newAddress);
-    for (const venue of venues) trust.remember(venue, 'a');
-    let tries = 0;
-    for (const venue of venues.slice(0, 20)) {
-      expect(await attempt(venues[20] as string, 'a')).toBe('allowed');
-      tries += await guessWhileTrusted(venue, 'a');
-    }
-    expect(tries).toBe(70);
-    expect(await attempt(venues[20] as string, 'a')).not.toBe('allowed');
-  });
-
   it('guesses of one tenant’s sources do not reduce the guesses of another’s', async () => {
     trust.remember('192.0.2.1', 'a');
     trust.remember('192.0.2.2', 'b');
@@ -385,15 +340,6 @@ describe('while all untrusted sources are refused', () => {
 describe('trust in a source', () => {
   beforeEach(() => guessFromFresh(128));
 
-  it('is shared by all instances, and survives a restart', async () => {
-    trust.remember('192.0.2.1', 'a');
-    const { limit: other } = instance();
-    expect(await attempt('192.0.2.1', 'a', other)).toBe('allowed');
-    clock.advance(24 * hour);
-    await guessFromFresh(128);
-    expect(await attempt('192.0.2.1', 'a', other)).not.toBe('allowed');
-  });
-
   it('lasts 24 hours, and includes the whole /64', async () => {
     trust.remember('2001:db8:1:2::1', 'a');
     clock.advance(24 * hour - 1);
@@ -405,13 +351,10 @@ describe('trust in a source', () => {
 
   it('is synchronised to other instances every hour, so that it never expires there while in use', async () => {
     let syncs = 0;
-    const counting = {
-      updateGuessCounters: (...call: Parameters<Store['updateGuessCounters']>) => {
-        syncs++;
-        return store.updateGuessCounters(...call);
-      },
-    } as Pick<Store, 'updateGuessCounters'>;
-    const own = makeTrustedSources(counting, clock);
+    const own = throughStore((...call) => {
+      syncs++;
+      return store.updateGuessCounters(...call);
+    });
     for (let n = 0; n < 60; n++) {
       own.remember('192.0.2.1', 'a');
       clock.advance(minute);
@@ -427,17 +370,11 @@ describe('trust in a source', () => {
 
   it('is synchronised for many sources per batch, one batch at a time, without loss', async () => {
     const batchSizes: number[] = [];
-    const slow = {
-      async updateGuessCounters(
-        sources: readonly string[],
-        change: Parameters<Store['updateGuessCounters']>[1],
-      ) {
-        batchSizes.push(sources.length);
-        await new Promise(setImmediate);
-        return store.updateGuessCounters(sources, change);
-      },
-    } as Pick<Store, 'updateGuessCounters'>;
-    const own = makeTrustedSources(slow, clock);
+    const own = throughStore(async (sources, change) => {
+      batchSizes.push(sources.length);
+      await new Promise(setImmediate);
+      return store.updateGuessCounters(sources, change);
+    });
     const sources = Array.from({ length: 250 }, newAddress);
     for (const source of sources) for (const tenant of ['a', 'b']) own.remember(source, tenant);
     // A source whose second tenant is in the next batch appears in both batches.
@@ -452,11 +389,9 @@ describe('trust in a source', () => {
 
   it('is synchronised at the next use after a failed write', async () => {
     let fails = true;
-    const failing = {
-      updateGuessCounters: (...call: Parameters<Store['updateGuessCounters']>) =>
-        fails ? Promise.reject(new Error('injected')) : store.updateGuessCounters(...call),
-    } as Pick<Store, 'updateGuessCounters'>;
-    const own = makeTrustedSources(failing, clock);
+    const own = throughStore((...call) =>
+      fails ? Promise.reject(new Error('injected')) : store.updateGuessCounters(...call),
+    );
     own.remember('192.0.2.1', 'a');
     await new Promise(setImmediate);
     expect(await attempt('192.0.2.1', 'a', instance().limit)).not.toBe('allowed');
@@ -523,13 +458,7 @@ describe('a lock-out', () => {
         store.updateGuessCounters(...call),
       write: () => Promise.reject(Object.assign(new Error('injected'), { code: 'unavailable' })),
     });
-    const deps = {
-      store: down,
-      clock,
-      random: randomBytes,
-      newId: makeIdSource(clock, randomBytes),
-    };
-    const own = makeGuessRateLimit(deps, trust, { codeTtlMs: 15 * minute });
+    const own = makeGuessRateLimit(depsOf(down), trust, { codeTtlMs: 15 * minute });
     await expect(own.judge({ address: newAddress(), requestId: null }, 'a')).rejects.toThrow(
       'injected',
     );
@@ -543,8 +472,7 @@ describe('the trusted sources of one instance', () => {
   const many = 100_000;
   const addressOf = (n: number) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
   /** Trust from this instance alone. */
-  const alone = () =>
-    makeTrustedSources({ updateGuessCounters: async () => undefined as never }, clock);
+  const alone = () => throughStore(async () => undefined as never);
   const of = (one: TrustedSources, source: string) => one.of(source, undefined, clock.now());
 
   it('are limited in number: the least recently used one is evicted', () => {
@@ -556,10 +484,5 @@ describe('the trusted sources of one instance', () => {
     expect(of(own, '192.0.2.1').toSorted()).toEqual(['a', 'b']);
     expect(of(own, '192.0.2.2')).toEqual([]);
     expect(of(own, '192.0.2.9')).toEqual([]);
-  });
-
-  it('treat all callers of unknown address as one source', () => {
-    expect([null, 'nonsense', ''].map(sourceOf)).toEqual(['unknown', 'unknown', 'unknown']);
-    expect(sourceOf('fe80::1%eth0')).toBe(sourceOf('fe80::2%eth1'));
   });
 });

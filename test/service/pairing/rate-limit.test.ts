@@ -70,39 +70,6 @@ describe('POST /devices/register from a source that guesses codes', () => {
     expectProblem(await service.register('abc', from(there)), 400, 'invalid_request');
   });
 
-  it('does not count existing codes, however often they are sent', async () => {
-    const tv = await service.tv();
-    const cancelled = await service.code();
-    await service.manage('DELETE', `/v1/devices/provisioning-codes/${cancelled.code}`);
-    const expired = await service.code();
-    service.clock.advance(15 * minute);
-    for (let n = 0; n < 4; n++) {
-      expectProblem(await service.register(tv.code, from(there)), 409, 'pairing_code_used');
-      expectProblem(
-        await service.register(cancelled.code, from(there)),
-        410,
-        'pairing_code_cancelled',
-      );
-      expectProblem(await service.register(expired.code, from(there)), 410, 'pairing_code_expired');
-    }
-    await guessTimes(10);
-  });
-
-  it('refuses no other request of the source', async () => {
-    const tv = await service.tv();
-    await service.manage('PUT', `/v1/screens/${tv.screenId}/config`, {});
-    await guessTimes(10);
-    expectLockedOut(await guess());
-    expectProblem(await tv.send('GET', 'playlist', from(there)), 404, 'playlist_not_found');
-    expect((await tv.send('GET', 'config', from(there))).status).toBe(200);
-    const event = { ...from(there), body: [{ type: 'x', timestamp: 1 }] };
-    expect((await tv.send('POST', 'events', event)).status).toBe(202);
-    const { code } = await service.code();
-    const path = `/v1/devices/provisioning-codes/${code}/status`;
-    expect((await service.manage('GET', path, undefined, from(there))).status).toBe(200);
-    expect((await service.send('GET', '/healthz', from(there))).status).toBe(200);
-  });
-
   it('counts each lock-out once in the metrics', async () => {
     const counted = async () => {
       const { text } = await service.send('GET', '/metrics');

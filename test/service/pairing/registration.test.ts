@@ -12,11 +12,16 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const register = (service: Awaited<ReturnType<typeof mounted>>, code: string) =>
   service.send('POST', '/devices/register', { body: { pairingCode: code, deviceInfo: {} } });
 
+/** A service with a pending code. */
+async function pending(place = 'memory:', options: Parameters<typeof openStore>[1] = {}) {
+  const store = await openStore(place, options);
+  const service = await mounted({ store });
+  return { store, service, ...(await service.code()) };
+}
+
 describe('a registration with a concurrent change', () => {
   it('404 pairing_code_not_found when the code was purged after the look-up', async () => {
-    const store = await openStore('memory:');
-    const service = await mounted({ store });
-    const { code, screenId } = await service.code();
+    const { store, service, code, screenId } = await pending();
     const purge = store.write((tx) => tx.delete('codes', hashCode(store.secret, code)));
     const answer = await register(service, code);
     await purge;
@@ -28,9 +33,7 @@ describe('a registration with a concurrent change', () => {
   });
 
   it('409 pairing_code_used when the screen has a device and the code is pending', async () => {
-    const store = await openStore('memory:');
-    const service = await mounted({ store });
-    const { code, screenId } = await service.code();
+    const { store, service, code, screenId } = await pending();
     const screen = (await store.read.get('screens', screenId))!;
     await store.write((tx) =>
       tx.put('screens', { ...screen, state: 'active', deviceId: randomUUID() }),
@@ -40,18 +43,14 @@ describe('a registration with a concurrent change', () => {
   });
 
   it('410 pairing_code_cancelled when the screen was deleted and the code is pending', async () => {
-    const store = await openStore('memory:');
-    const service = await mounted({ store });
-    const { code, screenId } = await service.code();
+    const { store, service, code, screenId } = await pending();
     await store.write((tx) => tx.delete('screens', screenId));
     expectProblem(await register(service, code), 410, 'pairing_code_cancelled');
   });
 
   it('503 unavailable when the store rejects the change, and the code stays pending', async () => {
     const disk = heldDisk(nodeFileSystem);
-    const store = await openStore(await temporaryFolder(), { disk });
-    const service = await mounted({ store });
-    const { code, screenId } = await service.code();
+    const { store, service, code, screenId } = await pending(await temporaryFolder(), { disk });
     disk.failing = true;
     expectProblem(await register(service, code), 503, 'unavailable');
     expect(await store.read.get('codes', hashCode(store.secret, code))).toMatchObject({
