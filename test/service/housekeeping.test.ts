@@ -4,9 +4,10 @@ import { type LogSink, silentLog } from '../../src/domain/log.ts';
 import type { Rows } from '../../src/domain/records/rows.ts';
 import type { SystemDependencies } from '../../src/service/context.ts';
 import { startHousekeeping } from '../../src/service/housekeeping.ts';
+import { decorateStore } from '../../src/service/store-decorator.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { creationRow } from '../store/sample-rows.ts';
+import { codeRow, creationRow } from '../store/sample-rows.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const minuteMs = 60_000;
@@ -20,19 +21,13 @@ let warnings: unknown[];
 let stopHousekeeping: () => Promise<void>;
 
 const log: LogSink = { ...silentLog, warn: (fields) => void warnings.push(fields.err) };
-const code = (number: number, ends: Partial<Rows['codes']>): Rows['codes'] => ({
-  id: String(number).padStart(64, '0'),
-  tenantId: 't',
-  screenId: 's',
-  state: 'pending',
-  createdAt: clock.now(),
-  expiresAt: clock.now() + 15 * minuteMs,
-  usedAt: null,
-  cancelledAt: null,
-  deviceId: null,
-  answeredConfig: null,
-  ...ends,
-});
+const code = (number: number, ends: Partial<Rows['codes']>) =>
+  codeRow(number, {
+    id: String(number).padStart(64, '0'),
+    screenId: 's',
+    expiresAt: clock.now() + 15 * minuteMs,
+    ...ends,
+  });
 
 const put = (...codes: Rows['codes'][]) =>
   store.write(async (tx) => {
@@ -59,19 +54,13 @@ beforeEach(async () => {
   failure = undefined;
   // On its own clock, since the store also has timers.
   store = await openStore('memory:', { clock: new ManualClock() });
-  const observedStore = Object.create(store, {
-    purgeBefore: {
-      async value(timeMs: number) {
-        if (failure) throw failure;
-        purges.push(timeMs);
-        await store.purgeBefore(timeMs);
-      },
+  const observedStore = decorateStore(store, {
+    async purgeBefore(timeMs: number) {
+      if (failure) throw failure;
+      purges.push(timeMs);
+      await store.purgeBefore(timeMs);
     },
-    read: { value: store.read },
-    write: { value: store.write.bind(store) },
-    list: { value: store.list.bind(store) },
-    finishedCodes: { value: store.finishedCodes.bind(store) },
-  }) as Store;
+  });
   const deps: SystemDependencies = {
     store: observedStore,
     clock,

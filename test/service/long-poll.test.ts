@@ -24,11 +24,13 @@ function poll({
       };
     },
   } as unknown as Store;
-  const looks: (() => void)[] = [];
+  const looks: ((error?: Error) => void)[] = [];
   /** Each look waits for the test, and returns the state from when it began. */
   const look = () => {
     const answer = answers.shift() ?? { value: 'late', settled: false };
-    return new Promise<typeof answer>((resolve) => looks.push(() => resolve(answer)));
+    return new Promise<typeof answer>((resolve, reject) =>
+      looks.push((error) => (error ? reject(error) : resolve(answer))),
+    );
   };
   let answeredValue: string | undefined;
   const answer = longPoll(
@@ -48,8 +50,12 @@ function poll({
     disconnect,
     answer,
     completeLook,
+    failLook: (error: Error) => looks.shift()?.(error),
     wake: () => wake?.(),
     isWatching: () => wake !== undefined,
+    /** Expects this answer, and that nothing is left behind. */
+    expectEnd: (value: string | undefined) =>
+      expect([answeredValue, wake, clock.waiting]).toEqual([value, undefined, 0]),
     answeredValue: () => answeredValue,
     pendingLooks: () => looks.length,
   };
@@ -62,11 +68,7 @@ describe('longPoll', () => {
   it('returns a settled value at once, and cleans up', async () => {
     const polling = poll({ answers: [done] });
     await polling.completeLook();
-    expect([polling.answeredValue(), polling.isWatching(), polling.clock.waiting]).toEqual([
-      'done',
-      false,
-      0,
-    ]);
+    polling.expectEnd('done');
   });
 
   it('looks again after a change, and keeps waiting if the value is not settled', async () => {
@@ -108,11 +110,7 @@ describe('longPoll', () => {
     polling.clock.advance(5000);
     await setImmediate();
     await polling.completeLook();
-    expect([polling.answeredValue(), polling.isWatching(), polling.clock.waiting]).toEqual([
-      'pending',
-      false,
-      0,
-    ]);
+    polling.expectEnd('pending');
   });
 
   it('ends when the signal aborts', async () => {
@@ -121,11 +119,7 @@ describe('longPoll', () => {
     polling.disconnect.abort();
     await setImmediate();
     await polling.completeLook();
-    expect([polling.answeredValue(), polling.isWatching(), polling.clock.waiting]).toEqual([
-      'pending',
-      false,
-      0,
-    ]);
+    polling.expectEnd('pending');
   });
 
   it('looks once for a client that is already disconnected', async () => {
@@ -139,24 +133,9 @@ describe('longPoll', () => {
   });
 
   it('rethrows the error of a look, and cleans up', async () => {
-    const clock = new ManualClock();
-    let isWatching = false;
-    const store = {
-      watch() {
-        isWatching = true;
-        return () => {
-          isWatching = false;
-        };
-      },
-    } as unknown as Store;
-    const failing = () => Promise.reject(new Error('gone'));
-    const poll = {
-      topics: ['t'],
-      forMs: 1,
-      signal: new AbortController().signal,
-      check: async () => {},
-    };
-    await expect(longPoll({ store, clock }, poll, failing)).rejects.toThrow('gone');
-    expect([isWatching, clock.waiting]).toEqual([false, 0]);
+    const polling = poll({ answers: [] });
+    polling.failLook(new Error('gone'));
+    await expect(polling.answer).rejects.toThrow('gone');
+    polling.expectEnd(undefined);
   });
 });

@@ -67,6 +67,15 @@ function makeHolds({ isInMemory, draw }: { isInMemory: boolean; draw: number }) 
     );
   return {
     clock,
+    /** Begins a hold, and lets it look. */
+    async held() {
+      hold();
+      await settle();
+    },
+    async pass(ms: number) {
+      clock.advance(ms);
+      await settle();
+    },
     changes,
     ends,
     hold,
@@ -103,14 +112,12 @@ describe.each([
       { draw: 0, earliestMs: 40_000, latestMs: 40_100 },
       { draw: 1, earliestMs: 49_900, latestMs: 50_000 },
     ]) {
-      const { clock, ends, hold } = setUp({ draw });
+      const { ends, hold, pass } = setUp({ draw });
       hold(50);
       await settle();
-      clock.advance(earliestMs - 1);
-      await settle();
+      await pass(earliestMs - 1);
       expect(ends).toEqual([]);
-      clock.advance(latestMs - earliestMs + 1);
-      await settle();
+      await pass(latestMs - earliestMs + 1);
       expect(ends).toEqual(['old']);
     }
   });
@@ -132,28 +139,24 @@ describe.each([
   );
 
   it('is told of a change that comes while it looks', async () => {
-    const { clock, ends, hold, pauseReads, publish, tell } = setUp();
+    const { ends, held, pass, pauseReads, publish, tell } = setUp();
     const resume = pauseReads();
-    hold();
-    await settle();
+    await held();
     publish('new');
     tell('screens/screen-1');
     resume();
     await settle();
-    clock.advance(5);
-    await settle();
+    await pass(5);
     expect(ends).toEqual(['new']);
   });
 
   it('fails once its key is rejected, also when a later one replaces it', async () => {
-    const { changes, ends, hold, reject, tell } = setUp();
+    const { changes, ends, held, hold, reject, tell } = setUp();
     hold();
-    hold();
-    await settle();
+    await held();
     const revoked = new Error('revoked');
     reject(revoked);
-    hold();
-    await settle();
+    await held();
     expect(ends).toEqual([revoked, revoked]);
     tell('devices/device-1');
     await settle();
@@ -162,22 +165,19 @@ describe.each([
   });
 
   it('looks again when the playlist ends, and goes on if nothing has changed', async () => {
-    const { clock, ends, hold, endPlaylistAt, publish } = setUp();
+    const { clock, endPlaylistAt, ends, held, pass, publish } = setUp();
     endPlaylistAt(clock.now() + 1000);
-    hold();
-    await settle();
+    await held();
     endPlaylistAt(clock.now() + 20_000);
-    clock.advance(1100);
-    await settle();
+    await pass(1100);
     expect(ends).toEqual([]);
     publish('ended');
-    clock.advance(19_000);
-    await settle();
+    await pass(19_000);
     expect(ends).toEqual(['ended']);
   });
 
   it('ends without an answer when it is given up, also while it looks', async () => {
-    const { changes, clock, ends, hold, isWatching, pauseReads } = setUp();
+    const { changes, ends, hold, isWatching, pass, pauseReads } = setUp();
     const giveUp = hold();
     await settle();
     expect(isWatching()).toBe(true);
@@ -187,41 +187,35 @@ describe.each([
     const giveUpLooking = hold();
     expect(giveUpLooking()).toBe(true);
     resume();
-    clock.advance(60_000);
-    await settle();
+    await pass(60_000);
     expect(ends).toEqual([]);
     expect(changes.heldCount()).toBe(0);
     expect(isWatching()).toBe(false);
   });
 
   it('ends at once when a third one takes its place, also while others wait for their turn', async () => {
-    const { changes, clock, ends, hold, tell } = setUp();
+    const { changes, ends, held, hold, pass, tell } = setUp();
     hold(50, tvOf('device-2'));
     hold();
-    hold();
-    await settle();
+    await held();
     tell('tenants/tenant-1');
-    hold();
-    await settle();
+    await held();
     expect(ends).toEqual(['old']);
-    clock.advance(5);
-    await settle();
-    hold();
-    await settle();
+    await pass(5);
+    await held();
     expect(ends).toEqual(['old', 'old']);
     expect(changes.heldCount()).toBe(3);
   });
 
   it('ends in time, and delays no hint, while 10,000 others end', async () => {
-    const { clock, ends, hold, publish, tell } = setUp({ draw: 0 });
+    const { clock, ends, hold, pass, publish, tell } = setUp({ draw: 0 });
     const other = tvOf('other');
     for (let n = 0; n < 10_000; n++) hold(50, tvOf(`tv-${n}`));
     await settle();
     clock.advance(1000);
     hold(50, other);
     await settle();
-    clock.advance(39_100);
-    await settle();
+    await pass(39_100);
     publish('new');
     tell('devices/other');
     await settle();
@@ -230,18 +224,16 @@ describe.each([
   });
 
   it('ends in time while it waits for its turn', async () => {
-    const { changes, clock, ends, hold, tell } = setUp({ draw: 0 });
+    const { changes, clock, ends, hold, pass, tell } = setUp({ draw: 0 });
     for (let n = 0; n < 1000; n++) hold(1, tvOf(`tv-${n}`));
     await settle();
     clock.advance(799);
     tell('*');
     await settle();
     expect(changes.heldCount()).toBe(1000);
-    clock.advance(101);
-    await settle();
+    await pass(101);
     expect(ends).toHaveLength(1000);
-    clock.advance(60_000);
-    await settle();
+    await pass(60_000);
     expect(ends).toHaveLength(1000);
   });
 
@@ -260,15 +252,13 @@ describe.each([
   });
 
   it('ends when the service stops, and later ones end at once', async () => {
-    const { changes, clock, ends, hold } = setUp();
-    hold();
-    await settle();
+    const { changes, ends, held, hold, pass } = setUp();
+    await held();
     changes.stop();
     await settle();
     expect(ends).toEqual(['old']);
     hold();
-    clock.advance(5);
-    await settle();
+    await pass(5);
     expect(ends).toEqual(['old', 'old']);
   });
 });

@@ -21,6 +21,14 @@ afterEach(() => deployment.close());
 
 const get = () => deployment.get(tv);
 const got = async () => summary(await get());
+const screenOfTv = async () => (await deployment.inner.read.get('screens', tv.screenId))!;
+/** Another instance on the store, with a source of its own. */
+const instanceOn = (ask: OnDemandSource['ask']) =>
+  makeOnDemandVersions(deployment.service.services.deps, {
+    source: { ask, forget() {} },
+    read: (id) => deployment.store.read.get('playlists', id),
+    served: makeServedVersions(deployment.store, deployment.clock),
+  });
 const stored = () => deployment.inner.read.get('playlists', tv.screenId);
 
 describe('an on-demand answer that the store cannot record', () => {
@@ -118,7 +126,7 @@ describe('a new on-demand answer', () => {
   });
 
   it('is dropped if the screen was deleted meanwhile', async () => {
-    const screen = (await deployment.inner.read.get('screens', tv.screenId))!;
+    const screen = await screenOfTv();
     await deployment.inner.write((tx) => tx.delete('screens', screen.id));
     expect(await deployment.driven(Promise.resolve(deployment.origins.ask(screen)))).toEqual({
       kind: 'none',
@@ -129,17 +137,11 @@ describe('a new on-demand answer', () => {
 
 describe('two instances on one store with an on-demand source', () => {
   it('do not alternate: a cached answer of one does not replace a newer one of the other', async () => {
-    const { store, clock } = deployment;
-    const screen = (await deployment.inner.read.get('screens', tv.screenId))!;
+    const screen = await screenOfTv();
     const answer = (items: unknown): OnDemandAnswer => ({
       content: { items: JSON.stringify(items), validUntil: null },
     });
-    const instance = (stored: { answer: OnDemandAnswer }) =>
-      makeOnDemandVersions(deployment.service.services.deps, {
-        source: { ask: async () => stored.answer, forget() {} },
-        read: (id) => store.read.get('playlists', id),
-        served: makeServedVersions(store, clock),
-      });
+    const instance = (stored: { answer: OnDemandAnswer }) => instanceOn(async () => stored.answer);
     const [heldByA, heldByB] = [{ answer: answer(first) }, { answer: answer(first) }];
     const [a, b] = [instance(heldByA), instance(heldByB)];
     const version = async (one: PlaylistOrigin) => {
@@ -161,21 +163,14 @@ describe('two instances on one store with an on-demand source', () => {
 describe('a refresh, while another instance records other answers during its calls', () => {
   /** Refreshes on one instance. During the first calls, another one records a version. */
   async function refreshDuring(disturbedCalls: number) {
-    const { store, clock } = deployment;
-    const screen = (await deployment.inner.read.get('screens', tv.screenId))!;
+    const screen = await screenOfTv();
     const content = (title: string) => ({
       items: JSON.stringify([item({ title })]),
       validUntil: null,
     });
-    const instance = (ask: OnDemandSource['ask']) =>
-      makeOnDemandVersions(deployment.service.services.deps, {
-        source: { ask, forget() {} },
-        read: (id) => store.read.get('playlists', id),
-        served: makeServedVersions(store, clock),
-      });
     let calls = 0;
-    const other = instance(async () => ({ content: content(`other ${calls}`) }));
-    const { refresh } = instance(async (_, options) => {
+    const other = instanceOn(async () => ({ content: content(`other ${calls}`) }));
+    const { refresh } = instanceOn(async (_, options) => {
       const versionBefore = options?.readVersion?.();
       await versionBefore;
       calls++;
@@ -208,7 +203,7 @@ describe('10,000 screens that repeatedly request at once', () => {
       ttlMs: 10_000,
     });
     tv = await deployment.tv();
-    const screen = (await deployment.inner.read.get('screens', tv.screenId))!;
+    const screen = await screenOfTv();
     const screens = Array.from({ length: 1000 }, (_, n) => ({
       ...screen,
       id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,

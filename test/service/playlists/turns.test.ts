@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Turns } from '../../../src/service/playlists/turns.ts';
+import { gate } from '../../../src/testing/store-suite/store-test.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 /** Adds turns that end at once, and returns the number of those that have begun. */
@@ -51,10 +52,7 @@ describe('Turns', () => {
   it('begins no round before the turns of the round before have ended', async () => {
     const clock = new ManualClock();
     const begun: string[] = [];
-    let endFirst = () => {};
-    const first = new Promise<void>((resolve) => {
-      endFirst = resolve;
-    });
+    const { open: endFirst, opened: first } = gate();
     const turns = new Turns<string>(clock, 2000, async (name) => {
       begun.push(name);
       if (name === 'first') await first;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { asGuid, makeIdSource } from '../../../src/domain/id.ts';
 import {
   type RecentRequest,
@@ -32,15 +32,18 @@ const idsOf = (recent: RecentRequests, query: object = {}) =>
   recent.newest({ ...all, ...query }).map(({ request }) => request.requestId);
 
 describe('the last requests of each device', () => {
+  let recent: RecentRequests;
+  beforeEach(() => {
+    recent = new RecentRequests('0123456');
+  });
+
   it('are listed newest first, also if they were added out of order', () => {
-    const recent = new RecentRequests('0123456');
     for (const at of [1, 3, 2]) recent.add(place(1), answered(at));
     recent.add(place(2), answered(0));
     expect(idsOf(recent)).toEqual(['request 3', 'request 2', 'request 1', 'request 0']);
   });
 
   it('keeps 200 per device, and the requests of other devices', () => {
-    const recent = new RecentRequests('0123456');
     recent.add(place(2), answered(0));
     recent.add(place(null), answered(1));
     for (let at = 2; at < 1000; at++) recent.add(place(1), answered(at));
@@ -50,7 +53,6 @@ describe('the last requests of each device', () => {
   });
 
   it('have version 7 UUIDs that sort by time, then by number', () => {
-    const recent = new RecentRequests('0123456');
     for (const at of [5, 5, 5, 6]) recent.add(place(1), answered(at));
     const ids = recent.newest(all).map(({ request }) => request.id);
     expect(ids.map(asGuid)).toEqual(ids);
@@ -59,7 +61,6 @@ describe('the last requests of each device', () => {
   });
 
   it('are paged without gaps, also within a millisecond', () => {
-    const recent = new RecentRequests('0123456');
     for (let n = 0; n < 30; n++)
       recent.add(place(n % 4), answered(Math.floor(n / 10), { requestId: `request ${n}` }));
     const paged: string[] = [];
@@ -73,7 +74,6 @@ describe('the last requests of each device', () => {
   });
 
   it('are found by time, outcome, screen, device and venue', () => {
-    const recent = new RecentRequests('0123456');
     for (let at = 0; at < 30; at++) {
       const status = at % 3 === 0 ? 401 : 200;
       recent.add(place(at % 5, at % 2), answered(at, { status }));
@@ -90,7 +90,7 @@ describe('the last requests of each device', () => {
   });
 
   it('lose their older halves when all take too much memory', () => {
-    const recent = new RecentRequests('0123456', { perDevice: 200, bytes: 200_000 });
+    recent = new RecentRequests('0123456', { perDevice: 200, bytes: 200_000 });
     for (let at = 0; at < 5000; at++) recent.add(place(at % 50), answered(at));
     expect(recent.bytes).toBeLessThanOrEqual(200_000);
     const kept = idsOf(recent, { limit: 5000 });
@@ -103,7 +103,7 @@ describe('the last requests of each device', () => {
   });
 
   it('of devices with few are kept while others send much', () => {
-    const recent = new RecentRequests('0123456', { perDevice: 200, bytes: 200_000 });
+    recent = new RecentRequests('0123456', { perDevice: 200, bytes: 200_000 });
     for (let device = 100; device < 150; device++)
       for (let at = 0; at < 4; at++) recent.add(place(device), answered(at));
     for (let at = 4; at < 5000; at++) recent.add(place(at % 10), answered(at));
@@ -122,7 +122,6 @@ describe('the last requests of each device', () => {
       collectGarbage();
       return process.memoryUsage().heapUsed;
     };
-    const recent = new RecentRequests('0123456');
     const newId = makeIdSource(new ManualClock());
     const before = heapBytes();
     for (let n = 0; recent.bytes < limit - 2000; n++)

@@ -8,6 +8,7 @@ import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { LoggedTvRequest } from '../../../src/store/queries.ts';
 import type { RefusedRequests, Store } from '../../../src/store/store.ts';
+import { gate } from '../../../src/testing/store-suite/store-test.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const screenId = '0190a5b4-6f00-7c3e-9d2a-000000000001';
@@ -113,10 +114,8 @@ it('shares the requests of a device beside those of unknown devices of its scree
 });
 
 it('writes once for many lists at the same moment', async () => {
-  let finish = () => {};
-  appending = new Promise((resolve) => {
-    finish = resolve;
-  });
+  const { open: finish, opened } = gate();
+  appending = opened;
   flood(stranger);
   const first = list();
   await expect.poll(() => batches.length).toBe(1);

@@ -1,7 +1,10 @@
 import type { Clock } from '../../../src/domain/clock.ts';
 import { Checkpoint } from '../../../src/store/json/checkpoint/checkpoint.ts';
 import { DocumentFile } from '../../../src/store/json/checkpoint/document-file.ts';
-import type { DocumentOwner } from '../../../src/store/json/checkpoint/document-owner.ts';
+import type {
+  DocumentOwner,
+  WrittenDocument,
+} from '../../../src/store/json/checkpoint/document-owner.ts';
 import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { EventLog } from '../../../src/store/json/events/event-log.ts';
 import { readManifest } from '../../../src/store/json/manifest.ts';
@@ -72,4 +75,17 @@ export interface LogRig extends Rig {
 export async function openLog(context: PartContext): Promise<LogRig> {
   const log = new EventLog(context);
   return { ...(await openParts(context, [log], log.owners)), log };
+}
+
+/** A written document of this text. */
+export function documentOf(text: string, more: Partial<WrittenDocument> = {}): WrittenDocument {
+  return {
+    seq: 1,
+    text: async () => text,
+    bytes: async () => Buffer.from(text),
+    async *chunks() {
+      yield Buffer.from(text);
+    },
+    ...more,
+  };
 }

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { minuteMs } from '../../../../src/domain/clock.ts';
 import { LastActivityTable } from '../../../../src/store/json/activity/last-activity.ts';
-import type { WrittenDocument } from '../../../../src/store/json/checkpoint/document-owner.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { guid } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
-import { contextOn, openParts } from '../part-rig.ts';
+import { contextOn, documentOf, openParts } from '../part-rig.ts';
 
 const device = (n: number) => guid('devi', n);
 const token = (n: number) => guid('toke', n);
@@ -93,10 +92,8 @@ describe('the documents of last activity', () => {
 
   it('have human-readable lines', async () => {
     const { activity } = await opened();
-    await activity.load('marks-00', {
-      seq: 0,
-      bytes: async () => Buffer.from(`{"kind":"token","id":"${token(1)}","lastUsedAt":7}\n`),
-    } as WrittenDocument);
+    const known = `{"kind":"token","id":"${token(1)}","lastUsedAt":7}\n`;
+    await activity.load('marks-00', documentOf(known, { seq: 0 }));
     activity.touch('device', device(1), { lastSeenAt: 1 });
     activity.close();
     const lines = await Promise.all(

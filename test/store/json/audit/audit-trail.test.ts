@@ -96,19 +96,6 @@ describe('audit entries', () => {
     expect(await numbers(trail)).toEqual([2, 1, 0]);
   });
 
-  it('keep their order when the clock steps back, and are found by their time', async () => {
-    const { disk, trail, rig, add } = await opened();
-    add(entry(0, noon + dayMs));
-    add(entry(1, noon));
-    for (const step of ['memory', 'file']) {
-      if (step === 'file') await rig.checkpoint();
-      expect(await numbers(trail)).toEqual([1, 0]);
-      expect(await numbers(trail, { to: noon + 1 })).toEqual([1]);
-      expect(await numbers(trail, { from: noon + 1 })).toEqual([0]);
-    }
-    expect(disk.paths()).not.toContain(day20);
-  });
-
   it('are written in slices when there are thousands', async () => {
     const { disk, trail, rig, add } = await opened();
     for (let n = 0; n < 3; n++)

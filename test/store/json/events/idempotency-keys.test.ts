@@ -11,6 +11,7 @@ import {
   rememberedKeys,
 } from '../../../../src/store/json/events/idempotency-keys.ts';
 import { guid } from '../../sample-batch.ts';
+import { documentOf } from '../part-rig.ts';
 
 const hex = (n: number) =>
   ((BigInt(n) * 0x9e3779b97f4a7c15n) & 0xffff_ffff_ffff_ffffn).toString(16).padStart(16, '0');
@@ -49,12 +50,7 @@ class Documents {
 
   written(name: string): WrittenDocument {
     const { seq, text } = this.kept.get(name)!;
-    return {
-      seq,
-      text: async () => text,
-      bytes: async () => Buffer.from(text),
-      async *chunks() {},
-    };
+    return documentOf(text, { seq });
   }
 
   async loadInto(keys: IdempotencyKeys): Promise<void> {

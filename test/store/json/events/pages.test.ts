@@ -5,6 +5,7 @@ import type { TelemetryEvent } from '../../../../src/domain/events/event.ts';
 import { eventId, eventPosition } from '../../../../src/domain/events/event-id.ts';
 import type { EventPageQuery, StoredEvent } from '../../../../src/store/queries.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
+import { yieldsDuring } from '../../../support/yields-during.ts';
 import { batchOf, guid, tenantA, tenantB } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
 import { contextOn, openLog } from '../part-rig.ts';
@@ -42,7 +43,7 @@ async function opened() {
 
 describe('a page of events', () => {
   it('costs the same at any depth', async () => {
-    const { disk, clock, log: events } = await opened();
+    const { disk, clock, log: events, walk } = await opened();
     const text = 'x'.repeat(2000);
     for (let group = 0; group < 30; group++) {
       await Promise.all(
@@ -50,15 +51,7 @@ describe('a page of events', () => {
       );
       clock.advance(2 * hourMs);
     }
-    const all: StoredEvent[] = [];
-    for (let after: string | undefined; ; ) {
-      const page = await events.page(
-        query({ order: 'asc', ...(after === undefined ? {} : { after }) }),
-      );
-      all.push(...page.items);
-      if (page.next === null) break;
-      after = page.next;
-    }
+    const { items: all } = await walk(query({ order: 'asc' }));
     expect(numbers(all)).toEqual(Array.from({ length: 3000 }, (_, n) => n));
     for (const order of ['asc', 'desc'] as const) {
       for (const at of [5, 700, 1499, 2200, 2900]) {
@@ -105,16 +98,8 @@ describe('a page of events', () => {
   it('yields to the event loop between chunks', async () => {
     const { log: events } = await opened();
     for (let n = 0; n < 8; n++) await events.append(batchOf([log(n, 'x'.repeat(mib))]));
-    let turns = 0;
-    let isDone = false;
-    const count = () => {
-      turns++;
-      if (!isDone) setImmediate(count);
-    };
-    setImmediate(count);
-    await events.page(query({ deviceId: guid('devi', 9) }));
-    isDone = true;
-    expect(turns).toBeGreaterThanOrEqual(6);
+    const reading = () => events.page(query({ deviceId: guid('devi', 9) }));
+    expect(await yieldsDuring(reading)).toBeGreaterThanOrEqual(6);
   });
 
   it('finds a type written with JSON escapes', async () => {

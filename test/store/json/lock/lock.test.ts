@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, symlink } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -25,6 +25,18 @@ const lock = (folder: string, platform: NodeJS.Platform = process.platform) =>
     random: () => Buffer.from(String(++nonces).padStart(4).padEnd(16)),
     platform,
   });
+
+/** Locks a folder 20 times at once. Returns what releases the only lock. */
+async function winnerOf20(folder: string, platform: NodeJS.Platform) {
+  const results = await Promise.allSettled(
+    Array.from({ length: 20 }, () => lock(folder, platform)),
+  );
+  const won = results.filter((result) => result.status === 'fulfilled');
+  expect(won).toHaveLength(1);
+  for (const result of results)
+    if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'store_locked' });
+  return won[0]!.value;
+}
 
 /** Starts another process that holds a folder's socket in the same way, until it is killed. */
 async function holderOf(path: string): Promise<{ pid: number; kill(): Promise<void> }> {
@@ -70,15 +82,7 @@ describe('the lock of a data folder', () => {
   it.each<NodeJS.Platform>(['linux', 'darwin'])(
     'goes to one of 20 concurrent attempts (%s)',
     async (platform) => {
-      const results = await Promise.allSettled(
-        Array.from({ length: 20 }, () => lock(folder, platform)),
-      );
-      const won = results.filter((result) => result.status === 'fulfilled');
-      expect(won).toHaveLength(1);
-      for (const result of results)
-        if (result.status === 'rejected')
-          expect(result.reason).toMatchObject({ code: 'store_locked' });
-      await won[0]!.value();
+      await (await winnerOf20(folder, platform))();
       await (await lock(folder, platform))();
     },
   );
@@ -86,13 +90,9 @@ describe('the lock of a data folder', () => {
   it('goes to one of 20 that find a dead socket concurrently', async () => {
     for (let turn = 0; turn < 2; turn++) {
       await holderOf(join(folder, 'lock.sock')).then((dead) => dead.kill());
-      const results = await Promise.allSettled(
-        Array.from({ length: 20 }, () => lock(folder, 'darwin')),
-      );
-      const won = results.filter((result) => result.status === 'fulfilled');
-      expect(won).toHaveLength(1);
+      const release = await winnerOf20(folder, 'darwin');
       await expect(lock(folder, 'darwin')).rejects.toEqual(lockedBy(process.pid));
-      await won[0]!.value();
+      await release();
       expect(await readdir(folder)).toEqual([]);
     }
   });
@@ -122,17 +122,13 @@ describe('the lock of a data folder', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('is held by a process that accepts connections but does not answer', async () => {
-    const server = createServer(() => {}).listen(join(folder, 'lock.sock'));
+  it.each([
+    ['does not answer', () => {}, /another process, which does not answer/],
+    ['sends invalid data', (socket: Socket) => void socket.end('hello'), /another process/],
+  ])('is held by a process that accepts connections and %s', async (_, answer, holder) => {
+    const server = createServer(answer).listen(join(folder, 'lock.sock'));
     await once(server, 'listening');
-    await expect(lock(folder)).rejects.toEqual(lockedBy(/another process, which does not answer/));
-    server.close();
-  });
-
-  it('is held by a process that sends invalid data', async () => {
-    const server = createServer((socket) => socket.end('hello')).listen(join(folder, 'lock.sock'));
-    await once(server, 'listening');
-    await expect(lock(folder)).rejects.toEqual(lockedBy(/another process/));
+    await expect(lock(folder)).rejects.toEqual(lockedBy(holder));
     server.close();
   });
 

@@ -21,11 +21,25 @@ describe('GroupLog', () => {
       onFailure,
       ...(resume && { resume }),
     });
+  /** A log with one record. */
+  const begun = async () => {
+    const log = open();
+    await log.append('a.log', line('one'));
+    return log;
+  };
   /** Makes the first matching operation fail. */
   const failOnce = (operation: string, error = new Error(`planted: ${operation}`)) => {
     let left = 1;
     disk.fault = (one) => {
       if (one === operation && left-- > 0) throw error;
+    };
+  };
+  /** Lets the next write take 2 bytes and no more, and this operation fail. */
+  const tearNext = (failing?: string) => {
+    const takes = [2, 0];
+    disk.fault = (operation) => {
+      if (operation === failing) throw new Error('planted');
+      return operation === 'write' ? takes.shift() : undefined;
     };
   };
   const synced = () => disk.calls.filter((call) => call.startsWith('datasync')).length;
@@ -95,10 +109,8 @@ describe('GroupLog', () => {
   });
 
   it('rejects a record if a write returns 0 bytes, and truncates its rest before the next record', async () => {
-    const log = open();
-    await log.append('a.log', line('one'));
-    const takes = [2, 0];
-    disk.fault = (operation) => (operation === 'write' ? takes.shift() : undefined);
+    const log = await begun();
+    tearNext();
     await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
     expect(text()).toBe('one\ntw');
     expect(await log.append('a.log', line('three'))).toMatchObject({ file: 'a.log', offset: 4 });
@@ -120,8 +132,7 @@ describe('GroupLog', () => {
   });
 
   it('rejects records until the rest of a failed write can be truncated', async () => {
-    const log = open();
-    await log.append('a.log', line('one'));
+    const log = await begun();
     let failing = true;
     disk.fault = (operation) => {
       if (failing && operation === 'write') return disk.calls.at(-2)?.startsWith('write') ? 0 : 1;
@@ -137,8 +148,7 @@ describe('GroupLog', () => {
   });
 
   it('acknowledges nothing after a failed fdatasync, and truncates the group', async () => {
-    const log = open();
-    await log.append('a.log', line('one'));
+    const log = await begun();
     failOnce('datasync');
     const first = log.append('a.log', line('two'));
     await expect(first).rejects.toEqual(unavailable);
@@ -150,8 +160,7 @@ describe('GroupLog', () => {
   });
 
   it('acknowledges nothing in a new file before its name is on disk', async () => {
-    const log = open();
-    await log.append('a.log', line('one'));
+    const log = await begun();
     failOnce('syncDirectory');
     await expect(log.append('b.log', line('two'))).rejects.toEqual(unavailable);
     expect(await log.append('b.log', line('three'))).toMatchObject({ file: 'b.log', offset: 0 });
@@ -162,8 +171,7 @@ describe('GroupLog', () => {
   it.each(['syncDirectory', 'write', 'datasync'])(
     'deletes at close a file that never got a record (%s fails)',
     async (failing) => {
-      const log = open();
-      await log.append('a.log', line('one'));
+      const log = await begun();
       failOnce(failing);
       await expect(log.append('b.log', line('two'))).rejects.toEqual(unavailable);
       await log.close();
@@ -173,8 +181,7 @@ describe('GroupLog', () => {
   );
 
   it('continues in the previous file if the next one cannot be created', async () => {
-    const log = open();
-    await log.append('a.log', line('one'));
+    const log = await begun();
     failOnce('create', diskFull());
     await expect(log.append('b.log', line('two'))).rejects.toEqual(unavailable);
     await log.append('a.log', line('three'));
@@ -182,10 +189,8 @@ describe('GroupLog', () => {
   });
 
   it('truncates a torn record before it starts another file', async () => {
-    const log = open();
-    await log.append('a.log', line('one'));
-    const takes = [2, 0];
-    disk.fault = (operation) => (operation === 'write' ? takes.shift() : undefined);
+    const log = await begun();
+    tearNext();
     await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
     await log.append('b.log', line('three'));
     expect(afterPowerCut()).toBe('one\n');
@@ -195,14 +200,8 @@ describe('GroupLog', () => {
   it.each(['truncate', 'datasync'] as const)(
     'starts no other file if the torn record cannot be truncated (%s)',
     async (operation) => {
-      const log = open();
-      await log.append('a.log', line('one'));
-      const takes = [2, 0];
-      disk.fault = (one) => {
-        if (one === 'write') return takes.shift();
-        if (one === operation) throw new Error('planted');
-        return undefined;
-      };
+      const log = await begun();
+      tearNext(operation);
       await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
       await expect(log.append('b.log', line('three'))).rejects.toEqual(unavailable);
       expect(crash.paths()).toEqual(['/log/a.log']);
@@ -222,8 +221,7 @@ describe('GroupLog', () => {
   });
 
   it('checks the free space for each sixteenth of the low-water mark, and at once after a failure', async () => {
-    const log = open();
-    await log.append('a.log', line('one'));
+    const log = await begun();
     disk.free = 999;
     let written = 4;
     for (; written < 1000 / 16; written += 4)
@@ -274,8 +272,7 @@ describe('GroupLog', () => {
     await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
 
     const other = open({ file: 'a.log', size: 4 });
-    const takes = [2, 0];
-    disk.fault = (operation) => (operation === 'write' ? takes.shift() : undefined);
+    tearNext();
     await expect(other.append('a.log', line('two'))).rejects.toEqual(unavailable);
     await other.close();
     expect(afterPowerCut()).toBe('one\n');
@@ -284,11 +281,7 @@ describe('GroupLog', () => {
 
   it('closes the file even if the torn record cannot be truncated, and rejects', async () => {
     const log = open();
-    const takes = [2, 0];
-    disk.fault = (operation) => {
-      if (operation === 'truncate') throw new Error('planted');
-      return operation === 'write' ? takes.shift() : undefined;
-    };
+    tearNext('truncate');
     await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
     await expect(log.close()).rejects.toThrow('planted');
     expect(disk.calls.at(-1)).toBe('close /log/a.log');

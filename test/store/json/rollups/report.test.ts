@@ -5,6 +5,7 @@ import type { WrittenDocument } from '../../../../src/store/json/checkpoint/docu
 import { ReportTotals, sectionRuns } from '../../../../src/store/json/rollups/report.ts';
 import { guid } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
+import { documentOf } from '../part-rig.ts';
 
 interface Line {
   section: string;
@@ -22,17 +23,12 @@ const days = ['2026-11-20', '2026-11-21'];
 const textOf = ({ section, day, key, impressions, seconds }: Line) =>
   `${section}"${day}","${key}",${impressions},${JSON.stringify(seconds)}]`;
 
-/** A document of these lines, in order. */
-async function documentOf(lines: readonly Line[]): Promise<WrittenDocument> {
+/** A document of these lines on disk, in order. */
+async function writtenOf(lines: readonly Line[]): Promise<WrittenDocument> {
   const disk = new CrashDisk();
   const file = new DocumentFile(disk, '/data', { file: 'one.json', size: 0, crc: '', seq: 0 });
   await file.write({ seq: 1, lines: lines.map(textOf).sort() });
-  return {
-    seq: 1,
-    text: async () => '',
-    bytes: () => file.bytes(),
-    chunks: (comesBefore) => file.chunks(comesBefore),
-  };
+  return documentOf('', { chunks: (comesBefore) => file.chunks(comesBefore) });
 }
 
 async function totalsOf(
@@ -103,7 +99,7 @@ describe('the totals of a report', () => {
     await fc.assert(
       fc.asyncProperty(documents, fc.subarray(sections, { minLength: 1 }), async (all, wanted) => {
         const group = wanted.filter((section) => section.slice(0, 9) === wanted[0]?.slice(0, 9));
-        const rows = await totalsOf(await Promise.all(all.map(documentOf)), group);
+        const rows = await totalsOf(await Promise.all(all.map(writtenOf)), group);
         expect(rows).toEqual(expected(all.flat(), group));
       }),
       { numRuns: 100 },
@@ -122,7 +118,7 @@ describe('the totals of a report', () => {
       999999999999999,
     ]) {
       const line = { section, day: days[0] as string, key: 'a', impressions: 3, seconds };
-      const document = await documentOf([line, { ...line, key: 'b' }]);
+      const document = await writtenOf([line, { ...line, key: 'b' }]);
       expect(await totalsOf([document], [section])).toEqual(
         ['a', 'b'].map((key) => ({ key, impressions: 3, seconds })),
       );
@@ -139,7 +135,7 @@ describe('the totals of a report', () => {
         seconds: at,
       })),
     );
-    const document = await documentOf(lines);
+    const document = await writtenOf(lines);
     for (const section of sections)
       expect(await totalsOf([document], [section])).toEqual(expected(lines, [section]));
     expect(await totalsOf([document], ['["9-none","x",'])).toEqual([]);
@@ -153,20 +149,12 @@ describe('the totals of a report', () => {
   it('are not computed from damaged lines', async () => {
     const [section = ''] = sections;
     const good = `${section}"${days[0]}","${guid('scre', 1)}",1,2]`;
-    const document = (text: string): WrittenDocument => ({
-      seq: 1,
-      text: async () => text,
-      bytes: async () => Buffer.from(text),
-      async *chunks() {
-        yield Buffer.from(text);
-      },
-    });
-    expect(await totalsOf([document(`${good}\n`)], [section])).toHaveLength(1);
+    expect(await totalsOf([documentOf(`${good}\n`)], [section])).toHaveLength(1);
     for (const bad of [
       good.replace(',1,2]', ',1x,2]'),
       good.replace(',1,2]', ',,2]'),
       good.replace(',1,2]', ',1,2'),
     ])
-      await expect(totalsOf([document(`${bad}\n`)], [section])).rejects.toThrow(SyntaxError);
+      await expect(totalsOf([documentOf(`${bad}\n`)], [section])).rejects.toThrow(SyntaxError);
   });
 });

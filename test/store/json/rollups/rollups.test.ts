@@ -14,11 +14,16 @@ import { Rollups } from '../../../../src/store/json/rollups/rollups.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { batchOf, guid, impression, tenantA, tenantB } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
-import { contextOn, type LogRig, openLog } from '../part-rig.ts';
+import { contextOn, documentOf, type LogRig, openLog } from '../part-rig.ts';
 
 const noon = Date.UTC(2026, 10, 20, 12);
 const report = (rig: LogRig, groupBy: ReportGroup, by: ReportClock = 'timestamp', more = {}) =>
   rig.log.impressions({ tenantId: tenantA, groupBy, by, ...more });
+
+const byDay = { tenantId: tenantA, groupBy: 'day', by: 'timestamp' } as const;
+/** A line of a document by timestamp, and its report. */
+const line = JSON.stringify(['0-day', tenantA, '2026-11-20', '2026-11-20', 3, 4]);
+const rows = [{ key: '2026-11-20', impressions: 3, seconds: 4 }];
 
 async function opened(disk = new CrashDisk(), clock = new ManualClock()) {
   return { disk, clock, rig: await openLog(contextOn(disk, clock)) };
@@ -150,21 +155,13 @@ describe('the documents of roll-ups', () => {
 
   it('are read to the end without a final line feed', async () => {
     const rollups = new Rollups({ seq: () => 0, due: () => true });
-    const line = JSON.stringify(['0-day', tenantA, '2026-11-20', '2026-11-20', 3, 4]);
-    const chunks = [line.slice(0, 30), line.slice(30)].map((text) => Buffer.from(text));
-    await rollups.load('rollups-timestamp-2026-11-20', {
-      seq: 1,
-      text: async () => line,
-      bytes: async () => Buffer.from(line),
-      async *chunks() {
-        yield* chunks;
-      },
-    });
-    const query = { tenantId: tenantA, groupBy: 'day', by: 'timestamp' } as const;
-    expect(await rollups.impressions(query)).toEqual([
-      { key: '2026-11-20', impressions: 3, seconds: 4 },
-    ]);
-    expect(await rollups.impressions({ ...query, groupBy: 'campaign' })).toEqual([]);
+    async function* chunks() {
+      yield Buffer.from(line.slice(0, 30));
+      yield Buffer.from(line.slice(30));
+    }
+    await rollups.load('rollups-timestamp-2026-11-20', documentOf(line, { chunks }));
+    expect(await rollups.impressions(byDay)).toEqual(rows);
+    expect(await rollups.impressions({ ...byDay, groupBy: 'campaign' })).toEqual([]);
   });
 });
 
@@ -194,34 +191,26 @@ describe('a report', () => {
   it('restarts when a document is replaced, and fails after too many restarts', async () => {
     const rollups = new Rollups({ seq: () => 0, due: () => true });
     let left = 3;
-    const line = JSON.stringify(['0-day', tenantA, '2026-11-20', '2026-11-20', 3, 4]);
-    const document = (code: string) => ({
-      seq: 1,
-      text: async () => line,
-      bytes: async () => Buffer.from(line),
-      async *chunks() {
-        if (left-- > 0) throw Object.assign(new Error(code), { code });
-        yield Buffer.from(`${line}\n`);
-      },
-    });
-    const query = { tenantId: tenantA, groupBy: 'day', by: 'timestamp' } as const;
+    const document = (code: string) =>
+      documentOf(line, {
+        async *chunks() {
+          if (left-- > 0) throw Object.assign(new Error(code), { code });
+          yield Buffer.from(`${line}\n`);
+        },
+      });
     await rollups.load('rollups-timestamp-2026-11-20', document('ENOENT'));
-    expect(await rollups.impressions(query)).toEqual([
-      { key: '2026-11-20', impressions: 3, seconds: 4 },
-    ]);
+    expect(await rollups.impressions(byDay)).toEqual(rows);
     left = 100;
-    await expect(rollups.impressions(query)).rejects.toThrow('ENOENT');
+    await expect(rollups.impressions(byDay)).rejects.toThrow('ENOENT');
     await rollups.load('rollups-timestamp-2026-11-20', document('EIO'));
-    await expect(rollups.impressions(query)).rejects.toThrow('EIO');
+    await expect(rollups.impressions(byDay)).rejects.toThrow('EIO');
   });
 
   it('skips a deleted document', async () => {
     const rollups = new Rollups({ seq: () => 0, due: () => true });
     rollups.written('rollups-timestamp-2026-11-20', undefined);
     rollups.failed('rollups-timestamp-2026-11-20');
-    expect(
-      await rollups.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' }),
-    ).toEqual([]);
+    expect(await rollups.impressions(byDay)).toEqual([]);
     expect(rollups.dirty()).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { LastActivityTable } from '../../../../src/store/json/activity/last-activity.ts';
 import { CommittedRows } from '../../../../src/store/json/rows/committed-rows.ts';
 import { countFleet, listRows } from '../../../../src/store/json/rows/listing.ts';
+import { yieldsDuring } from '../../../support/yields-during.ts';
 import { deviceRow } from '../../sample-rows.ts';
 
 /** Time of each look-up of an activity. */
@@ -25,20 +26,6 @@ const slowActivity = {
     return { lastSeenAt: 0 };
   },
 } as unknown as LastActivityTable;
-
-/** Runs a scan. Returns the number of times that it yielded to the event loop. */
-async function yieldsDuring(scan: () => Promise<unknown>): Promise<number> {
-  let yields = 0;
-  let timer: NodeJS.Immediate;
-  const count = () => {
-    yields++;
-    timer = setImmediate(count);
-  };
-  timer = setImmediate(count);
-  await scan();
-  clearImmediate(timer);
-  return yields;
-}
 
 it.each([
   [

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Playlist } from '../../../../src/domain/records/rows.ts';
-import type { WrittenDocument } from '../../../../src/store/json/checkpoint/document-owner.ts';
 import { PlaylistHistory } from '../../../../src/store/json/rows/playlist-history.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { guid, tenantA } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
-import { contextOn, openParts } from '../part-rig.ts';
+import { contextOn, documentOf, openParts } from '../part-rig.ts';
 
 const screen = (n: number) => guid('scre', n);
 const rowId = (n: number, version: number) => `${screen(n)}/${version}`;
@@ -77,30 +76,19 @@ describe('rows', () => {
   it('are read from the new document if the old one is deleted meanwhile', async () => {
     const { table } = await opened();
     const missing = () => Promise.reject(Object.assign(new Error('ENOENT'), { code: 'ENOENT' }));
-    const chunks = async function* () {};
     table.apply(1, rowId(1, 1), row(1, 1));
     const [name = ''] = table.dirty();
     const line = `${JSON.stringify({ ...row(1, 2), id: undefined }).replace('{', `{"id":"${rowId(1, 2)}",`)}\n`;
-    const good: WrittenDocument = {
-      seq: 9,
-      text: missing,
-      bytes: async () => Buffer.from(line),
-      chunks,
+    const bytes = () => {
+      table.written(name, documentOf(line, { seq: 9 }));
+      return missing();
     };
-    table.written(name, {
-      seq: 1,
-      chunks,
-      text: missing,
-      bytes() {
-        table.written(name, good);
-        return missing();
-      },
-    });
+    table.written(name, documentOf('', { bytes, text: missing }));
     expect(versions(await table.select([screen(1)]))).toEqual([
       [screen(1), 1],
       [screen(1), 2],
     ]);
-    table.written(name, { seq: 1, chunks, bytes: missing, text: missing });
+    table.written(name, documentOf('', { bytes: missing, text: missing }));
     await expect(table.get(rowId(1, 1))).rejects.toMatchObject({
       code: 'unavailable',
       cause: { code: 'ENOENT' },

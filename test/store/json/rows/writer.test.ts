@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../../src/store/open.ts';
 import type { Store, Tx } from '../../../../src/store/store.ts';
+import { gate } from '../../../../src/testing/store-suite/store-test.ts';
 import { diskFull, type FaultyDisk, faultyDisk } from '../../../support/faulty-disk.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { guid, tenantA } from '../../sample-batch.ts';
@@ -21,18 +22,21 @@ describe('a write while the disk is slow or failing', () => {
   };
   const put = (number: number, name?: string) =>
     store.write((tx) => tx.put('venues', venueRow(number, name === undefined ? {} : { name })));
+  /** The venues after a stop and a start. */
+  const afterRestart = async () => {
+    await store.close();
+    await open();
+    return (await store.list('venues', { limit: 5 })).items;
+  };
   const isJournal = (path: string) => path.includes('/journal/');
   /** Blocks each fdatasync of the journal until it is released. */
   const hold = () => {
-    let letGo = () => {};
-    const held = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
+    const { open: letGo, opened: held } = gate();
     disk.fault = async (operation, path) => {
       if (operation === 'datasync' && isJournal(path)) await held;
       return undefined;
     };
-    return () => letGo();
+    return letGo;
   };
   /** Waits some milliseconds, so that other changes arrive meanwhile. */
   const failOn = (wanted: string, error: Error, times = 1) => {
@@ -143,10 +147,7 @@ describe('a write while the disk is slow or failing', () => {
   });
 
   it('fails a change that ran while the one before it failed', async () => {
-    let letGo = () => {};
-    const held = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
+    const { open: letGo, opened: held } = gate();
     failOn('write', diskFull());
     const doomed = put(1);
     const reading = store.write(async (tx) => {
@@ -180,9 +181,7 @@ describe('a write while the disk is slow or failing', () => {
     await expect(put(2)).rejects.toEqual(unavailable);
     await put(3);
     // As after a crash: opens a copy of the folder in its current state.
-    await store.close();
-    await open();
-    expect((await store.list('venues', { limit: 5 })).items).toEqual([venueRow(1), venueRow(3)]);
+    expect(await afterRestart()).toEqual([venueRow(1), venueRow(3)]);
   });
 
   it('is rejected after a failed fdatasync until a restart, while reads continue', async () => {
@@ -193,9 +192,7 @@ describe('a write while the disk is slow or failing', () => {
     await expect(store.ready()).rejects.toEqual(unavailable);
     expect(await store.read.get('venues', first)).toEqual(venueRow(1));
     expect(await store.write(async (tx) => tx.get('venues', first))).toEqual(venueRow(1));
-    await store.close();
-    await open();
-    expect((await store.list('venues', { limit: 5 })).items).toEqual([venueRow(1)]);
+    expect(await afterRestart()).toEqual([venueRow(1)]);
     await put(2);
   });
 
@@ -267,8 +264,6 @@ describe('a write while the disk is slow or failing', () => {
     await expect(put(1)).rejects.toEqual(unavailable);
     await put(2);
     await put(3);
-    await store.close();
-    await open();
-    expect((await store.list('venues', { limit: 5 })).items).toEqual([venueRow(2), venueRow(3)]);
+    expect(await afterRestart()).toEqual([venueRow(2), venueRow(3)]);
   });
 });
