@@ -5,14 +5,7 @@ import { makeOnDemandSource } from '../../../src/origin/on-demand/source.ts';
 import { item } from '../../support/content.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { screenRow } from '../../support/playlist-rows.ts';
-import {
-  hangUp,
-  json,
-  raw,
-  type StubService,
-  silence,
-  stubService,
-} from '../../support/stub-service.ts';
+import { hangUp, json, raw, type StubService, stubService } from '../../support/stub-service.ts';
 
 const playlist = { items: [item()] };
 const stubs: { close(): Promise<void> }[] = [];
@@ -118,16 +111,6 @@ describe('the on-demand source behind a URL', () => {
     const { url, close } = await stubService();
     await close();
     await expect(askerOf(url)()).rejects.toMatchObject({ code: 'origin_unreachable' });
-  });
-
-  it('is aborted after 2 s in total', async () => {
-    const clock = new ManualClock();
-    const { url, heard } = await stub(silence);
-    const answer = askerOf(url, { clock })();
-    await expect.poll(() => heard.length).toBe(1);
-    clock.advance(2000);
-    await expect(answer).rejects.toMatchObject({ code: 'origin_timeout' });
-    expect(heard.length).toBe(1);
   });
 
   it('is aborted after 2 s also during its body, and between two attempts', async () => {

@@ -4,6 +4,7 @@ import { disableMirror } from '../../../src/service/mirror/initial-fill.ts';
 import { syncConfig } from '../../../src/service/mirror/sync.ts';
 import { makeConfigs } from '../../../src/service/places/configs.ts';
 import { openStore } from '../../../src/store/open.ts';
+import { configRow, tenantRow, venueRow } from '../../store/sample-rows.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { memoryObjectStore } from '../../support/memory-object-store.ts';
 import { caller, insertScreens, instance, settled, tenantId } from './mirror-rig.ts';
@@ -48,28 +49,11 @@ describe('mirror copies of configs', () => {
     const { clock, store, objects, screen, copies } = await setUp();
     const owners = { tenant: tenantId, venue: screen.venueId, screen: screen.id } as const;
     const levels = Object.entries(owners) as [keyof typeof owners, string][];
-    const at = { createdAt: 1, updatedAt: 1 };
     await store.write(async (tx) => {
-      await tx.put('tenants', { id: tenantId, name: 'default', ...at });
-      await tx.put('venues', {
-        id: screen.venueId,
-        tenantId,
-        name: 'Venue',
-        address: null,
-        timezone: null,
-        labels: {},
-        ...at,
-      });
-      for (const [level, ownerId] of levels) {
-        await tx.put('configs', {
-          id: `${level}/${ownerId}`,
-          tenantId,
-          level,
-          ownerId,
-          config: { at: level },
-          updatedAt: 1,
-        });
-      }
+      await tx.put('tenants', tenantRow(1, { id: tenantId }));
+      await tx.put('venues', venueRow(1, { id: screen.venueId, tenantId }));
+      for (const [level, ownerId] of levels)
+        await tx.put('configs', { ...configRow(level, ownerId, { at: level }), tenantId });
     });
     const { mirror } = instance({ store, objects, clock });
     await expect.poll(() => store.read.get('mirrorTargets', 'configs')).toBeDefined();
@@ -109,13 +93,7 @@ describe('mirror copies of configs', () => {
 
   it('are rewritten if they are damaged, or belong to another owner', async () => {
     const { store, objects, screen, of, copies } = await setUp();
-    const row = {
-      ...of,
-      level: 'screen' as const,
-      ownerId: screen.id,
-      config: { volume: 3 },
-      updatedAt: 1,
-    };
+    const row = { ...configRow('screen', screen.id, { volume: 3 }), tenantId };
     await store.write((tx) => tx.put('configs', row));
     await syncConfig(store, copies, of);
     const [[key, text]] = [...objects.objects] as [[string, string]];
@@ -134,7 +112,7 @@ describe('mirror copies of configs', () => {
 
   it('throw unavailable for a config that changes faster than it can be mirrored', async () => {
     const { store, objects, screen, of, copies } = await setUp();
-    const row = { ...of, level: 'screen' as const, ownerId: screen.id, config: {}, updatedAt: 1 };
+    const row = { ...configRow('screen', screen.id, {}), tenantId };
     let changes = 0;
     await store.write((tx) => tx.put('configs', row));
     const put = objects.put.bind(objects);

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { hashCode } from '../../../src/domain/records/pairing-code.ts';
 import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../../src/store/open.ts';
-import type { Store } from '../../../src/store/store.ts';
 import { heldDisk } from '../../support/faulty-disk.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { mounted } from '../../support/mounted.ts';
@@ -15,9 +14,10 @@ const register = (service: Awaited<ReturnType<typeof mounted>>, code: string) =>
 
 /** A service with a pending code. */
 async function pending(place = 'memory:', options: Parameters<typeof openStore>[1] = {}) {
-  const store: Store = await openStore(place, options);
+  const store = await openStore(place, options);
   const service = await mounted({ store });
-  return { store, service, ...(await service.code()) };
+  const { code, screenId }: { code: string; screenId: string } = await service.code();
+  return { store, service, code, screenId };
 }
 
 describe('a registration with a concurrent change', () => {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { copyStore } from '../../../src/store/copy/copy-store.ts';
-import { openStore } from '../../../src/store/open.ts';
 import { tableSchemas } from '../../../src/store/postgres/rows/columns.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { inDatabase } from '../../support/in-database.ts';
+import { inStore } from '../../support/in-store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -15,14 +15,8 @@ import { contentsOf, fillStore, sampleBatch, sampleFolder } from './sample-store
 const clock = new ManualClock();
 const copy = (from: string, to: string) => copyStore(from, to, { clock });
 
-async function within<T>(location: string, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(location, { clock });
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
-}
+const within = <T>(location: string, work: (store: Store) => Promise<T>) =>
+  inStore(location, work, { clock });
 
 const folder = async () => join(await temporaryFolder(), 'data');
 
@@ -61,9 +55,7 @@ describe('copyStore', () => {
     const filled = await freshDatabase();
     await copy(original, copied);
     const own = new ManualClock();
-    const store = await openStore(filled, { clock: own });
-    await fillStore(store, own);
-    await store.close();
+    await inStore(filled, (store) => fillStore(store, own), { clock: own });
     const kept = (url: string, table: string) =>
       inDatabase(url, (sql) => sql(`SELECT * FROM ${table} ORDER BY 1`));
     for (const { name } of Object.values(tableSchemas))

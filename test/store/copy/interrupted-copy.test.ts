@@ -11,6 +11,7 @@ import { openStore } from '../../../src/store/open.ts';
 import { openDatabaseTarget } from '../../../src/store/postgres/copy/database-target.ts';
 import { faultyDisk } from '../../support/faulty-disk.ts';
 import { inDatabase } from '../../support/in-database.ts';
+import { inStore } from '../../support/in-store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -75,10 +76,7 @@ beforeAll(async () => {
   ({ original, contents } = await sampleFolder(clock));
 });
 
-async function contentsAt(location: string): Promise<object> {
-  const store = await openStore(location, { clock });
-  return contentsOf(store).finally(() => store.close());
-}
+const contentsAt = (location: string) => inStore(location, contentsOf, { clock });
 
 describe('an interrupted copy', () => {
   it.each([
@@ -180,9 +178,7 @@ describe('an interrupted copy', () => {
     const to = await folder();
     await copyStore(original, from, { clock });
     await interruptCopy(from, to, clock);
-    const store = await openStore(from, { clock });
-    await store.write((tx) => tx.put('venues', venueRow(4)));
-    await store.close();
+    await inStore(from, (store) => store.write((tx) => tx.put('venues', venueRow(4))), { clock });
     for (const again of [copyStore, planCopy])
       await expect(again(from, to)).rejects.toMatchObject({
         code: 'store_not_empty',

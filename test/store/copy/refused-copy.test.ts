@@ -9,7 +9,9 @@ import { repairStore } from '../../../src/store/maintenance/repair.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { openDatabaseSource } from '../../../src/store/postgres/copy/database-source.ts';
 import { openDatabaseTarget } from '../../../src/store/postgres/copy/database-target.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { inDatabase } from '../../support/in-database.ts';
+import { inStore } from '../../support/in-store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -27,15 +29,16 @@ const places = [
   ['a database', freshDatabase],
 ] as const;
 
+const within = <T>(location: string, work: (store: Store) => Promise<T>) =>
+  inStore(location, work, { clock });
+
 let original: string;
 beforeAll(async () => {
   ({ original } = await sampleFolder(clock));
 });
 
 async function begun(location: string): Promise<string> {
-  const store = await openStore(location, { clock });
-  await store.write((tx) => tx.put('tenants', tenantRow(1)));
-  await store.close();
+  await within(location, (store) => store.write((tx) => tx.put('tenants', tenantRow(1))));
   return location;
 }
 
@@ -73,16 +76,12 @@ describe.each(places)('copyStore with %s', (_, place) => {
 
   it('store_not_empty for a target with data, which is not changed', async () => {
     const location = await begun(await place());
-    const store = await openStore(location, { clock });
-    const before = await contentsOf(store);
-    await store.close();
+    const before = await within(location, contentsOf);
     for (const copy of [copyStore, planCopy])
       await expect(copy(original, location)).rejects.toEqual(
         refused('store_not_empty', 'Empty it'),
       );
-    const again = await openStore(location, { clock });
-    expect(await contentsOf(again)).toEqual(before);
-    await again.close();
+    expect(await within(location, contentsOf)).toEqual(before);
   });
 
   it('copy_unfinished for a source with an unfinished copy', async () => {
@@ -163,15 +162,11 @@ describe('copyStore', () => {
     await store.write((tx) => tx.audit(auditRow(77, { at: clock.now() })));
     const crashed = await copyOf(live);
     await store.close();
-    const restarted = await openStore(await copyOf(crashed), { clock });
-    const contents = await contentsOf(restarted);
-    await restarted.close();
+    const contents = await within(await copyOf(crashed), contentsOf);
     const before = await filesIn(crashed);
     for (const place of [await folder(), await freshDatabase()]) {
       expect((await copyStore(crashed, place, { clock })).filter(({ same }) => !same)).toEqual([]);
-      const copied = await openStore(place, { clock });
-      expect(await contentsOf(copied)).toEqual(contents);
-      await copied.close();
+      expect(await within(place, contentsOf)).toEqual(contents);
     }
     expect(await filesIn(crashed)).toEqual(before);
   });
@@ -193,11 +188,11 @@ describe('copyStore', () => {
     const large = await folder();
     const database = await freshDatabase();
     const back = await folder();
-    const store = await openStore(large, { clock });
-    await store.write(async (tx) => {
-      for (let number = 1; number <= 2001; number++) await tx.put('venues', venueRow(number));
-    });
-    await store.close();
+    await within(large, (store) =>
+      store.write(async (tx) => {
+        for (let number = 1; number <= 2001; number++) await tx.put('venues', venueRow(number));
+      }),
+    );
     for (const [from, to] of [
       [large, database],
       [database, back],

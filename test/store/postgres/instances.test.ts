@@ -21,6 +21,13 @@ beforeEach(async () => {
 afterEach(() => Promise.all(stores.map((store) => store.close())));
 
 const at = (place: number) => stores[place % stores.length] as Store;
+const once: GuessCounter = {
+  times: [1],
+  waitUntil: 0,
+  waitMs: 0,
+  forgetAt: Number.MAX_SAFE_INTEGER,
+};
+const look: GuessCounterChange<unknown> = (attempts) => ({ attempts, result: attempts });
 const times = (count: number) => Array.from({ length: count }, (_, place) => place);
 
 describe('three instances on one database', () => {
@@ -160,9 +167,8 @@ describe('three instances on one database', () => {
   it('serialize changes of guess counters, and change several at once without deadlocks', async () => {
     const attempt: GuessCounterChange<number[]> = (known) => {
       const attempts = known.map((one) => ({
+        ...once,
         times: [...(one?.times ?? []), 1],
-        waitUntil: 0,
-        waitMs: 0,
         forgetAt: 1,
       }));
       return { attempts, result: attempts.map(({ times }) => times.length) };
@@ -186,35 +192,21 @@ describe('three instances on one database', () => {
 
   it('store nothing of a guess counter change that throws on its retry', async () => {
     let runs = 0;
-    const once: GuessCounter = {
-      times: [1],
-      waitUntil: 0,
-      waitMs: 0,
-      forgetAt: Number.MAX_SAFE_INTEGER,
-    };
     const changing = at(0).updateGuessCounters(['192.0.2.1', '*'], () => {
       if (++runs > 1) throw new Error('no');
       return { attempts: [once, once], result: 'changed' };
     });
     await expect(changing).rejects.toThrow('no');
-    expect(
-      await at(1).updateGuessCounters(['192.0.2.1', '*'], (attempts) => ({
-        attempts,
-        result: attempts,
-      })),
-    ).toEqual([undefined, undefined]);
+    expect(await at(1).updateGuessCounters(['192.0.2.1', '*'], look)).toEqual([
+      undefined,
+      undefined,
+    ]);
     expect(
       await at(0).updateGuessCounters(['*'], () => ({ attempts: [once], result: 'changed' })),
     ).toBe('changed');
   });
 
   it('do not wait for another instance if they change no guess counter', async () => {
-    const once: GuessCounter = {
-      times: [1],
-      waitUntil: 0,
-      waitMs: 0,
-      forgetAt: Number.MAX_SAFE_INTEGER,
-    };
     await at(0).updateGuessCounters(['*'], () => ({ attempts: [once], result: undefined }));
     const changing = await inDatabase(url, async (sql) => {
       await sql('BEGIN');
@@ -223,12 +215,7 @@ describe('three instances on one database', () => {
         attempts: [{ ...once, times: [1, 2] }],
         result: 'changed',
       }));
-      expect(
-        await at(1).updateGuessCounters(['*', '192.0.2.1'], (attempts) => ({
-          attempts,
-          result: attempts,
-        })),
-      ).toEqual([once, undefined]);
+      expect(await at(1).updateGuessCounters(['*', '192.0.2.1'], look)).toEqual([once, undefined]);
       await sql('COMMIT');
       return waiting;
     });

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { gate } from '../../../src/testing/store-suite/store-test.ts';
 import { databaseProxy } from '../../support/database-proxy.ts';
 import { inDatabase } from '../../support/in-database.ts';
 import { emptyDatabase, freshDatabase } from '../../support/postgres.ts';
@@ -24,23 +25,6 @@ const isReadyAgain = (store: Store) =>
 const venueIds = async (store: Store) =>
   (await store.list('venues', { limit: 200 })).items.map(({ id }) => id);
 
-/** A pause point, used once. `held` resolves when the code under test reaches it. */
-function pausing() {
-  let goOn = () => {};
-  let come = () => {};
-  const held = new Promise<void>((resolve) => {
-    come = resolve;
-  });
-  const over = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
-  const hold = () => {
-    come();
-    return over;
-  };
-  return { held, hold, goOn };
-}
-
 let url: string;
 const opened: Store[] = [];
 const open = async (...[location, options]: Parameters<typeof openStore>) => {
@@ -48,6 +32,11 @@ const open = async (...[location, options]: Parameters<typeof openStore>) => {
   opened.push(store);
   return store;
 };
+/** A store whose connections can be cut. */
+async function openBehindProxy(options?: Parameters<typeof openStore>[1]) {
+  const proxy = await databaseProxy(url);
+  return { proxy, store: await open(proxy.url, options) };
+}
 beforeAll(async () => {
   url = await freshDatabase();
 });
@@ -105,8 +94,7 @@ describe('a database that stops and starts again', () => {
 
 describe('a connection that is lost', () => {
   it('before a change is sent: unavailable, nothing is changed, and the next change succeeds', async () => {
-    const proxy = await databaseProxy(url);
-    const store = await open(proxy.url);
+    const { proxy, store } = await openBehindProxy();
     const change = store.write(async (tx) => {
       await tx.get('venues', guid('venu', 1));
       proxy.cutBefore('Venue 2');
@@ -119,19 +107,8 @@ describe('a connection that is lost', () => {
     expect(await venueIds(store)).toEqual([guid('venu', 3)]);
   });
 
-  it('together with all others, between two changes: the next calls succeed', async () => {
-    const proxy = await databaseProxy(url);
-    const store = await open(proxy.url);
-    await Promise.all([1, 2, 3].map((number) => putVenue(store, number)));
-    proxy.cut();
-    await isReadyAgain(store);
-    await Promise.all([4, 5, 6].map((number) => putVenue(store, number)));
-    expect(await venueIds(store)).toHaveLength(6);
-  });
-
   it('during a commit: unavailable, and the change is there completely or not at all', async () => {
-    const proxy = await databaseProxy(url);
-    const store = await open(proxy.url);
+    const { proxy, store } = await openBehindProxy();
     await putVenue(store, 1);
     proxy.cutAfter('Venue 3');
     const change = store.write(async (tx) => {
@@ -146,8 +123,8 @@ describe('a connection that is lost', () => {
   });
 
   it('during a notification: it is sent again', async () => {
-    const proxy = await databaseProxy(url);
-    const [store, other] = [await open(proxy.url), await open(url)];
+    const { proxy, store } = await openBehindProxy();
+    const other = await open(url);
     const heard: number[] = [];
     other.watch('codes/code-0001', () => heard.push(1));
     proxy.cutBefore('codes/code-0001');
@@ -156,8 +133,7 @@ describe('a connection that is lost', () => {
   });
 
   it('while a batch is stored: unavailable, and a retry with the same key stores it once', async () => {
-    const proxy = await databaseProxy(url);
-    const store = await open(proxy.url);
+    const { proxy, store } = await openBehindProxy();
     await store.appendBatch(batchOf([impression(1)], { key: 'zero' }));
     proxy.cutAfter('"marker"');
     const batch = batchOf([impression(1, { marker: true })], { key: 'one' });
@@ -171,8 +147,7 @@ describe('a connection that is lost', () => {
 
 describe('a database that does not answer', () => {
   it('unavailable after the timeout, then immediately, and close does not wait for it', async () => {
-    const proxy = await databaseProxy(url);
-    const store = await open(proxy.url, { database: { statementTimeoutSeconds: 1 } });
+    const { proxy, store } = await openBehindProxy({ database: { statementTimeoutSeconds: 1 } });
     await putVenue(store, 1);
     proxy.hang();
     const calls = [
@@ -203,15 +178,16 @@ describe('a database that does not answer', () => {
   it('an instance suspended during a change does not block the others, and retries on their changes', async () => {
     const [stopped, store] = [await open(url), await open(url)];
     await putVenue(store, 1);
-    const { held, hold, goOn } = pausing();
+    const [held, over] = [gate(), gate()];
     const change = stopped.write(async (tx) => {
       const row = await tx.get('venues', guid('venu', 1));
-      await hold();
+      held.open();
+      await over.opened;
       await tx.put('venues', { ...venueRow(1), ...row, address: 'Mine' });
     });
-    await held;
+    await held.opened;
     await store.write((tx) => tx.put('venues', venueRow(1, { name: 'Theirs' })));
-    goOn();
+    over.open();
     await change;
     expect(await store.read.get('venues', guid('venu', 1))).toMatchObject({
       name: 'Theirs',
@@ -225,23 +201,26 @@ describe('a database that does not answer', () => {
       await open(url),
     ];
     await putVenue(store, 1);
-    const { held, hold, goOn } = pausing();
+    const [held, over] = [gate(), gate()];
     let tries = 0;
     const change = stopped.write(async (tx) => {
       await tx.get('venues', guid('venu', 1));
       if (++tries <= 6)
         await inDatabase(url, (sql) => sql(`UPDATE signage.venues SET folded = '${tries}'`));
-      else await hold();
+      else {
+        held.open();
+        await over.opened;
+      }
       await tx.put('venues', venueRow(1, { name: 'Held' }));
     });
-    await held;
+    await held.opened;
     const put = () =>
       putVenue(store, 1).then(
         () => 'done',
         () => 'waits',
       );
     await expect.poll(put).toBe('done');
-    goOn();
+    over.open();
     await expect(change).rejects.toEqual(unavailable);
     expect((await store.read.get('venues', guid('venu', 1)))?.name).toBe('Venue 1');
   });

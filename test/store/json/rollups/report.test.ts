@@ -59,21 +59,6 @@ function expected(lines: readonly Line[], wanted: readonly string[]) {
 }
 
 describe('the totals of a report', () => {
-  it('do not depend on the order of keys', () => {
-    const totals = new ReportTotals();
-    const documents = [['b', 'd'], ['a', 'b', 'c', 'd'], ['c'], ['e', 'a']];
-    for (const keys of documents) {
-      for (const key of keys) totals.add(key, { impressions: 1, seconds: 2 });
-    }
-    expect(totals.rows()).toEqual([
-      { key: 'a', impressions: 2, seconds: 4 },
-      { key: 'b', impressions: 2, seconds: 4 },
-      { key: 'c', impressions: 2, seconds: 4 },
-      { key: 'd', impressions: 2, seconds: 4 },
-      { key: 'e', impressions: 1, seconds: 2 },
-    ]);
-  });
-
   it('equal those of the lines in random documents', async () => {
     // The total is the same in any order.
     const seconds = fc.nat(100_000).map((quarters) => quarters / 4);
