@@ -17,7 +17,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { copyOf } from './json/store-folder.ts';
 import { auditRow, tenantRow } from './sample-rows.ts';
 
-type Line = { entry: Record<string, unknown>; link?: { writer: string; seq: number; mac: string } };
+/** `garbage`: a text in place of the entry. */
+type Line = {
+  entry: Record<string, unknown>;
+  garbage?: string;
+  link?: { writer: string; seq: number; mac: string };
+};
 
 /** A kind of store, and the tampering possible with access to its disk but without the secret. */
 interface Kind {
@@ -26,8 +31,6 @@ interface Kind {
   rewrite(place: string, how: (lines: Line[]) => Line[]): Promise<void>;
   /** Names another entry as the head, and keeps the old signature. */
   forgeHead(place: string, link: NonNullable<Line['link']>): Promise<void>;
-  /** Replaces the third entry by garbage with a valid checksum. */
-  spoil(place: string, text: string): Promise<void>;
 }
 
 async function changeManifest(
@@ -54,10 +57,10 @@ const folders: Kind = {
       .split('\n')
       .map((line) => JSON.parse(line));
     const places = lines.map(({ seq, n }) => ({ seq, n }));
-    const texts = how(lines).map(({ entry, link }, at) => {
+    const texts = how(lines).map(({ entry, garbage, link }, at) => {
       const { seq, n } = places[at] ?? { ...places.at(-1), n: at };
       return frame(
-        `"seq":${seq},"n":${n},"entry":${JSON.stringify(entry)}${link ? `,"link":${JSON.stringify(link)}` : ''}}`,
+        `"seq":${seq},"n":${n},"entry":${garbage ?? JSON.stringify(entry)}${link ? `,"link":${JSON.stringify(link)}` : ''}}`,
       );
     });
     await writeFile(path, Buffer.concat(texts));
@@ -69,18 +72,6 @@ const folders: Kind = {
   },
   forgeHead: (place, link) =>
     changeManifest(place, ({ chain }) => void Object.assign(chain?.head ?? {}, link)),
-  async spoil(place, text) {
-    const [name = ''] = await readdir(join(place, 'audit'));
-    const path = join(place, 'audit', name);
-    const lines = (await readFile(path, 'utf8')).split('\n');
-    const { seq, n } = JSON.parse(lines[2] ?? '');
-    lines[2] = frame(`"seq":${seq},"n":${n},"entry":${text}}`).toString().trimEnd();
-    await writeFile(path, lines.join('\n'));
-    await changeManifest(
-      place,
-      ({ audit }) => void Object.assign(audit ?? {}, { size: Buffer.byteLength(lines.join('\n')) }),
-    );
-  },
 };
 
 const databases: Kind = {
@@ -98,10 +89,10 @@ const databases: Kind = {
         };
       });
       await sql('DELETE FROM signage.audit');
-      for (const { entry, link } of how(lines as Line[])) {
+      for (const { entry, garbage, link } of how(lines as Line[])) {
         const text = (value: unknown) => (value === undefined ? 'NULL' : `'${String(value)}'`);
         await sql(`INSERT INTO signage.audit (at, tenant_id, action, subject_id, venue_ids, entry, writer, link, mac) VALUES (${entry.at},
-          ${text(entry.tenantId ?? '')}, ${text(entry.action)}, ${text((entry.subject as { id: string }).id)}, '{}', ${text(JSON.stringify(entry))},
+          ${text(entry.tenantId ?? '')}, ${text(entry.action)}, ${text((entry.subject as { id: string }).id)}, '{}', ${text(garbage ?? JSON.stringify(entry))},
           ${text(link?.writer)}, ${link?.seq ?? 'NULL'}, ${text(link?.mac)})`);
       }
     });
@@ -111,11 +102,6 @@ const databases: Kind = {
       sql(
         `UPDATE signage.audit_chain SET head_writer = '${writer}', head_link = ${seq}, head_mac = '${mac}'`,
       ),
-    );
-  },
-  async spoil(place, text) {
-    await inDatabase(place, (sql) =>
-      sql(`UPDATE signage.audit SET entry = '${text}' WHERE link = 3`),
     );
   },
 };
@@ -278,7 +264,9 @@ describe.each([
     'reports an entry replaced by %.20s, and retention continues',
     async (text) => {
       const { clock, place } = await store(kind);
-      await kind.spoil(place, text);
+      await kind.rewrite(place, (lines) =>
+        lines.with(2, { entry: lines[2]!.entry, garbage: text }),
+      );
       expect((await damages(place)).length).toBeGreaterThan(0);
       await within(place, clock, async (opened) => {
         clock.advance(3 * dayMs);

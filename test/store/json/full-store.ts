@@ -138,14 +138,13 @@ export async function holdings(store: Store) {
   const numbers = Array.from({ length: 3 * eachDay }, (_, index) => index + 1);
   const { read } = store;
   const there = async (has: (number: number) => unknown) => {
-    const found: number[] = [];
-    for (const number of numbers) if (await has(number)) found.push(number);
-    return found;
+    const found = await Promise.all(numbers.map(has));
+    return numbers.filter((_, at) => found[at]);
   };
-  const events: number[] = [];
-  for (const { event } of (await store.events({ tenantId: tenantA, order: 'asc', limit: 1000 }))
-    .items)
-    events.push(event.number as number);
+  const listed = async (table: 'tenants' | 'tokens' | 'venues' | 'screens' | 'devices') =>
+    (await store.list(table, { limit: 100 })).items.map(numberOf);
+  const { items } = await store.events({ tenantId: tenantA, order: 'asc', limit: 1000 });
+  const events = items.map(({ event }) => event.number as number);
   const audit = (await store.audit({ tenantIds: [tenantA], limit: 1000 })).items
     .map(numberOf)
     .sort((a, b) => a - b);
@@ -162,11 +161,11 @@ export async function holdings(store: Store) {
       .sort((one, other) => one.number - other.number)
       .map(({ text }) => text);
   return {
-    tenants: (await store.list('tenants', { limit: 100 })).items.map(numberOf),
-    tokens: (await store.list('tokens', { limit: 100 })).items.map(numberOf),
-    venues: (await store.list('venues', { limit: 100 })).items.map(numberOf),
-    screens: (await store.list('screens', { limit: 100 })).items.map(numberOf),
-    devices: (await store.list('devices', { limit: 100 })).items.map(numberOf),
+    tenants: await listed('tenants'),
+    tokens: await listed('tokens'),
+    venues: await listed('venues'),
+    screens: await listed('screens'),
+    devices: await listed('devices'),
     deviceKeys: await there((number) => read.findByKeyHash(`key ${number}`)),
     codes: await there((number) => read.get('codes', codeRow(number).id)),
     playlists: await there((number) => read.get('playlists', guid('scre', number))),

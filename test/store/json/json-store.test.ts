@@ -10,6 +10,13 @@ import { batchOf, guid, tenantA } from '../sample-batch.ts';
 import { auditRow, deviceRow, screenRow, tokenRow } from '../sample-rows.ts';
 
 describe('the embedded store', () => {
+  it('rejects calls while it is closing', async () => {
+    const store = await openStore('memory:');
+    const closing = store.close();
+    await expect(store.write(async () => 'late')).rejects.toMatchObject({ code: 'unavailable' });
+    await closing;
+  });
+
   it('deletes last activity and idempotency keys with their device or token, also on replay', async () => {
     const disk = makeMemoryFileSystem();
     const first = await openStore('memory:', { disk, clock: new ManualClock() });

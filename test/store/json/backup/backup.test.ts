@@ -258,10 +258,7 @@ describe('restoreStore', () => {
   it.each([
     ['no tar', async () => Buffer.from('hello '.repeat(200))],
     ['an empty file', async () => Buffer.alloc(0)],
-    [
-      'a tar of something else',
-      async () => packTar([{ header: { name: 'a.txt', size: 1, type: 'file' }, body: 'a' }]),
-    ],
+    ['a tar of something else', async () => packTar([file('a.txt', 'a')])],
     ['a tar that names a file outside the folder', async () => tarNaming('../outside.json')],
     ['a tar that names a file that no store has', async () => tarNaming('lock.sock')],
   ])('rejects %s', async (_what, make) => {
@@ -295,17 +292,8 @@ describe('restoreStore', () => {
   });
 
   it('store_unusable, before anything is written, for a backup that is larger than the disk', async () => {
-    const head = {
-      kind: 'signage-backup',
-      format: 1,
-      at: '2026-11-21T00:00:00.000Z',
-      files: [{ name: 'manifest.json', size: 2 ** 52 }],
-    };
-    const body = JSON.stringify(head);
     const parent = await temporaryFolder();
-    const tar = await packTar([
-      { header: { name: 'backup.json', size: body.length, type: 'file' }, body },
-    ]);
+    const tar = await packTar([headOf({ name: 'manifest.json', size: 2 ** 52 })]);
     await expect(restoreStore(streamOf(tar), join(parent, 'data'))).rejects.toMatchObject({
       code: 'store_unusable',
       message: expect.stringMatching(
@@ -342,19 +330,20 @@ describe('restoreStore', () => {
   });
 });
 
+const file = (name: string, body: string) => ({
+  header: { name, size: body.length, type: 'file' as const },
+  body,
+});
+
+/** The first file of a backup, which lists one file. */
+function headOf(listed: { name: string; size: number }) {
+  const head = { kind: 'signage-backup', format: 1, at: '2026-11-21T00:00:00.000Z' };
+  return file('backup.json', JSON.stringify({ ...head, files: [listed] }));
+}
+
 async function tarNaming(name: string): Promise<Uint8Array> {
-  const head = {
-    kind: 'signage-backup',
-    format: 1,
-    at: '2026-11-21T00:00:00.000Z',
-    files: [{ name, size: 1 }],
-  };
-  const file = (name: string, body: string) => ({
-    header: { name, size: body.length, type: 'file' as const },
-    body,
-  });
   return packTar([
-    file('backup.json', JSON.stringify(head)),
+    headOf({ name, size: 1 }),
     file(name, 'x'),
     file('checksums.json', JSON.stringify({ crc32: { [name]: '8cdc1683' } })),
   ]);

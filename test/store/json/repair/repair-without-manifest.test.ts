@@ -7,9 +7,8 @@ import { dayMs } from '../../../../src/domain/clock.ts';
 import { openJsonStore } from '../../../../src/store/json/open.ts';
 import { repairFolder } from '../../../../src/store/json/repair/repair-folder.ts';
 import { RepairLog } from '../../../../src/store/json/repair/repair-log.ts';
-import { checkStore } from '../../../../src/store/maintenance/check.ts';
-import { repairStore } from '../../../../src/store/maintenance/repair.ts';
 import { openStore } from '../../../../src/store/open.ts';
+import { inStore } from '../../../support/in-store.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { batchOf, guid, impression } from '../../sample-batch.ts';
@@ -18,20 +17,15 @@ import { damagedDisk, damagesOf, filesIn } from '../damages.ts';
 import { fullStore, holdings } from '../full-store.ts';
 import { contextOn } from '../part-rig.ts';
 import { contentsOf, copyOf } from '../store-folder.ts';
+import { repairedCopy } from './repaired-copy.ts';
 
 const manifests = ['manifest.json', 'manifest.copy.json'];
 const removeManifests = async (folder: string) => {
   for (const name of manifests) await rm(join(folder, name));
 };
 
-async function repairedOf(folder: string, clock: ManualClock) {
-  const before = await contentsOf(folder);
-  const into = join(await temporaryFolder(), 'new');
-  const mended = await repairStore(folder, into, clock);
-  expect(await contentsOf(folder)).toEqual(before);
-  expect((await checkStore(into)).filter(({ level }) => level === 'damage')).toEqual([]);
-  return { into, mended, store: await openStore(into, { clock }) };
-}
+const venuesIn = (folder: string) =>
+  inStore(folder, async (store) => (await store.list('venues', { limit: 10 })).items);
 
 describe('a repair without a manifest', () => {
   it.each([
@@ -45,10 +39,10 @@ describe('a repair without a manifest', () => {
     'loses nothing of a stopped store when that %s, and warns that checksums are missing',
     async (_, lose) => {
       const { folder, clock } = await fullStore();
-      const original = await openStore(await copyOf(folder), { clock });
+      const before = await inStore(await copyOf(folder), holdings, { clock });
       await lose(folder);
-      const { mended, store } = await repairedOf(folder, clock);
-      expect(await holdings(store)).toEqual(await holdings(original));
+      const { mended, held } = await repairedCopy(folder, clock);
+      expect(held).toEqual(before);
       expect(mended[0]).toEqual({
         file: 'manifest.json',
         offset: null,
@@ -56,19 +50,14 @@ describe('a repair without a manifest', () => {
         what: expect.stringContaining('no checksum'),
       });
       expect(mended.slice(1).filter(({ lost }) => lost !== 0)).toEqual([]);
-      await Promise.all([store.close(), original.close()]);
     },
   );
 
   it('loses only last activity after a crash', async () => {
     const { folder: crashed, clock } = await fullStore('crashed');
-    const store = await openStore(await copyOf(crashed), { clock });
-    const { seen: _seen, ...before } = await holdings(store);
-    await store.close();
+    const { seen: _seen, ...before } = await inStore(await copyOf(crashed), holdings, { clock });
     await removeManifests(crashed);
-    const repaired = await repairedOf(crashed, clock);
-    expect(await holdings(repaired.store)).toMatchObject(before);
-    await repaired.store.close();
+    expect((await repairedCopy(crashed, clock)).held).toMatchObject(before);
   });
 
   it('keeps counts of deleted events, and of events after the last checkpoint', async () => {
@@ -85,36 +74,32 @@ describe('a repair without a manifest', () => {
     const before = await holdings(store);
     await store.close();
     await removeManifests(crashed);
-    const repaired = await repairedOf(crashed, clock);
-    const { received, timestamp, numbered, events } = await holdings(repaired.store);
-    expect({ received, timestamp, numbered, events }).toEqual({
-      received: before.received,
-      timestamp: before.timestamp,
-      numbered: before.numbered,
-      events: before.events,
-    });
+    const { into, held } = await repairedCopy(crashed, clock);
+    const { received, timestamp, numbered, events } = before;
+    expect(held).toMatchObject({ received, timestamp, numbered, events });
     expect(numbered.length).toBeGreaterThan(0);
+    const repaired = await openStore(into, { clock });
     // Keys of deleted batches, and of the newest batch.
     for (const key of ['key 1', 'the last']) {
       const again = batchOf([impression(1)], { deviceId: guid('devi', 1), key });
-      await expect(repaired.store.appendBatch(again), key).rejects.toMatchObject({
+      await expect(repaired.appendBatch(again), key).rejects.toMatchObject({
         code: 'idempotency_key_reused',
       });
     }
-    await repaired.store.close();
+    await repaired.close();
   });
 
   it('uses the newest version of a document and newer rows of the journal, also after a damaged record', async () => {
     const folder = await temporaryFolder();
     const clock = new ManualClock();
-    let store = await openStore(folder, { clock });
-    await store.write((tx) => tx.put('venues', venueRow(1, { name: 'First' })));
-    await store.close();
+    await inStore(folder, (first) =>
+      first.write((tx) => tx.put('venues', venueRow(1, { name: 'First' }))),
+    );
     const [document = ''] = (await filesIn(folder)).filter((file) =>
       file.startsWith('documents/rows-venues'),
     );
     const older = await readFile(join(folder, document));
-    store = await openStore(folder, { clock });
+    const store = await openStore(folder, { clock });
     await store.write((tx) => tx.put('venues', venueRow(1, { name: 'Second' })));
     await store.write((tx) => tx.put('venues', venueRow(2, { name: 'Other' })));
     await store.write((tx) => tx.put('venues', venueRow(1, { name: 'Third' })));
@@ -125,29 +110,23 @@ describe('a repair without a manifest', () => {
     await writeFile(join(crashed, segment), text.replace('"Other"', '"Otter"'));
     await writeFile(join(crashed, document.replace(/\.\d+\.json$/, '.0.json')), older);
     await removeManifests(crashed);
-    const repaired = await repairedOf(crashed, clock);
-    const { items } = await repaired.store.list('venues', { limit: 10 });
-    expect(items.map(({ name }) => name)).toEqual(['Third']);
-    expect(repaired.mended).toContainEqual(
+    const { into, mended } = await repairedCopy(crashed, clock);
+    expect((await venuesIn(into)).map(({ name }) => name)).toEqual(['Third']);
+    expect(mended).toContainEqual(
       expect.objectContaining({ lost: 0, what: expect.stringContaining('is newer') }),
     );
-    await repaired.store.close();
   });
 
   it('does not restore a deleted row from an old version of a document', async () => {
     const folder = await temporaryFolder();
     const clock = new ManualClock();
-    let store = await openStore(folder, { clock });
-    await store.write((tx) => tx.put('venues', venueRow(1)));
-    await store.close();
-    store = await openStore(folder, { clock });
+    await inStore(folder, (first) => first.write((tx) => tx.put('venues', venueRow(1))));
+    const store = await openStore(folder, { clock });
     await store.write((tx) => tx.delete('venues', venueRow(1).id));
     const crashed = await copyOf(folder);
     await store.close();
     await removeManifests(crashed);
-    const repaired = await repairedOf(crashed, clock);
-    expect((await repaired.store.list('venues', { limit: 10 })).items).toEqual([]);
-    await repaired.store.close();
+    expect(await venuesIn((await repairedCopy(crashed, clock)).into)).toEqual([]);
   });
 
   it('recovers a folder with only events, starting at the first that retention left', async () => {
@@ -156,12 +135,10 @@ describe('a repair without a manifest', () => {
       if (!file.startsWith('events/') || file === 'events/2026-11-20.ndjson')
         await rm(join(folder, file));
     }
-    const repaired = await repairedOf(folder, clock);
-    expect((await holdings(repaired.store)).events).toEqual([3, 3, 4, 4, 5, 5, 6, 6]);
-    expect(await repaired.store.appendBatch(batchOf([impression(clock.now() + dayMs)]))).toBe(
-      'stored',
-    );
-    await repaired.store.close();
+    const { into, held } = await repairedCopy(folder, clock);
+    expect(held.events).toEqual([3, 3, 4, 4, 5, 5, 6, 6]);
+    const next = batchOf([impression(clock.now() + dayMs)]);
+    expect(await inStore(into, (store) => store.appendBatch(next), { clock })).toBe('stored');
   });
 });
 

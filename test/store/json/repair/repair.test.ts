@@ -8,9 +8,9 @@ import type { FileSystem } from '../../../../src/store/json/disk/file-system.ts'
 import { openJsonStore } from '../../../../src/store/json/open.ts';
 import { repairFolder } from '../../../../src/store/json/repair/repair-folder.ts';
 import { type RepairedItem, RepairLog } from '../../../../src/store/json/repair/repair-log.ts';
-import { checkStore } from '../../../../src/store/maintenance/check.ts';
 import { repairStore } from '../../../../src/store/maintenance/repair.ts';
 import { openStore } from '../../../../src/store/open.ts';
+import { inStore } from '../../../support/in-store.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { batchOf, guid, impression } from '../../sample-batch.ts';
@@ -19,6 +19,7 @@ import { type Damage, damagedDisk, damagesOf, filesIn } from '../damages.ts';
 import { eachDay, fullStore, holdings } from '../full-store.ts';
 import { contextOn } from '../part-rig.ts';
 import { contentsOf, copyOf } from '../store-folder.ts';
+import { damageIn, repairedCopy } from './repaired-copy.ts';
 
 type Holdings = Awaited<ReturnType<typeof holdings>>;
 
@@ -72,9 +73,7 @@ interface Subject {
 async function subjectOf(folder: string, clock: ManualClock): Promise<Subject> {
   const contents = await contentsOf(folder);
   const damages = await damagesOf(folder);
-  const store = await openStore(await copyOf(folder), { clock });
-  const before = await holdings(store);
-  await store.close();
+  const before = await inStore(await copyOf(folder), holdings, { clock });
   return { contents, damages, before };
 }
 
@@ -172,9 +171,7 @@ describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
 
   it('keeps all journal changes except the damaged one', async () => {
     const { folder: crashed, clock } = await fullStore('crashed');
-    const store = await openStore(await copyOf(crashed), { clock });
-    const before = await holdings(store);
-    await store.close();
+    const before = await inStore(await copyOf(crashed), holdings, { clock });
     const segment =
       (await filesIn(crashed)).filter((file) => file.startsWith('journal')).at(-1) ?? '';
     const bytes = await readFile(join(crashed, segment));
@@ -187,10 +184,7 @@ describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
         /signage data check FOLDER.*signage data repair FOLDER --into NEW/,
       ),
     });
-    const contents = await contentsOf(crashed);
-    const into = join(await temporaryFolder(), 'new');
-    const mended = await repairStore(crashed, into);
-    expect(await contentsOf(crashed)).toEqual(contents);
+    const { into, mended, held } = await repairedCopy(crashed, clock);
     expect(mended).toContainEqual({
       file: segment,
       offset: 0,
@@ -198,17 +192,14 @@ describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
       lost: 0,
     });
     expect(mended.reduce((sum, { lost }) => sum + (lost ?? 0), 0)).toBe(1);
-    const after = await openStore(into);
     // Last activity is not in the journal: a crash loses up to a minute of it.
-    const { seen: _seen, ...lost } = missing(before, await holdings(after));
+    const { seen: _seen, ...lost } = missing(before, held);
     const first = 2 * eachDay + 1;
     for (const [kind, numbers] of Object.entries(lost))
       expect([kind, [...new Set(numbers)]]).toEqual([kind, [first]]);
     expect(Object.keys(lost)).toEqual(
       expect.arrayContaining(['venues', 'screens', 'devices', 'deviceKeys', 'audit']),
     );
-    await after.close();
-    expect((await checkStore(into)).filter(({ level }) => level === 'damage')).toEqual([]);
     const report = (await filesIn(into)).find((file) => /^repair-.*\.json$/.test(file)) ?? '';
     expect(JSON.parse(await readFile(join(into, report), 'utf8'))).toMatchObject({
       from: crashed,
@@ -268,7 +259,7 @@ describe('a repair', () => {
     expect(mended).toEqual([
       { file: 'secret', offset: null, lost: 1, what: expect.stringContaining('pairing codes') },
     ]);
-    expect((await checkStore(into)).filter(({ level }) => level === 'damage')).toEqual([]);
+    expect(await damageIn(into)).toEqual([]);
   });
 
   it('is rejected for a folder without usable files, into a non-empty folder, and for one in use', async () => {
@@ -292,15 +283,6 @@ describe('a repair', () => {
 });
 
 describe('a repair of a store with many missing files', () => {
-  const repairedCopy = async (folder: string, clock: ManualClock) => {
-    const into = join(await temporaryFolder(), 'new');
-    const mended = await repairStore(folder, into);
-    expect((await checkStore(into)).filter(({ level }) => level === 'damage')).toEqual([]);
-    const store = await openStore(into, { clock });
-    const held = await holdings(store);
-    await store.close();
-    return { mended, held };
-  };
   const removed = async (folder: string, kind: RegExp) => {
     for (const file of await filesIn(folder)) if (kind.test(file)) await rm(join(folder, file));
   };
