@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { AnswerCache } from '../../../src/origin/on-demand/source.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -6,9 +6,14 @@ const none = { content: null };
 const big = () => ({ content: { items: 'x'.repeat(1024 * 1024), validUntil: null } });
 
 describe('the cache of on-demand answers', () => {
+  let clock: ManualClock;
+  let cache: AnswerCache;
+  beforeEach(() => {
+    clock = new ManualClock();
+    cache = new AnswerCache(clock, 10_000);
+  });
+
   it('returns an answer, "none" too, until its TTL ends', () => {
-    const clock = new ManualClock();
-    const cache = new AnswerCache(clock, 10_000);
     cache.set('a', none);
     clock.advance(9999);
     expect(cache.get('a')).toBe(none);
@@ -18,8 +23,6 @@ describe('the cache of on-demand answers', () => {
   });
 
   it('restarts the TTL with each answer', () => {
-    const clock = new ManualClock();
-    const cache = new AnswerCache(clock, 10_000);
     cache.set('a', none);
     clock.advance(9000);
     const later = { content: null };
@@ -29,21 +32,18 @@ describe('the cache of on-demand answers', () => {
   });
 
   it('caches nothing with a TTL of 0 s', () => {
-    const cache = new AnswerCache(new ManualClock(), 0);
+    cache = new AnswerCache(clock, 0);
     cache.set('a', none);
     expect(cache.get('a')).toBeUndefined();
   });
 
   it('expires entries when the clock is set back', () => {
-    const clock = new ManualClock();
-    const cache = new AnswerCache(clock, 10_000);
     cache.set('a', none);
     clock.set(clock.now() - 3_600_000);
     expect(cache.get('a')).toBeUndefined();
   });
 
   it('evicts the oldest entries beyond the memory limit, and not the latest', () => {
-    const cache = new AnswerCache(new ManualClock(), 10_000);
     for (let n = 0; n < 200; n++) cache.set(String(n), big());
     expect(cache.get('0')).toBeUndefined();
     expect(cache.get('199')).toBeDefined();

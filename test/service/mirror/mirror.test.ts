@@ -41,6 +41,14 @@ function start(more: { log?: LogSink; objects?: MemoryObjectStore; store?: Store
   return one;
 }
 
+/** Lets at most this many seconds pass, one after another. */
+async function passSeconds(most: number, isEnough: () => boolean, turnsEach?: number) {
+  for (let second = 0; second < most && !isEnough(); second++) {
+    clock.advance(1000);
+    await turns(turnsEach);
+  }
+}
+
 /** Publishes a new version, and waits until it is mirrored. */
 async function mirrorNew(
   playlists: ReturnType<typeof instance>['playlists'],
@@ -65,10 +73,7 @@ afterEach(async () => {
     isOver = true;
   });
   // Some calls never get an answer.
-  for (let second = 0; second < 60 && !isOver; second++) {
-    clock.advance(1000);
-    await turns();
-  }
+  await passSeconds(60, () => isOver);
   await over;
   await store.close();
 });
@@ -336,20 +341,14 @@ describe('the mirror with failing copies', () => {
     for (const one of screens) await playlists.publish(caller, one.id, publication());
     await turns(100);
     expect(objects.calls.length).toBe(8);
-    for (let second = 0; second < 120; second++) {
-      clock.advance(1000);
-      await turns();
-    }
+    await passSeconds(120, () => false);
     expect(objects.calls.length).toBeLessThan(8 + 12);
     expect(mirror.lag()).toMatchObject({ pending: 30, failures: objects.calls.length });
     expect(said).toEqual([
       ['warn', expect.objectContaining({ message: 'injected: failed before the effect' })],
     ]);
     objects.fault = () => 'no';
-    for (let second = 0; second < 60 && objects.objects.size < 30; second++) {
-      clock.advance(1000);
-      await turns(60);
-    }
+    await passSeconds(60, () => objects.objects.size === 30, 60);
     expect(objects.objects.size).toBe(30);
     expect(mirror.lag()).toMatchObject({ pending: 0, oldestMs: undefined });
     expect(said.map(([level]) => level)).toEqual(['warn', 'info']);

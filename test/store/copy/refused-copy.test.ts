@@ -22,8 +22,8 @@ import { contentsOf, interruptCopy, sampleFolder } from './sample-store.ts';
 
 const clock = new ManualClock();
 const folder = async () => join(await temporaryFolder(), 'data');
-const refused = (code: string, message: string) =>
-  expect.objectContaining({ code, message: expect.stringContaining(message) });
+const expectRefused = (copying: Promise<unknown>, code: string, message: string) =>
+  expect(copying).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
 const places = [
   ['a data folder', folder],
   ['a database', freshDatabase],
@@ -46,15 +46,9 @@ describe.each(places)('copyStore with %s', (_, place) => {
   it('store_locked while a service runs on either side; its data stays', async () => {
     const location = await begun(await place());
     const store = await openStore(location, { clock });
-    await expect(copyStore(location, await folder(), { clock })).rejects.toEqual(
-      refused('store_locked', 'in use'),
-    );
-    await expect(copyStore(original, location, { clock })).rejects.toEqual(
-      refused('store_locked', 'in use'),
-    );
-    await expect(planCopy(location, await folder())).rejects.toEqual(
-      refused('store_locked', 'in use'),
-    );
+    await expectRefused(copyStore(location, await folder(), { clock }), 'store_locked', 'in use');
+    await expectRefused(copyStore(original, location, { clock }), 'store_locked', 'in use');
+    await expectRefused(planCopy(location, await folder()), 'store_locked', 'in use');
     expect((await store.list('tenants', { limit: 9 })).items).toEqual([tenantRow(1)]);
     await store.close();
   });
@@ -66,9 +60,7 @@ describe.each(places)('copyStore with %s', (_, place) => {
       ? [openDatabaseSource, openDatabaseTarget]
       : [openFolderSource, openFolderTarget]) {
       const side = await open(location, clock);
-      await expect(openStore(location, { clock })).rejects.toEqual(
-        refused('store_locked', 'in use'),
-      );
+      await expectRefused(openStore(location, { clock }), 'store_locked', 'in use');
       await side.close();
       await (await openStore(location, { clock })).close();
     }
@@ -78,17 +70,17 @@ describe.each(places)('copyStore with %s', (_, place) => {
     const location = await begun(await place());
     const before = await within(location, contentsOf);
     for (const copy of [copyStore, planCopy])
-      await expect(copy(original, location)).rejects.toEqual(
-        refused('store_not_empty', 'Empty it'),
-      );
+      await expectRefused(copy(original, location), 'store_not_empty', 'Empty it');
     expect(await within(location, contentsOf)).toEqual(before);
   });
 
   it('copy_unfinished for a source with an unfinished copy', async () => {
     const location = await place();
     await interruptCopy(original, location, clock);
-    await expect(copyStore(location, await folder(), { clock })).rejects.toEqual(
-      refused('copy_unfinished', 'signage store copy'),
+    await expectRefused(
+      copyStore(location, await folder(), { clock }),
+      'copy_unfinished',
+      'signage store copy',
     );
   });
 
@@ -96,8 +88,10 @@ describe.each(places)('copyStore with %s', (_, place) => {
     const location = await place();
     if (location.startsWith('postgres'))
       await inDatabase(location, (sql) => sql('DELETE FROM signage.server'));
-    await expect(copyStore(location, await folder(), { clock })).rejects.toEqual(
-      refused('store_unusable', 'holds no data'),
+    await expectRefused(
+      copyStore(location, await folder(), { clock }),
+      'store_unusable',
+      'holds no data',
     );
   });
 
@@ -119,9 +113,11 @@ describe('copyStore', () => {
     await expect(copyStore(original, `${original}/.`, { clock })).rejects.toMatchObject({
       code: 'invalid_option',
     });
-    await expect(
+    await expectRefused(
       copyStore(original, 'postgres://me@127.0.0.1/x?prepare=false', { clock }),
-    ).rejects.toEqual(refused('invalid_option', 'pooler'));
+      'invalid_option',
+      'pooler',
+    );
   });
 
   it('store_unreachable for a missing database, store_unusable for one without a schema', async () => {
@@ -130,8 +126,10 @@ describe('copyStore', () => {
     ).rejects.toMatchObject({ code: 'store_unreachable' });
     const url = await freshDatabase();
     await inDatabase(url, (sql) => sql('DROP SCHEMA signage CASCADE'));
-    await expect(copyStore(url, await folder(), { clock })).rejects.toEqual(
-      refused('store_unusable', 'store migrate'),
+    await expectRefused(
+      copyStore(url, await folder(), { clock }),
+      'store_unusable',
+      'store migrate',
     );
     expect(await planCopy(original, url)).toContainEqual({
       section: 'batches',
@@ -144,15 +142,11 @@ describe('copyStore', () => {
   it('store_not_empty for a folder of other files, and for the copy of another store', async () => {
     const strange = await temporaryFolder();
     await writeFile(join(strange, 'letter.txt'), 'mine');
-    await expect(copyStore(original, strange, { clock })).rejects.toEqual(
-      refused('store_not_empty', 'letter.txt'),
-    );
+    await expectRefused(copyStore(original, strange, { clock }), 'store_not_empty', 'letter.txt');
     const other = await begun(await folder());
     const to = await folder();
     await interruptCopy(other, to, clock);
-    await expect(copyStore(original, to, { clock })).rejects.toEqual(
-      refused('store_not_empty', 'another store'),
-    );
+    await expectRefused(copyStore(original, to, { clock }), 'store_not_empty', 'another store');
   });
 
   it('copies changes that a crash left only in journal and logs, and does not change the source', async () => {
@@ -177,9 +171,7 @@ describe('copyStore', () => {
       const harmed = await copyOf(original);
       const to = await folder();
       await change(join(harmed, file), flipped(150));
-      await expect(copyStore(harmed, to, { clock })).rejects.toEqual(
-        refused('store_damaged', file),
-      );
+      await expectRefused(copyStore(harmed, to, { clock }), 'store_damaged', file);
       await expect(openStore(to, { clock })).rejects.toBeDefined();
     },
   );
@@ -250,11 +242,11 @@ describe('an unfinished copy in a data folder', () => {
     await interruptCopy(original, location, clock);
     const before = await readdir(location, { recursive: true });
     expect(before).toContain('copy.json');
-    await expect(checkStore(location)).rejects.toEqual(
-      refused('copy_unfinished', 'signage store copy'),
-    );
-    await expect(repairStore(location, await folder())).rejects.toEqual(
-      refused('copy_unfinished', 'signage store copy'),
+    await expectRefused(checkStore(location), 'copy_unfinished', 'signage store copy');
+    await expectRefused(
+      repairStore(location, await folder()),
+      'copy_unfinished',
+      'signage store copy',
     );
     await writeFile(join(location, 'copy.json'), '{}\n');
     expect(await checkStore(location)).toEqual([
@@ -265,8 +257,10 @@ describe('an unfinished copy in a data folder', () => {
         what: expect.stringContaining('empty the folder'),
       },
     ]);
-    await expect(repairStore(location, await folder())).rejects.toEqual(
-      refused('copy_unfinished', 'signage store copy'),
+    await expectRefused(
+      repairStore(location, await folder()),
+      'copy_unfinished',
+      'signage store copy',
     );
     expect((await readdir(location, { recursive: true })).sort()).toEqual(before.sort());
   });

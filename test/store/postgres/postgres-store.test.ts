@@ -27,6 +27,8 @@ afterEach(() => store.close());
 const sql = (text: string) => inDatabase(url, (send) => send(text));
 const events = async () =>
   (await store.events({ tenantId: tenantA, order: 'asc', limit: 200 })).items;
+const campaigns = () =>
+  store.impressions({ tenantId: tenantA, groupBy: 'campaign', by: 'received' });
 const partitions = async () =>
   (
     await sql(
@@ -88,9 +90,7 @@ describe('the partitions of the log', () => {
     ).toEqual([guid('audi', 2), guid('audi', 1)]);
     expect(await partitions()).not.toContain('batches_20261120');
     const report = [{ key: guid('camp', 1), impressions: 6, seconds: 6 }];
-    expect(
-      await store.impressions({ tenantId: tenantA, groupBy: 'campaign', by: 'received' }),
-    ).toEqual(report);
+    expect(await campaigns()).toEqual(report);
     expect(
       await store.appendBatch(
         batchOf([impression(0, { duration: 2 }), impression(0)], { key: 'key 0' }),
@@ -101,9 +101,7 @@ describe('the partitions of the log', () => {
     expect(await events()).toEqual([]);
     await store.appendBatch(batchOf([impression(9)]));
     expect(await events()).toHaveLength(1);
-    expect(
-      await store.impressions({ tenantId: tenantA, groupBy: 'campaign', by: 'received' }),
-    ).toMatchObject([{ impressions: 7 }]);
+    expect(await campaigns()).toMatchObject([{ impressions: 7 }]);
   });
 });
 

@@ -37,6 +37,12 @@ describe('a checkpoint', () => {
     clock.advance(minuteMs);
     for (let turn = 0; turn < 60; turn++) await setImmediate();
   };
+  const failOnDocuments = (failing: string) => {
+    disk.fault = (operation, path) => {
+      if (operation === failing && path.includes('/documents')) throw diskFull();
+      return undefined;
+    };
+  };
   const written = (from: number) =>
     disk.calls
       .slice(from)
@@ -166,10 +172,7 @@ describe('a checkpoint', () => {
       await put(1);
       await minute();
       await put(2);
-      disk.fault = (operation, path) => {
-        if (operation === failing && path.includes('/documents')) throw diskFull();
-        return undefined;
-      };
+      failOnDocuments(failing);
       await minute();
       expect(warnings).toEqual([expect.stringContaining('ENOSPC')]);
       await put(3);
@@ -229,10 +232,7 @@ describe('a checkpoint', () => {
 
   it('that fails at close loses nothing: the next start replays the journal', async () => {
     await put(1);
-    disk.fault = (operation, path) => {
-      if (operation === 'create' && path.includes('/documents/')) throw diskFull();
-      return undefined;
-    };
+    failOnDocuments('create');
     await store.close();
     expect(warnings).toEqual([expect.stringContaining('ENOSPC')]);
     await open(crash.afterPowerCut());

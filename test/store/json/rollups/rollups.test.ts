@@ -26,7 +26,13 @@ const line = JSON.stringify(['0-day', tenantA, '2026-11-20', '2026-11-20', 3, 4]
 const rows = [{ key: '2026-11-20', impressions: 3, seconds: 4 }];
 
 async function opened(disk = new CrashDisk(), clock = new ManualClock()) {
-  return { disk, clock, rig: await openLog(contextOn(disk, clock)) };
+  const rig = await openLog(contextOn(disk, clock));
+  /** Lets a minute pass, after which a checkpoint includes events. */
+  const minute = () => {
+    clock.advance(minuteMs);
+    return rig.checkpoint();
+  };
+  return { disk, clock, rig, minute };
 }
 
 const rollupFiles = (disk: CrashDisk) =>
@@ -92,14 +98,12 @@ describe('the documents of roll-ups', () => {
   });
 
   it('change only if counts were added', async () => {
-    const { disk, clock, rig } = await opened();
+    const { disk, rig, minute } = await opened();
     await rig.log.append(batchOf([impression(noon), impression(noon - dayMs)]));
-    clock.advance(minuteMs);
-    await rig.checkpoint();
+    await minute();
     const before = rollupFiles(disk);
     await rig.log.append(batchOf([impression(noon), { type: 'log', timestamp: noon }]));
-    clock.advance(minuteMs);
-    await rig.checkpoint();
+    await minute();
     const after = rollupFiles(disk);
     expect(after.filter((path) => before.includes(path))).toEqual([
       expect.stringContaining('timestamp-2026-11-19'),
@@ -109,7 +113,7 @@ describe('the documents of roll-ups', () => {
   });
 
   it('of many keys are merged in order, and read only up to the requested group', async () => {
-    const { disk, clock, rig } = await opened();
+    const { disk, rig, minute } = await opened();
     const put = async (first: number, step: number) => {
       const screens = Array.from({ length: 4200 / step }, (_, at) =>
         guid('scre', first + at * step),
@@ -119,8 +123,7 @@ describe('the documents of roll-ups', () => {
       );
     };
     await put(0, 2);
-    clock.advance(minuteMs);
-    await rig.checkpoint();
+    await minute();
     await put(0, 1);
     await rig.close();
     const [, file = ''] = rollupFiles(disk);
@@ -141,11 +144,10 @@ describe('the documents of roll-ups', () => {
   });
 
   it('accept absurd durations', async () => {
-    const { disk, clock, rig } = await opened();
+    const { disk, rig, minute } = await opened();
     const durations = [Number.MAX_VALUE, Number.MAX_VALUE, Number.POSITIVE_INFINITY, null, '3'];
     await rig.log.append(batchOf(durations.map((duration) => impression(noon, { duration }))));
-    clock.advance(minuteMs);
-    await rig.checkpoint();
+    await minute();
     await rig.log.append(batchOf([impression(noon, { duration: Number.MAX_VALUE })]));
     await rig.close();
     expect(await report((await opened(disk)).rig, 'day')).toEqual([
@@ -167,12 +169,11 @@ describe('the documents of roll-ups', () => {
 
 describe('a report', () => {
   it('is the same at every step of a checkpoint', async () => {
-    const { disk, clock, rig } = await opened();
+    const { disk, clock, rig, minute } = await opened();
     await rig.log.append(
       batchOf([impression(noon, { duration: 1 }), impression(noon - dayMs, { duration: 1 })]),
     );
-    clock.advance(minuteMs);
-    await rig.checkpoint();
+    await minute();
     await rig.log.append(batchOf([impression(noon, { duration: 1 })]));
     clock.advance(minuteMs);
     const reports: Promise<ReportRow[]>[] = [];
