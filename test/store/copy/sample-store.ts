@@ -4,6 +4,7 @@ import { reportClocks, reportGroups } from '../../../src/domain/records/report.t
 import { copyStore } from '../../../src/store/copy/copy-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { tableNames } from '../../../src/store/tables.ts';
+import { allPages } from '../../support/all-pages.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { CrashDisk } from '../json/crash-disk.ts';
 import { folderOf, openOn } from '../json/full-store.ts';
@@ -180,18 +181,9 @@ export async function contentsOf(store: Store): Promise<object> {
 }
 
 async function allEvents(store: Store, tenantId: string) {
-  const events = [];
-  for (let after: string | undefined; ; ) {
-    const { items, next } = await store.events({
-      tenantId,
-      order: 'asc',
-      limit: 50,
-      ...(after !== undefined && { after }),
-    });
-    events.push(...items);
-    if (next === null) return events;
-    after = next;
-  }
+  const query = { tenantId, order: 'asc' as const, limit: 50 };
+  const pages = await allPages((more) => store.events({ ...query, ...more }));
+  return pages.flatMap(({ items }) => items);
 }
 
 async function idsOf(store: Store): Promise<Record<string, string[]>> {

@@ -5,6 +5,7 @@ import { yieldToEventLoop } from '../../../src/store/json/disk/yield.ts';
 import { restoreStore } from '../../../src/store/maintenance/restore.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { allPages } from '../../support/all-pages.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
@@ -35,12 +36,10 @@ export async function add(store: Store, clock: ManualClock, number: number): Pro
 /** Records in a store, by number. Each number must be there completely or not at all. */
 export async function shown(store: Store) {
   const query = { tenantId: tenantA, order: 'asc' as const, limit: 100_000 };
-  const venues = (await store.list('venues', { limit: 100_000 })).items.map(({ id }) =>
-    Number(id.slice(-6)),
-  );
-  const screens = (await store.list('screens', { limit: 100_000 })).items.map(({ id }) =>
-    Number(id.slice(-6)),
-  );
+  const listed = async (table: 'venues' | 'screens') =>
+    (await store.list(table, { limit: 100_000 })).items.map(({ id }) => Number(id.slice(-6)));
+  const venues = await listed('venues');
+  const screens = await listed('screens');
   const past = (
     await store.read.select(
       'pastPlaylists',
@@ -49,12 +48,9 @@ export async function shown(store: Store) {
     )
   ).length;
   const events = new Map<number, number>();
-  for (let after: string | null | undefined; after !== null; ) {
-    const page = await store.events(after === undefined ? query : { ...query, after });
-    for (const { event } of page.items)
+  for (const { items } of await allPages((more) => store.events({ ...query, ...more })))
+    for (const { event } of items)
       events.set(event.number as number, (events.get(event.number as number) ?? 0) + 1);
-    after = page.next;
-  }
   const report = await store.impressions({
     tenantId: tenantA,
     groupBy: 'creative',

@@ -3,6 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../src/domain/clock.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
+import { allPages } from '../../support/all-pages.ts';
 import { inDatabase } from '../../support/in-database.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { emptyDatabase, freshDatabase } from '../../support/postgres.ts';
@@ -250,15 +251,8 @@ describe('pages of events of one type', () => {
     await store.appendBatch(batchOf([{ type: 'rare', timestamp: 1, n: 2 }]));
     for (const order of ['asc', 'desc'] as const) {
       const query = { tenantId: tenantA, type: 'rare', order, limit: 10 };
-      const pages: unknown[][] = [];
-      for (let after: string | null | undefined; after !== null; ) {
-        const { items, next } = await store.events({
-          ...query,
-          ...(after === undefined ? {} : { after }),
-        });
-        pages.push(items.map(({ event }) => event.n));
-        after = next;
-      }
+      const all = await allPages((more) => store.events({ ...query, ...more }));
+      const pages = all.map(({ items }) => items.map(({ event }) => event.n));
       expect(pages).toEqual(order === 'asc' ? [[1], [2]] : [[2], [1]]);
     }
   });

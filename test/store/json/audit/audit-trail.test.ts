@@ -5,6 +5,7 @@ import { eventPosition } from '../../../../src/domain/events/event-id.ts';
 import type { AuditEntry } from '../../../../src/domain/records/audit.ts';
 import { AuditTrail } from '../../../../src/store/json/audit/audit-trail.ts';
 import { isValidRecord } from '../../../../src/store/json/log/frame.ts';
+import { allPages } from '../../../support/all-pages.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { guid, tenantA, tenantB } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
@@ -51,22 +52,12 @@ async function opened(disk = new CrashDisk(), clock = new ManualClock(), journal
 
 type Query = Parameters<AuditTrail['page']>[0];
 
-async function walk(
-  trail: AuditTrail,
-  query: Partial<Query> = {},
-): Promise<{ found: unknown[]; pages: number }> {
-  const found: unknown[] = [];
-  for (let [pages, after] = [1, undefined as string | undefined]; ; pages++) {
-    const { items, next } = await trail.page({
-      tenantIds: [tenantA],
-      limit: 200,
-      ...query,
-      ...(after === undefined ? {} : { after }),
-    });
-    found.push(...items.map(({ details }) => details.n));
-    if (next === null) return { found, pages };
-    after = next;
-  }
+async function walk(trail: AuditTrail, query: Partial<Query> = {}) {
+  const all = await allPages((more) =>
+    trail.page({ tenantIds: [tenantA], limit: 200, ...query, ...more }),
+  );
+  const found = all.flatMap(({ items }) => items.map(({ details }) => details.n));
+  return { found, pages: all.length };
 }
 const numbers = async (trail: AuditTrail, query: Partial<Query> = {}) =>
   (await walk(trail, query)).found;

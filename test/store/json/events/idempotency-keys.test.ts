@@ -53,8 +53,10 @@ class Documents {
     return documentOf(text, { seq });
   }
 
-  async loadInto(keys: IdempotencyKeys): Promise<void> {
-    for (const name of this.kept.keys()) await keys.load(name, this.written(name));
+  async loaded() {
+    const made = makeKeys();
+    for (const name of this.kept.keys()) await made.keys.load(name, this.written(name));
+    return made;
   }
 }
 
@@ -87,8 +89,7 @@ describe('the idempotency keys of a device', () => {
       for (let n = 0; n < count; n++) apply(record(n + 1, 1, n));
       const documents = new Documents();
       for (const name of keys.dirty()) await documents.write(name, await keys.render(name));
-      const next = makeKeys();
-      await documents.loadInto(next.keys);
+      const next = await documents.loaded();
       for (const one of [keys, next.keys]) {
         for (let n = 0; n < count; n++)
           expect(one.find(guid('devi', 1), hex(n)) !== undefined).toBe(n >= count - rememberedKeys);
@@ -154,8 +155,7 @@ describe('the documents of idempotency keys', () => {
     const documents = new Documents();
     await documents.write(name, await rendering);
     expect(keys.dirty()).toEqual([name]);
-    const next = makeKeys();
-    await documents.loadInto(next.keys);
+    const next = await documents.loaded();
     expect(next.keys.find(guid('devi', 1), hex(1))).toBeDefined();
     expect(next.keys.find(guid('devi', 1), hex(2))).toBeUndefined();
   });
@@ -227,8 +227,7 @@ describe('idempotency keys in random runs', () => {
               }
               if (!one.fails) position = reached;
             } else {
-              now = makeKeys();
-              await documents.loadInto(now.keys);
+              now = await documents.loaded();
               for (const again of records) if (again.seq > position) now.apply(again);
             }
           }

@@ -4,6 +4,7 @@ import { dayMs, hourMs } from '../../../../src/domain/clock.ts';
 import type { TelemetryEvent } from '../../../../src/domain/events/event.ts';
 import { eventId, eventPosition } from '../../../../src/domain/events/event-id.ts';
 import type { EventPageQuery, StoredEvent } from '../../../../src/store/queries.ts';
+import { allPages } from '../../../support/all-pages.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { yieldsDuring } from '../../../support/yields-during.ts';
 import { batchOf, guid, tenantA, tenantB } from '../../sample-batch.ts';
@@ -29,14 +30,9 @@ async function opened() {
   const disk = new CrashDisk();
   const clock = new ManualClock();
   const rig = await openLog(contextOn(disk, clock));
-  async function walk(asked: EventPageQuery): Promise<{ items: StoredEvent[]; pages: number }> {
-    const items: StoredEvent[] = [];
-    for (let [pages, after] = [1, asked.after]; ; pages++) {
-      const page = await rig.log.page({ ...asked, ...(after === undefined ? {} : { after }) });
-      items.push(...page.items);
-      if (page.next === null) return { items, pages };
-      after = page.next;
-    }
+  async function walk(asked: EventPageQuery) {
+    const all = await allPages((more) => rig.log.page({ ...asked, ...more }));
+    return { items: all.flatMap(({ items }) => items), pages: all.length };
   }
   return { disk, clock, log: rig.log, rig, walk };
 }
