@@ -254,6 +254,32 @@ describe('the on-demand source', () => {
     // Slots that became free at that moment may have been taken.
     expect(asked.length).toBeLessThanOrEqual(11);
   });
+  it('that hangs is called again at most four seconds after it recovered', async () => {
+    const source = sourceOf();
+    const hung = Promise.allSettled(Array.from({ length: 5 }, () => source.ask(screenRow())));
+    await turns();
+    clock.advance(2000);
+    await hung;
+    // Worst case: a probe has just begun, and hangs.
+    clock.advance(2000);
+    await source.ask(screenRow()).catch(() => undefined);
+    await turns();
+    clock.advance(2000);
+    await turns();
+    clock.advance(2000);
+    const screen = screenRow();
+    await source.ask(screen).catch(() => undefined);
+    await turns();
+    expect(asked.length).toBe(7);
+    asked[6]?.answer(playlist());
+    await turns();
+    expect((await source.ask(screen)).content).not.toBeNull();
+    const other = source.ask(screenRow());
+    await turns();
+    asked[7]?.answer(null);
+    expect(await other).toEqual({ content: null });
+  });
+
   describe('answers', () => {
     const answered = async (value: unknown) => {
       const source = sourceOf();

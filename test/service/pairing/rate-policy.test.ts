@@ -137,6 +137,9 @@ describe('the guesses at the codes of one tenant', () => {
       decide.nowMs += minutes * minute - 1;
       for (let n = 0; n < 200; n++) guessFrom(`10.9.1.${n}`);
       expect(tries).toBe(maxGuesses);
+      decide.nowMs += 1;
+      guessFrom('10.0.1.1');
+      expect(tries).toBeGreaterThan(maxGuesses);
     },
   );
 
