@@ -1,4 +1,5 @@
 // A TV that shows a claim, and registers when a screen is offered to it.
+import { expect } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
 import type { TestService } from '../../support/service.ts';
 
@@ -19,6 +20,31 @@ export const statusOfClaim = async (
   { claim, token }: Shown,
   query = '',
 ) => (await service.send('GET', `/devices/claims/${claim}${query}`, { key: token })).body;
+
+/** Creates a venue with screens, and a TV with a claim for each. */
+export async function claimingVenue(service: TestService<Clock>, names: readonly string[]) {
+  const { id: venueId, name: venue } = await service.venue();
+  const ids: string[] = [];
+  const shown: Shown[] = [];
+  for (const name of names) {
+    ids.push((await service.screen({ venueId, name })).id);
+    shown.push(await showClaim(service));
+  }
+  return {
+    venue,
+    ids,
+    shown,
+    claims: shown.map(({ claim }) => claim),
+    /** Lets the TVs at these places wait for their offers. Returns the ids of their screens. */
+    register: (...places: number[]) =>
+      Promise.all(
+        places.map(async (at) => (await registerWhenOffered(service, shown[at]!)).screenId),
+      ),
+    async expectUntouched() {
+      for (const one of shown) expect((await statusOfClaim(service, one)).status).toBe('waiting');
+    },
+  };
+}
 
 /** Waits for the offer of a claim, and registers with its code. */
 export async function registerWhenOffered(service: TestService<Clock>, shown: Shown) {

@@ -6,7 +6,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { adminToken, startService, type TestService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type Cli, type CliOptions, cliOf, startCli } from '../run-cli.ts';
-import { registerWhenOffered, type Shown, showClaim, statusOfClaim } from './claiming-tv.ts';
+import { claimingVenue, showClaim, statusOfClaim } from './claiming-tv.ts';
 
 let cli: Cli;
 let service: TestService<Clock>;
@@ -17,23 +17,7 @@ beforeAll(async () => {
 
 const registered = ['--yes', '--wait-for', 'registered'];
 
-async function venueWith(names: readonly string[]) {
-  const venue = await service.venue();
-  const ids: string[] = [];
-  for (const name of names) ids.push((await service.screen({ venueId: venue.id, name })).id);
-  const shown: Shown[] = [];
-  for (const _ of names) shown.push(await showClaim(service));
-  const expectUntouched = async () => {
-    for (const one of shown) expect((await statusOfClaim(service, one)).status).toBe('waiting');
-  };
-  return {
-    venue: venue.name,
-    ids,
-    shown,
-    claims: shown.map(({ claim }) => claim),
-    expectUntouched,
-  };
-}
+const venueWith = (names: readonly string[]) => claimingVenue(service, names);
 
 async function fileOf(...lines: readonly string[]): Promise<string> {
   const file = join(await temporaryFolder(), 'claims.csv');
@@ -54,34 +38,34 @@ const screenOf = async (id: string | undefined) =>
 
 describe('signage pair --claims-file', () => {
   it('pairs each screen with the TV of its line', async () => {
-    const { venue, ids, shown, claims } = await venueWith(['A', 'B', 'C']);
+    const { venue, ids, claims, register } = await venueWith(['A', 'B', 'C']);
     const named = ['a', 'B', ids[2]];
     const rows = claims.map((claim, at) => `${claim.toLowerCase()};${named[at]}`);
-    const tvs = Promise.all(shown.map((one) => registerWhenOffered(service, one)));
+    const tvs = register(0, 1, 2);
     const run = await pairFrom(await fileOf('claim;screen', ...rows), venue, registered);
     expect([run.code, run.stderr]).toEqual([0, '']);
-    expect((await tvs).map(({ screenId }) => screenId)).toEqual(ids);
+    expect(await tvs).toEqual(ids);
     const offered = run.ndjson.filter(({ step }) => step === 'code').map(({ claim }) => claim);
     expect(offered.toSorted()).toEqual(claims.toSorted());
   });
 
   it('reads stdin for -, and skips lines without a claim', async () => {
-    const { venue, ids, shown } = await venueWith(['A', 'B']);
-    const tv = registerWhenOffered(service, shown[0]!);
-    const stdin = `screen,claim\nA,${shown[0]!.claim}\nB,\n`;
+    const { venue, ids, claims, register } = await venueWith(['A', 'B']);
+    const tv = register(0);
+    const stdin = `screen,claim\nA,${claims[0]}\nB,\n`;
     const { code, ndjson } = await pairFrom('-', venue, registered, { stdin });
     expect([code, ndjson.map(({ screen }) => screen)]).toEqual([0, ['A', 'A']]);
-    expect((await tv).screenId).toBe(ids[0]);
+    expect(await tv).toEqual([ids[0]]);
   });
 
   it('9 when a claim is unknown and a screen was taken, while the others are paired', async () => {
-    const { venue, ids, shown, claims } = await venueWith(['Taken', 'Unknown', 'Good']);
+    const { venue, ids, shown, claims, register } = await venueWith(['Taken', 'Unknown', 'Good']);
     await service.tv(ids[0]);
     const rows = [`Taken,${claims[0]}`, 'Unknown,AAAA22', `Good,${claims[2]}`];
-    const tv = registerWhenOffered(service, shown[2]!);
+    const tv = register(2);
     const run = await pairFrom(await fileOf('screen,claim', ...rows), venue, registered);
     expect(run.code).toBe(9);
-    expect((await tv).screenId).toBe(ids[2]);
+    expect(await tv).toEqual([ids[2]]);
     const last = (name: string) => run.ndjson.filter(({ screen }) => screen === name).at(-1);
     const failed = (error: string) => ({ step: 'failed', error: expect.stringContaining(error) });
     expect(last('Taken')).toMatchObject(failed('has'));

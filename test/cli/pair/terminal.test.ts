@@ -249,6 +249,16 @@ describe('signage pair at a terminal, live view', () => {
     expect(/\u001b\[[0-9;]*m/.test(io.err())).toBe(coloured);
   });
 
+  it.each([
+    ['in the live view', []],
+    ['without the live view', ['--verbose']],
+  ])('--qr shows the whole address of the web player %s', async (_, more) => {
+    const { screen } = await place();
+    const { sees, interrupt } = await sitDown(['pair', screen.id, '--qr', ...more]);
+    await sees(new RegExp(`^In a browser instead: ${service.url}/player#[A-Z2-9]{8}$`, 'm'));
+    await interrupt();
+  });
+
   it('counts down, and follows the code that replaces an expired one', async () => {
     const clock = new ManualClock();
     const own = await startService({ clock });

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { item } from '../support/content.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { adminToken, type BoundTv, startService, type TestService } from '../support/service.ts';
-import { sitDown } from '../support/sit-down.ts';
-import { cliOf } from './run-cli.ts';
+import { item } from '../../support/content.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { adminToken, type BoundTv, startService, type TestService } from '../../support/service.ts';
+import { cliOf } from '../run-cli.ts';
+import { sitDown } from '../terminal/sit-down.ts';
 
 const sizes: [columns: number, rows: number][] = [
   [80, 24],
@@ -64,27 +64,25 @@ describe('a terminal with 30 screens', () => {
     async (columns, rows) => {
       await darkenFirst();
       const watched = await sitDown(['status', '--watch'], { env, clock, size: { columns, rows } });
-      await watched.until(/30 screens: 1 dark, 29 ok\. Ctrl-C ends\.\nSTATUS +SCREEN/);
-      await watched.until(/… and \d+ more screens/);
-      const lines = watched.seen().split('\n').slice(0, -1);
+      await watched.sees(/30 screens: 1 dark, 29 ok\. Ctrl-C ends\.\nSTATUS +SCREEN/);
+      await watched.sees(/… and \d+ more screens/);
+      const lines = watched.seen().slice(0, -1);
       expect(lines.length).toBeLessThan(rows);
       for (const line of lines) expect(line.length).toBeLessThan(columns);
       expect(watched.io.err()).toContain('\u001b[31m');
       await tvs[0]?.send('GET', 'playlist');
       clock.advance(5000);
-      await watched.until(/30 screens: 30 ok\./);
-      watched.io.signal('SIGINT');
-      expect(await watched.ended).toBe(130);
-      expect(watched.seen()).toMatch(/^30 screens: 30 ok\. Ctrl-C ends\.$/m);
-      expect(watched.seen()).not.toContain('SCREEN');
+      await watched.sees(/30 screens: 30 ok\./);
+      await watched.interrupt();
+      expect(watched.seen().join('\n')).toMatch(/^30 screens: 30 ok\. Ctrl-C ends\.$/m);
+      expect(watched.seen().join('\n')).not.toContain('SCREEN');
     },
   );
 
   it('signage status --watch has no colour with NO_COLOR, and exits with 2 on a dumb terminal', async () => {
     const plain = await sitDown(['status', '--watch'], { env: { ...env, NO_COLOR: '1' } });
-    await plain.until(/30 screens/);
-    plain.io.signal('SIGINT');
-    expect(await plain.ended).toBe(130);
+    await plain.sees(/30 screens/);
+    await plain.interrupt();
     expect(plain.io.err()).not.toContain('\u001b[31m');
     const dumb = await sitDown(['status', '--watch'], { env: { ...env, TERM: 'dumb' } });
     expect(await dumb.ended).toBe(2);
