@@ -37,7 +37,7 @@ export class Placeholders {
       });
     }
     return masked
-      .replaceAll(/(\(|within )\d+ ms/g, '$1<n> ms')
+      .replaceAll(/(\(|within | in )\d+ ms/g, '$1<n> ms')
       .replaceAll(/\bversion \d+\.\d+\.\d+[\w.-]*/g, 'version <version>');
   }
 

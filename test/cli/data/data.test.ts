@@ -44,22 +44,6 @@ describe('signage data backup', () => {
     await copy.close();
   });
 
-  it('2 for an existing file, which is not changed', async () => {
-    const file = join(folder, 'there.tar');
-    await writeFile(file, 'mine');
-    const { code, stderr } = await cli(['data', 'backup', '--out', file]);
-    expect([code, await readFile(file, 'utf8')]).toEqual([2, 'mine']);
-    expect(stderr).toContain(`--out must name a new file, but ${file} already exists.`);
-  });
-
-  it('2 for the rest of a killed backup, which is not changed', async () => {
-    const file = join(folder, 'killed.tar');
-    await writeFile(`${file}.partial`, 'rest');
-    const { code, stderr } = await cli(['data', 'backup', '--out', file]);
-    expect([code, await readFile(`${file}.partial`, 'utf8')]).toEqual([2, 'rest']);
-    expect(stderr).toContain(`--out needs a new file, and ${file}.partial exists.`);
-  });
-
   it('-o sets the format of the result', async () => {
     const file = join(folder, 'monday.tar');
     const { code, json } = await cli(['data', 'backup', '--out', file, '-o', 'json']);
@@ -69,31 +53,11 @@ describe('signage data backup', () => {
     expect([long.code, long.json.file]).toEqual([0, other]);
   });
 
-  it('-o with a file still works, with a warning', async () => {
-    const file = join(folder, 'tuesday.tar');
-    const { code, stdout, stderr } = await cli(['data', 'backup', '-o', file]);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toContain(`use --out ${file}`);
-    expect((await stat(file)).size).toBeGreaterThan(0);
-  });
-
   it('4 for a tenant token, and creates no file', async () => {
     const admin = cliOf(service, await service.token('admin'));
     const file = join(folder, 'refused.tar');
     expect((await admin(['data', 'backup', '--out', file])).code).toBe(4);
     expect((await readdir(folder)).filter((name) => name.startsWith('refused'))).toEqual([]);
-  });
-
-  it('--dry-run shows the request and creates no file', async () => {
-    const { code, stdout } = await cli([
-      'data',
-      'backup',
-      '--out',
-      join(folder, 'dry.tar'),
-      '--dry-run',
-    ]);
-    expect([code, stdout]).toEqual([0, expect.stringContaining('POST /v1/backup')]);
-    expect(await readdir(folder)).not.toContain('dry.tar');
   });
 
   it('7 when the connection breaks, and leaves no file', async () => {
@@ -213,20 +177,6 @@ describe('signage data restore', () => {
     expect(await readdir(folder)).not.toContain('short');
   });
 
-  it('6 for a folder in place of a file', async () => {
-    const { code, stderr } = await runCli([
-      'data',
-      'restore',
-      folder,
-      '--data',
-      join(folder, 'from-folder'),
-    ]);
-    expect([code, stderr]).toEqual([
-      6,
-      expect.stringContaining(`cannot be read: ${folder} is a folder, not a file. Nothing`),
-    ]);
-  });
-
   it('130 when interrupted, from a file or a pipe, with nothing left', async () => {
     const file = join(folder, 'interrupted.tar');
     await cli(['data', 'backup', '--out', file]);
@@ -248,13 +198,11 @@ describe('signage data restore', () => {
     expect(await readdir(folder)).not.toContain('interrupted');
   });
 
-  it('5 for a folder that is not empty', async () => {
+  it('5 for the folder of a running service', async () => {
     const file = join(folder, 'again.tar');
     await cli(['data', 'backup', '--out', file]);
     const locked = await restoreTo(file, data);
     expect([locked.code, locked.stderr]).toEqual([5, expect.stringContaining('store_locked')]);
-    const full = await restoreTo(file, folder);
-    expect([full.code, full.stderr]).toEqual([5, expect.stringContaining('is not empty')]);
   });
 });
 
@@ -275,13 +223,6 @@ async function stopped() {
 }
 
 describe('signage data check', () => {
-  it('0 for an undamaged folder, with an empty list', async () => {
-    const { own } = await stopped();
-    const { code, json, stderr } = await runCli(['data', 'check', own, '-o', 'json']);
-    expect([code, json]).toEqual([0, []]);
-    expect(stderr).toContain(`${own} is not damaged.`);
-  });
-
   it('9 for a damaged folder, listing file and offset', async () => {
     const { own, document } = await stopped();
     await truncate(document, 10);
@@ -336,11 +277,5 @@ describe('signage data repair', () => {
       join(await temporaryFolder(), 'new'),
     ]);
     expect([code, stderr]).toEqual([9, expect.stringContaining('Records lost: 1.')]);
-  });
-
-  it('5 for a target folder that is not empty, 2 without one', async () => {
-    const { own } = await stopped();
-    expect((await runCli(['data', 'repair', own, '--into', folder])).code).toBe(5);
-    expect((await runCli(['data', 'repair', own])).code).toBe(2);
   });
 });

@@ -26,6 +26,8 @@ export async function sitDown(
     return { input, output };
   };
   const ended = main(argv, { ...io, terminal }, { clock });
+  const seen = () => terminalScreen(io.err(), size.columns);
+  const text = () => seen().join('\n');
   return {
     io,
     ended,
@@ -42,7 +44,12 @@ export async function sitDown(
       Object.assign(screen, { columns, rows });
       screen.emit('resize');
     },
-    seen: () => terminalScreen(io.err(), size.columns),
+    seen,
+    /** Waits until the screen matches. */
+    async sees(pattern: RegExp): Promise<RegExpExecArray> {
+      await expect.poll(text, { interval: 5 }).toMatch(pattern);
+      return pattern.exec(text()) as RegExpExecArray;
+    },
     /** The lines of the last redraw. */
     frame: () => (io.err().split('\u001b[J').at(-1) ?? '').split('\n').slice(0, -1),
   };

@@ -41,7 +41,7 @@ describe('signage tv at a terminal', () => {
       /^config {3}sync 5 min, heartbeat 1 min\ncache {4}10 GB, 7 days\nevents {3}0 queued, 1 stored, 0 dropped$/m,
     );
     expect(text).toMatch(
-      /^register 201 in \d+ ms, 0 s ago\nconfig {3}200 in \d+ ms, 0 s ago\nplaylist 200 in .*\n(?:changes {2}200 in .*\n)?events {3}202 in /m,
+      /^register 201 in \d+ ms, \d s ago\nconfig {3}200 in \d+ ms, \d s ago\nplaylist 200 in .*\n(?:changes {2}200 in .*\n)?events {3}202 in /m,
     );
     // Each redraw replaces the previous one.
     expect(text.match(/^screen /gm)).toHaveLength(1);
