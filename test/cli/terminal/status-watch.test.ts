@@ -3,7 +3,7 @@ import { item } from '../../support/content.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { adminToken, type BoundTv, startService, type TestService } from '../../support/service.ts';
 import { cliOf } from '../run-cli.ts';
-import { sitDown } from '../terminal/sit-down.ts';
+import { sitDown } from './sit-down.ts';
 
 const sizes: [columns: number, rows: number][] = [
   [80, 24],
