@@ -172,10 +172,13 @@ export async function replay(transcript: string): Promise<string> {
   process.chdir(folder);
   try {
     const parts: string[] = [];
+    const written = new Map<number, string>();
     for (const { above, command, answers } of steps) {
-      // Each time, because a file may name a value of an earlier output.
+      // A file may name a value of an earlier output. Changes of commands to a file stay.
       for (let at = 0; at < files.length; at += 2) {
         const content = values.fill(files[at + 1] ?? '');
+        if (content === written.get(at)) continue;
+        written.set(at, content);
         await writeFile(join(folder, files[at] ?? ''), content, { mode: 0o600 });
       }
       const filled = values.fill(command);

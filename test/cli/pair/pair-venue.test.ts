@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../../src/cli/pair/pair-many.ts';
@@ -76,16 +76,6 @@ describe('signage pair --venue X --all', () => {
     expect(await screensOf()).toEqual([...ids, id].toSorted());
     expect(await screensOf('--selector', 'floor=2')).toEqual([id]);
     expect(await codeOn(id)).toBeUndefined();
-  });
-
-  it('does nothing when no screen is waiting for a TV, or none matches', async () => {
-    const { name } = await service.venue();
-    const nothing = `Nothing to pair: no screen of "${name}" is waiting for a TV.\n`;
-    expect(await pairAll(name, ['-o', 'json'])).toMatchObject({ code: 0, stderr: nothing });
-    expect((await pairAll(name, ['-o', 'json'])).json).toEqual([]);
-    const none = await pairAll(name, ['--selector', 'floor=3']);
-    expect([none.code, none.stdout]).toEqual([0, '']);
-    expect(none.stderr).toContain(`no screen of "${name}" that matches --selector`);
   });
 
   it('8 after the timeout: cancels unused codes, keeps finished pairings', async () => {
@@ -188,22 +178,6 @@ describe('signage pair --venue X --all', () => {
     });
     expect(code).toBe(130);
     await expect(stat(file)).rejects.toThrow('ENOENT');
-  });
-
-  it('2 when the file of --codes-file exists or cannot be created, and creates no code', async () => {
-    const { venue, ids } = await venueWith(['A']);
-    const folder = await temporaryFolder();
-    const there = join(folder, 'codes.csv');
-    await writeFile(there, 'mine');
-    for (const [file, named] of [
-      [there, there],
-      [join(folder, 'none', 'codes.csv'), `No such folder: ${join(folder, 'none')} (--codes-file)`],
-    ] as const) {
-      const { code, stderr } = await pairAll(venue, ['--codes-file', file]);
-      expect([code, stderr]).toEqual([2, expect.stringContaining(named)]);
-    }
-    expect(await readFile(there, 'utf8')).toBe('mine');
-    expect(await codeOn(ids[0])).toBeUndefined();
   });
 });
 

@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
@@ -65,18 +65,6 @@ describe('signage pair --player-link-file', () => {
     expect(stderr).toContain('never rotates its key');
     const config = await service.send('GET', `/devices/${id}/config`, { key: apiKey });
     expect(config.status).toBe(200);
-  });
-
-  it('2 for a file that exists, which stays, and creates no code', async () => {
-    const id = await screenId();
-    const file = join(await temporaryFolder(), 'player.url');
-    await writeFile(file, 'kept');
-    const { code, stderr } = await cli(['pair', id, ...argv, file]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(`--player-link-file needs a new file, and ${file} exists.`);
-    expect(await readFile(file, 'utf8')).toBe('kept');
-    const { body } = await service.manage('GET', `/v1/screens/${id}`);
-    expect([body.state, body.provisioningCode]).toEqual(['provisioning', null]);
   });
 
   it('leaves no file when the screen has a TV', async () => {
