@@ -18,7 +18,7 @@
 //   -- site.yaml --                          a file for the commands, at the end of the transcript
 //
 // Varying values and secrets are replaced by numbered placeholders, such as `<id 1>` and
-// `<code 1>`. Later commands, requests and files can use them. Waits of commands take real time.
+// `<code 1>`. Later commands, requests and files can use them. A wait must be one of 0 s.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';

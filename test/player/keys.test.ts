@@ -20,7 +20,7 @@ const kept = { config, playlist: { answer: playlist, validUntilMs: 4e12 }, queue
 const authorizations = (stub: StubService) =>
   stub.heard.map(({ headers }) => headers.authorization);
 
-/** Starts a stub that answers the first call of a key with this error and accepts all later ones. */
+/** Starts a stub that answers the first call of a key with this error, and later ones with 200. */
 function stubRejectingFirst(code: string) {
   let isFirst = true;
   return tvStub({
