@@ -207,6 +207,8 @@ it('goes on when a client leaves while its list is being compressed', async () =
     const head = `GET /v1/venues HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${admin.token}\r\nAccept-Encoding: br\r\n\r\n`;
     socket.write(head, () => socket.destroy());
   }
-  const answer = await receive('/v1/venues', manage('br'));
-  expect(answer.headers['content-encoding']).toBe('br');
+  // While the abandoned lists are still being compressed, further lists are sent as they are.
+  await expect
+    .poll(async () => (await receive('/v1/venues', manage('br'))).headers['content-encoding'])
+    .toBe('br');
 });
