@@ -17,7 +17,7 @@ export default defineConfig({
     pool: 'forks',
     // Loading the code again for each file took longer than the tests.
     isolate: false,
-    maxWorkers: 4,
+    maxWorkers: 3,
     // High limits, because the machine may be busy. No test waits for real time to pass.
     testTimeout: 60_000,
     hookTimeout: 60_000,
