@@ -69,6 +69,12 @@ function isCodingKnown({ headers: { 'transfer-encoding': coding } }: IncomingMes
 }
 
 /**
+ * A `.` or `..` segment, also percent-encoded. URL parsers resolve such segments, and read a
+ * backslash as a slash (WHATWG URL), so a proxy may see another path than the service.
+ */
+const dotSegment = /^[^?#]*[/\\](?:\.|%2e){1,2}(?:[/\\?#]|$)/i;
+
+/**
  * Returns whether a request is a probe. Probes time out quickly, so they must not wait behind
  * requests of TVs.
  */
@@ -123,18 +129,21 @@ export function makeRequestHandler(
   const beginStranger = makeLoopBudget({ ...shared, budgetMs: strangersBudgetMs });
   return (outgoing: ServerResponse): void => {
     const incoming = outgoing.req;
-    if (rewritePath) incoming.url = rewritePath(incoming.url ?? '/');
     const rejectAndClose = (error: SignageError) => {
       outgoing.setHeader('Connection', 'close');
       earlyErrors.request(incoming, outgoing, error);
     };
     if (!isHostClear(incoming)) rejectAndClose(malformed('Send one Host header.'));
     else if (!isCodingKnown(incoming)) rejectAndClose(unsupportedTransferCoding());
+    else if (dotSegment.test(incoming.url ?? ''))
+      rejectAndClose(malformed('The path has a "." or ".." segment. Send the path it stands for.'));
     else if (incoming.method === 'OPTIONS' && incoming.url === '*')
       earlyErrors.serverOptions(incoming, outgoing);
-    else
+    else {
+      if (rewritePath) incoming.url = rewritePath(incoming.url ?? '/');
       bufferBody(incoming, () =>
         isKnown(incoming) ? beginKnown(outgoing) : beginStranger(outgoing),
       );
+    }
   };
 }
