@@ -40,7 +40,9 @@ const readOperations = {
   changes: 'getDeviceChanges',
 } as const;
 
-const fastPath = /^\/devices\/([\w-]{1,64})\/(playlist|config|events|changes)(\?[\w=&-]*)?$/;
+/** Claims have paths of their own, which take precedence over ids. */
+const fastPath =
+  /^\/devices\/(?!claims\/)([\w-]{1,64})\/(playlist|config|events|changes)(\?[\w=&-]*)?$/;
 /** Hosts that `@hono/node-server` accepts without parsing them. */
 const plainHost = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|[6-9]\d{3}))?$/;
 const plainLength = /^[1-9]\d{0,6}$/;
