@@ -22,6 +22,7 @@ import { checkDataAccess } from './serve/check-data-access.ts';
 import { checkOpenFiles } from './serve/check-open-files.ts';
 import { checkOptions } from './serve/check-options.ts';
 import { makeInProcess, trackAnswers } from './serve/in-process.ts';
+import { maskedLog } from './serve/masked-log.ts';
 import type { RequestInfo, ServeOptions } from './serve/serve-options.ts';
 import { makeShutdown } from './serve/shutdown.ts';
 import { timedStore } from './serve/timed-store.ts';
@@ -102,12 +103,12 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     store: given = './signage-data',
     clock = systemClock,
     random = randomBytes,
-    log = silentLog,
     compression = true,
     player = true,
   } = options;
   const { port, codeTtlMinutes, retentionDays, maxConnections, authGraceMs, publicUrl } =
     checkOptions(options);
+  const log = options.log ? maskedLog(options.log) : silentLog;
   const folder = typeof given === 'string' && isFolder(given) ? given : undefined;
   checkAdminToken(options.adminToken);
   const faults = options.faults?.length ? makeFaults(options.faults, random) : undefined;

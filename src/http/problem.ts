@@ -1,3 +1,4 @@
+import { maskSecrets } from '../domain/api-key.ts';
 import { type FieldError, SignageError } from '../domain/error.ts';
 import { errorKind, type ServiceErrorCode } from '../wire/errors.ts';
 
@@ -19,8 +20,11 @@ export function asSignageError(thrown: unknown): SignageError {
 const maxDetail = 300;
 const maxPath = 200;
 
-const truncate = (text: string, max: number) =>
-  text.length > max ? `${text.slice(0, max - 1)}…` : text;
+/** Masks secrets, such as a token that was sent as the name of a query parameter. */
+function truncate(text: string, max: number): string {
+  const masked = maskSecrets(text);
+  return masked.length > max ? `${masked.slice(0, max - 1)}…` : masked;
+}
 
 function truncateError({ path, message }: FieldError): FieldError {
   return { path: truncate(path, maxPath), message: truncate(message, maxDetail) };

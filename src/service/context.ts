@@ -1,3 +1,4 @@
+import { maskSecrets } from '../domain/api-key.ts';
 import type { Clock, Random } from '../domain/clock.ts';
 import type { IdSource } from '../domain/id.ts';
 import type { Actor, AuditAction, AuditDetails } from '../domain/records/audit.ts';
@@ -88,6 +89,16 @@ export interface Change {
 /** Actor of a change, and its client. */
 export type AuditActor = { actor: Actor } & ClientInfo;
 
+/** Masks secrets in texts of people, such as a token pasted into the reason of a revocation. */
+function withoutSecrets(details: AuditDetails): AuditDetails {
+  return Object.fromEntries(
+    Object.entries(details).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? maskSecrets(value) : value,
+    ]),
+  );
+}
+
 /** Appends a change to the audit trail, in the transaction that makes it. */
 export function recordChange(
   deps: Pick<ServiceDependencies, 'newId'>,
@@ -107,7 +118,7 @@ export function recordChange(
     subject,
     address,
     requestId,
-    details,
+    details: withoutSecrets(details),
     ...venues,
   });
 }

@@ -1,3 +1,4 @@
+import { maskSecrets } from '../../domain/api-key.ts';
 import { secondMs } from '../../domain/clock.ts';
 import type { IdSource } from '../../domain/id.ts';
 import type { RecentRequest } from '../../service/requests/recent-requests.ts';
@@ -22,13 +23,17 @@ export const commonHeaders = {
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Returns the caller's request id if it is well-formed, otherwise a new id. */
+/**
+ * Returns the caller's request id if it is well-formed and does not look like a secret, otherwise a
+ * new id.
+ */
 export function requestIdOf(
   given: string | null | undefined,
   newId: IdSource,
   nowMs?: number,
 ): string {
-  return given != null && requestIdForm.test(given) ? given : newId(nowMs);
+  const isUsable = given != null && requestIdForm.test(given) && maskSecrets(given) === given;
+  return isUsable ? given : newId(nowMs);
 }
 
 const noFaults: readonly string[] = [];
