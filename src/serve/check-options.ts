@@ -2,55 +2,17 @@ import leven from 'leven';
 import { secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { parseProxy } from '../http/request/client-address.ts';
-import { wholeNumber } from '../store/open.ts';
+import { checkShapes, optionNames } from './option-shapes.ts';
 import type { ServeOptions } from './serve-options.ts';
 
 const invalidOption = (message: string) => new SignageError('invalid_option', message);
 
-/** All names of options. The compiler keeps the list complete. */
-const optionNames: Record<keyof ServeOptions, true> = {
-  listen: true,
-  publicUrl: true,
-  host: true,
-  port: true,
-  store: true,
-  allowOpenData: true,
-  database: true,
-  codeTtlMinutes: true,
-  retentionDays: true,
-  authGraceSeconds: true,
-  maxConnections: true,
-  trustProxy: true,
-  corsOrigins: true,
-  compression: true,
-  player: true,
-  tls: true,
-  metricsToken: true,
-  adminToken: true,
-  makesToken: true,
-  keepToken: true,
-  demo: true,
-  onDemand: true,
-  onDemandUrl: true,
-  onDemandToken: true,
-  onDemandTtlSeconds: true,
-  onDemandTimeoutMs: true,
-  onDemandConcurrency: true,
-  objectStore: true,
-  aws: true,
-  faults: true,
-  clock: true,
-  random: true,
-  log: true,
-};
-
 /** Throws `invalid_option` for a name that is not an option, such as a mistyped one. */
 function checkNames(options: ServeOptions): void {
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
+  const known: readonly string[] = optionNames;
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const [nearest = ''] = Object.keys(optionNames).sort(
-    (a, b) => leven(a, unknown) - leven(b, unknown),
-  );
+  const [nearest = ''] = known.toSorted((a, b) => leven(a, unknown) - leven(b, unknown));
   const hint = leven(nearest, unknown) <= 3 ? ` Did you mean ${nearest}?` : '';
   throw invalidOption(`serve has no option ${JSON.stringify(unknown)}.${hint}`);
 }
@@ -96,29 +58,12 @@ function checkListening(options: ServeOptions, publicUrl: string | undefined): v
 }
 
 /**
- * Throws `invalid_option` for a store that is neither a text nor an object of its type. Tests only
- * one method of the object.
- */
-function checkStores({ store, objectStore }: ServeOptions): void {
-  const isPart = (part: unknown, method: string) =>
-    part === undefined ||
-    typeof part === 'string' ||
-    typeof (part as Record<string, unknown> | null)?.[method] === 'function';
-  if (!isPart(store, 'write'))
-    throw invalidOption('The option store must be a location, or an object of the type Store.');
-  if (!isPart(objectStore, 'put'))
-    throw invalidOption(
-      'The option objectStore must be a URL, none, or an object of the type ObjectStore.',
-    );
-}
-
-/**
  * Returns whether a text is `*`, or an origin as browsers send it: `https://tv.example.com`.
  * Packaged apps send `null`, or an origin with a scheme of their own.
  */
 function isOrigin(text: string): boolean {
   if (text === '*' || text === 'null') return true;
-  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*$/.test(text)) return false;
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#\s*]*$/.test(text)) return false;
   return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
 }
 
@@ -128,7 +73,7 @@ function checkLists({ trustProxy = [], corsOrigins = [] }: ServeOptions): void {
   const origin = corsOrigins.find((text) => !isOrigin(text));
   if (origin !== undefined) {
     throw invalidOption(
-      `${JSON.stringify(origin)} is not an origin. Write scheme, host and port as browsers do, such as https://tv.example.com.`,
+      `${JSON.stringify(origin)} is not an origin. Write scheme, host and port as browsers do, without wildcards, such as https://tv.example.com.`,
     );
   }
 }
@@ -139,28 +84,17 @@ function checkLists({ trustProxy = [], corsOrigins = [] }: ServeOptions): void {
  */
 export function checkOptions(options: ServeOptions) {
   checkNames(options);
-  checkStores(options);
+  checkShapes(options);
   checkLists(options);
   const publicUrl = options.publicUrl === undefined ? undefined : checkPublicUrl(options.publicUrl);
   checkListening(options, publicUrl);
-  return {
-    publicUrl,
-    port: wholeNumber('The port', options.port ?? 4100, 0, 65_535),
-    codeTtlMinutes: wholeNumber(
-      'The lifetime of codes in minutes',
-      options.codeTtlMinutes ?? 15,
-      1,
-      60,
-    ),
-    retentionDays: wholeNumber('The retention in days', options.retentionDays ?? 90, 1, 36_500),
-    maxConnections: wholeNumber(
-      'The number of connections',
-      options.maxConnections ?? 20_000,
-      1,
-      200_000,
-    ),
-    authGraceMs:
-      wholeNumber('The grace of device keys in seconds', options.authGraceSeconds ?? 0, 0, 86_400) *
-      secondMs,
-  };
+  const {
+    port = 4100,
+    codeTtlMinutes = 15,
+    retentionDays = 90,
+    maxConnections = 20_000,
+    authGraceSeconds = 0,
+  } = options;
+  const authGraceMs = authGraceSeconds * secondMs;
+  return { publicUrl, port, codeTtlMinutes, retentionDays, maxConnections, authGraceMs };
 }

@@ -6,7 +6,8 @@ import type { Bindings } from '../http/request/request-context.ts';
 import type { RequestInfo } from './serve-options.ts';
 
 function peerOf(request: Request, { remoteAddress }: RequestInfo): Peer {
-  const address = remoteAddress === undefined ? undefined : parseAddress(remoteAddress);
+  const isText = typeof remoteAddress === 'string';
+  const address = isText ? parseAddress(remoteAddress) : undefined;
   if (remoteAddress !== undefined && address === undefined)
     throw new SignageError(
       'invalid_option',

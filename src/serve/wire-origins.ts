@@ -18,7 +18,6 @@ import { disableMirror } from '../service/mirror/initial-fill.ts';
 import { startMirror } from '../service/mirror/mirror.ts';
 import { makeOnDemandVersions } from '../service/playlists/on-demand-versions.ts';
 import { makeServedVersions } from '../service/playlists/served-versions.ts';
-import { wholeNumber } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { ServeOptions } from './serve-options.ts';
 import type { ShutdownSteps } from './shutdown.ts';
@@ -36,25 +35,9 @@ export async function onDemandOf(
     );
   const playlists = typeof onDemand === 'function' ? onDemand : undefined;
   const url = typeof onDemand === 'string' ? onDemand : onDemandUrl;
-  const ttlMs =
-    wholeNumber(
-      'The lifetime of on-demand answers in seconds',
-      options.onDemandTtlSeconds ?? 10,
-      0,
-      3600,
-    ) * secondMs;
-  const timeoutMs = wholeNumber(
-    'The on-demand time-out in milliseconds',
-    options.onDemandTimeoutMs ?? 2000,
-    100,
-    10_000,
-  );
-  const concurrency = wholeNumber(
-    'The number of on-demand calls at a time',
-    options.onDemandConcurrency ?? 20,
-    1,
-    1000,
-  );
+  const ttlMs = (options.onDemandTtlSeconds ?? 10) * secondMs;
+  const timeoutMs = options.onDemandTimeoutMs ?? 2000;
+  const concurrency = options.onDemandConcurrency ?? 20;
   return openOnDemand({ playlists, url, token, ttlMs, timeoutMs, concurrency }, clock);
 }
 

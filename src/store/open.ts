@@ -118,7 +118,7 @@ function databaseLimits({
 }
 
 /** Returns `value`. Throws `invalid_option` unless it is a whole number within the bounds. */
-export function wholeNumber(name: string, value: number, min: number, max: number): number {
+function wholeNumber(name: string, value: number, min: number, max: number): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw new SignageError('invalid_option', `${name} must be a whole number from ${min} to ${max}.`);
 }
