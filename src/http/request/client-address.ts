@@ -21,7 +21,8 @@ const ipv4WithPort = /^([\d.]+):\d{1,5}$/;
  */
 function normalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
-  return isIPv6(text) ? ipaddr.process(text).toString() : undefined;
+  // A zone (`fe80::1%eth0`) names an interface of the machine that wrote the address.
+  return isIPv6(text) && !text.includes('%') ? ipaddr.process(text).toString() : undefined;
 }
 
 /**
