@@ -106,7 +106,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     compression = true,
     player = true,
   } = options;
-  const { port, codeTtlMinutes, retentionDays, maxConnections, authGraceMs, publicUrl } =
+  const { port, codeTtlMinutes, retentionDays, authGraceMs, publicUrl, ...connections } =
     checkOptions(options);
   const log = options.log ? maskedLog(options.log) : silentLog;
   const folder = typeof given === 'string' && isFolder(given) ? given : undefined;
@@ -221,11 +221,11 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       admit: faults ? undefined : loadShed.admit,
       isKnown,
     };
-    if (options.listen !== false) await checkOpenFiles(maxConnections, log);
+    if (options.listen !== false) await checkOpenFiles(connections.maxConnections, log);
     const listener =
       options.listen === false
         ? undefined
-        : await listen({ ...handling, host, port, maxConnections, tls: options.tls, earlyErrors });
+        : await listen({ ...handling, ...connections, host, port, tls: options.tls, earlyErrors });
     const mounted = makeNodeHandler({ ...handling, earlyErrors, stopping: stopping.signal });
     stops.push(mounted.idle);
     if (listener) stops.push(listener.close);

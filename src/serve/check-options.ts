@@ -93,8 +93,16 @@ export function checkOptions(options: ServeOptions) {
     codeTtlMinutes = 15,
     retentionDays = 90,
     maxConnections = 20_000,
+    keepAliveSeconds = 75,
     authGraceSeconds = 0,
   } = options;
-  const authGraceMs = authGraceSeconds * secondMs;
-  return { publicUrl, port, codeTtlMinutes, retentionDays, maxConnections, authGraceMs };
+  return {
+    publicUrl,
+    port,
+    codeTtlMinutes,
+    retentionDays,
+    maxConnections,
+    keepAliveTimeoutMs: keepAliveSeconds * secondMs,
+    authGraceMs: authGraceSeconds * secondMs,
+  };
 }

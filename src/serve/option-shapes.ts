@@ -52,6 +52,7 @@ const shapes: Record<keyof ServeOptions, z.ZodType> = {
   retentionDays: whole(1, 36_500),
   authGraceSeconds: whole(0, 86_400),
   maxConnections: whole(1, 200_000),
+  keepAliveSeconds: whole(1, 3_600),
   trustProxy: texts,
   corsOrigins: texts,
   compression: flag,

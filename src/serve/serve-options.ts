@@ -68,6 +68,11 @@ export interface ServeOptions {
    */
   maxConnections?: number;
   /**
+   * Seconds for which an idle connection stays open, 1 to 3,600. A load balancer in front must
+   * close its idle connections earlier, or a request may be lost (docs/cluster.md). Default: 75.
+   */
+  keepAliveSeconds?: number;
+  /**
    * Addresses and ranges of trusted proxies, such as `10.0.0.0/8` or `2001:db8::/32`. Their
    * `X-Forwarded-For` is read. Never include an address that a TV may have. The service would
    * attribute the requests of this TV to any address that the TV claims (docs/protocol.md §3.5).

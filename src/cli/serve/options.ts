@@ -77,6 +77,12 @@ export const serveSettings = {
       '--max-connections <number>',
       'connections at a time; needs a higher limit of open files (ulimit -n)',
     ),
+    keepAlive: wholeNumber(
+      [1, 3_600],
+      75,
+      '--keep-alive <seconds>',
+      'how long idle connections stay open; longer than in a load balancer in front',
+    ),
     trustProxy: list(
       '--trust-proxy <address>',
       'address or CIDR range of a proxy whose X-Forwarded-For is trusted',

@@ -117,6 +117,7 @@ export async function startService(
     retentionDays: settings.retentionDays,
     authGraceSeconds: settings.authGraceSeconds,
     maxConnections: settings.maxConnections,
+    keepAliveSeconds: settings.keepAlive,
     trustProxy: settings.trustProxy,
     demo: settings.demo,
     clock,

@@ -25,6 +25,8 @@ export interface ListenerOptions extends RequestHandlerOptions {
   port: number;
   /** Maximum number of connections at a time. Default: 20,000. */
   maxConnections?: number;
+  /** Milliseconds for which an idle connection stays open. Default: 75 s. */
+  keepAliveTimeoutMs?: number;
   tls?: Tls | undefined;
   /** Answers malformed requests. Default: `makeEarlyErrors` with a new id source. */
   earlyErrors?: EarlyErrors;
@@ -46,6 +48,10 @@ const defaultLimits = {
   handshakeTimeout: 10 * secondMs,
   /** Maximum time in which a client reads nothing of a response. */
   stalledWriteTimeout: minuteMs,
+  /** Time after which idle connections of strangers are closed under `pressure`. */
+  strangersKeepAlive: 5 * secondMs,
+  /** Milliseconds between two checks for `pressure`. */
+  pressureCheckInterval: secondMs,
   /** Maximum time that `close` waits for requests in progress. */
   closeTimeout: closeTimeoutMs,
 };
@@ -55,6 +61,12 @@ const defaultLimits = {
  */
 const backlog = 4096;
 const sweepMs = 20;
+/**
+ * Share of the maximum number of connections above which idle connections without a verified
+ * credential are closed early. Otherwise strangers could take all connections for the whole
+ * keep-alive time.
+ */
+const pressure = 0.8;
 
 function bind(
   server: Server,
@@ -113,12 +125,17 @@ export async function listen(options: ListenerOptions) {
     host,
     port,
     maxConnections = 20_000,
+    keepAliveTimeoutMs = 75 * secondMs,
     tls,
     onError,
     earlyErrors = makeEarlyErrors({ newId: makeIdSource(systemClock) }),
   } = options;
   const limits = { ...defaultLimits, ...options.limits };
-  const serverOptions = { ...limits, ...(tls && checkTls(tls)) };
+  const serverOptions = {
+    ...limits,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    ...(tls && checkTls(tls)),
+  };
   const requests = new RequestQueue({
     begin: makeRequestHandler(options, { earlyErrors, maxWaiting: maxConnections }),
     maxWaiting: maxConnections,
@@ -148,6 +165,10 @@ export async function listen(options: ListenerOptions) {
   const sockets = trackSockets(server);
   server.maxConnections = maxConnections;
   await bind(server, host, port, onError);
+  const pressureCheck = setInterval(() => {
+    if (sockets.size > pressure * maxConnections)
+      requests.closeIdleStrangers(limits.strangersKeepAlive);
+  }, limits.pressureCheckInterval).unref();
   const name = host.includes(':') ? `[${host}]` : host;
   const url = `${tls ? 'https' : 'http'}://${name}:${(server.address() as AddressInfo).port}`;
 
@@ -167,6 +188,7 @@ export async function listen(options: ListenerOptions) {
         // further requests.
         const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
         server.close(() => {
+          clearInterval(pressureCheck);
           clearTimeout(cut);
           clearInterval(sweep);
           resolve();

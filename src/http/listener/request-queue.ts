@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ServedRequest } from '../request/request-context.ts';
 
 interface Connection {
   readonly socket: Socket;
@@ -19,6 +20,10 @@ interface Connection {
   /** Called once, `delayMs` after the connection has become idle. */
   onIdle: { callback: () => void; delayMs: number } | undefined;
   idleTimer: NodeJS.Timeout | undefined;
+  /** When the last response ended, by `performance.now()`. */
+  idleSinceMs: number;
+  /** Whether a request of the connection had a verified credential. */
+  isKnown: boolean;
 }
 
 const isIdle = ({ inProgress, waiting }: Connection) =>
@@ -50,7 +55,7 @@ export interface RequestQueueOptions {
 export class RequestQueue {
   readonly #begin: RequestQueueOptions['begin'];
   readonly #maxWaiting: number;
-  readonly #connections = new WeakMap<Socket, Connection>();
+  readonly #connections = new Map<Socket, Connection>();
   readonly #queued = new Set<Connection>();
   #waiting = 0;
 
@@ -97,6 +102,15 @@ export class RequestQueue {
     if (last && !last.req.complete) this.#remove(connection, connection.waiting.length - 1, 1);
   }
 
+  /** Closes connections without a verified credential that have been idle for `quietMs`. */
+  closeIdleStrangers(quietMs: number): void {
+    const sinceMs = performance.now() - quietMs;
+    for (const connection of this.#connections.values()) {
+      const { isKnown, idleSinceMs, socket } = connection;
+      if (!isKnown && isIdle(connection) && idleSinceMs < sinceMs) socket.destroy();
+    }
+  }
+
   #open(socket: Socket): Connection {
     const connection: Connection = {
       socket,
@@ -106,8 +120,11 @@ export class RequestQueue {
       isHoldDue: false,
       onIdle: undefined,
       idleTimer: undefined,
+      idleSinceMs: 0,
+      isKnown: false,
     };
     this.#connections.set(socket, connection);
+    socket.once('close', () => this.#connections.delete(socket));
     return connection;
   }
 
@@ -119,6 +136,9 @@ export class RequestQueue {
   }
 
   #end(connection: Connection): void {
+    const request: ServedRequest | undefined = connection.inProgress?.req;
+    connection.isKnown ||= request?.isKnown === true;
+    connection.idleSinceMs = performance.now();
     connection.inProgress = undefined;
     if (connection.waiting.length > 0) setImmediate(() => this.#startNext(connection));
     else this.#release(connection);
