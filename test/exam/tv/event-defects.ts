@@ -9,7 +9,7 @@ import {
   linked,
   problem,
 } from './link.ts';
-import type { SeededDefect } from './seeded-defect.ts';
+import type { Defects } from './seeded-defect.ts';
 import { unseenOffline } from './unseen-offline.ts';
 
 const key = 'idempotency-key';
@@ -105,108 +105,51 @@ const namesAll: Link = changesAnswers((answer, { body }) => {
 }, 'events');
 
 /** Defects of events and their batches (docs/protocol.md §2.5). */
-export const eventDefects: Readonly<Record<string, SeededDefect>> = {
+export const eventDefects: Defects = {
   'sends no events': {
     link: (send) => async (request) =>
       request.operation === 'events' ? accepted(request) : send(request),
-    fails: ['tv.events.sends'],
   },
-  'sends no Idempotency-Key': {
-    link: changesHeader(key, () => undefined, 'events'),
-    fails: [
-      'tv.events.idempotency-key',
-      'tv.events.same-bytes-same-key',
-      'tv.events.same-batch-after-500',
-      'tv.events.same-batch-after-503',
-      'tv.events.no-duplicates',
-    ],
-  },
-  'sends each retry under a new key': {
-    link: newKeys,
-    fails: [
-      'tv.events.same-bytes-same-key',
-      'tv.events.same-batch-after-500',
-      'tv.events.same-batch-after-503',
-      'tv.events.no-duplicates',
-    ],
-  },
-  'adds an event to each retry': {
-    link: growingBatches,
-    fails: [
-      'tv.events.new-batch-new-key',
-      'tv.events.same-bytes-same-key',
-      'tv.events.same-batch-after-500',
-      'tv.events.same-batch-after-503',
-      'tv.events.no-duplicates',
-    ],
-  },
-  'counts its Idempotency-Keys from 1 after a power cut': {
-    link: countedKeys,
-    fails: ['tv.events.new-batch-new-key'],
-  },
-  'drops the batch after a 500': {
-    link: dropsAfter(500),
-    fails: ['tv.events.same-batch-after-500'],
-  },
-  'drops the batch after a 503': {
-    link: dropsAfter(503),
-    fails: ['tv.events.same-batch-after-503'],
-  },
-  'drops the batch without an answer': {
-    link: dropsAfter(0),
-    fails: ['tv.events.same-bytes-same-key', 'tv.network.keeps-events'],
-  },
+  'sends no Idempotency-Key': { link: changesHeader(key, () => undefined, 'events') },
+  'sends each retry under a new key': { link: newKeys },
+  'adds an event to each retry': { link: growingBatches },
+  'counts its Idempotency-Keys from 1 after a power cut': { link: countedKeys },
+  'drops the batch after a 500': { link: dropsAfter(500) },
+  'drops the batch after a 503': { link: dropsAfter(503) },
+  'drops the batch without an answer': { link: dropsAfter(0) },
   'creates no events without a network': {
     style: { makeStage: unseenOffline },
-    fails: ['tv.network.plays-on', 'tv.power.plays-without-network'],
     needsFullExam: true,
   },
-  'drops the good events of a batch with a bad one': {
-    link: namesAll,
-    fails: ['tv.events.400-sends-rest'],
-  },
+  'drops the good events of a batch with a bad one': { link: namesAll },
   'sends a refused batch again': {
     link: changesAnswers(
       (answer) => (answer.status === 400 ? problem(503, 'unavailable') : answer),
       'events',
     ),
-    fails: ['tv.events.400-drops-named'],
   },
-  'gives up after a 413': {
-    link: dropsAfter(413),
-    fails: ['tv.events.413-sends-all'],
-  },
+  'gives up after a 413': { link: dropsAfter(413) },
   'sends the same batch after a 413': {
     // The player then sends the batch under a new key.
     link: changesAnswers(
       (answer) => (answer.status === 413 ? problem(503, 'idempotency_key_reused') : answer),
       'events',
     ),
-    fails: ['tv.events.413-smaller'],
   },
-  'sends a part under the key of the whole batch': {
-    link: keyOfWhole,
-    fails: ['tv.events.413-own-keys', 'tv.events.new-batch-new-key'],
-  },
-  'sends an accepted batch again': {
-    link: sendsTwice,
-    fails: ['tv.events.no-duplicates'],
-  },
+  'sends a part under the key of the whole batch': { link: keyOfWhole },
+  'sends an accepted batch again': { link: sendsTwice },
   'sends the timestamps of heartbeats as text': {
     link: changesEvents((event) =>
       event.type === 'heartbeat' ? { ...event, timestamp: String(event.timestamp) } : event,
     ),
-    fails: ['tv.http.valid-requests', 'tv.config.heartbeat-interval'],
   },
   'names another playlist in its impressions': {
     link: changesEvents((event) =>
       event.playlistId ? { ...event, playlistId: otherPlaylistId } : event,
     ),
-    fails: ['tv.playlist.impressions'],
   },
   'forgets its events in a power cut': {
     style: { afterPowerCut: ({ batch: _, ...kept }) => ({ ...kept, queue: [] }) },
-    fails: ['tv.power.same-batch'],
   },
 };
 
@@ -231,16 +174,11 @@ const deviceTime = (change: Parameters<typeof changesHeader>[1]) =>
 const uses = 'numbers';
 
 /** Defects of the optional `seq` and `X-Device-Time` (docs/protocol.md §2.5). */
-export const numberingDefects: Readonly<Record<string, SeededDefect>> = {
-  'numbers only its impressions': {
-    uses,
-    link: numbersImpressions,
-    fails: ['tv.seq.each-event'],
-  },
+export const numberingDefects: Defects = {
+  'numbers only its impressions': { uses, link: numbersImpressions },
   'sends its numbers as text': {
     uses,
     link: changesEvents((event) => ({ ...event, seq: String(event.seq) })),
-    fails: ['tv.seq.each-event'],
   },
   'leaves out each fifth number': {
     uses,
@@ -248,27 +186,22 @@ export const numberingDefects: Readonly<Record<string, SeededDefect>> = {
       ...event,
       seq: event.seq + Math.floor((event.seq - 1) / 4),
     })),
-    fails: ['tv.seq.no-gap'],
   },
   'leaves out a number after a power cut': {
     uses,
     style: { afterPowerCut: (state) => ({ ...state, nextSeq: (state.nextSeq ?? 1) + 1 }) },
-    fails: ['tv.seq.no-gap'],
   },
   'numbers its events from 1 after a power cut': {
     uses,
     style: { afterPowerCut: (state) => ({ ...state, nextSeq: 1 }) },
-    fails: ['tv.seq.unique'],
   },
   'sends X-Device-Time in seconds': {
     uses,
     link: deviceTime((ms) => String(Math.floor(Number(ms) / 1000))),
-    fails: ['tv.device-time.sent'],
   },
   'sends X-Device-Time as a date': {
     uses,
     link: deviceTime((ms) => new Date(Number(ms)).toISOString()),
-    fails: ['tv.device-time.sent'],
   },
   'stores X-Device-Time with the batch': {
     uses,
@@ -276,6 +209,5 @@ export const numberingDefects: Readonly<Record<string, SeededDefect>> = {
       const { timestamp } = JSON.parse(body ?? '[]').at(-1);
       return String(1000 * timestamp);
     }),
-    fails: ['tv.device-time.anew'],
   },
 };

@@ -13,7 +13,7 @@ import {
   repeats,
   without,
 } from './link.ts';
-import type { SeededDefect } from './seeded-defect.ts';
+import type { Defects } from './seeded-defect.ts';
 import { unseenOffline } from './unseen-offline.ts';
 
 const uses = 'changes';
@@ -204,55 +204,35 @@ const onlyAfterHints: Link = (send, tv) => {
 };
 
 /** Defects of polling, playing and `GET …/changes`. */
-export const playingDefects: Readonly<Record<string, SeededDefect>> = {
-  'never fetches its config': {
-    link: registeredConfig,
-    fails: ['tv.config.fetched'],
-  },
+export const playingDefects: Defects = {
+  'never fetches its config': { link: registeredConfig },
   'never fetches its playlist': {
     link: (send) => async (request) =>
       request.operation === 'playlist' ? noPlaylist : send(request),
-    fails: ['tv.playlist.fetched', 'tv.playlist.impressions'],
   },
-  'polls more often than the config says': {
-    link: pollsConfigOften,
-    fails: ['tv.config.sync-interval'],
-  },
+  'polls more often than the config says': { link: pollsConfigOften },
   'sends heartbeats too rarely': {
     link: changesConfig((config) => ({
       ...config,
       heartbeatIntervalMinutes: 3 * (config.heartbeatIntervalMinutes ?? 1),
     })),
-    fails: ['tv.config.heartbeat-interval'],
   },
-  'ignores a new config': {
-    link: (send, tv) => changesConfig(kept(() => 'all'))(send, tv),
-    fails: ['tv.config.new-interval', 'tv.playlist.asks-after-404'],
-  },
+  'ignores a new config': { link: (send, tv) => changesConfig(kept(() => 'all'))(send, tv) },
   'goes back to the default config after a 500': {
     link: defaultConfigAfter500,
-    fails: ['tv.config.keeps-on-500'],
     needsFullExam: true,
   },
-  'never sends If-None-Match': {
-    link: changesHeader('if-none-match', () => undefined),
-    fails: ['tv.config.conditional', 'tv.playlist.conditional'],
-  },
-  'skips every second item': {
-    link: changesBodies(everySecond, 'playlist'),
-    fails: ['tv.playlist.order'],
-  },
+  'never sends If-None-Match': { link: changesHeader('if-none-match', () => undefined) },
+  'skips every second item': { link: changesBodies(everySecond, 'playlist') },
   'keeps the items of a playlist by its id': {
     link: (send, tv) =>
       changesBodies(
         kept<ActivePlaylist>(({ id }) => id),
         'playlist',
       )(send, tv),
-    fails: ['tv.playlist.new-version', 'tv.playlist.plays-again'],
   },
   'goes dark after a 500': {
     link: changesAnswers((answer) => (answer.status === 500 ? noPlaylist : answer), 'playlist'),
-    fails: ['tv.playlist.plays-on-500'],
   },
   'shows a withdrawn playlist': {
     link: changesAnswers(
@@ -260,58 +240,29 @@ export const playingDefects: Readonly<Record<string, SeededDefect>> = {
         answer.status === 404 && headers['if-none-match'] ? notModified : answer,
       'playlist',
     ),
-    fails: ['tv.playlist.stops-on-404'],
   },
-  'polls fast while there is no playlist': {
-    link: pollsWhileAbsent,
-    fails: ['tv.playlist.asks-after-404'],
-  },
-  'never asks again after a 404': {
-    link: staysDark,
-    fails: ['tv.playlist.asks-after-404'],
-  },
-  'stops for good without a network': {
-    link: givesUp,
-    fails: ['tv.network.comes-back'],
-    needsFullExam: true,
-  },
-  'goes dark without a network': {
-    style: { makeStage: unseenOffline },
-    fails: ['tv.network.plays-on', 'tv.power.plays-without-network'],
-  },
+  'polls fast while there is no playlist': { link: pollsWhileAbsent },
+  'never asks again after a 404': { link: staysDark },
+  'stops for good without a network': { link: givesUp, needsFullExam: true },
+  'goes dark without a network': { style: { makeStage: unseenOffline } },
   'waits for the network before it plays': {
     style: { afterPowerCut: ({ playlist: _, ...kept }) => kept },
-    fails: ['tv.power.plays-without-network'],
   },
-  'asks for changes without a pause': {
-    uses,
-    link: hotLoop,
-    fails: ['tv.changes.no-hot-loop'],
-  },
-  'does not fetch what has changed': {
-    uses,
-    link: hidesChanges,
-    fails: ['tv.changes.fetches-change'],
-  },
-  'stops polling while it holds changes': {
-    uses,
-    link: onlyAfterHints,
-    fails: ['tv.changes.keeps-syncing'],
-  },
+  'asks for changes without a pause': { uses, link: hotLoop },
+  'does not fetch what has changed': { uses, link: hidesChanges },
+  'stops polling while it holds changes': { uses, link: onlyAfterHints },
   'asks for the same hold after a cut': {
     uses,
     link: changesRequests(
       (request) => ({ ...request, url: request.url.replace(/waitSeconds=\d+/, 'waitSeconds=50') }),
       'changes',
     ),
-    fails: ['tv.changes.cut-shorter'],
   },
   'asks for changes again after a 404': {
     uses,
     link: repeats(({ status }, { operation }) =>
       operation === 'changes' && status === 404 ? 30_000 : undefined,
     ),
-    fails: ['tv.changes.404-stops'],
   },
   'asks for changes again before Retry-After': {
     uses,
@@ -319,6 +270,5 @@ export const playingDefects: Readonly<Record<string, SeededDefect>> = {
       ({ headers, ...answer }) => ({ ...answer, headers: without(headers, 'retry-after') }),
       'changes',
     ),
-    fails: ['tv.changes.503-waits'],
   },
 };

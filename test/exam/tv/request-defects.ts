@@ -13,7 +13,7 @@ import {
   repeats,
   without,
 } from './link.ts';
-import type { SeededDefect } from './seeded-defect.ts';
+import type { Defects } from './seeded-defect.ts';
 
 const key = 'idempotency-key';
 const minuteMs = 60_000;
@@ -117,49 +117,32 @@ const addsToUrl = (parameter: (headers: Record<string, string>, body: string) =>
   });
 
 /** Defects of registration, credentials, retries and key rotation. */
-export const requestDefects: Readonly<Record<string, SeededDefect>> = {
-  'registers without an Idempotency-Key': {
-    link: changesHeader(key, () => undefined, 'register'),
-    fails: ['tv.register.idempotency-key'],
-  },
+export const requestDefects: Defects = {
+  'registers without an Idempotency-Key': { link: changesHeader(key, () => undefined, 'register') },
   'registers with a new Idempotency-Key when the 201 was lost': {
     link: changesHeader(key, () => randomUUID(), 'register'),
-    fails: ['tv.register.repeats-lost-answer'],
   },
-  'uses one Idempotency-Key for all pairing codes': {
-    link: oneRegistrationKey,
-    fails: ['tv.register.new-key-per-code'],
-  },
-  'sends an empty MAC address': {
-    link: emptyMacAddress,
-    fails: ['tv.register.valid-request'],
-  },
+  'uses one Idempotency-Key for all pairing codes': { link: oneRegistrationKey },
+  'sends an empty MAC address': { link: emptyMacAddress },
   'registers again before Retry-After': {
     link: ignoresRetryAfter((operation) => operation === 'register'),
-    fails: ['tv.register.retry-after'],
   },
   'puts the pairing code into the URL': {
     link: addsToUrl((_, body) => {
       const { pairingCode } = JSON.parse(body);
       return pairingCode === undefined ? '' : `code=${pairingCode}`;
     }),
-    fails: ['tv.http.secret-not-in-url'],
   },
   'puts the key into the URL': {
     link: addsToUrl(({ authorization }) => authorization?.replace('Bearer ', 'key=') ?? ''),
-    fails: ['tv.http.secret-not-in-url'],
   },
-  'ignores Retry-After': {
-    link: ignoresRetryAfter((operation) => operation !== 'register'),
-    fails: ['tv.retry-after.honoured'],
-  },
+  'ignores Retry-After': { link: ignoresRetryAfter((operation) => operation !== 'register') },
   'retries at a constant interval': {
     link: repeats(({ status, headers }) =>
       headers['retry-after'] === undefined && [0, 500].includes(status)
         ? 1000 + 1000 * Math.random()
         : undefined,
     ),
-    fails: ['tv.backoff.grows'],
   },
   'retries without jitter': {
     link: alwaysRetryAfter(20),
@@ -167,59 +150,38 @@ export const requestDefects: Readonly<Record<string, SeededDefect>> = {
     style: {
       options: { random: (length) => systemRandom(length).fill(0, 0, Number(length === 2) * 2) },
     },
-    fails: ['tv.backoff.jitter'],
     needsFullExam: true,
   },
-  'hammers after a 403': {
-    link: repeats(({ status }) => (status === 403 ? 1000 : undefined)),
-    fails: ['tv.errors.no-hammering'],
-  },
+  'hammers after a 403': { link: repeats(({ status }) => (status === 403 ? 1000 : undefined)) },
   'forgets its key after two minutes without an answer': {
     link: forgetsKeyOffline,
-    fails: ['tv.network.keeps-key', 'tv.network.comes-back', 'tv.network.keeps-events'],
     needsFullExam: true,
   },
   'forgets its key after a mismatch': {
     link: forgetsKey((answer) => codeOf(answer) === 'device_key_mismatch'),
-    fails: ['tv.401.mismatch-keeps-key'],
   },
   'forgets its key after device_key_missing': {
     link: forgetsKey((answer) => codeOf(answer) === 'device_key_missing'),
-    fails: ['tv.401.missing-keeps-key'],
     needsFullExam: true,
   },
   'forgets its key after the 401 of a proxy': {
     link: forgetsKey((answer) => answer.status === 401 && codeOf(answer) === undefined),
-    fails: ['tv.401.uncoded-keeps-key'],
     needsFullExam: true,
   },
   'keeps using a revoked key': {
     link: changesAnswers((answer) =>
       codeOf(answer) === 'device_key_revoked' ? problem(401, 'device_key_missing') : answer,
     ),
-    fails: ['tv.401.revoked-drops-key', 'tv.revoke.pairs-again'],
   },
-  'never pairs again': {
-    style: { maxCodes: 1 },
-    fails: ['tv.revoke.pairs-again'],
-  },
+  'never pairs again': { style: { maxCodes: 1 } },
   'rotates without an Idempotency-Key': {
     style: rotating,
     link: changesHeader(key, () => undefined, 'rotate'),
-    fails: ['tv.rotate.idempotency-key', 'tv.rotate.repeats-same-key'],
   },
   'rotates with a new Idempotency-Key for each try': {
     style: rotating,
     link: changesHeader(key, () => randomUUID(), 'rotate'),
-    fails: ['tv.rotate.repeats-same-key'],
   },
-  'goes on with the old key after a rotation': {
-    style: rotating,
-    link: firstDeviceKey,
-    fails: ['tv.rotate.uses-new-key'],
-  },
-  'forgets its key in a power cut': {
-    link: forgetsKeyInPowerCut,
-    fails: ['tv.power.keeps-key'],
-  },
+  'goes on with the old key after a rotation': { style: rotating, link: firstDeviceKey },
+  'forgets its key in a power cut': { link: forgetsKeyInPowerCut },
 };

@@ -14,3 +14,6 @@ export interface SeededDefect {
   /** Whether the quick exam is too short for it. */
   needsFullExam?: true;
 }
+
+/** Defects by name. The checks that they fail are in `test/fixtures/expected-failures/tv.json`. */
+export type Defects = Readonly<Record<string, Omit<SeededDefect, 'fails'>>>;
