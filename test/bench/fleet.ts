@@ -15,6 +15,7 @@ import {
 } from '../../src/store/copy/transfer.ts';
 import { FolderTarget } from '../../src/store/json/copy/folder-target.ts';
 import { nodeFileSystem } from '../../src/store/json/disk/file-system.ts';
+import { deviceKeyRow, deviceRow, playlistRow, screenRow, venueRow } from '../store/sample-rows.ts';
 import { FleetHistory, type HistorySize } from './fleet-history.ts';
 
 const newId = makeIdSource(systemClock);
@@ -47,18 +48,12 @@ function makeTvs(count: number): BoundTv[] {
 
 type RowGenerators = { [T in TableName]?: () => Generator<Rows[T]> };
 
+const fixture = async (name: string) => JSON.parse(await readFile(new URL(name, fixtures), 'utf8'));
+
 /** Returns the rows of a fleet. Each screen has a playlist of ten items. */
 async function rowsOf(data: string, tvs: readonly BoundTv[], now: number): Promise<RowGenerators> {
-  const deviceInfo = JSON.parse(
-    await readFile(new URL('devices/samsung-tizen.json', fixtures), 'utf8'),
-  ) as Device['deviceInfo'];
-  const items = JSON.stringify(
-    (
-      JSON.parse(await readFile(new URL('playlists/retail.json', fixtures), 'utf8')) as {
-        items: unknown;
-      }
-    ).items,
-  );
+  const deviceInfo = (await fixture('devices/samsung-tizen.json')) as Device['deviceInfo'];
+  const items = JSON.stringify((await fixture('playlists/retail.json')).items);
   const at = { createdAt: now, updatedAt: now };
   const of = <R>(row: (tv: BoundTv, n: number) => R) =>
     function* () {
@@ -71,60 +66,22 @@ async function rowsOf(data: string, tvs: readonly BoundTv[], now: number): Promi
     *venues() {
       const venues = new Map(tvs.map(({ venueId, tenantId }) => [venueId, tenantId]));
       for (const [n, [id, tenantId]] of [...venues].entries())
-        yield {
-          id,
-          tenantId,
-          name: `Venue ${n}`,
-          address: null,
-          timezone: null,
-          labels: {},
-          ...at,
-        };
+        yield venueRow(n, { id, tenantId, ...at });
     },
-    screens: of(({ screenId: id, tenantId, venueId, deviceId }, n) => {
-      return {
-        id,
-        tenantId,
-        venueId,
-        name: `Screen ${n}`,
-        labels: {},
-        state: 'active',
-        deviceId,
-        ...at,
-      } as const;
+    screens: of(({ screenId: id, tenantId, venueId, deviceId }, n) =>
+      screenRow(n, { id, tenantId, venueId, state: 'active', deviceId, ...at }),
+    ),
+    devices: of(({ deviceId: id, apiKey: _, ...places }, n) =>
+      deviceRow(n, { id, ...places, deviceInfo, createdAt: now }),
+    ),
+    deviceKeys: of(({ tenantId, deviceId, screenId, apiKey }, n) => {
+      const ids = { id: newId(), tenantId, deviceId, screenId };
+      const times = { createdAt: now, firstUsedAt: now, revokedAt: null };
+      return deviceKeyRow(n, { ...ids, hash: hashKey(apiKey), state: 'active', ...times });
     }),
-    devices: of(({ deviceId: id, tenantId, venueId, screenId }) => {
-      const suspended = { suspendedAt: null, suspendReason: null };
-      return {
-        id,
-        tenantId,
-        venueId,
-        screenId,
-        state: 'bound',
-        deviceInfo,
-        createdAt: now,
-        ...suspended,
-      } as const;
-    }),
-    deviceKeys: of(({ tenantId, deviceId, screenId, apiKey }) => {
-      const key = { id: newId(), tenantId, deviceId, screenId, hash: hashKey(apiKey) };
-      return {
-        ...key,
-        state: 'active',
-        createdAt: now,
-        firstUsedAt: now,
-        revokedAt: null,
-      } as const;
-    }),
-    playlists: of(({ screenId, tenantId }) => {
-      const playlist = { id: screenId, screenId, tenantId, playlistId: newId(), version: 1, items };
-      return {
-        ...playlist,
-        state: 'active',
-        validUntil: null,
-        publishedAt: now,
-        origin: 'published',
-      } as const;
+    playlists: of(({ screenId, tenantId }, n) => {
+      const ids = { id: screenId, screenId, tenantId, playlistId: newId() };
+      return playlistRow(n, 1, { ...ids, items, publishedAt: now });
     }),
     // Marks the initial fill of the mirror as done.
     *mirrorTargets() {

@@ -55,9 +55,5 @@ it('start and reports with 10 million events', async () => {
   const management = new ManagementClient({ url: served.url, token });
   await sleep(1000);
   await measureReports(management);
-  const { residentMB, longestHoldMs } = await served.usage();
-  console.log(
-    `longest hold of the event loop ${longestHoldMs.toFixed(0)} ms, resident memory ${residentMB.toFixed(0)} MB`,
-  );
   await served.stop();
 });

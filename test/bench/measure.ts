@@ -4,6 +4,10 @@ export function median(values: readonly number[]): number {
   return sorted(values)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
+/** Returns the value below or at which this part of the values is. */
+export const share = (values: readonly number[], part: number) =>
+  sorted(values)[Math.ceil(part * values.length) - 1] ?? Number.NaN;
+
 /** Returns median, lowest and highest value, such as `12 (9–15)`. */
 export function summary(values: readonly number[], digits = 0): string {
   const [low, high] = [Math.min(...values), Math.max(...values)];

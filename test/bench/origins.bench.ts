@@ -1,11 +1,10 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 import { it } from 'vitest';
-import { ManagementClient } from '../../src/client/management-client.ts';
-import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { item } from '../support/content.ts';
+import { json, stubService } from '../support/stub-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { share } from './measure.ts';
+import { type Registered, registerTvs } from './registered.ts';
 import { startServed } from './served.ts';
 
 const token = `mak_${'Origins'.repeat(5)}`;
@@ -13,29 +12,7 @@ const tvs = 200;
 const perSecond = 200;
 const timeoutMs = 2000;
 
-/** Starts a source that answers after 3 ms, or never while `hangs` is set. */
-async function startSource() {
-  const body = JSON.stringify({ items: Array.from({ length: 10 }, () => item()) });
-  const hanging = new Set<ServerResponse>();
-  const source = { hangs: false, calls: 0, url: '', close: async () => {} };
-  const server = createServer((_, response) => {
-    source.calls++;
-    if (source.hangs) hanging.add(response);
-    else
-      setTimeout(
-        () => response.writeHead(200, { 'content-type': 'application/json' }).end(body),
-        3,
-      );
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  source.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/{screenId}`;
-  source.close = () =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  return source;
-}
+const playlist = json(200, { items: Array.from({ length: 10 }, () => item()) });
 
 interface Answered {
   sentMs: number;
@@ -47,7 +24,7 @@ interface Answered {
 /** Sends requests at a fixed rate, however long the answers take. TVs take turns. */
 async function load(
   pool: Pool,
-  bound: readonly { screenId: string; apiKey: string }[],
+  bound: readonly Registered[],
   seconds: number,
 ): Promise<Answered[]> {
   const answers: Promise<Answered>[] = [];
@@ -78,11 +55,8 @@ async function load(
 }
 
 function report(name: string, answers: readonly Answered[]): void {
-  const sorted = answers.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
-  const at = (share: number) =>
-    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN).toFixed(
-      1,
-    );
+  const times = answers.map(({ tookMs }) => tookMs);
+  const at = (part: number) => share(times, part).toFixed(1);
   const sources = new Map<string, number>();
   for (const { source, status } of answers)
     sources.set(source ?? String(status), (sources.get(source ?? String(status)) ?? 0) + 1);
@@ -93,28 +67,22 @@ function report(name: string, answers: readonly Answered[]): void {
 }
 
 it(`GET playlist at ${perSecond}/s while the on-demand source hangs, and afterwards`, async () => {
-  const source = await startSource();
+  let hangs = false;
+  // It answers after 3 ms.
+  const source = await stubService((response, request) => {
+    if (!hangs) setTimeout(() => playlist(response, request), 3);
+  });
   const served = await startServed(await temporaryFolder(), token, {
-    onDemandUrl: source.url,
+    onDemandUrl: `${source.url}/{screenId}`,
     onDemandTtlSeconds: 0,
     onDemandTimeoutMs: timeoutMs,
   });
-  const management = new ManagementClient({ url: served.url, token });
-  const anyone = new RuntimeClient({ url: served.url });
-  const venue = await management.call('createVenue', { body: { name: 'Benchmark' } });
-  const bound: { screenId: string; apiKey: string }[] = [];
-  for (let n = 0; n < tvs; n++) {
-    const screen = await management.call('createScreen', {
-      body: { venueId: venue.id, name: `Screen ${n}` },
-    });
-    const { code } = await management.call('createCode', { body: { screenId: screen.id } });
-    bound.push(await anyone.register({ pairingCode: code, deviceInfo: {} }));
-  }
+  const bound = await registerTvs(served.url, token, tvs);
   const pool = new Pool(served.url, { connections: 500 });
   await load(pool, bound, 3);
   report('the source answers', await load(pool, bound, 10));
 
-  source.hangs = true;
+  hangs = true;
   const hungMs = performance.now();
   const during = await load(pool, bound, 20);
   const openMs = hungMs + timeoutMs + 500;
@@ -127,7 +95,7 @@ it(`GET playlist at ${perSecond}/s while the on-demand source hangs, and afterwa
     during.filter(({ sentMs }) => sentMs >= openMs),
   );
 
-  source.hangs = false;
+  hangs = false;
   const backMs = performance.now();
   const after = await load(pool, bound, 10);
   const first = after.find(({ source: from }) => from === 'on-demand');

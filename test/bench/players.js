@@ -3,9 +3,8 @@ import { setMaxListeners } from 'node:events';
 import { RuntimeClient } from '../../dist/entry/client.js';
 import { Player, ramMemory } from '../../dist/entry/simulator.js';
 
-/** When the TVs got a version and when they showed its first item, in epoch milliseconds. */
+/** When the TVs got a version, in epoch milliseconds. */
 let fetchedAtMs = [];
-let shownAtMs = [];
 const power = new AbortController();
 setMaxListeners(0, power.signal);
 
@@ -14,9 +13,9 @@ async function run(client, { tenantId, screenId, deviceId, apiKey }) {
   const binding = { tenantId, screenId, deviceId, apiKey };
   await memory.save({ format: 1, binding, queue: [] });
   const onPlaylist = (playlist) => playlist && fetchedAtMs.push(Date.now());
-  const onShow = (item) => item && shownAtMs.push(Date.now());
-  const observer = { onPlaylist, onShow };
-  await new Player({ client, deviceInfo: { model: 'TV' }, memory, observer }).run(power.signal);
+  await new Player({ client, deviceInfo: { model: 'TV' }, memory, observer: { onPlaylist } }).run(
+    power.signal,
+  );
 }
 
 process.on('message', ({ url, tvs }) => {
@@ -24,9 +23,8 @@ process.on('message', ({ url, tvs }) => {
     const client = new RuntimeClient({ url });
     for (const tv of tvs) void run(client, tv);
   }
-  process.send?.({ fetchedAtMs, shownAtMs });
+  process.send?.({ fetchedAtMs });
   fetchedAtMs = [];
-  shownAtMs = [];
 });
 process.on('disconnect', () => power.abort());
 process.send?.({ ready: true });

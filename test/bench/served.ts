@@ -10,18 +10,6 @@ export interface Usage {
   residentMB: number;
 }
 
-export interface Served {
-  url: string;
-  /** Duration of the call of `serve`. */
-  startMs: number;
-  usage(): Promise<Usage>;
-  /** Forgets the longest hold so far. */
-  resetHolds(): Promise<void>;
-  /** Stops measuring holds, which takes CPU. */
-  stopWatchingHolds(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 /**
  * Starts the built service on a folder, in a process of its own, with these options of `serve`.
  * `script`: another script that answers the same messages.
@@ -31,20 +19,21 @@ export async function startServed(
   adminToken: string,
   options: object = {},
   script = new URL('served.js', import.meta.url),
-): Promise<Served> {
+) {
   const args = [data, adminToken, JSON.stringify(options)];
   const program = await startProgram<{ url: string; startMs: number }>(script, args, {
     nodeOptions,
   });
   return {
+    /** The URL, and the duration of the call of `serve`. */
     ...program.first,
     usage: () => program.ask<Usage>('usage'),
-    async resetHolds() {
-      await program.ask('reset holds');
-    },
-    async stopWatchingHolds() {
-      await program.ask('stop watching holds');
-    },
+    /** Forgets the longest hold so far. */
+    resetHolds: () => program.ask('reset holds'),
+    /** Stops measuring holds, which takes CPU. */
+    stopWatchingHolds: () => program.ask('stop watching holds'),
     stop: program.stop,
   };
 }
+
+export type Served = Awaited<ReturnType<typeof startServed>>;

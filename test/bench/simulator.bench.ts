@@ -11,29 +11,18 @@ const bars = { residentMB: 600, stopSeconds: 2 };
 const samples = 12;
 const sampleEveryMs = 5_000;
 
-async function startFleet(argv: readonly string[]) {
+/** Starts a service and a fleet with these options. */
+async function startFleet(options: string) {
   const served = await startServed(join(await temporaryFolder(), 'data'), token);
-  return {
-    served,
-    fleet: startSimulated({ url: served.url, token, configHome: await temporaryFolder() }, argv),
-  };
+  const service = { url: served.url, token, configHome: await temporaryFolder() };
+  const argv = ['--scenario', 'week', '--seed', '1', ...options.split(' ')];
+  return { served, fleet: startSimulated(service, argv) };
 }
 
 it(`resident memory of ${tvs} simulated TVs in one process`, async () => {
   // At 60 times the real speed, each TV posts events every 15 s, and fetches playlist and config
   // every minute.
-  const { served, fleet } = await startFleet([
-    '--scenario',
-    'week',
-    '--count',
-    String(tvs),
-    '--speed',
-    '60',
-    '--ramp',
-    '60s',
-    '--seed',
-    '1',
-  ]);
+  const { served, fleet } = await startFleet(`--count ${tvs} --speed 60 --ramp 60s`);
   await fleet.playing(tvs);
   const resident: number[] = [];
   for (let sample = 0; sample < samples; sample++) {
@@ -54,14 +43,7 @@ it(`resident memory of ${tvs} simulated TVs in one process`, async () => {
 });
 
 it('time from Ctrl-C to the end of a fleet of 1,000', async () => {
-  const { served, fleet } = await startFleet([
-    '--scenario',
-    'week',
-    '--count',
-    '1000',
-    '--seed',
-    '1',
-  ]);
+  const { served, fleet } = await startFleet('--count 1000');
   await fleet.playing(1000);
   await sleep(sampleEveryMs);
   const start = performance.now();

@@ -14,13 +14,6 @@ const signage = join(checkout, 'bin/signage.js');
 const starts: readonly { argv: readonly string[]; bar: number }[] = [
   { argv: ['--version'], bar: 1.5 },
   { argv: ['--help'], bar: 1.5 },
-  { argv: ['venue', '--help'], bar: 1.5 },
-  { argv: ['venue', 'create', '--help'], bar: 1.5 },
-  { argv: ['completion', 'bash'], bar: 1.5 },
-  { argv: ['completion', 'bash', '--', 'signage venue '], bar: 3 },
-  { argv: ['completion', 'bash', '--', 'signage venue get '], bar: 3 },
-  { argv: ['context', 'list'], bar: 3 },
-  { argv: ['whoami'], bar: 3 },
   { argv: ['venue', 'list'], bar: 3 },
 ];
 

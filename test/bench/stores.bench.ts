@@ -10,8 +10,8 @@ import { batchSums } from '../../src/domain/events/batch-counts.ts';
 import { openStore } from '../../src/store/open.ts';
 import { keptCounts } from '../../src/store/postgres/events/batch-counts.ts';
 import { impression, item } from '../support/content.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type DurablePostgres, startDurablePostgres } from './durable-postgres.ts';
 import { timeCalls } from './measure.ts';
 import { type Served, startServed } from './served.ts';
 
@@ -86,7 +86,7 @@ interface Cost {
 }
 
 /** Returns the CPU time of all processes of the server. Linux only. */
-async function databaseCpuMs({ pid }: PostgresServer): Promise<number> {
+async function databaseCpuMs({ pid }: DurablePostgres): Promise<number> {
   const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ');
   const stats = await Promise.all(
     children.map((child) => readFile(`/proc/${child}/stat`, 'utf8').catch(() => '')),
@@ -99,7 +99,7 @@ async function databaseCpuMs({ pid }: PostgresServer): Promise<number> {
 
 /** Measures `append` in this process, which does nothing else. */
 async function cost(
-  server: PostgresServer,
+  server: DurablePostgres,
   append: (index: number) => Promise<unknown>,
 ): Promise<Cost> {
   const before = await databaseCpuMs(server);
@@ -116,7 +116,7 @@ async function cost(
 
 /** Inserts the same batches with the store and with a bare client, in alternate rounds. */
 async function compareWithBareClient(
-  server: PostgresServer,
+  server: DurablePostgres,
   database: string,
 ): Promise<{ bare: Cost; store: Cost }> {
   const url = server.url(database);
@@ -169,11 +169,12 @@ function print(name: string, { registrations, events }: Rates): void {
 }
 
 /** Measures instances on a new database. */
-async function onPostgres(server: PostgresServer, database: string, count: number): Promise<Rates> {
-  const admin = new Connections({ connectionString: server.url('postgres'), max: 1 });
-  await admin.query(`CREATE DATABASE ${database}`);
-  await admin.end();
-  const store = server.url(database);
+async function onPostgres(
+  server: DurablePostgres,
+  database: string,
+  count: number,
+): Promise<Rates> {
+  const store = await server.create(database);
   const folder = await temporaryFolder();
   const instances: Served[] = [];
   for (let n = 0; n < count; n++) instances.push(await startServed(folder, token, { store }));
@@ -183,7 +184,7 @@ async function onPostgres(server: PostgresServer, database: string, count: numbe
 }
 
 it('PostgreSQL with one and two instances', async () => {
-  const server = await startPostgres({ settings: ['fsync=on', 'full_page_writes=on'] });
+  const server = await startDurablePostgres();
   const one = await onPostgres(server, 'one', 1);
   print('PostgreSQL, one instance', one);
   print('PostgreSQL, two instances', await onPostgres(server, 'two', 2));

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { ManagementClient } from '../../src/client/management-client.ts';
 import { playerKeyLink } from '../../src/player/pairing/player-link.ts';
 import { chromiumPath, needsChromium, openTvBrowser } from '../support/chromium.ts';
 import { item } from '../support/content.ts';
@@ -11,17 +12,13 @@ import { startProgram } from '../support/program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startTvOnScreen } from '../support/tv-on-screen.ts';
 import { type BoundTv, fillWithFleet } from './fleet.ts';
-import { median } from './measure.ts';
+import { median, share } from './measure.ts';
 import { startServed } from './served.ts';
 
 const token = `mak_${'PaintTheGlass'.repeat(3)}`;
-const quick = process.env.BENCH_QUICK === '1';
-const others = quick ? 99 : 999;
-const publications = quick ? 10 : 200;
-const changes = quick ? 20 : 500;
-
-const share = (values: readonly number[], part: number) =>
-  values.toSorted((one, other) => one - other)[Math.ceil(part * values.length) - 1] ?? Number.NaN;
+const others = 999;
+const publications = 200;
+const changes = 500;
 
 /** Reports when a layer that became visible is painted, in epoch milliseconds. */
 const reportPaints = `
@@ -66,18 +63,13 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
         ]),
       ),
     );
-    const publish = async (n: number) => {
-      const body = {
-        items: [
-          item({ creativeUrl: `${media.url}/${n}.png`, creativeType: 'image', duration: 600 }),
-        ],
-      };
-      const answer = await fetch(`${served.url}/v1/screens/${own.screenId}/playlist`, {
-        method: 'PUT',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      expect(answer.status).toBe(200);
+    const management = new ManagementClient({ url: served.url, token });
+    const publish = (n: number) => {
+      const creative = { creativeUrl: `${media.url}/${n}.png`, creativeType: 'image' };
+      return management.call('publishPlaylist', {
+        params: { id: own.screenId },
+        body: { items: [item({ ...creative, duration: 600 })] },
+      } as never);
     };
     await publish(publications);
     const browser = await openTvBrowser();
