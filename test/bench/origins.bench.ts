@@ -108,5 +108,4 @@ it(`GET playlist at ${perSecond}/s while the on-demand source hangs, and afterwa
   );
   await pool.close();
   await served.stop();
-  await source.close();
 });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DeviceClient } from '../../src/client/device-client.ts';
 import { makeFetchRequester } from '../../src/client/fetch-requester.ts';
 import {
@@ -12,7 +12,6 @@ import {
 
 const config = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1, cachePolicy: {} };
 let stub: StubService;
-afterEach(() => stub.close());
 
 const clientOf = ({ url }: StubService) =>
   new DeviceClient({
@@ -78,6 +77,5 @@ describe('A client over fetch', () => {
       code: 'unreachable',
     });
     expect(other.heard).toEqual([]);
-    await other.close();
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { SignageError } from '../../src/domain/error.ts';
 import { hastyClock } from '../support/hasty-clock.ts';
@@ -26,8 +26,6 @@ const screenOf = (its: string) => ({
   provisioningCode: null,
 });
 let stub: StubService;
-
-afterEach(() => stub.close());
 
 async function clientOf(...answers: Parameters<typeof stubService>) {
   stub = await stubService(...answers);

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
 import { hastyClock } from '../support/hasty-clock.ts';
@@ -31,8 +31,6 @@ const playlist = {
 };
 const registration = { pairingCode: 'ABCD2345', deviceInfo: { model: 'TV' } };
 let stub: StubService;
-
-afterEach(() => stub.close());
 
 async function clientOf(...answers: Parameters<typeof stubService>) {
   stub = await stubService(...answers);
@@ -107,7 +105,6 @@ describe('rotateKey', () => {
     );
     await expect(dead.rotateKey(screenId)).rejects.toMatchObject({ code: 'device_key_revoked' });
     expect(stub.heard).toHaveLength(1);
-    await stub.close();
     const silent = (await clientOf(json(201, {}))).withKey(apiKey);
     await expect(silent.rotateKey(screenId)).rejects.toMatchObject({ code: 'unexpected_answer' });
   });
@@ -154,7 +151,6 @@ describe('fetchPlaylist and fetchConfig', () => {
     expect((await client.withKey(apiKey).fetchConfig(screenId)).answeredAtMs).toBe(
       Date.UTC(2026, 10, 20, 12),
     );
-    await stub.close();
     const vague = await clientOf(json(200, config, { date: 'soon' }));
     expect((await vague.withKey(apiKey).fetchConfig(screenId)).answeredAtMs).toBeUndefined();
   });

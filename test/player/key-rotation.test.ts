@@ -225,7 +225,6 @@ describe('A TV with a previous key', () => {
       expect(stub.used()).toEqual(['new', ...Array(stub.heard.length - 1).fill('former')]);
       expect([codes, tv.told.unpaired]).toEqual([[code], []]);
       expect((await state(memory)).binding).toEqual({ ...kept.binding, apiKey: 'dak_former' });
-      await stub.close();
     },
   );
 
@@ -236,7 +235,6 @@ describe('A TV with a previous key', () => {
     expect(await tv.player.run()).toMatchObject({ reason: 'unpaired', why: 'invalid' });
     expect(stub.used()).toEqual(['new', 'former']);
     expect(await state(memory)).toEqual({ format: 1, queue: [] });
-    await stub.close();
   });
 
   it('returns to the new key if only that one works later', async () => {
@@ -249,7 +247,6 @@ describe('A TV with a previous key', () => {
     expect(await tv.player.run(undefined, 5 * minuteMs)).toEqual({ reason: 'stopped' });
     expect(stub.used().at(-1)).toBe('new');
     expect(tv.told.unpaired).toEqual([]);
-    await stub.close();
   });
 
   it('does not fall back for a deleted screen, which affects both keys', async () => {
@@ -264,6 +261,5 @@ describe('A TV with a previous key', () => {
       why: 'orphaned',
     });
     expect(stub.used()).toEqual(['new']);
-    await stub.close();
   });
 });

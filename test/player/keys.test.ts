@@ -68,7 +68,6 @@ describe('A key rejected with 401', () => {
         },
       ]);
       expect(tv.told.shown).toHaveLength(tv.told.shown.indexOf(undefined) + 3);
-      await stub.close();
     },
   );
 
@@ -121,7 +120,6 @@ describe('A key rejected with 401', () => {
     await tv.player.fetchConfig();
     expect(authorizations(stub)).toEqual(['Bearer dak_kept', 'Bearer dak_mended']);
     expect(tv.told.unpaired).toEqual([]);
-    await stub.close();
   });
 
   it.each(['device_key_missing', 'some_proxy_says_so'])(
@@ -142,7 +140,6 @@ describe('A key rejected with 401', () => {
       ]);
       expect(tv.told.dropped).toEqual([]);
       expect(tv.told.unpaired).toEqual([]);
-      await stub.close();
     },
   );
 
@@ -163,6 +160,5 @@ describe('A key rejected with 401', () => {
     ]);
     expect(tv.told.acknowledged.length).toBeGreaterThan(0);
     expect(tv.told.unpaired).toEqual([]);
-    await stub.close();
   });
 });

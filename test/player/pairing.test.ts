@@ -124,7 +124,6 @@ describe('A player without a key', () => {
     const [before, after] = keysOf(stub);
     expect(after).toBe(before);
     expect(registrations(stub)).toHaveLength(2);
-    await stub.close();
   });
 
   it.each([
@@ -157,7 +156,6 @@ describe('A player without a key', () => {
     ]);
     const [first, second] = keysOf(stub);
     expect(second).not.toBe(first);
-    await stub.close();
   });
 
   it('asks for another code at once when one that is delayed is withdrawn', async () => {
@@ -172,7 +170,6 @@ describe('A player without a key', () => {
     const [first, again, other] = keysOf(stub);
     expect(again).toBe(first);
     expect(other).not.toBe(first);
-    await stub.close();
   });
 
   it('ends if there is no code, with the error of the last one', async () => {
@@ -220,7 +217,6 @@ describe('A player without a key', () => {
     expect((second?.sinceStartMs ?? 0) / minuteMs).toBeLessThan(toMinutes);
     const [one, two] = keysOf(stub);
     expect(two).toBe(one);
-    await stub.close();
   });
 
   it('sends nothing that was not saved before', async () => {

@@ -144,6 +144,5 @@ describe('The playback of a player', () => {
     const dark = virtualTv({ url: stub.url, nextCode: async () => 'ABCD2345' });
     await dark.player.run(undefined, 35 * secondMs);
     expect(dark.told.shown).toEqual([]);
-    await stub.close();
   });
 });

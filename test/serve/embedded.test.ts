@@ -1,13 +1,14 @@
 // `serve` as a part of another program: mounted in its server, on its own store.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runConformance } from '../../src/conformance/run-conformance.ts';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import { type Running, serve } from '../../src/serve.ts';
 import { openStore } from '../../src/store/open.ts';
+import { startLocally } from '../support/local-server.ts';
 import { memoryObjectStore } from '../support/memory-object-store.ts';
 import { adminToken, managerAt, sendTo } from '../support/service.ts';
 
@@ -22,11 +23,7 @@ async function start(options: ServeOptions = {}): Promise<Running> {
 
 /** Starts a server of a program. Returns its URL. */
 async function startServer(onRequest: RequestListener): Promise<string> {
-  const server = createServer(onRequest).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  ends.push(() => server.closeAllConnections());
-  ends.push(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return (await startLocally(createServer(onRequest))).url;
 }
 
 const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };

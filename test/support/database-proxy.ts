@@ -1,7 +1,6 @@
 // A proxy between a store and its database that can cut or freeze connections.
-import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { afterEachFile } from './clean-up.ts';
+import { startLocally } from './local-server.ts';
 
 export interface DatabaseProxy {
   /** The database through this proxy. */
@@ -18,9 +17,6 @@ export interface DatabaseProxy {
   goAway(): void;
   comeBack(): void;
 }
-
-const opened: (() => Promise<void>)[] = [];
-afterEachFile(() => Promise.all(opened.splice(0).map((close) => close())));
 
 /** `onSent` receives all bytes that go to the database. */
 export async function databaseProxy(
@@ -61,17 +57,12 @@ export async function databaseProxy(
       sockets.add(socket.on('close', () => sockets.delete(socket)));
     forward(client, upstream, true);
     forward(upstream, client, false);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
   const url = new URL(database);
-  url.port = String((server.address() as { port: number }).port);
+  url.port = new URL((await startLocally(server)).url).port;
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
-  opened.push(async () => {
-    cut();
-    server.close();
-  });
   return {
     url: url.href,
     hang: () => {

@@ -1,8 +1,7 @@
 // A host of media files, for the tests of the web player.
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { crc32, deflateSync } from 'node:zlib';
-import { afterEachFile } from './clean-up.ts';
+import { startLocally } from './local-server.ts';
 
 export interface MediaFile {
   type: string;
@@ -33,9 +32,6 @@ export interface MediaServer {
   /** Whether connections are refused, like those of a host without network. */
   isDown: boolean;
 }
-
-const opened: (() => Promise<void>)[] = [];
-afterEachFile(() => Promise.all(opened.splice(0).map((close) => close())));
 
 function pngChunk(type: string, data: Uint8Array): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
@@ -114,16 +110,11 @@ export async function startMediaServer(files: Record<string, MediaFile>): Promis
     if (file) answer(isFirst ? file : { ...file, cutAfter: undefined }, range, outgoing);
     else outgoing.writeHead(404, { 'access-control-allow-origin': '*' }).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const media: MediaServer = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: (await startLocally(server)).url,
     files: new Map(Object.entries(files)),
     requests: [],
     isDown: false,
   };
-  opened.push(async () => {
-    server.close();
-    server.closeAllConnections();
-  });
   return media;
 }

@@ -4,12 +4,13 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEachFile } from './clean-up.ts';
 import { freePort } from './free-port.ts';
+import { startLocally } from './local-server.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface ProxyOptions {
@@ -141,13 +142,8 @@ export const startStandIn: StartProxy = async (
       outgoing.writeHead(Number(head.split(' ')[1]), { 'content-type': 'application/json' });
       outgoing.end(body);
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closings.push(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return (await startLocally(server)).url;
 };
 
 /** Sends a GET on a connection that stays open for others. Resolves with status and body. */

@@ -2,8 +2,7 @@
 // implements Signature Version 4 independently of the client.
 import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEachFile } from './clean-up.ts';
+import { startLocally } from './local-server.ts';
 
 export const s3Credentials = {
   accessKeyId: 'AKIDOFTHETESTS',
@@ -92,9 +91,6 @@ function signatureOf(
     computed: contents === hex(body) ? hmac(key, text).toString('hex') : 'the content hash differs',
   };
 }
-
-const running = new Set<S3Server>();
-afterEachFile(() => Promise.all([...running].map((server) => server.close())));
 
 function reply(
   response: ServerResponse,
@@ -207,22 +203,16 @@ export async function startS3Server(): Promise<S3Server> {
     if (text === undefined) return sendError(response, 404, 'NoSuchKey');
     reply(response, 200, text, { etag: etagOf(text) });
   });
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  const { port } = http.address() as AddressInfo;
+  const { url: endpoint, close } = await startLocally(http);
   const server: S3Server = {
-    endpoint: `http://127.0.0.1:${port}`,
-    port,
+    endpoint,
+    port: Number(new URL(endpoint).port),
     objects: new Map(),
     requests: [],
     fault: () => undefined,
     supportsConditions: true,
     pageSize: 1000,
-    async close() {
-      running.delete(server);
-      http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
-    },
+    close,
   };
-  running.add(server);
   return server;
 }

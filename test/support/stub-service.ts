@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { startLocally } from './local-server.ts';
 
 interface ReceivedRequest {
   method: string;
@@ -19,7 +19,7 @@ export interface StubService {
   close(): Promise<void>;
 }
 
-/** Starts an HTTP server with fixed answers. */
+/** Starts an HTTP server with fixed answers. It is closed after the tests of the file. */
 export async function stubService(...answers: Answer[]): Promise<StubService> {
   const heard: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
@@ -34,18 +34,7 @@ export async function stubService(...answers: Answer[]): Promise<StubService> {
     const answer = stub.answers.length > 1 ? stub.answers.shift() : stub.answers[0];
     answer?.(response, heard.at(-1)!);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  const stub = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    heard,
-    answers,
-    close,
-  };
+  const stub = { ...(await startLocally(server)), heard, answers };
   return stub;
 }
 

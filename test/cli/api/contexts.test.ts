@@ -185,7 +185,6 @@ describe('the service that gets the token', () => {
     expect(stub.heard).toEqual([]);
     await run(['whoami', '--url', stub.url], { env: { SIGNAGE_TOKEN: 'mak_fromTheEnvironment' } });
     expect(stub.heard[0]!.headers.authorization).toBe('Bearer mak_fromTheEnvironment');
-    await stub.close();
   });
 
   it.each(['http://127.0.0.1:1', 'http://localhost:1', 'http://[::1]:1'])(

@@ -1,6 +1,6 @@
 // Commands of every kind against 200 malformed answers: each must exit with 7 and one line.
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { hastyClock } from '../../support/hasty-clock.ts';
 import { json, raw, type StubService, stubService } from '../../support/stub-service.ts';
 import { runCli } from '../run-cli.ts';
@@ -128,7 +128,6 @@ let stub: StubService;
 beforeAll(async () => {
   stub = await stubService();
 });
-afterAll(() => stub.close());
 
 const run = (argv: string[]) =>
   runCli(argv, {

@@ -23,7 +23,6 @@ describe('an error', () => {
           env: env(stub.url),
         },
       );
-      await stub.close();
       expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
       expect(stderr).toMatch(/^\{.*\}\n$/);
       expect(stderr).not.toContain('\u202e');
@@ -55,7 +54,6 @@ describe('an error', () => {
     expect(stderr).toContain('  m19: is unknown\n  and more, which the service does not list.\n');
     const document = await runCli([...argv, '-o', 'json'], { env: env(stub.url) });
     expect(JSON.parse(document.stderr)).toMatchObject({ errors, truncated: true });
-    await stub.close();
   });
 
   it('lists all field errors when there are several', async () => {
@@ -65,7 +63,6 @@ describe('an error', () => {
     ];
     const stub = await stubService(problem(400, 'invalid_request', 'Two things.', { errors }));
     const { stderr } = await runCli(['venue', 'create', '--name', 'x'], { env: env(stub.url) });
-    await stub.close();
     expect(stderr).toBe('signage: Two things.\n  --name: must\\u001b[2J\n  body: no\n');
   });
 });
@@ -77,7 +74,6 @@ describe('an unreachable or overloaded service', () => {
     );
     const clock = hastyClock();
     const { code, stderr } = await runCli(['venue', 'list'], { env: env(stub.url), clock });
-    await stub.close();
     expect(code).toBe(7);
     expect(stderr).toContain('Full.');
     expect(clock.waits.filter((ms) => ms >= 7000)).toHaveLength(3);
@@ -100,7 +96,6 @@ describe('an unreachable or overloaded service', () => {
     expect(
       await runCli(['venue', 'list'], { env: env(stub.url), clock: hastyClock() }),
     ).toMatchObject({ code: 0, stderr: 'Nothing found.\n' });
-    await stub.close();
   });
 
   it('130 at SIGINT and 143 at SIGTERM, immediately', async () => {
@@ -114,7 +109,6 @@ describe('an unreachable or overloaded service', () => {
         io.signal(name);
       };
       const { code, stdout } = await runCli(['venue', 'list'], { env: env(stub.url), during });
-      await stub.close();
       expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' });
     }
   });
@@ -127,7 +121,6 @@ describe('--verbose', () => {
       env: env(stub.url),
       clock: hastyClock(),
     });
-    await stub.close();
     expect(stderr.match(/^GET .* → unreachable \(\d+ ms\)$/gm)).toHaveLength(4);
     expect(stderr).not.toContain('S3cret');
   });

@@ -16,7 +16,6 @@ async function stubbed(args: string[], ...answers: Parameters<typeof stubService
   const run = await runCli(['api', ...args], {
     env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' },
   });
-  await stub.close();
   return { run, heard: stub.heard };
 }
 

@@ -31,6 +31,5 @@ it('signage report impressions counts all TVs of a service that cannot tell simu
       undefined,
     ]);
   } finally {
-    await stub.close();
   }
 });

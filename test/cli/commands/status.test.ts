@@ -23,7 +23,6 @@ it('signage status says what to do with a service that does not know the status'
     json(404, { code: 'not_found', detail: 'There is nothing at this path.', status: 404 }),
   );
   const run = await cliOf(stub, adminToken)(['status']);
-  await stub.close();
   expect(run.code).toBe(3);
   expect(run.stderr).toContain('earlier version');
 });

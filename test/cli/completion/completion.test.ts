@@ -26,7 +26,6 @@ describe('completion of names', () => {
     const stub = await stubService(json(200, {}));
     expect(await offered(['venue', 'get', ''], { SIGNAGE_URL: stub.url })).toEqual([]);
     expect(stub.heard).toEqual([]);
-    await stub.close();
   });
 
   it.each([
@@ -43,7 +42,6 @@ describe('completion of names', () => {
       await offered(['venue', 'get', ''], { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken }),
     ).toEqual([]);
     expect(Date.now() - startedMs).toBeLessThan(3_000);
-    await stub.close();
   });
 
   it('offers ids for names that cannot be typed', async () => {
@@ -65,7 +63,6 @@ describe('completion of names', () => {
       env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken },
     });
     expect(stdout).toBe('id-0\ta b c\nid-1\ta b c\nPlain\ta b c\n');
-    await stub.close();
   });
 });
 
@@ -110,6 +107,5 @@ describe('completion in bash', () => {
       '~root',
       'Größe 5*',
     ]);
-    await stub.close();
   });
 });

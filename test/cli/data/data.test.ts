@@ -70,7 +70,6 @@ describe('signage data backup', () => {
     expect(code).toBe(7);
     expect(stderr.trim().split('\n').length).toBeLessThan(3);
     expect((await readdir(folder)).filter((name) => name.startsWith('broken'))).toEqual([]);
-    await stub.close();
   });
 });
 

@@ -102,7 +102,6 @@ describe('signage doctor', () => {
     expect(stub.heard.map(({ headers }) => headers.authorization)).toEqual(
       stub.heard.map(() => undefined),
     );
-    await stub.close();
   });
 
   it('9 when the service is not ready', async () => {
@@ -117,7 +116,6 @@ describe('signage doctor', () => {
       status: 'fail',
       detail: 'It runs, but cannot work: The store does not answer.',
     });
-    await stub.close();
   });
 
   it.each([
@@ -139,7 +137,6 @@ describe('signage doctor', () => {
     const { stdout } = await runCli(['doctor'], { env: { SIGNAGE_URL: stub.url } });
     expect(stdout).not.toContain('\u001b');
     expect(stdout).toContain('1\\u001b[2J');
-    await stub.close();
   });
 
   it('stops at once when interrupted', async () => {
@@ -149,7 +146,6 @@ describe('signage doctor', () => {
       io.signal('SIGINT');
     };
     expect((await runCli(['doctor'], { env: { SIGNAGE_URL: stub.url }, during })).code).toBe(130);
-    await stub.close();
   });
 });
 
@@ -218,6 +214,5 @@ describe('signage doctor over TLS', () => {
       status: 'fail',
       detail: expect.stringContaining('does not use TLS'),
     });
-    await stub.close();
   });
 });

@@ -148,7 +148,6 @@ describe('signage event list --follow', () => {
     const run = await runCli(['event', 'list', '--follow', '--since', '1h', '-o', 'ndjson'], {
       env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' },
     });
-    await stub.close();
     expect([run.code, stub.heard.length]).toEqual([7, 2]);
   });
 
@@ -161,7 +160,6 @@ describe('signage event list --follow', () => {
         io.signal('SIGTERM');
       },
     });
-    await stub.close();
     expect(run.code).toBe(143);
     expect(stub.heard.length).toBeLessThanOrEqual(3);
   });

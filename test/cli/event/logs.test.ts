@@ -25,7 +25,6 @@ describe('signage logs', () => {
     const stub = await stubService(problem(404, 'not_found', 'There is nothing at this path.'));
     const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
     const run = await runCli(['logs', '-o', 'ndjson'], { env });
-    await stub.close();
     expect([run.code, run.stdout]).toEqual([3, '']);
     expect(run.stderr).toContain('update it');
   });
@@ -112,7 +111,6 @@ describe('signage logs --follow', () => {
         io.signal('SIGINT');
       },
     });
-    await stub.close();
     expect([run.code, run.stdout]).toEqual([130, '']);
     expect(stub.heard.length).toBeLessThanOrEqual(2);
   });

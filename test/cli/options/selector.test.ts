@@ -1,13 +1,10 @@
 // --selector of signage screen list and device list, also against a service that does not know it.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { afterEachFile } from '../../support/clean-up.ts';
 import { adminToken } from '../../support/service.ts';
 import { problem, type StubService, stubService } from '../../support/stub-service.ts';
 import { type Cli, cliOf, startCli } from '../run-cli.ts';
 
 let older: StubService;
-const stubs = new Set<StubService>();
-afterEachFile(() => Promise.all([...stubs].map((stub) => stub.close())));
 
 const message = 'is not a known query parameter: check its spelling';
 const refusal = problem(400, 'invalid_request', `query.selector: ${message}`, {
@@ -15,16 +12,14 @@ const refusal = problem(400, 'invalid_request', `query.selector: ${message}`, {
 });
 
 /** Starts a proxy that answers selectors as services of earlier versions do. */
-async function olderService(url: string): Promise<StubService> {
-  const stub = await stubService(async (response, request) => {
+function olderService(url: string): Promise<StubService> {
+  return stubService(async (response, request) => {
     if (request.url.includes('selector=')) return refusal(response, request);
     const headers = { authorization: request.headers.authorization ?? '' };
     const answer = await fetch(`${url}${request.url}`, { headers });
     response.writeHead(answer.status, { 'content-type': 'application/json' });
     response.end(await answer.text());
   });
-  stubs.add(stub);
-  return stub;
 }
 
 const clis: Record<string, Cli> = {};

@@ -1,5 +1,5 @@
 // Escape sequences in every field of every record, from a hostile service.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   hostile,
   hostileService,
@@ -13,7 +13,6 @@ let stub: Awaited<ReturnType<typeof hostileService>>;
 beforeAll(async () => {
   stub = await hostileService();
 });
-afterAll(() => stub.close());
 
 const run = (argv: readonly string[], options: CliOptions = {}) =>
   runCli(argv, { ...options, env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' } });

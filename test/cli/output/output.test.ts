@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { json, type StubService, stubService } from '../../support/stub-service.ts';
 import { runCli } from '../run-cli.ts';
@@ -28,7 +28,6 @@ let stub: StubService;
 beforeAll(async () => {
   stub = await stubService();
 });
-afterAll(() => stub.close());
 
 const run = (argv: string[], answer: unknown, options = {}) => {
   stub.answers.splice(0, Infinity, json(200, answer));

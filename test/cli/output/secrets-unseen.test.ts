@@ -84,7 +84,6 @@ describe('secrets in errors', () => {
       expect(code).toBe(5);
       expect(stderr).not.toContain(adminToken);
     }
-    await stub.close();
   });
 
   it('no secret must be on the command line: codes come from stdin, tokens go to files', async () => {

@@ -280,7 +280,6 @@ it('signage pair escapes hostile text in updates and results', async () => {
   );
   const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken };
   const run = await runCli(['pair', id, '-o', 'json'], { env });
-  await stub.close();
   expect(run).toMatchObject({ code: 3, stdout: '' });
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what must not be there
   expect(run.stderr).not.toMatch(/[\u001b\u202e]/);

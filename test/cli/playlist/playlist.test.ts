@@ -49,7 +49,6 @@ it('signage playlist get prints an invalid end unchanged, and escapes the status
   );
   const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
   const run = await runCli(['playlist', 'get', id], { env });
-  await stub.close();
   expect(run.stdout).toContain('900000000000000000000');
   expect(run.stdout).toContain('\\u001b]0;x\\u0007');
 });

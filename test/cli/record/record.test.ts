@@ -1,11 +1,12 @@
 import { readFile, stat } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { impression, item } from '../../support/content.ts';
+import { startLocally } from '../../support/local-server.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { recordWhile } from '../../support/record-while.ts';
 import { sendTo, startService, type TestService } from '../../support/service.ts';
@@ -166,7 +167,6 @@ describe('signage record', () => {
       },
       { to: stub.url },
     );
-    await stub.close();
     const [shape, page, status] = run.exchanges.map(({ wrong }) => wrong);
     expect(shape).toContainEqual(expect.objectContaining({ in: 'answer', path: '/items' }));
     expect(page).toEqual([expect.objectContaining({ in: 'answer', path: '', section: '1.4' })]);
@@ -216,7 +216,6 @@ describe('signage record', () => {
       },
       { to: stub.url },
     );
-    await stub.close();
     expect(run.exchanges).toMatchObject([{ status: 200, outcome: 'tv_left' }]);
   });
 
@@ -236,7 +235,6 @@ describe('signage record', () => {
       },
       { to: stub.url },
     );
-    await stub.close();
     const [small, bomb, broken, large] = run.exchanges.map(({ answer }) => answer);
     expect(small?.json).toEqual({ token: 'mak_#1' });
     for (const one of [bomb, broken, large]) {
@@ -280,7 +278,6 @@ describe('the service behind signage record', () => {
         rawRequest(url, 'GET //a/../b?c=%41 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
       { to: stub.url },
     );
-    await stub.close();
     expect(stub.heard.map(({ url }) => url)).toEqual(['/signage/x//z?q=%41', '//a/../b?c=%41']);
   });
 
@@ -299,15 +296,13 @@ describe('the service behind signage record', () => {
       socket.on('error', () => {});
       socket.once('data', () => socket.end(left.shift() ?? ''));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
+    const { url: to } = await startLocally(server);
     const run = await record(
       async (url) => {
         for (const _ of answers) await rawGet(url);
       },
-      { to: `http://127.0.0.1:${port}` },
+      { to },
     );
-    server.close();
     expect(run.code).toBe(130);
     expect(run.exchanges.map(({ status, outcome }) => `${status} ${outcome}`)).toEqual([
       '502 unreachable',
@@ -344,7 +339,6 @@ describe('a hostile client of signage record', () => {
       },
       { to: stub.url },
     );
-    await stub.close();
     expect(stub.heard.map(({ url }) => url)).toEqual(['/a', '/b']);
     expect(stub.heard[1]?.body).toBe('hello');
     expect(run.exchanges.map(({ path, outcome }) => [path, outcome])).toEqual([
@@ -401,7 +395,6 @@ describe('a hostile client of signage record', () => {
       },
       { to: stub.url },
     );
-    await stub.close();
     expect(run.exchanges.map(({ path, outcome }) => [path, outcome])).toEqual([
       ['/quick', 'answered'],
       ['/stalled', 'tv_left'],

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { item } from '../../support/content.ts';
 import { recordMaker } from '../../support/management.ts';
 import { adminToken, managerAt, sendTo } from '../../support/service.ts';
@@ -13,7 +13,6 @@ let source: StubService;
 beforeEach(async () => {
   source = await stubService(json(200, { items: [item()] }));
 });
-afterEach(() => source.close());
 
 async function tokenFile(token: string): Promise<string> {
   const file = join(await temporaryFolder(), 'token');

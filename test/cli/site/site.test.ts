@@ -122,7 +122,6 @@ describe('signage apply, with a service that gives these answers:', () => {
     const stub = await stubService(...answers);
     const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
     const run = await runCli(argv, { stdin, env });
-    await stub.close();
     return { run, sent: sent(stub) };
   }
 

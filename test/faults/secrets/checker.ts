@@ -160,7 +160,6 @@ export async function searchSecrets({
   const events = await service.manage('GET', '/v1/events?limit=200');
   const requests = await listedRequests(service);
   await service.close();
-  await source.close();
   const places: Place[] = [
     ...[
       said,

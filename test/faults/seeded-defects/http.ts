@@ -1,5 +1,6 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { gunzipSync } from 'node:zlib';
+import { startLocally } from '../../support/local-server.ts';
 import type { Handler } from '../../support/seeded-defects.ts';
 import { type Around, fronted, runAttacks, slowClients } from '../http/attack.ts';
 import { modelOverload, type OverloadParts, varied } from '../http/overload.ts';
@@ -7,25 +8,15 @@ import { bodyAttacks, framingAttacks } from '../http/raw-attacks.ts';
 import { seeded } from './seeded-defect.ts';
 
 /** Forwards connections with rewritten bytes. */
-async function rewriting(
-  url: string,
-  rewrite: (bytes: Buffer) => Buffer,
-): Promise<{ url: string; close(): Promise<void> }> {
+async function rewriting(url: string, rewrite: (bytes: Buffer) => Buffer) {
   const { hostname, port } = new URL(url);
-  const open = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (near) => {
     const far = connect(Number(port), hostname);
-    for (const socket of [near, far]) open.add(socket.on('error', () => socket.destroy()));
+    for (const socket of [near, far]) socket.on('error', () => socket.destroy());
     near.on('data', (bytes) => void far.write(rewrite(bytes))).on('close', () => far.destroy());
     far.pipe(near);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      for (const socket of open) socket.destroy();
-    });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+  return startLocally(server);
 }
 
 /** Removes all but the first Host header, like a lenient proxy. */

@@ -1,10 +1,9 @@
 // 30 kinds of media that cannot be shown. The good items beside them play on.
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { chromiumPath, needsChromium } from '../../support/chromium.ts';
-import { afterEachFile } from '../../support/clean-up.ts';
 import { item } from '../../support/content.ts';
+import { startLocally } from '../../support/local-server.ts';
 import { png } from '../../support/media-server.ts';
 import { startTvOnScreen } from '../../support/tv-on-screen.ts';
 
@@ -119,12 +118,7 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
       if (name === 'good.png') return answer(200, 'image/png', image)(incoming, outgoing);
       return kinds[name]?.serve?.(incoming, outgoing);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    afterEachFile(async () => {
-      server.close();
-      server.closeAllConnections();
-    });
-    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { url: base } = await startLocally(server);
     const campaignId = crypto.randomUUID();
     const badItems = Object.entries(kinds).map(([name, { type, url, more = {} }]) =>
       item({

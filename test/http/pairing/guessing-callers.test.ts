@@ -1,12 +1,11 @@
 // Attribution of guesses: in a server of one's own, behind proxies, and over reset connections.
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../src/domain/log.ts';
 import type { RequestInfo, ServeOptions } from '../../../src/serve/serve-options.ts';
 import { type Running, serve } from '../../../src/serve.ts';
+import { startLocally } from '../../support/local-server.ts';
 import { recordMaker } from '../../support/management.ts';
 import { silentSocket } from '../../support/raw-client.ts';
 import { managerAt, type Sent, sendTo, startService } from '../../support/service.ts';
@@ -14,11 +13,6 @@ import { managerAt, type Sent, sendTo, startService } from '../../support/servic
 /** Codes that are never generated, because they contain excluded characters. */
 let guesses = 0;
 const wrong = () => `0000${String(guesses++ % 10_000).padStart(4, '0')}`;
-
-const closes: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closes.splice(0)) close();
-});
 
 type Infos = (remoteAddress: string | undefined) => RequestInfo | undefined;
 
@@ -36,12 +30,7 @@ async function listenFor(running: Running, infoOf: Infos): Promise<string> {
     },
   );
   const server = createServer((incoming, outgoing) => void answer(incoming, outgoing));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  closes.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return (await startLocally(server)).url;
 }
 
 const from = (address?: string): Sent => ({

@@ -276,7 +276,6 @@ describe('a creativeUrl', () => {
     expect(await got()).toBe('200 store 2');
     await withdraw();
     expect(media.heard).toEqual([]);
-    await media.close();
   });
 });
 
@@ -299,6 +298,5 @@ describe('serve({ onDemandUrl })', () => {
     await bound.send('GET', 'playlist');
     expect(stub.heard.length).toBe(2);
     await other.close();
-    await stub.close();
   });
 });

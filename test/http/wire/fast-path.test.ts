@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
@@ -11,6 +10,7 @@ import type { ServeOptions } from '../../../src/serve/serve-options.ts';
 import { type Running, serve } from '../../../src/serve.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { impression, item } from '../../support/content.ts';
+import { startLocally } from '../../support/local-server.ts';
 import { mounted } from '../../support/mounted.ts';
 import {
   type BoundTv,
@@ -26,7 +26,6 @@ describe('the fast path', () => {
   let url: string;
   let tv: { screenId: string; deviceId: string; apiKey: string };
   let options: AppOptions;
-  let close: () => void;
   let key: string[];
 
   beforeAll(async () => {
@@ -48,14 +47,8 @@ describe('the fast path', () => {
     const server = createServer((incoming, outgoing) =>
       fastPath?.(incoming, outgoing, () => outgoing.writeHead(418, { connection: 'close' }).end()),
     );
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    close = () => {
-      server.close();
-      server.closeAllConnections();
-    };
+    ({ url } = await startLocally(server));
   });
-  afterAll(() => close());
 
   const statusOf = async (request: Partial<WireRequest>) =>
     (

@@ -8,9 +8,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { afterEachTest } from '../../../support/clean-up.ts';
+import { startLocally } from '../../../support/local-server.ts';
 
 const tlsFile = (name: string) =>
   fileURLToPath(new URL(`../../../fixtures/tls/${name}.pem`, import.meta.url));
@@ -23,7 +22,7 @@ interface MediaSite {
   requests: string[];
 }
 
-/** Starts a server that ends with the test. `certificate` makes it an https server. */
+/** Starts a server. `certificate` makes it an https server. */
 export async function mediaSite(answer: RequestListener, certificate?: string): Promise<MediaSite> {
   const requests: string[] = [];
   const listener = (request: IncomingMessage, response: ServerResponse) => {
@@ -40,13 +39,8 @@ export async function mediaSite(answer: RequestListener, certificate?: string): 
           },
           listener,
         );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterEachTest(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  const { port } = server.address() as AddressInfo;
-  return { url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`, requests };
+  const { url } = await startLocally(server);
+  return { url: certificate === undefined ? url : url.replace('http', 'https'), requests };
 }
 
 /** A media file. `size` bytes: `start`, and then zeros. */
