@@ -1,21 +1,11 @@
 import type { LogSink } from '../../src/domain/log.ts';
 import { decorateStore } from '../../src/service/store-decorator.ts';
 import type { Store } from '../../src/store/store.ts';
-import { type Change, withLedger } from './ledger-store.ts';
+import { withLedger } from './ledger-store.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { mounted } from './mounted.ts';
 import type { Defect, Handler } from './seeded-defects.ts';
 import { sendTo, type TestService } from './service.ts';
-
-/** A service without its listener, and the record of its changes. */
-export interface Assembled {
-  fetch: Handler;
-  send: TestService['send'];
-  register: TestService['register'];
-  clock: ManualClock;
-  /** Committed changes, in order. */
-  changes: Change[];
-}
 
 /** Builds the service on this store, with this defect. Default: none. */
 export async function assembled(
@@ -23,7 +13,7 @@ export async function assembled(
   clock: ManualClock,
   defect: Defect = {},
   log?: LogSink,
-): Promise<Assembled> {
+) {
   const ledger = withLedger(store);
   const service = await mounted({
     store: decorateStore(ledger.store, defect.store?.(ledger.store) ?? {}),
@@ -32,9 +22,13 @@ export async function assembled(
   });
   const next: Handler = async (request) => service.fetch(request);
   const fetch = defect.middleware?.(next, ledger.store) ?? next;
-  const send: Assembled['send'] = (method, path, sent = {}) =>
+  const send: TestService['send'] = (method, path, sent = {}) =>
     sendTo('http://assembled', method, path, sent, fetch);
-  const register: Assembled['register'] = (code, { deviceInfo = {}, ...sent } = {}) =>
+  const register: TestService['register'] = (code, { deviceInfo = {}, ...sent } = {}) =>
     send('POST', '/devices/register', { body: { pairingCode: code, deviceInfo }, ...sent });
+  // `changes`: the committed ones, in order.
   return { fetch, send, register, clock, changes: ledger.changes };
 }
+
+/** A service without its listener, and the record of its changes. */
+export type Assembled = Awaited<ReturnType<typeof assembled>>;

@@ -2,27 +2,8 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { startLocally } from './local-server.ts';
 
-export interface DatabaseProxy {
-  /** The database through this proxy. */
-  url: string;
-  /** Drops all bytes from now on, without closing connections, like a lost network. */
-  hang(): void;
-  /** Forwards the next message with this text, and cuts the connection before the answer. */
-  cutAfter(text: string): void;
-  /** Cuts the connection of the next message with this text, and does not forward it. */
-  cutBefore(text: string): void;
-  /** Cuts all connections. */
-  cut(): void;
-  /** Cuts all connections and refuses new ones until `comeBack`, like a stopped database. */
-  goAway(): void;
-  comeBack(): void;
-}
-
 /** `onSent` receives all bytes that go to the database. */
-export async function databaseProxy(
-  database: string,
-  onSent: (bytes: Buffer) => void = () => {},
-): Promise<DatabaseProxy> {
+export async function databaseProxy(database: string, onSent: (bytes: Buffer) => void = () => {}) {
   const target = new URL(database);
   const sockets = new Set<Socket>();
   let hung = false;
@@ -63,20 +44,24 @@ export async function databaseProxy(
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
+  const cutAt = (text: string, forwards: boolean) => {
+    cutText = text;
+    forwardsCut = forwards;
+  };
   return {
+    /** The database through this proxy. */
     url: url.href,
+    /** Drops all bytes from now on, without closing connections, like a lost network. */
     hang: () => {
       hung = true;
     },
-    cutAfter: (text) => {
-      cutText = text;
-      forwardsCut = true;
-    },
-    cutBefore: (text) => {
-      cutText = text;
-      forwardsCut = false;
-    },
+    /** Forwards the next message with this text, and cuts the connection before the answer. */
+    cutAfter: (text: string) => cutAt(text, true),
+    /** Cuts the connection of the next message with this text, and does not forward it. */
+    cutBefore: (text: string) => cutAt(text, false),
+    /** Cuts all connections. */
     cut,
+    /** Cuts all connections and refuses new ones until `comeBack`, like a stopped database. */
     goAway: () => {
       isAway = true;
       cut();
@@ -86,3 +71,5 @@ export async function databaseProxy(
     },
   };
 }
+
+export type DatabaseProxy = Awaited<ReturnType<typeof databaseProxy>>;

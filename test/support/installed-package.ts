@@ -8,16 +8,8 @@ import { temporaryFolder } from './temporary-folder.ts';
 const run = promisify(execFile);
 const tsc = join(checkout, 'node_modules/typescript/bin/tsc');
 
-/** A project of a user with the packed package as its only dependency. */
-export interface InstalledPackage {
-  folder: string;
-  tarball: string;
-  /** Paths of the packed files. */
-  packed: string[];
-}
-
 /** Packs `dist`, which must be built, and installs the tarball into an empty project. */
-export async function installPackage(): Promise<InstalledPackage> {
+export async function installPackage() {
   const folder = await temporaryFolder();
   // Without scripts, because other tests run from dist/.
   const { stdout } = await run(
@@ -31,8 +23,12 @@ export async function installPackage(): Promise<InstalledPackage> {
   await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball], {
     cwd: folder,
   });
+  // `packed`: the paths of the packed files.
   return { folder, tarball, packed: pack!.files.map((file) => file.path) };
 }
+
+/** A project of a user with the packed package as its only dependency. */
+export type InstalledPackage = Awaited<ReturnType<typeof installPackage>>;
 
 /**
  * Compiles files of a project, and checks all declarations that they need. Returns the errors of

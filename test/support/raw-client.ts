@@ -4,17 +4,6 @@ import { expect } from 'vitest';
 import { type ListenerOptions, listen } from '../../src/http/listener/listener.ts';
 import { afterEachTest } from './clean-up.ts';
 
-/** A connection whose bytes are sent unchanged. */
-export interface RawClient {
-  socket: Socket;
-  /** Everything received so far. */
-  text(): string;
-  /** Resolves with everything received once that matches. */
-  until(pattern: RegExp): Promise<string>;
-  /** Resolves with everything received when the connection is closed. */
-  closed: Promise<string>;
-}
-
 const sockets = new Set<Socket>();
 const listeners = new Set<{ close(): Promise<void> }>();
 afterEachTest(async () => {
@@ -43,10 +32,7 @@ export async function silentSocket(url: string, { allowHalfOpen = false } = {}):
 }
 
 /** Connects, and reads everything. The connection is closed after the test. */
-export async function rawClient(
-  url: string,
-  options: { allowHalfOpen?: boolean } = {},
-): Promise<RawClient> {
+export async function rawClient(url: string, options: { allowHalfOpen?: boolean } = {}) {
   const socket = await silentSocket(url, options);
   let received = '';
   socket.setEncoding('latin1').on('data', (data) => {
@@ -56,12 +42,17 @@ export async function rawClient(
   const text = () => received;
   return {
     socket,
+    /** Everything received so far. */
     text,
-    async until(pattern) {
+    /** Resolves with everything received once that matches. */
+    async until(pattern: RegExp) {
       await expect.poll(text).toMatch(pattern);
       return received;
     },
-    // Not `once`, which rejects when the connection is reset.
-    closed: new Promise((resolve) => socket.on('close', () => resolve(received))),
+    // Resolves with everything received. Not `once`, which rejects when the connection is reset.
+    closed: new Promise<string>((resolve) => socket.on('close', () => resolve(received))),
   };
 }
+
+/** A connection whose bytes are sent unchanged. */
+export type RawClient = Awaited<ReturnType<typeof rawClient>>;

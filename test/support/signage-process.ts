@@ -4,17 +4,6 @@ import { fileURLToPath } from 'node:url';
 
 export const checkout = fileURLToPath(new URL('../..', import.meta.url));
 
-export interface SignageProcess {
-  pid: number;
-  out(): string;
-  err(): string;
-  /** Waits for output that matches. Rejects when the process ends without it. */
-  until(pattern: RegExp): Promise<RegExpExecArray>;
-  signal(name: NodeJS.Signals): void;
-  /** Resolves with the exit code, or `null` after a signal. */
-  ended: Promise<number | null>;
-}
-
 const running = new Set<{ signal(name: NodeJS.Signals): void; ended: Promise<unknown> }>();
 
 /** Kills all processes that still run. For `afterEach`. */
@@ -36,7 +25,7 @@ interface ProcessOptions {
 export function startProcess(
   argv: readonly string[],
   { program = process.execPath, cwd = checkout, env = {} }: ProcessOptions = {},
-): SignageProcess {
+) {
   const clean = Object.entries(process.env).filter(([name]) => !name.startsWith('SIGNAGE_'));
   const child = spawn(program, argv, {
     cwd,
@@ -51,7 +40,9 @@ export function startProcess(
   };
   child.stdout.setEncoding('utf8').on('data', read('out'));
   child.stderr.setEncoding('utf8').on('data', read('err'));
+  /** Resolves with the exit code, or `null` after a signal. */
   const ended = once(child, 'close').then(([code]) => code as number | null);
+  /** Waits for output that matches. Rejects when the process ends without it. */
   const until = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve, reject) => {
       const look = () => {
@@ -80,3 +71,5 @@ export function startProcess(
   ended.then(() => running.delete(started));
   return started;
 }
+
+export type SignageProcess = ReturnType<typeof startProcess>;

@@ -8,22 +8,6 @@ import { afterEachTest } from './clean-up.ts';
 import { checkout } from './signage-process.ts';
 import { terminalScreen } from './terminal-screen.ts';
 
-/** A command in a pseudo-terminal. */
-export interface SignageTerminal {
-  /** Returns all bytes written to it. */
-  written(): string;
-  /** Returns the text on the screen. */
-  seen(): string;
-  /** Types keys. `\u0003` is Ctrl-C. */
-  type(keys: string): void;
-  /** Changes its size. */
-  resize(columns: number, rows: number): void;
-  /** Waits until the screen matches. Rejects when the program ends without it, or after 20 s. */
-  until(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Resolves with the exit code. */
-  ended: Promise<number | null>;
-}
-
 function hasScript(): boolean {
   try {
     return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
@@ -66,7 +50,7 @@ export function openTerminal(
   env: Record<string, string>,
   [columns, rows] = [80, 24],
   program = [process.execPath, join(checkout, 'bin/signage.js')],
-): SignageTerminal {
+) {
   requireTerminals();
   const words = [...program, ...argv].map(shellQuote).join(' ');
   const command = `tty; stty cols ${columns} rows ${rows}; exec ${words}`;
@@ -95,16 +79,21 @@ export function openTerminal(
   running.add(one);
   ended.then(() => running.delete(one));
   return {
+    /** Returns all bytes written to it. */
     written,
+    /** Returns the text on the screen. */
     seen,
-    type: (keys) => void child.stdin.write(keys),
-    resize(toColumns, toRows) {
+    /** Types keys. `\u0003` is Ctrl-C. */
+    type: (keys: string) => void child.stdin.write(keys),
+    /** Changes its size. */
+    resize(toColumns: number, toRows: number) {
       size = toColumns;
       const [tty = ''] = /^\/dev\/\S+/.exec(all) ?? [];
       execFileSync('stty', ['-F', tty, 'cols', String(toColumns), 'rows', String(toRows)]);
     },
-    until: (pattern) =>
-      new Promise((resolve, reject) => {
+    /** Waits until the screen matches. Rejects when the program ends without it, or after 20 s. */
+    until: (pattern: RegExp) =>
+      new Promise<RegExpExecArray>((resolve, reject) => {
         const fail = (why: string) =>
           reject(new Error(`${pattern} was not seen: ${why}. Screen:\n${seen()}`));
         const timer = setTimeout(fail, 20_000, 'timeout');
@@ -119,6 +108,10 @@ export function openTerminal(
         look();
         ended.then((code) => fail(`ended with ${code}`));
       }),
+    /** Resolves with the exit code. */
     ended,
   };
 }
+
+/** A command in a pseudo-terminal. */
+export type SignageTerminal = ReturnType<typeof openTerminal>;

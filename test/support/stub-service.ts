@@ -10,17 +10,8 @@ interface ReceivedRequest {
 
 type Answer = (response: ServerResponse, request: ReceivedRequest) => void;
 
-export interface StubService {
-  url: string;
-  /** All requests so far. */
-  heard: ReceivedRequest[];
-  /** Answers of the next requests, in order. The last one is repeated. */
-  answers: Answer[];
-  close(): Promise<void>;
-}
-
 /** Starts an HTTP server with fixed answers. It is closed after the tests of the file. */
-export async function stubService(...answers: Answer[]): Promise<StubService> {
+export async function stubService(...answers: Answer[]) {
   const heard: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
@@ -34,9 +25,12 @@ export async function stubService(...answers: Answer[]): Promise<StubService> {
     const answer = stub.answers.length > 1 ? stub.answers.shift() : stub.answers[0];
     answer?.(response, heard.at(-1)!);
   });
+  /** `heard`: all requests so far. `answers`: those of the next ones; the last one is repeated. */
   const stub = { ...(await startLocally(server)), heard, answers };
   return stub;
 }
+
+export type StubService = Awaited<ReturnType<typeof stubService>>;
 
 export const json =
   (status: number, body: unknown, headers: Record<string, string> = {}): Answer =>

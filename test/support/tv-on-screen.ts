@@ -1,24 +1,8 @@
 // A TV with the web player, its service and its media, for tests in a real Chromium.
-import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { openTvBrowser, openTvPage, type TvBrowser, type TvBrowserOptions } from './chromium.ts';
-import { startService, type TestService } from './service.ts';
-
-export interface TvOnScreen {
-  service: TestService<Clock>;
-  screenId: string;
-  browser: TvBrowser;
-  page: Page;
-  /** Publishes items. The player learns of it at once. */
-  publish(items: object[]): Promise<void>;
-  /** Reloads the page, which sends its events. */
-  reload(): Promise<void>;
-  /** All stored events of a type, the oldest first. */
-  events(type: string): Promise<Record<string, unknown>[]>;
-  /** Returns the colour in the middle of the screen, such as `255,0,0`. */
-  colour(): Promise<string>;
-}
+import { startService } from './service.ts';
 
 export interface TvOnScreenOptions extends TvBrowserOptions {
   items: object[];
@@ -52,7 +36,7 @@ export async function startTvOnScreen({
   url = (own) => own,
   keepsProfile = false,
   ...options
-}: TvOnScreenOptions): Promise<TvOnScreen> {
+}: TvOnScreenOptions) {
   const service = await startService<Clock>({ clock: systemClock, demo: true });
   const { code, screenId } = await service.code();
   const publish = async (all: object[]) => {
@@ -73,16 +57,22 @@ export async function startTvOnScreen({
     screenId,
     browser,
     page,
+    /** Publishes items. The player learns of it at once. */
     publish,
+    /** Reloads the page, which sends its events. */
     reload: async () => void (await page.reload()),
-    async events(type) {
+    /** All stored events of a type, the oldest first. */
+    async events(type: string): Promise<Record<string, unknown>[]> {
       const query = `screenId=${screenId}&type=${type}&limit=200`;
       const { body } = await service.manage('GET', `/v1/events?${query}`);
       return body.items.map(({ event }: { event: object }) => event).toReversed();
     },
+    /** Returns the colour in the middle of the screen, such as `255,0,0`. */
     colour: () => colourAt(browser),
   };
 }
+
+export type TvOnScreen = Awaited<ReturnType<typeof startTvOnScreen>>;
 
 /** Reads a store of the player's database. */
 export const storedRecords = (

@@ -13,7 +13,7 @@ import type {
 } from '../../src/player/observer.ts';
 import type { PlayerOptions } from '../../src/player/options.ts';
 import { Player } from '../../src/player/player.ts';
-import { type PlayerMemory, ramMemory } from '../../src/player/state.ts';
+import { ramMemory } from '../../src/player/state.ts';
 import { makeVirtualClock, type VirtualClock } from '../../src/simulator/tv/virtual-clock.ts';
 
 /** All notifications of a player, in order. Times are those of the TV. */
@@ -28,17 +28,6 @@ interface Told {
   failures: SignageError[];
   unpaired: UnpairedReason[];
   bound: object[];
-}
-
-export interface VirtualTv {
-  player: Player;
-  told: Told;
-  clock: VirtualClock;
-  memory: PlayerMemory;
-  /** Runs `work` at a time of the TV. The clock stops meanwhile. */
-  at(sinceStartMs: number, work: () => Promise<unknown> | unknown): void;
-  /** Returns the answers of an operation as `<minute> <status>`: `0 200`, `5.1 304`. */
-  pace(operation: PlayerAnswer['operation']): string[];
 }
 
 interface VirtualTvOptions extends Partial<PlayerOptions> {
@@ -61,7 +50,7 @@ export function virtualTv({
   startMs = systemClock.now(),
   clock = makeVirtualClock({ speed, startMs, wall: systemClock }),
   ...options
-}: VirtualTvOptions): VirtualTv {
+}: VirtualTvOptions) {
   const told: Told = {
     events: [],
     sent: [],
@@ -99,12 +88,14 @@ export function virtualTv({
       ...options.observer,
     },
   });
+  /** Runs `work` at a time of the TV. The clock stops meanwhile. */
   const at = (sinceStartMs: number, work: () => Promise<unknown> | unknown) =>
     void clock.after(
       startMs + sinceStartMs - clock.now(),
       () => void clock.hold(async () => work()),
     );
   const minutes = (ms: number) => String(Math.round(ms / 6000) / 10);
+  /** Returns the answers of an operation as `<minute> <status>`: `0 200`, `5.1 304`. */
   const pace = (operation: PlayerAnswer['operation']) =>
     told.answers
       .filter((answer) => answer.operation === operation)
