@@ -1,12 +1,11 @@
-import { hourMs, minuteMs, systemClock } from '../../../src/domain/clock.ts';
+import { hourMs, minuteMs } from '../../../src/domain/clock.ts';
 import type { DeviceKey } from '../../../src/domain/records/rows.ts';
-import { listen } from '../../../src/http/listener/listener.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
 import { withTx } from '../../support/defective-store.ts';
-import { mounted } from '../../support/mounted.ts';
 import { quickFleet } from '../../support/quick-fleet.ts';
+import { serveWithDefect } from '../../support/seeded-defects.ts';
 import { adminToken as token } from '../../support/service.ts';
 import { type Action, runRotations } from '../rotations/scenario.ts';
 import { seeded } from './seeded-defect.ts';
@@ -67,14 +66,7 @@ async function told(seededDefect = sound): Promise<readonly string[]> {
 }
 
 async function inFleet(seededDefect = sound): Promise<readonly string[]> {
-  const store = await openStore('memory:', { clock: systemClock });
-  const service = await mounted({ store: seededDefect(store), clock: systemClock });
-  const { url, close } = await listen({
-    host: '127.0.0.1',
-    port: 0,
-    fetch: service.fetch,
-    onError: () => {},
-  });
+  const { url, close } = await serveWithDefect({ store: seededDefect });
   try {
     const options = {
       url,
@@ -87,7 +79,6 @@ async function inFleet(seededDefect = sound): Promise<readonly string[]> {
     return (await quickFleet(options)).reconciliation.findings.map(({ code }) => code);
   } finally {
     await close();
-    await store.close();
   }
 }
 
