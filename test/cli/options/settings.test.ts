@@ -26,6 +26,7 @@ describe('settings of signage serve', () => {
       retentionDays: 90,
       authGraceSeconds: 0,
       maxConnections: 20_000,
+      keepAlive: 75,
       trustProxy: [],
       corsOrigin: [],
       fault: [],
