@@ -3,7 +3,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { ChromiumReporter } from './chromium-reporter.ts';
 
 const covered = { lines: 95, branches: 95 };
-/** Some branches of locks and repairs are reached only by fault injection, which is not measured. */
+/** Some branches of locks and repairs are reached only by fault injection, which does not count. */
 const coveredStore = { lines: 95, branches: 94 };
 
 /**
