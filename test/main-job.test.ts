@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManagementClient } from '../src/client/management-client.ts';
-import { checkout, endProcesses, startProcess } from './support/signage-process.ts';
-import { temporaryFolder } from './support/temporary-folder.ts';
+import { temporaryFolder } from './support/disk/temporary-folder.ts';
+import { checkout, endProcesses, startProcess } from './support/process/signage-process.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>;

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startProcess } from '../support/signage-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { startProcess } from '../support/process/signage-process.ts';
 import { startServed } from './served.ts';
 
 const token = `mak_${'ApplySite'.repeat(4)}`;

@@ -2,8 +2,13 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { it } from 'vitest';
-import { binaryNode, binaryNodeVersion, buildBinary, needsNewerNode } from '../support/binary.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import {
+  binaryNode,
+  binaryNodeVersion,
+  buildBinary,
+  needsNewerNode,
+} from '../support/process/binary.ts';
 import { median, summary } from './measure.ts';
 
 const rounds = 25;

@@ -7,8 +7,8 @@ import { ManagementClient } from '../../src/client/management-client.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { offeredCode } from '../../src/player/pairing/claim.ts';
-import { startProcess } from '../support/signage-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { startProcess } from '../support/process/signage-process.ts';
 import { median } from './measure.ts';
 import { startServed } from './served.ts';
 

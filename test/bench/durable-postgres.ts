@@ -1,5 +1,5 @@
-import { inDatabase } from '../support/in-database.ts';
-import { startPostgres } from '../support/postgres-server.ts';
+import { inDatabase } from '../support/postgres/in-database.ts';
+import { startPostgres } from '../support/postgres/postgres-server.ts';
 
 /** Starts a PostgreSQL server that syncs its writes. */
 export async function startDurablePostgres() {

@@ -4,8 +4,8 @@ import { it } from 'vitest';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { guid } from '../store/sample-batch.ts';
-import { impression, item } from '../support/content.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { impression, item } from '../support/service/content.ts';
 import { type BoundTv, fillWithFleet } from './fleet.ts';
 import { type Served, startServed } from './served.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { impression } from '../support/content.ts';
-import { startProgram } from '../support/program.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { startProgram } from '../support/process/program.ts';
+import { impression } from '../support/service/content.ts';
 import { fillWithFleet } from './fleet.ts';
 import { startServed } from './served.ts';
 

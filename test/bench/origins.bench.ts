@@ -1,8 +1,8 @@
 import { Pool } from 'undici';
 import { it } from 'vitest';
-import { item } from '../support/content.ts';
-import { json, stubService } from '../support/stub-service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { json, stubService } from '../support/network/stub-service.ts';
+import { item } from '../support/service/content.ts';
 import { share } from './measure.ts';
 import { type Registered, registerTvs } from './registered.ts';
 import { startServed } from './served.ts';

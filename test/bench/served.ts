@@ -1,5 +1,5 @@
-import { nodeOptions } from '../support/node-options.ts';
-import { startProgram } from '../support/program.ts';
+import { startProgram } from '../support/process/program.ts';
+import { nodeOptions } from '../support/runtime/node-options.ts';
 
 /** What the service has used since it started to listen. */
 export interface Usage {

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { it } from 'vitest';
-import { checkout } from '../support/signage-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { checkout } from '../support/process/signage-process.ts';
 import { median, summary } from './measure.ts';
 import { startServed } from './served.ts';
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { cliReference } from '../config/cli-reference.ts';
-import { allCommands } from '../support/commands.ts';
+import { allCommands } from '../support/process/commands.ts';
 
 it('docs/cli.md matches the command specifications (after a change, run this file with -u)', async () => {
   const page = await cliReference();

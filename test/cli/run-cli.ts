@@ -2,9 +2,9 @@
 import { bashWords } from '../../src/cli/completion/bash-words.ts';
 import { main } from '../../src/cli/main.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
-import { type FakeIo, fakeIo } from '../support/fake-io.ts';
-import { adminToken, startService, type TestService } from '../support/service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { type FakeIo, fakeIo } from '../support/process/fake-io.ts';
+import { adminToken, startService, type TestService } from '../support/service/service.ts';
 
 export interface CliOptions {
   env?: Record<string, string>;

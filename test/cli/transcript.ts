@@ -24,10 +24,10 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { bashWords } from '../../src/cli/completion/bash-words.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import type { FakeIo } from '../support/fake-io.ts';
-import { adminToken, startService, type TestService } from '../support/service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { terminalScreen } from '../support/terminal-screen.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import type { FakeIo } from '../support/process/fake-io.ts';
+import { terminalScreen } from '../support/process/terminal-screen.ts';
+import { adminToken, startService, type TestService } from '../support/service/service.ts';
 import { Placeholders } from './placeholders.ts';
 import { runCli } from './run-cli.ts';
 

@@ -8,7 +8,7 @@ import {
   raw,
   type StubService,
   stubService,
-} from '../support/stub-service.ts';
+} from '../support/network/stub-service.ts';
 
 const config = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1, cachePolicy: {} };
 let stub: StubService;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { SignageError } from '../../src/domain/error.ts';
-import { hastyClock } from '../support/hasty-clock.ts';
 import {
   hangUp,
   json,
@@ -10,7 +9,8 @@ import {
   type StubService,
   silence,
   stubService,
-} from '../support/stub-service.ts';
+} from '../support/network/stub-service.ts';
+import { hastyClock } from '../support/runtime/hasty-clock.ts';
 
 const token = 'mak_0123456789abcdefghijABCDEFGHIJ';
 const id = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';

@@ -2,7 +2,6 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
-import { hastyClock } from '../support/hasty-clock.ts';
 import {
   hangUp,
   json,
@@ -10,7 +9,8 @@ import {
   raw,
   type StubService,
   stubService,
-} from '../support/stub-service.ts';
+} from '../support/network/stub-service.ts';
+import { hastyClock } from '../support/runtime/hasty-clock.ts';
 
 const apiKey = `dak_${'k'.repeat(49)}`;
 const screenId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';

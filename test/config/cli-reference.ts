@@ -15,7 +15,7 @@ import {
 } from '../../src/cli/options/shared.ts';
 import { type ErrorCode, SignageError } from '../../src/domain/error.ts';
 import { errorKinds } from '../../src/wire/errors.ts';
-import { allCommands, type NamedCommand } from '../support/commands.ts';
+import { allCommands, type NamedCommand } from '../support/process/commands.ts';
 import { wrapMarkdown } from './wrap-markdown.ts';
 
 const template = new URL('../fixtures/cli-reference.md', import.meta.url);

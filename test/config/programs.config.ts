@@ -20,7 +20,7 @@ const timed = [
 export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
   test: {
-    globalSetup: ['test/support/postgres-setup.ts'],
+    globalSetup: ['test/support/postgres/postgres-setup.ts'],
     setupFiles: ['test/config/every-file.ts'],
     pool: 'forks',
     testTimeout: 60 * 60_000,

@@ -14,7 +14,7 @@ const rest = ['test/e2e/**/*.test.ts', 'test/faults/**/*.test.ts'];
 export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
   test: {
-    globalSetup: ['test/support/postgres-setup.ts'],
+    globalSetup: ['test/support/postgres/postgres-setup.ts'],
     setupFiles: ['test/config/every-file.ts'],
     pool: 'forks',
     // Loading the code again for each file took longer than the tests.

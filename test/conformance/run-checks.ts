@@ -3,8 +3,8 @@ import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
 import type { Outcome } from '../../src/conformance/check.ts';
 import { type ConformanceOptions, runConformance } from '../../src/conformance/run-conformance.ts';
 import type { Clock } from '../../src/domain/clock.ts';
-import { adminToken } from '../support/management.ts';
-import type { ManualClock } from '../support/manual-clock.ts';
+import type { ManualClock } from '../support/runtime/manual-clock.ts';
+import { adminToken } from '../support/service/management.ts';
 
 /** The timeout of a request. Waits of this length never end, so that no request times out. */
 const timeoutMs = 35_000;

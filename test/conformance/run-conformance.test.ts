@@ -4,10 +4,10 @@ import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
 import { allChecks } from '../../src/conformance/all-checks.ts';
 import { runConformance } from '../../src/conformance/run-conformance.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { adminToken, startService, type TestService } from '../support/service.ts';
-import { stubService } from '../support/stub-service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { stubService } from '../support/network/stub-service.ts';
+import { freshDatabase } from '../support/postgres/postgres.ts';
+import { adminToken, startService, type TestService } from '../support/service/service.ts';
 import { runAllChecks, runChecks, withResult } from './run-checks.ts';
 
 type Service = TestService<Clock>;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { asGuid, formatGuid, makeIdSource } from '../../src/domain/id.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { ManualClock } from '../support/runtime/manual-clock.ts';
 
 const version7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const timeOf = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);

@@ -1,7 +1,7 @@
 // The public surface of the package: its names, and the types of its signatures.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { apiReport } from '../support/api-report.ts';
+import { apiReport } from '../support/process/api-report.ts';
 
 const entries: Record<string, string> = {
   'signage-kit': 'index',

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { impression, item } from '../support/content.ts';
-import { expectProblem } from '../support/problem.ts';
-import { startService } from '../support/service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { impression, item } from '../support/service/content.ts';
+import { expectProblem } from '../support/service/problem.ts';
+import { startService } from '../support/service/service.ts';
 
 it('a screen goes from its first code to the next TV on a data folder, with a restart after each step', async () => {
   const service = await startService({ store: await temporaryFolder() });

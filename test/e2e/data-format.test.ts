@@ -9,10 +9,10 @@ import { openJsonStore } from '../../src/store/json/open.ts';
 import type { UpgradeStep } from '../../src/store/json/upgrade.ts';
 import { checkStore } from '../../src/store/maintenance/check.ts';
 import { repairStore } from '../../src/store/maintenance/repair.ts';
-import { answersOf, type DataFacts, makeData } from '../support/data-fixture.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { startService } from '../support/service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { answersOf, type DataFacts, makeData } from '../support/disk/data-fixture.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { ManualClock } from '../support/runtime/manual-clock.ts';
+import { startService } from '../support/service/service.ts';
 
 const fixture = fileURLToPath(new URL('../../fixtures/data-v1', import.meta.url));
 const { facts, answers } = JSON.parse(readFileSync(join(fixture, 'expected.json'), 'utf8')) as {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { unitOptions } from '../support/node-options.ts';
+import { unitOptions } from '../support/runtime/node-options.ts';
 
 const run = promisify(execFile);
 const above = (path: string) => new URL(`../../${path}`, import.meta.url);

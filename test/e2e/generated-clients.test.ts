@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
-import { adminToken, startService } from '../support/service.ts';
-import { checkout } from '../support/signage-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { checkout } from '../support/process/signage-process.ts';
+import { adminToken, startService } from '../support/service/service.ts';
 
 const run = promisify(execFile);
 const programs = fileURLToPath(new URL('../fixtures/generated-clients', import.meta.url));

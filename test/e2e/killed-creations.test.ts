@@ -2,7 +2,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { startService } from '../faults/kills/killed-service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
 
 const adminToken = `mak_${'KilledCreations'.repeat(2)}`;
 const kills = 4;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
-import { startService } from '../support/service.ts';
-import { endProcesses, startProcess } from '../support/signage-process.ts';
+import { endProcesses, startProcess } from '../support/process/signage-process.ts';
+import { startService } from '../support/service/service.ts';
 
 afterAll(endProcesses);
 

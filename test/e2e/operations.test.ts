@@ -6,9 +6,9 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
-import { adminToken, startService } from '../support/service.ts';
-import { checkout } from '../support/signage-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { checkout } from '../support/process/signage-process.ts';
+import { adminToken, startService } from '../support/service/service.ts';
 
 const page = readFileSync(join(checkout, 'docs/operations.md'), 'utf8');
 

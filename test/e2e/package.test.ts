@@ -10,9 +10,13 @@ import pLimit from 'p-limit';
 import { publint } from 'publint';
 import { rolldown } from 'rolldown';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { compile, type InstalledPackage, installPackage } from '../support/installed-package.ts';
-import { checkout, endProcesses, startProcess } from '../support/signage-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import {
+  compile,
+  type InstalledPackage,
+  installPackage,
+} from '../support/process/installed-package.ts';
+import { checkout, endProcesses, startProcess } from '../support/process/signage-process.ts';
 
 const run = promisify(execFile);
 const maxBytes = 1.8e6;

@@ -1,11 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { type Running, serve } from '../../src/serve.ts';
-import { impression, item } from '../support/content.ts';
-import { inDatabase } from '../support/in-database.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { expectProblem } from '../support/problem.ts';
-import { adminToken, managerAt, startService, type TestService } from '../support/service.ts';
+import { inDatabase } from '../support/postgres/in-database.ts';
+import { freshDatabase } from '../support/postgres/postgres.ts';
+import { impression, item } from '../support/service/content.ts';
+import { expectProblem } from '../support/service/problem.ts';
+import {
+  adminToken,
+  managerAt,
+  startService,
+  type TestService,
+} from '../support/service/service.ts';
 
 describe('two instances on one database', () => {
   let one: TestService<Clock>;

@@ -5,9 +5,9 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { adminToken, startService } from '../support/service.ts';
-import { checkout } from '../support/signage-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { checkout } from '../support/process/signage-process.ts';
+import { adminToken, startService } from '../support/service/service.ts';
 
 const page = readFileSync(join(checkout, 'docs/protocol.md'), 'utf8');
 const exchange = page.split(/^(?=## )/m).find((one) => one.startsWith('## 10 ')) ?? '';

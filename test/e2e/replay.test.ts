@@ -4,12 +4,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { readRecording } from '../../src/cli/record/recording.ts';
 import { type Clock, hourMs, systemClock } from '../../src/domain/clock.ts';
 import { runCli } from '../cli/run-cli.ts';
-import { impression, item } from '../support/content.ts';
-import { quickFleet } from '../support/quick-fleet.ts';
-import { type Recorded, recordWhile } from '../support/record-while.ts';
-import { adminToken, sendTo, startService, type TestService } from '../support/service.ts';
-import { json, stubService } from '../support/stub-service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { json, stubService } from '../support/network/stub-service.ts';
+import { impression, item } from '../support/service/content.ts';
+import { type Recorded, recordWhile } from '../support/service/record-while.ts';
+import { adminToken, sendTo, startService, type TestService } from '../support/service/service.ts';
+import { quickFleet } from '../support/tv/quick-fleet.ts';
 
 type Service = TestService<Clock>;
 

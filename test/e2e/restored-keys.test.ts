@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Clock, minuteMs, systemClock } from '../../src/domain/clock.ts';
 import { restoreStore } from '../../src/store/maintenance/restore.ts';
-import { adminToken, startService } from '../support/service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { virtualTv } from '../support/virtual-tv.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { adminToken, startService } from '../support/service/service.ts';
+import { virtualTv } from '../support/tv/virtual-tv.ts';
 
 it('a TV that changed its key since the backup works again after it is put back, as the same device', async () => {
   const folder = await temporaryFolder();

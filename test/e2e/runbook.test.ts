@@ -5,10 +5,10 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
-import { item } from '../support/management.ts';
-import { adminToken, startService, type TestService } from '../support/service.ts';
-import { checkout } from '../support/signage-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { checkout } from '../support/process/signage-process.ts';
+import { item } from '../support/service/management.ts';
+import { adminToken, startService, type TestService } from '../support/service/service.ts';
 
 const [, script = ''] =
   /^```bash\n(.*?)^```$/ms.exec(readFileSync(join(checkout, 'docs/runbook.md'), 'utf8')) ?? [];

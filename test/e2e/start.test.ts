@@ -4,9 +4,9 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runCli } from '../cli/run-cli.ts';
-import { adminToken, startService } from '../support/service.ts';
-import { checkout, endProcesses, startProcess } from '../support/signage-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { checkout, endProcesses, startProcess } from '../support/process/signage-process.ts';
+import { adminToken, startService } from '../support/service/service.ts';
 
 afterEach(endProcesses);
 

@@ -6,12 +6,12 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { ExaminedTv } from '../exam/examined-tv.ts';
-import { item } from '../support/content.ts';
-import { freePort } from '../support/free-port.ts';
-import { adminToken, startService, type TestService } from '../support/service.ts';
-import { openTerminal, type SignageTerminal } from '../support/signage-terminal.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { tvPlace } from '../support/tv-place.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { freePort } from '../support/network/free-port.ts';
+import { openTerminal, type SignageTerminal } from '../support/process/signage-terminal.ts';
+import { item } from '../support/service/content.ts';
+import { adminToken, startService, type TestService } from '../support/service/service.ts';
+import { tvPlace } from '../support/service/tv-place.ts';
 
 let service: TestService<Clock>;
 let home: string;

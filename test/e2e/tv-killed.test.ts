@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
-import { item } from '../support/content.ts';
-import { startService } from '../support/service.ts';
-import { endProcesses, startProcess } from '../support/signage-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { tvPlace } from '../support/tv-place.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { endProcesses, startProcess } from '../support/process/signage-process.ts';
+import { item } from '../support/service/content.ts';
+import { startService } from '../support/service/service.ts';
+import { tvPlace } from '../support/service/tv-place.ts';
 
 afterEach(endProcesses);
 

@@ -3,7 +3,7 @@ import type { SavedTvExam, TvExamOptions } from '../../src/exam/options.ts';
 import type { PartId } from '../../src/exam/part-ids.ts';
 import type { TvExamReport } from '../../src/exam/report.ts';
 import { runTvExam } from '../../src/exam/run-exam.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
 import { ExaminedTv } from './examined-tv.ts';
 
 const pace = 20;

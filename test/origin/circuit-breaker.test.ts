@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CircuitBreaker } from '../../src/origin/circuit-breaker.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { turns } from '../support/turns.ts';
+import { ManualClock } from '../support/runtime/manual-clock.ts';
+import { turns } from '../support/runtime/turns.ts';
 
 let clock: ManualClock;
 let breaker: CircuitBreaker;

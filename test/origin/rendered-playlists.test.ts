@@ -4,8 +4,8 @@ import { dayMs } from '../../src/domain/clock.ts';
 import type { Playlist } from '../../src/domain/records/rows.ts';
 import type { RenderedPlaylist } from '../../src/origin/origin.ts';
 import { makeRenderedPlaylists, type RenderPlaylist } from '../../src/origin/rendered-playlists.ts';
-import { item } from '../support/content.ts';
-import { playlistRow, screenRow } from '../support/playlist-rows.ts';
+import { item } from '../support/service/content.ts';
+import { playlistRow, screenRow } from '../support/service/playlist-rows.ts';
 
 const screen = screenRow({});
 const playlistId = randomUUID();

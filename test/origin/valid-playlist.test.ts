@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { validPlaylist } from '../../src/origin/rendered-playlists.ts';
-import { playlistRow, screenRow } from '../support/playlist-rows.ts';
+import { playlistRow, screenRow } from '../support/service/playlist-rows.ts';
 
 const screen = screenRow({});
 const bad = expect.objectContaining({ code: 'origin_bad_answer' });

@@ -4,7 +4,7 @@ import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { dayMs, hourMs, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
 import { Player } from '../../src/player/player.ts';
 import { makeVirtualClock, type VirtualClock } from '../../src/simulator/tv/virtual-clock.ts';
-import { video } from '../support/virtual-tv.ts';
+import { video } from '../support/tv/virtual-tv.ts';
 import { memoryWith, playlistOf } from './saved-tv.ts';
 
 const startMs = 1_790_000_000_000;

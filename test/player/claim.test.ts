@@ -8,7 +8,13 @@ import {
   offeredCode,
 } from '../../src/player/pairing/claim.ts';
 import { makeVirtualClock } from '../../src/simulator/tv/virtual-clock.ts';
-import { hangUp, json, problem, type StubService, stubService } from '../support/stub-service.ts';
+import {
+  hangUp,
+  json,
+  problem,
+  type StubService,
+  stubService,
+} from '../support/network/stub-service.ts';
 
 const made = (claim: string) => json(201, { claim, token: `clm_${claim}`, expiresInSeconds: 600 });
 const waiting = json(200, {

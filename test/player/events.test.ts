@@ -3,10 +3,16 @@ import type { EventInput } from '../../src/client/entities.ts';
 import type { Requester } from '../../src/client/requester.ts';
 import { type Clock, hourMs, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
 import type { PlayerState } from '../../src/player/state.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { hangUp, problem, raw, type StubService, stubService } from '../support/stub-service.ts';
-import { config } from '../support/tv-place.ts';
-import { video, virtualTv } from '../support/virtual-tv.ts';
+import {
+  hangUp,
+  problem,
+  raw,
+  type StubService,
+  stubService,
+} from '../support/network/stub-service.ts';
+import { startService, type TestService } from '../support/service/service.ts';
+import { config } from '../support/service/tv-place.ts';
+import { video, virtualTv } from '../support/tv/virtual-tv.ts';
 import { type Answer, accepted, memoryWith } from './saved-tv.ts';
 
 let service: TestService<Clock>;

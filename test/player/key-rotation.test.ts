@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Requester } from '../../src/client/requester.ts';
 import { type Clock, hourMs, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
 import { type PlayerMemory, type PlayerState, ramMemory } from '../../src/player/state.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { json, problem, stubService } from '../support/stub-service.ts';
-import { config as fiveMinutes } from '../support/tv-place.ts';
-import { virtualTv } from '../support/virtual-tv.ts';
+import { json, problem, stubService } from '../support/network/stub-service.ts';
+import { startService, type TestService } from '../support/service/service.ts';
+import { config as fiveMinutes } from '../support/service/tv-place.ts';
+import { virtualTv } from '../support/tv/virtual-tv.ts';
 import { accepted, binding, memoryWith } from './saved-tv.ts';
 
 let service: TestService<Clock>;

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
 import type { PlayerState } from '../../src/player/state.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { json, problem, type StubService, stubService } from '../support/stub-service.ts';
-import { config as fiveMinutes, registered } from '../support/tv-place.ts';
-import { video, virtualTv } from '../support/virtual-tv.ts';
+import { json, problem, type StubService, stubService } from '../support/network/stub-service.ts';
+import { startService, type TestService } from '../support/service/service.ts';
+import { config as fiveMinutes, registered } from '../support/service/tv-place.ts';
+import { video, virtualTv } from '../support/tv/virtual-tv.ts';
 import { binding, memoryWith, playlistOf, tvStub } from './saved-tv.ts';
 
 let service: TestService<Clock>;

@@ -7,10 +7,10 @@ import {
   systemClock,
   systemRandom,
 } from '../../src/domain/clock.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { json, problem, type StubService } from '../support/stub-service.ts';
-import { config } from '../support/tv-place.ts';
-import { video, virtualTv } from '../support/virtual-tv.ts';
+import { json, problem, type StubService } from '../support/network/stub-service.ts';
+import { startService, type TestService } from '../support/service/service.ts';
+import { config } from '../support/service/tv-place.ts';
+import { video, virtualTv } from '../support/tv/virtual-tv.ts';
 import { type Answer, tvStub } from './saved-tv.ts';
 
 let service: TestService<Clock>;

@@ -2,10 +2,16 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Requester } from '../../src/client/requester.ts';
 import { type Clock, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
 import { type PlayerMemory, type PlayerState, ramMemory } from '../../src/player/state.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { hangUp, json, problem, type StubService, stubService } from '../support/stub-service.ts';
-import { registered } from '../support/tv-place.ts';
-import { virtualTv } from '../support/virtual-tv.ts';
+import {
+  hangUp,
+  json,
+  problem,
+  type StubService,
+  stubService,
+} from '../support/network/stub-service.ts';
+import { startService, type TestService } from '../support/service/service.ts';
+import { registered } from '../support/service/tv-place.ts';
+import { virtualTv } from '../support/tv/virtual-tv.ts';
 
 let service: TestService<Clock>;
 beforeAll(async () => {

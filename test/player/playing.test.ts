@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, hourMs, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { json } from '../support/stub-service.ts';
-import { video, virtualTv } from '../support/virtual-tv.ts';
+import { json } from '../support/network/stub-service.ts';
+import { startService, type TestService } from '../support/service/service.ts';
+import { video, virtualTv } from '../support/tv/virtual-tv.ts';
 import { playlistOf, tvStub } from './saved-tv.ts';
 
 let service: TestService<Clock>;

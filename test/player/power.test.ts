@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Requester } from '../../src/client/requester.ts';
 import { type Clock, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
 import { type PlayerMemory, type PlayerState, ramMemory } from '../../src/player/state.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { tvPlace } from '../support/tv-place.ts';
-import { video, virtualTv } from '../support/virtual-tv.ts';
+import { startService, type TestService } from '../support/service/service.ts';
+import { tvPlace } from '../support/service/tv-place.ts';
+import { video, virtualTv } from '../support/tv/virtual-tv.ts';
 
 let service: TestService<Clock>;
 beforeAll(async () => {

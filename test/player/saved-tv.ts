@@ -1,7 +1,7 @@
 import type { PlaylistItem } from '../../src/client/entities.ts';
 import { type PlayerMemory, type PlayerState, ramMemory } from '../../src/player/state.ts';
-import { json, problem, type StubService, stubService } from '../support/stub-service.ts';
-import { config, registered } from '../support/tv-place.ts';
+import { json, problem, type StubService, stubService } from '../support/network/stub-service.ts';
+import { config, registered } from '../support/service/tv-place.ts';
 
 export const binding = {
   deviceId: 'device',

@@ -3,8 +3,14 @@ import type { PlaylistItem } from '../../src/client/entities.ts';
 import { minuteMs, systemClock } from '../../src/domain/clock.ts';
 import { type PlaybackFailure, type Stage, timerStage } from '../../src/player/stage.ts';
 import { makeVirtualClock, type VirtualClock } from '../../src/simulator/tv/virtual-clock.ts';
-import { json, problem, raw, type StubService, stubService } from '../support/stub-service.ts';
-import { video, virtualTv } from '../support/virtual-tv.ts';
+import {
+  json,
+  problem,
+  raw,
+  type StubService,
+  stubService,
+} from '../support/network/stub-service.ts';
+import { video, virtualTv } from '../support/tv/virtual-tv.ts';
 import { type Answer, accepted, memoryWith, playlistOf } from './saved-tv.ts';
 
 const startMs = 1_790_000_000_000;

@@ -8,9 +8,9 @@ import { runConformance } from '../../src/conformance/run-conformance.ts';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import { type Running, serve } from '../../src/serve.ts';
 import { openStore } from '../../src/store/open.ts';
-import { startLocally } from '../support/local-server.ts';
-import { memoryObjectStore } from '../support/memory-object-store.ts';
-import { adminToken, managerAt, sendTo } from '../support/service.ts';
+import { startLocally } from '../support/network/local-server.ts';
+import { adminToken, managerAt, sendTo } from '../support/service/service.ts';
+import { memoryObjectStore } from '../support/stores/memory-object-store.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(() => Promise.all(ends.splice(0).map((end) => end())));

@@ -7,11 +7,21 @@ import type { LogSink } from '../../src/domain/log.ts';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import { serveOn } from '../../src/serve.ts';
 import { openStore } from '../../src/store/open.ts';
-import { type FaultyStore, faultyStore } from '../support/faulty-store.ts';
-import { item, manager } from '../support/management.ts';
-import { type S3Server, s3Bucket, s3Credentials, startS3Server } from '../support/s3-server.ts';
-import { type Answer, type BoundTv, startService, type TestService } from '../support/service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import {
+  type S3Server,
+  s3Bucket,
+  s3Credentials,
+  startS3Server,
+} from '../support/network/s3-server.ts';
+import { item, manager } from '../support/service/management.ts';
+import {
+  type Answer,
+  type BoundTv,
+  startService,
+  type TestService,
+} from '../support/service/service.ts';
+import { type FaultyStore, faultyStore } from '../support/stores/faulty-store.ts';
 
 let stores: FaultyStore[] = [];
 const faultyServe = (options?: ServeOptions) =>

@@ -5,10 +5,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import { type Running, serve, serveOn } from '../../src/serve.ts';
 import { openStore } from '../../src/store/open.ts';
-import { freePort } from '../support/free-port.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { managerAt } from '../support/service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { freePort } from '../support/network/free-port.ts';
+import { freshDatabase } from '../support/postgres/postgres.ts';
+import { managerAt } from '../support/service/service.ts';
 
 const [given, changed] = ['mak_firstFirstFirstFirstFirst', 'mak_secondSecondSecondSecond'] as const;
 

@@ -7,11 +7,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/domain/log.ts';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import { type Running, serve } from '../../src/serve.ts';
-import { freePort } from '../support/free-port.ts';
-import { impression, manager, walk } from '../support/management.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { type Answer, adminToken, managerAt, startService } from '../support/service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { freePort } from '../support/network/free-port.ts';
+import { ManualClock } from '../support/runtime/manual-clock.ts';
+import { impression, manager, walk } from '../support/service/management.ts';
+import { type Answer, adminToken, managerAt, startService } from '../support/service/service.ts';
 
 const opened: Running[] = [];
 afterEach(async () => {

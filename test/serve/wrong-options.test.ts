@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { optionNames } from '../../src/serve/option-shapes.ts';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import { serve } from '../../src/serve.ts';
-import { adminToken } from '../support/service.ts';
+import { adminToken } from '../support/service/service.ts';
 
 const rejection = async (options: object) => {
   const running = await serve({

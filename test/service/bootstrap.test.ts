@@ -12,9 +12,9 @@ import { decorateStore } from '../../src/service/store-decorator.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { tenantRow, tokenRow } from '../store/sample-rows.ts';
-import { withTx } from '../support/defective-store.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { ManualClock } from '../support/runtime/manual-clock.ts';
+import { withTx } from '../support/stores/defective-store.ts';
 
 const [first, second] = ['mak_firstFirstFirstFirstFirst', 'mak_secondSecondSecondSecond'] as const;
 const clock = new ManualClock();

@@ -8,7 +8,7 @@ import { decorateStore } from '../../src/service/store-decorator.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { codeRow, creationRow } from '../store/sample-rows.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { ManualClock } from '../support/runtime/manual-clock.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { longPoll } from '../../src/service/long-poll.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { ManualClock } from '../support/runtime/manual-clock.ts';
 
 /** A long poll whose changes, timer and signal are controlled by the test. */
 function poll({

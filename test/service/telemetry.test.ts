@@ -3,8 +3,8 @@ import type { EventQuery } from '../../src/domain/events/event.ts';
 import { type ServiceDependencies, system, type TenantCaller } from '../../src/service/context.ts';
 import { makeTelemetry } from '../../src/service/telemetry.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../../src/store/queries.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { turns } from '../support/turns.ts';
+import { ManualClock } from '../support/runtime/manual-clock.ts';
+import { turns } from '../support/runtime/turns.ts';
 
 const caller = { actor: system, tenantId: 't', venueIds: ['v'] } as unknown as TenantCaller;
 const query: EventQuery = { order: 'asc', limit: 50, after: 'start', waitSeconds: 30 };

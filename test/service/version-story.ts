@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { item } from '../support/content.ts';
-import { faultyObjects, type ObjectFault } from '../support/faulty-objects.ts';
-import type { StoreFault } from '../support/faulty-store.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { type Deployment, type ThreeOrigins, threeOrigins } from '../support/three-origins.ts';
-import { turns } from '../support/turns.ts';
+import { ManualClock } from '../support/runtime/manual-clock.ts';
+import { turns } from '../support/runtime/turns.ts';
+import { item } from '../support/service/content.ts';
+import { faultyObjects, type ObjectFault } from '../support/stores/faulty-objects.ts';
+import type { StoreFault } from '../support/stores/faulty-store.ts';
+import {
+  type Deployment,
+  type ThreeOrigins,
+  threeOrigins,
+} from '../support/stores/three-origins.ts';
 
 const hour = 60 * 60_000;
 const contents = ['a', 'b', 'c'].map((title) => [item({ title })]);

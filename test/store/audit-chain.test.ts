@@ -9,11 +9,11 @@ import { checkStore, verifyAudit } from '../../src/store/maintenance/check.ts';
 import { restoreStore } from '../../src/store/maintenance/restore.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { inDatabase } from '../support/in-database.ts';
-import { inStore } from '../support/in-store.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { inDatabase } from '../support/postgres/in-database.ts';
+import { freshDatabase } from '../support/postgres/postgres.ts';
+import { ManualClock } from '../support/runtime/manual-clock.ts';
+import { inStore } from '../support/service/in-store.ts';
 import { copyOf } from './json/store-folder.ts';
 import { auditRow, tenantRow } from './sample-rows.ts';
 

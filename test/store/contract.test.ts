@@ -4,8 +4,8 @@ import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { StoreUnderTest } from '../../src/testing/store-suite/store-test.ts';
 import { storeTests } from '../../src/testing/store-suite/store-tests.ts';
-import { emptyDatabase, freshDatabase } from '../support/postgres.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { emptyDatabase, freshDatabase } from '../support/postgres/postgres.ts';
 
 async function underTest(open: () => Promise<Store>): Promise<StoreUnderTest> {
   let store = await open();

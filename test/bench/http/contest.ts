@@ -1,4 +1,4 @@
-import { type Program, startProgram } from '../../support/program.ts';
+import { type Program, startProgram } from '../../support/process/program.ts';
 import { median, summary } from '../measure.ts';
 
 const loadCore = 1;

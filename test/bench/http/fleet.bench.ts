@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 import { it } from 'vitest';
 import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
 import { guid } from '../../store/sample-batch.ts';
-import { nodeOptions } from '../../support/node-options.ts';
-import { canPin, startProgram } from '../../support/program.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { canPin, startProgram } from '../../support/process/program.ts';
+import { nodeOptions } from '../../support/runtime/node-options.ts';
 import { type BoundTv, fillWithFleet } from '../fleet.ts';
 import { type Comparison, compare, type RequestKind, type Server } from './contest.ts';
 

@@ -2,10 +2,10 @@ import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
-import { hastyClock } from '../../support/hasty-clock.ts';
-import { adminToken, type TestService } from '../../support/service.ts';
-import { json, stubService } from '../../support/stub-service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { json, stubService } from '../../support/network/stub-service.ts';
+import { hastyClock } from '../../support/runtime/hasty-clock.ts';
+import { adminToken, type TestService } from '../../support/service/service.ts';
 import { type CliOptions, runCli, startCli } from '../run-cli.ts';
 
 let service: TestService<Clock>;

@@ -2,10 +2,10 @@
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
-import { item } from '../../support/content.ts';
-import { startProxy } from '../../support/intervening-proxy.ts';
-import { adminToken, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { startProxy } from '../../support/network/intervening-proxy.ts';
+import { item } from '../../support/service/content.ts';
+import { adminToken, type TestService } from '../../support/service/service.ts';
 import { cliOf, startCli } from '../run-cli.ts';
 
 let service: TestService<Clock>;

@@ -1,8 +1,8 @@
 // Commands of every kind against 200 malformed answers: each must exit with 7 and one line.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hastyClock } from '../../support/hasty-clock.ts';
-import { json, raw, type StubService, stubService } from '../../support/stub-service.ts';
+import { json, raw, type StubService, stubService } from '../../support/network/stub-service.ts';
+import { hastyClock } from '../../support/runtime/hasty-clock.ts';
 import { runCli } from '../run-cli.ts';
 
 const id = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';

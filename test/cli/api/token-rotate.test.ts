@@ -3,8 +3,8 @@ import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
-import type { TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import type { TestService } from '../../support/service/service.ts';
 import { type Cli, type CliOptions, runCli, startCli } from '../run-cli.ts';
 
 const tokenForm = /mak_[0-9A-Za-z]{49}/;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { single } from '../../../src/cli/command/tree.ts';
 import { type Operation, operations } from '../../../src/wire/operations.ts';
-import { allCommands } from '../../support/commands.ts';
+import { allCommands } from '../../support/process/commands.ts';
 
 const commands = await allCommands();
 

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { exchangeLine, shownPath } from '../../../src/cli/api/connect.ts';
 import { serve } from '../../../src/serve.ts';
-import { hastyClock } from '../../support/hasty-clock.ts';
-import { adminToken } from '../../support/service.ts';
-import { hangUp, json, problem, silence, stubService } from '../../support/stub-service.ts';
+import { hangUp, json, problem, silence, stubService } from '../../support/network/stub-service.ts';
+import { hastyClock } from '../../support/runtime/hasty-clock.ts';
+import { adminToken } from '../../support/service/service.ts';
 import { runCli, startCli } from '../run-cli.ts';
 
 const token = `mak_${'S3cret'.repeat(6)}`;

@@ -3,7 +3,7 @@ import type { CommandContext } from '../../../src/cli/command/context.ts';
 import { forEachRecord, type ItemResult } from '../../../src/cli/command/for-each-record.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { SignageError } from '../../../src/domain/error.ts';
-import { fakeIo } from '../../support/fake-io.ts';
+import { fakeIo } from '../../support/process/fake-io.ts';
 
 function shownBy(dryRun = false) {
   const shown: ItemResult[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nouns } from '../../../src/cli/command/tree.ts';
 import { commonOptionsOf } from '../../../src/cli/options/shared.ts';
-import { allCommands } from '../../support/commands.ts';
+import { allCommands } from '../../support/process/commands.ts';
 import { runCli } from '../run-cli.ts';
 
 const commands = await allCommands();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
-import { fakeIo } from '../../support/fake-io.ts';
+import { fakeIo } from '../../support/process/fake-io.ts';
 
 const { version } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),

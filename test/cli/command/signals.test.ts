@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { watchInterruption } from '../../../src/cli/command/signals.ts';
-import { fakeIo } from '../../support/fake-io.ts';
+import { fakeIo } from '../../support/process/fake-io.ts';
 
 function watched() {
   const io = fakeIo();

@@ -1,8 +1,8 @@
 // signage api.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
-import type { TestService } from '../../support/service.ts';
-import { json, raw, stubService } from '../../support/stub-service.ts';
+import { json, raw, stubService } from '../../support/network/stub-service.ts';
+import type { TestService } from '../../support/service/service.ts';
 import { type Cli, runCli, startCli } from '../run-cli.ts';
 
 let cli: Cli;

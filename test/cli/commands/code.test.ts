@@ -1,10 +1,10 @@
 // signage code status --wait, claim and offer.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
-import type { FakeIo } from '../../support/fake-io.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { adminToken, startService, type TestService } from '../../support/service.ts';
-import { json, stubService } from '../../support/stub-service.ts';
+import { json, stubService } from '../../support/network/stub-service.ts';
+import type { FakeIo } from '../../support/process/fake-io.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 import { type Cli, cliOf, runCli, startCli } from '../run-cli.ts';
 
 let cli: Cli;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { serveWithDefect } from '../../support/seeded-defects.ts';
+import { serveWithDefect } from '../../support/stores/seeded-defects.ts';
 import { cliOf, runCli, startCli } from '../run-cli.ts';
 
 describe('signage conformance', () => {

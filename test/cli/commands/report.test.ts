@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { impression } from '../../support/content.ts';
-import { adminToken } from '../../support/service.ts';
-import { json as jsonAnswer, problem, stubService } from '../../support/stub-service.ts';
+import { json as jsonAnswer, problem, stubService } from '../../support/network/stub-service.ts';
+import { impression } from '../../support/service/content.ts';
+import { adminToken } from '../../support/service/service.ts';
 import { cliOf, startCli } from '../run-cli.ts';
 
 it('signage report impressions prints CSV with the columns of the service', async () => {

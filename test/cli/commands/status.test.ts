@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { adminToken, startService } from '../../support/service.ts';
-import { json, stubService } from '../../support/stub-service.ts';
+import { json, stubService } from '../../support/network/stub-service.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { adminToken, startService } from '../../support/service/service.ts';
 import { cliOf } from '../run-cli.ts';
 
 const minuteMs = 60_000;

@@ -3,8 +3,8 @@ import { open, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
-import type { TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import type { TestService } from '../../support/service/service.ts';
 import { type Cli, startCli } from '../run-cli.ts';
 
 let cli: Cli;

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { completionScripts, type Shell } from '../../../src/cli/completion/scripts.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 
 const isThere = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
 

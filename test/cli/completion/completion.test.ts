@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { adminToken } from '../../support/service.ts';
-import { hangUp, json, raw, silence, stubService } from '../../support/stub-service.ts';
+import { hangUp, json, raw, silence, stubService } from '../../support/network/stub-service.ts';
+import { adminToken } from '../../support/service/service.ts';
 import { runCli } from '../run-cli.ts';
 
 /** Returns the candidates for the last word, without descriptions. */

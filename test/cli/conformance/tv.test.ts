@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ExaminedTv } from '../../exam/examined-tv.ts';
-import type { FakeIo } from '../../support/fake-io.ts';
-import { freePort } from '../../support/free-port.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { freePort } from '../../support/network/free-port.ts';
+import type { FakeIo } from '../../support/process/fake-io.ts';
 import { runCli } from '../run-cli.ts';
 
 const speed = 30;

@@ -2,10 +2,10 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { frame } from '../../../src/store/json/log/frame.ts';
-import { inDatabase } from '../../support/in-database.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { startService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { inDatabase } from '../../support/postgres/in-database.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { startService } from '../../support/service/service.ts';
 import { runCli } from '../run-cli.ts';
 
 /** Makes a store with the audit entries of three new venues. */

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { adminToken, startService, type TestService } from '../../support/service.ts';
-import { stubService } from '../../support/stub-service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { stubService } from '../../support/network/stub-service.ts';
+import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 import { type Cli, cliOf, runCli } from '../run-cli.ts';
 
 let folder: string;

@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../src/domain/clock.ts';
-import { impression, item } from '../../support/management.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { type BoundTv, startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { impression, item } from '../../support/service/management.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
 import { runCli } from '../run-cli.ts';
 
 const clock = new ManualClock();

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { inDatabase } from '../../support/in-database.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { adminToken } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { inDatabase } from '../../support/postgres/in-database.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { adminToken } from '../../support/service/service.ts';
 import { type CliOptions, runCli } from '../run-cli.ts';
 
 /** A database URL with a password; the database accepts any password. */

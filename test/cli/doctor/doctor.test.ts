@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { adminToken, startService, type TestService } from '../../support/service.ts';
-import { json, raw, stubService } from '../../support/stub-service.ts';
+import { json, raw, stubService } from '../../support/network/stub-service.ts';
+import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 import { type Cli, type CliRun, runCli, startCli } from '../run-cli.ts';
 
 const tlsFile = (name: string) =>

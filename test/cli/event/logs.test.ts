@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
 import type { Clock } from '../../../src/domain/clock.ts';
-import { fakeIo } from '../../support/fake-io.ts';
-import { adminToken, type BoundTv, type TestService } from '../../support/service.ts';
-import { json, problem, stubService } from '../../support/stub-service.ts';
+import { json, problem, stubService } from '../../support/network/stub-service.ts';
+import { fakeIo } from '../../support/process/fake-io.ts';
+import { adminToken, type BoundTv, type TestService } from '../../support/service/service.ts';
 import { type Cli, runCli, startCli } from '../run-cli.ts';
 
 let cli: Cli;

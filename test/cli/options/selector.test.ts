@@ -1,7 +1,7 @@
 // --selector of signage screen list and device list, also against a service that does not know it.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { adminToken } from '../../support/service.ts';
-import { problem, type StubService, stubService } from '../../support/stub-service.ts';
+import { problem, type StubService, stubService } from '../../support/network/stub-service.ts';
+import { adminToken } from '../../support/service/service.ts';
 import { type Cli, cliOf, startCli } from '../run-cli.ts';
 
 let older: StubService;

@@ -3,7 +3,7 @@ import { parseWords, specCommand } from '../../../src/cli/command/parser.ts';
 import { serve } from '../../../src/cli/commands/serve.ts';
 import { readSettings } from '../../../src/cli/options/settings.ts';
 import { serveSettings } from '../../../src/cli/serve/options.ts';
-import { fakeIo } from '../../support/fake-io.ts';
+import { fakeIo } from '../../support/process/fake-io.ts';
 
 function read(argv: string[], env: Record<string, string> = {}) {
   const command = specCommand('signage serve', serve, fakeIo());

@@ -6,7 +6,7 @@ import {
   hostileId as id,
   obeyed,
   hostileTenant as tenant,
-} from '../../support/hostile-service.ts';
+} from '../../support/network/hostile-service.ts';
 import { type CliOptions, runCli } from '../run-cli.ts';
 
 let stub: Awaited<ReturnType<typeof hostileService>>;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { json, type StubService, stubService } from '../../support/stub-service.ts';
+import { json, type StubService, stubService } from '../../support/network/stub-service.ts';
 import { runCli } from '../run-cli.ts';
 
 const id = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';

@@ -1,9 +1,9 @@
 // --verbose, notes and errors must not show pairing codes and tokens.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
-import { adminToken, type TestService } from '../../support/service.ts';
-import { problem, stubService } from '../../support/stub-service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { problem, stubService } from '../../support/network/stub-service.ts';
+import { adminToken, type TestService } from '../../support/service/service.ts';
 import { type Cli, runCli, startCli } from '../run-cli.ts';
 
 let cli: Cli;

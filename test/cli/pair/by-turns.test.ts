@@ -1,7 +1,7 @@
 // `signage pair --tv` as a person at a terminal of 80 columns sees it, in process.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { adminToken, startService, type TestService } from '../../support/service.ts';
+import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 import { sitDown } from '../terminal/sit-down.ts';
 import { claimingVenue, statusOfClaim } from './claiming-tv.ts';
 

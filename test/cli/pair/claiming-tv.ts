@@ -1,7 +1,7 @@
 // A TV that shows a claim, and registers when a screen is offered to it.
 import { expect } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
-import type { TestService } from '../../support/service.ts';
+import type { TestService } from '../../support/service/service.ts';
 
 const deviceInfo = { manufacturer: 'Samsung', model: 'QM55C' };
 

@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { adminToken, startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 import { type Cli, type CliOptions, cliOf, startCli } from '../run-cli.ts';
 import { claimingVenue, showClaim, statusOfClaim } from './claiming-tv.ts';
 

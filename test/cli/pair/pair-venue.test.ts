@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../../src/cli/pair/pair-many.ts';
 import type { Clock } from '../../../src/domain/clock.ts';
-import { item } from '../../support/content.ts';
-import type { FakeIo } from '../../support/fake-io.ts';
-import type { TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { terminalScreen } from '../../support/terminal-screen.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import type { FakeIo } from '../../support/process/fake-io.ts';
+import { terminalScreen } from '../../support/process/terminal-screen.ts';
+import { item } from '../../support/service/content.ts';
+import type { TestService } from '../../support/service/service.ts';
 import { type Cli, type CliOptions, startCli } from '../run-cli.ts';
 import { playOn, registerTv } from './paired-tv.ts';
 

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
 import type { TelemetryEvent } from '../../../src/domain/events/event.ts';
-import { impression, item } from '../../support/content.ts';
-import type { FakeIo } from '../../support/fake-io.ts';
-import { adminToken, type TestService } from '../../support/service.ts';
-import { json, problem, stubService } from '../../support/stub-service.ts';
+import { json, problem, stubService } from '../../support/network/stub-service.ts';
+import type { FakeIo } from '../../support/process/fake-io.ts';
+import { impression, item } from '../../support/service/content.ts';
+import { adminToken, type TestService } from '../../support/service/service.ts';
 import { type Cli, type CliRun, runCli, startCli } from '../run-cli.ts';
 import { codeOf, deviceInfo, playOn, registerTv } from './paired-tv.ts';
 

@@ -1,6 +1,6 @@
 // A TV that pairs, made of the `RuntimeClient`.
 import { RuntimeClient } from '../../../src/client/runtime-client.ts';
-import type { FakeIo } from '../../support/fake-io.ts';
+import type { FakeIo } from '../../support/process/fake-io.ts';
 
 export const deviceInfo = {
   manufacturer: 'Samsung',

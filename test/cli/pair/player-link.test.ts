@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { bindingInFragment } from '../../../src/player/pairing/player-link.ts';
-import { adminToken, startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 import { type Cli, cliOf, startCli } from '../run-cli.ts';
 
 let cli: Cli;

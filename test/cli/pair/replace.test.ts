@@ -1,8 +1,8 @@
 // signage device replace.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
-import { item } from '../../support/content.ts';
-import type { TestService } from '../../support/service.ts';
+import { item } from '../../support/service/content.ts';
+import type { TestService } from '../../support/service/service.ts';
 import { type Cli, startCli } from '../run-cli.ts';
 import { codeOf, playOn } from './paired-tv.ts';
 

@@ -1,7 +1,7 @@
 // signage pair --tv CLAIM
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
-import type { TestService } from '../../support/service.ts';
+import type { TestService } from '../../support/service/service.ts';
 import { type Cli, startCli } from '../run-cli.ts';
 import { registerWhenOffered, showClaim } from './claiming-tv.ts';
 

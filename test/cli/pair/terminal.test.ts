@@ -1,11 +1,11 @@
 // `signage pair` as a person at a terminal sees it, in process.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { item } from '../../support/content.ts';
-import type { FakeIo } from '../../support/fake-io.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { adminToken, startService, type TestService } from '../../support/service.ts';
-import { terminalScreen } from '../../support/terminal-screen.ts';
+import type { FakeIo } from '../../support/process/fake-io.ts';
+import { terminalScreen } from '../../support/process/terminal-screen.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { item } from '../../support/service/content.ts';
+import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 import { type Person, sitDown as sitDownAt } from '../terminal/sit-down.ts';
 import { playOn, registerTv } from './paired-tv.ts';
 

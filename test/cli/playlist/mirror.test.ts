@@ -4,9 +4,9 @@ import { pathToFileURL } from 'node:url';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mirrorFinding } from '../../../src/cli/doctor/origin-checks.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { item } from '../../support/content.ts';
-import { adminToken, startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { item } from '../../support/service/content.ts';
+import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 import { type Cli, cliOf } from '../run-cli.ts';
 
 let service: TestService<typeof systemClock>;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { item } from '../../support/content.ts';
-import { json, stubService } from '../../support/stub-service.ts';
+import { json, stubService } from '../../support/network/stub-service.ts';
+import { item } from '../../support/service/content.ts';
 import { runCli, startCli } from '../run-cli.ts';
 
 let started: Awaited<ReturnType<typeof startCli>>;

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import type { OnDemandPlaylists } from '../../../src/origin/origin.ts';
-import { item } from '../../support/content.ts';
-import { adminToken, startService } from '../../support/service.ts';
+import { item } from '../../support/service/content.ts';
+import { adminToken, startService } from '../../support/service/service.ts';
 import { type Cli, cliOf } from '../run-cli.ts';
 
 let cli: Cli;

@@ -2,9 +2,9 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
-import { item } from '../../support/content.ts';
-import type { TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { item } from '../../support/service/content.ts';
+import type { TestService } from '../../support/service/service.ts';
 import { type Cli, startCli } from '../run-cli.ts';
 
 let cli: Cli;

@@ -3,9 +3,9 @@ import { hash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { item } from '../../support/content.ts';
-import type { BoundTv, TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { item } from '../../support/service/content.ts';
+import type { BoundTv, TestService } from '../../support/service/service.ts';
 import { type Cli, type CliRun, startCli } from '../run-cli.ts';
 
 let cli: Cli;

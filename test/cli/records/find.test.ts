@@ -9,8 +9,8 @@ import {
 } from '../../../src/cli/records/find.ts';
 import { ManagementClient } from '../../../src/client/management-client.ts';
 import type { SignageError } from '../../../src/domain/error.ts';
-import { unknownId } from '../../support/management.ts';
-import { adminToken, startService } from '../../support/service.ts';
+import { unknownId } from '../../support/service/management.ts';
+import { adminToken, startService } from '../../support/service/service.ts';
 
 let reader: Reader;
 let ids: Record<string, string>;

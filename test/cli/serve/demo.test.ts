@@ -2,9 +2,9 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ManagementClient } from '../../../src/client/management-client.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { sendTo } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { sendTo } from '../../support/service/service.ts';
 import { serving } from './serving.ts';
 
 const start = (data: string, ...argv: string[]) => serving(['--demo', '--data', data, ...argv]);

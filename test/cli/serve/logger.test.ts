@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type LogOptions, makeLogger } from '../../../src/cli/serve/logger.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { fakeIo } from '../../support/fake-io.ts';
+import { fakeIo } from '../../support/process/fake-io.ts';
 
 const clock = { ...systemClock, now: () => Date.UTC(2026, 10, 20, 12, 0, 5) };
 

@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { item, recordMaker } from '../../support/management.ts';
-import { s3Bucket, s3Credentials, startS3Server } from '../../support/s3-server.ts';
-import { managerAt } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { s3Bucket, s3Credentials, startS3Server } from '../../support/network/s3-server.ts';
+import { item, recordMaker } from '../../support/service/management.ts';
+import { managerAt } from '../../support/service/service.ts';
 import { servingInMemory } from './serving.ts';
 
 /** Publishes a playlist on a screen of the running service. */

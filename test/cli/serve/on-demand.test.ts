@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { item } from '../../support/content.ts';
-import { recordMaker } from '../../support/management.ts';
-import { adminToken, managerAt, sendTo } from '../../support/service.ts';
-import { json, type StubService, stubService } from '../../support/stub-service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { json, type StubService, stubService } from '../../support/network/stub-service.ts';
+import { item } from '../../support/service/content.ts';
+import { recordMaker } from '../../support/service/management.ts';
+import { adminToken, managerAt, sendTo } from '../../support/service/service.ts';
 import { cliOf } from '../run-cli.ts';
 import { servingInMemory } from './serving.ts';
 

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { adminToken } from '../../support/service.ts';
+import { adminToken } from '../../support/service/service.ts';
 import { runCli } from '../run-cli.ts';
 import { type Serving, serving, servingInMemory } from './serving.ts';
 

@@ -1,10 +1,10 @@
 // Runs `signage serve` in process.
 import { main } from '../../../src/cli/main.ts';
 import type { Clock } from '../../../src/domain/clock.ts';
-import { afterEachTest } from '../../support/clean-up.ts';
-import { type FakeIo, fakeIo } from '../../support/fake-io.ts';
-import { adminToken } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { type FakeIo, fakeIo } from '../../support/process/fake-io.ts';
+import { afterEachTest } from '../../support/runtime/clean-up.ts';
+import { adminToken } from '../../support/service/service.ts';
 
 export interface Serving {
   io: FakeIo;

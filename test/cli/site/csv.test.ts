@@ -1,7 +1,7 @@
 // Screens from a spreadsheet: signage apply -f screens.csv.
 import { expect, it } from 'vitest';
 import { readSite } from '../../../src/cli/site/read-site.ts';
-import { fakeIo } from '../../support/fake-io.ts';
+import { fakeIo } from '../../support/process/fake-io.ts';
 import { startCli } from '../run-cli.ts';
 
 it.each([

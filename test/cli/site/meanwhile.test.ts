@@ -1,9 +1,9 @@
 // signage apply while somebody else changes the same records.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
-import { startProxy } from '../../support/intervening-proxy.ts';
-import { item } from '../../support/management.ts';
-import { adminToken, type TestService } from '../../support/service.ts';
+import { startProxy } from '../../support/network/intervening-proxy.ts';
+import { item } from '../../support/service/management.ts';
+import { adminToken, type TestService } from '../../support/service/service.ts';
 import { cliOf, startCli } from '../run-cli.ts';
 
 let service: TestService<Clock>;

@@ -3,9 +3,9 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readSite } from '../../../src/cli/site/read-site.ts';
-import { item } from '../../support/content.ts';
-import { fakeIo } from '../../support/fake-io.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { fakeIo } from '../../support/process/fake-io.ts';
+import { item } from '../../support/service/content.ts';
 
 let inside: string;
 let outside: string;

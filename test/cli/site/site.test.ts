@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
-import type { TestService } from '../../support/service.ts';
 import {
   hangUp,
   json,
   problem,
   type StubService,
   stubService,
-} from '../../support/stub-service.ts';
+} from '../../support/network/stub-service.ts';
+import type { TestService } from '../../support/service/service.ts';
 import { type Cli, runCli, startCli } from '../run-cli.ts';
 
 const fixture = fileURLToPath(new URL('../../../fixtures/sites/aurora.yaml', import.meta.url));

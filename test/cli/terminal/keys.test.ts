@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Key, watchKeys } from '../../../src/cli/terminal/keys.ts';
-import { fakeIo } from '../../support/fake-io.ts';
+import { fakeIo } from '../../support/process/fake-io.ts';
 
 describe('watchKeys', () => {
   it('reports characters and named keys until it is stopped', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { progressBar, withProgress } from '../../../src/cli/terminal/progress.ts';
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
-import { fakeIo } from '../../support/fake-io.ts';
+import { fakeIo } from '../../support/process/fake-io.ts';
 
 const common = { quiet: false };
 const erase = '\r\u001b[K';

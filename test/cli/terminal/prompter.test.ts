@@ -1,7 +1,7 @@
 import { screen } from '@inquirer/testing/vitest';
 import { describe, expect, it } from 'vitest';
 import { makePrompter } from '../../../src/cli/terminal/prompter.ts';
-import { fakeIo } from '../../support/fake-io.ts';
+import { fakeIo } from '../../support/process/fake-io.ts';
 
 const never = new AbortController().signal;
 const prompter = (signal = never) =>

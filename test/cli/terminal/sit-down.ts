@@ -2,9 +2,9 @@
 import { expect } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { fakeIo } from '../../support/fake-io.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { terminalScreen } from '../../support/terminal-screen.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { fakeIo } from '../../support/process/fake-io.ts';
+import { terminalScreen } from '../../support/process/terminal-screen.ts';
 
 export interface Person {
   size?: { columns: number; rows: number };

@@ -1,7 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { item } from '../../support/content.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { adminToken, type BoundTv, startService, type TestService } from '../../support/service.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { item } from '../../support/service/content.ts';
+import {
+  adminToken,
+  type BoundTv,
+  startService,
+  type TestService,
+} from '../../support/service/service.ts';
 import { cliOf } from '../run-cli.ts';
 import { sitDown } from './sit-down.ts';
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import type { FakeIo } from '../../support/fake-io.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { FakeIo } from '../../support/process/fake-io.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 import { type Cli, startCli } from '../run-cli.ts';
 import { sitDown } from '../terminal/sit-down.ts';
 import { runTv } from './run-tv.ts';

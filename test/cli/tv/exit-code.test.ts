@@ -1,11 +1,11 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { FakeIo } from '../../support/fake-io.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { json, problem, silence } from '../../support/stub-service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { config, registered } from '../../support/tv-place.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { json, problem, silence } from '../../support/network/stub-service.ts';
+import type { FakeIo } from '../../support/process/fake-io.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { config, registered } from '../../support/service/tv-place.ts';
 import { runTv, startTvService, stopAfter, stubOfTest } from './run-tv.ts';
 
 let started: Awaited<ReturnType<typeof startTvService>>;

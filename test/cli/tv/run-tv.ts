@@ -1,11 +1,11 @@
 // Runs `signage tv` in process.
 import type { Clock } from '../../../src/domain/clock.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { afterEachTest } from '../../support/clean-up.ts';
-import type { FakeIo } from '../../support/fake-io.ts';
-import { startService } from '../../support/service.ts';
-import { type StubService, stubService } from '../../support/stub-service.ts';
-import { tvPlace } from '../../support/tv-place.ts';
+import { type StubService, stubService } from '../../support/network/stub-service.ts';
+import type { FakeIo } from '../../support/process/fake-io.ts';
+import { afterEachTest } from '../../support/runtime/clean-up.ts';
+import { startService } from '../../support/service/service.ts';
+import { tvPlace } from '../../support/service/tv-place.ts';
 import { type CliOptions, runCli } from '../run-cli.ts';
 
 /** Runs `signage tv` without a token. The service address is set only by `url`. */

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { StateFile } from '../../../src/cli/tv/state-file.ts';
 import type { EventInput } from '../../../src/client/entities.ts';
 import { SavedPlayerState } from '../../../src/player/saved-state.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 
 const event = (at: number): EventInput => ({ type: 'log', timestamp: 1, at, text: 'x'.repeat(80) });
 const binding = { deviceId: 'd', screenId: 's', tenantId: 't', apiKey: 'dak_1' };

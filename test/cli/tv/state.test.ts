@@ -1,10 +1,10 @@
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { FakeIo } from '../../support/fake-io.ts';
-import { json, problem } from '../../support/stub-service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { config, registered } from '../../support/tv-place.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { json, problem } from '../../support/network/stub-service.ts';
+import type { FakeIo } from '../../support/process/fake-io.ts';
+import { config, registered } from '../../support/service/tv-place.ts';
 import { runCli } from '../run-cli.ts';
 import { runTv, startTvService, stubOfTest } from './run-tv.ts';
 

@@ -1,9 +1,9 @@
 // `signage tv` as a person at a terminal sees it, in process.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { item } from '../../support/content.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { tvPlace } from '../../support/tv-place.ts';
+import { item } from '../../support/service/content.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
+import { tvPlace } from '../../support/service/tv-place.ts';
 import { type Person, sitDown as sitDownAt } from '../terminal/sit-down.ts';
 
 let service: TestService<Clock>;

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fixtureNames } from '../../../src/cli/simulate/fixtures.ts';
 import { type Clock, minuteMs, secondMs, systemClock } from '../../../src/domain/clock.ts';
-import { item } from '../../support/content.ts';
-import type { FakeIo } from '../../support/fake-io.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { json, problem } from '../../support/stub-service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { json, problem } from '../../support/network/stub-service.ts';
+import type { FakeIo } from '../../support/process/fake-io.ts';
+import { item } from '../../support/service/content.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 import { runCli } from '../run-cli.ts';
 import { runTv, startTvService, stopAfter, stubOfTest } from './run-tv.ts';
 

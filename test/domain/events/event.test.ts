@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { eventBatch, isEventBatch } from '../../../src/domain/events/event.ts';
-import { impression } from '../../support/content.ts';
+import { impression } from '../../support/service/content.ts';
 
 const guid = fc.oneof(
   fc.uuid(),

@@ -6,7 +6,7 @@ import {
   servedValidUntil,
 } from '../../../src/domain/records/playlist.ts';
 import type { Playlist } from '../../../src/domain/records/rows.ts';
-import { item } from '../../support/content.ts';
+import { item } from '../../support/service/content.ts';
 
 const day = 24 * 60 * 60_000;
 const year = 365 * day;

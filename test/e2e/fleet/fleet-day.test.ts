@@ -1,9 +1,9 @@
 // The quick version of test/faults/fleet-week.full.ts.
 import { expect, it } from 'vitest';
 import { dayMs, systemClock } from '../../../src/domain/clock.ts';
-import { quickFleet } from '../../support/quick-fleet.ts';
-import { startService, adminToken as token } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { startService, adminToken as token } from '../../support/service/service.ts';
+import { quickFleet } from '../../support/tv/quick-fleet.ts';
 
 it('a service on files neither loses nor duplicates an event of 25 TVs in a day', async () => {
   const service = await startService({ clock: systemClock, store: await temporaryFolder() });

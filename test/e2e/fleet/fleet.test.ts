@@ -5,9 +5,13 @@ import { ManagementClient } from '../../../src/client/management-client.ts';
 import { makeUndiciRequester } from '../../../src/client/undici-requester.ts';
 import { type Clock, hourMs, minuteMs, systemClock } from '../../../src/domain/clock.ts';
 import type { FleetProgress } from '../../../src/simulator/fleet/report.ts';
-import { quickFleet } from '../../support/quick-fleet.ts';
-import { startService, type TestService, adminToken as token } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import {
+  startService,
+  type TestService,
+  adminToken as token,
+} from '../../support/service/service.ts';
+import { quickFleet } from '../../support/tv/quick-fleet.ts';
 
 let service: TestService<Clock>;
 let management: ManagementClient;

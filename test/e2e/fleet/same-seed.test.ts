@@ -3,8 +3,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Requester } from '../../../src/client/requester.ts';
 import { makeUndiciRequester } from '../../../src/client/undici-requester.ts';
 import { type Clock, hourMs, systemClock } from '../../../src/domain/clock.ts';
-import { quickFleet } from '../../support/quick-fleet.ts';
-import { startService, type TestService, adminToken as token } from '../../support/service.ts';
+import {
+  startService,
+  type TestService,
+  adminToken as token,
+} from '../../support/service/service.ts';
+import { quickFleet } from '../../support/tv/quick-fleet.ts';
 
 let service: TestService<Clock>;
 beforeAll(async () => {

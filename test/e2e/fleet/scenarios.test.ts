@@ -4,9 +4,13 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { readScenario } from '../../../src/cli/simulate/read-scenario.ts';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { parseFault } from '../../../src/simulator/faults/parse-fault.ts';
-import { fakeIo } from '../../support/fake-io.ts';
-import { quickFleet } from '../../support/quick-fleet.ts';
-import { startService, type TestService, adminToken as token } from '../../support/service.ts';
+import { fakeIo } from '../../support/process/fake-io.ts';
+import {
+  startService,
+  type TestService,
+  adminToken as token,
+} from '../../support/service/service.ts';
+import { quickFleet } from '../../support/tv/quick-fleet.ts';
 
 /** The long scenario runs separately, in test/faults. */
 const names = readdirSync(new URL('../../../fixtures/scenarios', import.meta.url))

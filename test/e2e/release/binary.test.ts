@@ -3,13 +3,13 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import {
   binaryNodeVersion,
   buildBinary,
   needsNewerNode,
   runBinaryBuild,
-} from '../../support/binary.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+} from '../../support/process/binary.ts';
 import { testStandalone } from './standalone.ts';
 
 const hasStrip = !spawnSync('strip', ['--version']).error;

@@ -1,11 +1,11 @@
 import { copyFile, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { freshDatabase } from '../../support/postgres.ts';
-import { adminToken } from '../../support/service.ts';
-import { checkout, endProcesses, startProcess } from '../../support/signage-process.ts';
-import { openTerminal } from '../../support/signage-terminal.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { checkout, endProcesses, startProcess } from '../../support/process/signage-process.ts';
+import { openTerminal } from '../../support/process/signage-terminal.ts';
+import { adminToken } from '../../support/service/service.ts';
 
 const tls = (name: string) => join(checkout, `test/fixtures/tls/${name}`);
 

@@ -1,10 +1,10 @@
 // The web player without its service, its media or its storage, in a real Chromium.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { chromiumPath, needsChromium, openTvBrowser } from '../../support/chromium.ts';
-import { item } from '../../support/content.ts';
-import { databaseProxy } from '../../support/database-proxy.ts';
-import { type MediaServer, png, startMediaServer } from '../../support/media-server.ts';
-import { startTvOnScreen, storedRecords, type TvOnScreen } from '../../support/tv-on-screen.ts';
+import { chromiumPath, needsChromium, openTvBrowser } from '../../support/browser/chromium.ts';
+import { type MediaServer, png, startMediaServer } from '../../support/network/media-server.ts';
+import { databaseProxy } from '../../support/postgres/database-proxy.ts';
+import { item } from '../../support/service/content.ts';
+import { startTvOnScreen, storedRecords, type TvOnScreen } from '../../support/tv/tv-on-screen.ts';
 
 const megabyte = 1024 * 1024;
 const playSeconds = 0.3;

@@ -10,9 +10,9 @@ import {
   openTvBrowser,
   openTvPage,
   type TvBrowser,
-} from '../../support/chromium.ts';
-import { databaseProxy } from '../../support/database-proxy.ts';
-import { startService, type TestService } from '../../support/service.ts';
+} from '../../support/browser/chromium.ts';
+import { databaseProxy } from '../../support/postgres/database-proxy.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 
 /** Keys of a remote control by their `keyCode`, which Playwright cannot press by name. */
 const backOfWebOs = 461;

@@ -1,10 +1,10 @@
 // Old browsers, reloads and second tabs of the web player, in a real Chromium.
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { chromiumPath, needsChromium, openTvPage } from '../../support/chromium.ts';
-import { item } from '../../support/content.ts';
-import { type MediaServer, png, startMediaServer } from '../../support/media-server.ts';
-import { startTvOnScreen, type TvOnScreen } from '../../support/tv-on-screen.ts';
+import { chromiumPath, needsChromium, openTvPage } from '../../support/browser/chromium.ts';
+import { type MediaServer, png, startMediaServer } from '../../support/network/media-server.ts';
+import { item } from '../../support/service/content.ts';
+import { startTvOnScreen, type TvOnScreen } from '../../support/tv/tv-on-screen.ts';
 
 /** Removes what Chromium 63 does not have. */
 const chromium63 = `

@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib';
 import { parse } from 'acorn';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { assetNames, readAsset } from '../../../src/assets.ts';
-import { expectProblem } from '../../support/management.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { expectProblem } from '../../support/service/management.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 
 const names = assetNames('player');
 const nameOf = (pattern: RegExp) => names.find((name) => pattern.test(name)) ?? 'missing';

@@ -1,10 +1,10 @@
 // What the web player shows and reports, in a real Chromium.
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { chromiumPath, needsChromium } from '../../support/chromium.ts';
-import { item } from '../../support/content.ts';
-import { type MediaServer, png, startMediaServer } from '../../support/media-server.ts';
-import { startTvOnScreen, storedRecords, type TvOnScreen } from '../../support/tv-on-screen.ts';
+import { chromiumPath, needsChromium } from '../../support/browser/chromium.ts';
+import { type MediaServer, png, startMediaServer } from '../../support/network/media-server.ts';
+import { item } from '../../support/service/content.ts';
+import { startTvOnScreen, storedRecords, type TvOnScreen } from '../../support/tv/tv-on-screen.ts';
 
 const red = '255,0,0';
 const lime = '0,255,0';

@@ -1,4 +1,4 @@
-import { expectedFailures } from '../../support/expected-failures.ts';
+import { expectedFailures } from '../../support/runtime/expected-failures.ts';
 import { eventDefects, numberingDefects } from './event-defects.ts';
 import { playingDefects } from './playing-defects.ts';
 import { requestDefects } from './request-defects.ts';

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PartId } from '../../../src/entry/conformance.ts';
 import { allTvChecks } from '../../../src/exam/checks/all-checks.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { examineDefect, examinePageTv, failedIds } from './examine.ts';
 import { seededDefects } from './seeded-defects.ts';
 

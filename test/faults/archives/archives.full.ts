@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { restoreStore } from '../../../src/store/maintenance/restore.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { fuzzRestore, treeOf, validBackup } from './fuzz-restore.ts';
 
 it('restores 10,000 damaged backups identically, or refuses them in one line without leaving files', async () => {

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { restoreStore } from '../../../src/store/maintenance/restore.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { validBackup } from './fuzz-restore.ts';
 import { base256, entryOf, paxRecord, putTogether, takeApart, withFields } from './tar-blocks.ts';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { startService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { startService } from '../../support/service/service.ts';
 import { runAttacks } from './run-attacks.ts';
 
 const tries = 1_000;

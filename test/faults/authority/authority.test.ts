@@ -1,8 +1,8 @@
 // Revokes credentials during requests. The full suite is authority.full.ts.
 import { expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { startService } from '../../support/service.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { startService } from '../../support/service/service.ts';
 import { runAttacks } from './run-attacks.ts';
 
 it.each<[string, number, number, () => Promise<string>]>([

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { Clock } from '../../../src/domain/clock.ts';
-import { impression, item } from '../../support/content.ts';
-import { lateRequest } from '../../support/late-request.ts';
-import { type Answer, sendTo, type TestService } from '../../support/service.ts';
+import { impression, item } from '../../support/service/content.ts';
+import { lateRequest } from '../../support/service/late-request.ts';
+import { type Answer, sendTo, type TestService } from '../../support/service/service.ts';
 
 type Service = TestService<Clock>;
 

@@ -1,7 +1,7 @@
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { CrashDisk } from '../../store/json/crash-disk.ts';
-import { freshDatabase } from '../../support/postgres.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
 import type { Fixture } from './scenario.ts';
 
 /** One instance on a disk that loses power, or whose process is killed. */

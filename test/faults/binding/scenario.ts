@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../../../src/store/store.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { mounted } from '../../support/mounted.ts';
-import { turns } from '../../support/turns.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { turns } from '../../support/runtime/turns.ts';
+import { mounted } from '../../support/service/mounted.ts';
 import { FuzzRandom } from '../fuzz/random.ts';
 import { isLinearizable } from './checker.ts';
 import { applyCall, nameOf, newScreen } from './model.ts';

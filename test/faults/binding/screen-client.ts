@@ -1,5 +1,5 @@
-import type { mounted } from '../../support/mounted.ts';
-import { type Answer, adminToken } from '../../support/service.ts';
+import type { mounted } from '../../support/service/mounted.ts';
+import { type Answer, adminToken } from '../../support/service/service.ts';
 import type { FuzzRandom } from '../fuzz/random.ts';
 import type { ScreenCall } from './model.ts';
 

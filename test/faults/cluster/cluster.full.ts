@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { startPostgres } from '../../support/postgres-server.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { startPostgres } from '../../support/postgres/postgres-server.ts';
 import { Cluster, type FaultReport, injectFaults, terminateBackends } from './scenario.ts';
 
 const rounds = 5;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { freshDatabase } from '../../support/postgres.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
 import { Cluster, type FaultReport, injectFaults, terminateBackends } from './scenario.ts';
 
 // The full suite also stops the database at once.

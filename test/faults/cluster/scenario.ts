@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Balancer, startBalancer } from '../../support/balancer.ts';
-import { databaseProxy } from '../../support/database-proxy.ts';
-import { inDatabase } from '../../support/in-database.ts';
+import { type Balancer, startBalancer } from '../../support/network/balancer.ts';
+import { databaseProxy } from '../../support/postgres/database-proxy.ts';
+import { inDatabase } from '../../support/postgres/in-database.ts';
 import { checkAcknowledged, sendLostAgain } from '../kills/checker.ts';
 import { type KilledService, startService } from '../kills/killed-service.ts';
 import type { Workers } from '../kills/load.ts';

@@ -4,7 +4,7 @@ import type { Requester } from '../../../src/client/requester.ts';
 import { makeUndiciRequester } from '../../../src/client/undici-requester.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { runChecks, withResult } from '../../conformance/run-checks.ts';
-import { startService } from '../../support/service.ts';
+import { startService } from '../../support/service/service.ts';
 
 interface Plain {
   status: number;

@@ -1,9 +1,9 @@
 // Proves that each seeded defect of a service fails exactly the expected checks, of all checks.
 import { expect, it } from 'vitest';
 import { runAllChecks, withResult } from '../../conformance/run-checks.ts';
-import { expectedFailures } from '../../support/expected-failures.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { defectNames, serveWithDefect } from '../../support/seeded-defects.ts';
+import { expectedFailures } from '../../support/runtime/expected-failures.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { defectNames, serveWithDefect } from '../../support/stores/seeded-defects.ts';
 
 const failsOf = expectedFailures('service');
 

@@ -7,7 +7,7 @@ import { readManifest } from '../../../src/store/json/manifest.ts';
 import { openJsonStore } from '../../../src/store/json/open.ts';
 import { readSecret } from '../../../src/store/json/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { compare, type StoredContents } from './compare.ts';
 import { contentsOf, countedAfter } from './contents.ts';
 import { newRun, type Run, timeAt } from './model.ts';

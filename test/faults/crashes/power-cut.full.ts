@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { packProgram } from '../kills/packed-program.ts';
 import { type KillReport, killLoop, sumOf } from '../kills/scenario.ts';
 import { LoopDisk, whyNoLoopDisk } from './loop-disk.ts';

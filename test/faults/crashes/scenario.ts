@@ -5,7 +5,7 @@ import { restoreBackup } from '../../../src/store/json/backup/restore.ts';
 import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { CrashDisk } from '../../store/json/crash-disk.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { checkState, type Defect, directory, openOn } from './checker.ts';
 import { compare } from './compare.ts';
 import { contentsOf } from './contents.ts';

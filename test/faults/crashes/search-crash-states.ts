@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { checkState, type Defect, openOn } from './checker.ts';
 import { type CrashState, crashStates } from './crash-states.ts';
 import { type Run, timeAt } from './model.ts';

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { hasCode } from '../../../src/domain/error.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { directory, openOn } from '../crashes/checker.ts';
 import { compare } from '../crashes/compare.ts';
 import { contentsOf } from '../crashes/contents.ts';

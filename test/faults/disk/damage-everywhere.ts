@@ -1,6 +1,6 @@
 import { hasCode } from '../../../src/domain/error.ts';
 import { checkFolder } from '../../../src/store/json/check/check-folder.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { type Defect, directory, openOn } from '../crashes/checker.ts';
 import { compare } from '../crashes/compare.ts';
 import { contentsOf } from '../crashes/contents.ts';

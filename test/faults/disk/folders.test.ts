@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
 import { fullStore } from '../../store/json/full-store.ts';
 import { contentsOf } from '../../store/json/store-folder.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { startService } from '../kills/killed-service.ts';
 import { copyInUse } from './copy-in-use.ts';
 import { findTwoOwners } from './two-owners.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { dayMs, hourMs, secondMs } from '../../../src/domain/clock.ts';
 import { hasCode } from '../../../src/domain/error.ts';
 import { lockFolder } from '../../../src/store/json/lock/folder-lock.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
 const jumpsMs = [0, secondMs, -secondMs, hourMs, -hourMs, 400 * dayMs, -400 * dayMs];
 

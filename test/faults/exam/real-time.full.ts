@@ -6,8 +6,12 @@ import type { TvExamReport } from '../../../src/entry/conformance.ts';
 import { runTvExam } from '../../../src/entry/conformance.ts';
 import { examineStyle } from '../../exam/tv/examine.ts';
 import { styles } from '../../exam/tv/styles.ts';
-import { endProcesses, type SignageProcess, startProcess } from '../../support/signage-process.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import {
+  endProcesses,
+  type SignageProcess,
+  startProcess,
+} from '../../support/process/signage-process.ts';
 
 /** `signage tv` in a process. A person starts it again with each new code. */
 class CommandTv {

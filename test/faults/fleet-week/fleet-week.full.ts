@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { dayMs } from '../../../src/domain/clock.ts';
 import { runFleet } from '../../../src/simulator/fleet/fleet.ts';
-import { slowPace } from '../../support/quick-fleet.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { slowPace } from '../../support/tv/quick-fleet.ts';
 import { startService } from '../kills/killed-service.ts';
 
 const token = `mak_${'FleetWeek'.repeat(4)}`;

@@ -5,9 +5,9 @@ import { batchSums } from '../../../src/domain/events/batch-counts.ts';
 import type { TelemetryEvent } from '../../../src/domain/events/event.ts';
 import type { EventBatch } from '../../../src/store/queries.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { quickFleet } from '../../support/quick-fleet.ts';
-import { type DefectName, serveWithDefect } from '../../support/seeded-defects.ts';
-import { adminToken as token } from '../../support/service.ts';
+import { adminToken as token } from '../../support/service/service.ts';
+import { type DefectName, serveWithDefect } from '../../support/stores/seeded-defects.ts';
+import { quickFleet } from '../../support/tv/quick-fleet.ts';
 
 const faults = [
   'lost-answer:10%',

@@ -1,6 +1,6 @@
 import { errorKinds, type ServiceErrorCode } from '../../../src/wire/errors.ts';
-import type { DescribedAnswers } from '../../support/described-answers.ts';
-import type { Answer } from '../../support/service.ts';
+import type { DescribedAnswers } from '../../support/service/described-answers.ts';
+import type { Answer } from '../../support/service/service.ts';
 import type { FuzzRequest } from './requests.ts';
 
 /** Matches internals that must not be revealed: stacks, files and statements. */

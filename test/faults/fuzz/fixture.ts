@@ -1,6 +1,6 @@
 import type { Operation } from '../../../src/wire/operations.ts';
-import { item, type Manager, manager, unknownId } from '../../support/management.ts';
-import type { TestService } from '../../support/service.ts';
+import { item, type Manager, manager, unknownId } from '../../support/service/management.ts';
+import type { TestService } from '../../support/service/service.ts';
 import { type JsonSchema, type Taken, takenBy } from './json-arbitrary.ts';
 
 interface Claim {

@@ -2,8 +2,8 @@
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import type { ServeOptions } from '../../../src/serve/serve-options.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
 import { runFuzz, withFuzzed } from './run-fuzz.ts';
 
 interface Part {

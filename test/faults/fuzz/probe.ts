@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Client } from 'undici';
-import type { DescribedAnswers } from '../../support/described-answers.ts';
-import type { Answer } from '../../support/service.ts';
+import type { DescribedAnswers } from '../../support/service/described-answers.ts';
+import type { Answer } from '../../support/service/service.ts';
 import { checkAnswer } from './checker.ts';
 import type { FuzzRequest } from './requests.ts';
 

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { type Operation, operations } from '../../../src/wire/operations.ts';
-import { type Described, operationOf, systemOperations } from '../../support/described-answers.ts';
+import {
+  type Described,
+  operationOf,
+  systemOperations,
+} from '../../support/service/described-answers.ts';
 import type { Fixture } from './fixture.ts';
 import { hostileTexts } from './hostile-values.ts';
 import { arbitraryOf, sometimes } from './json-arbitrary.ts';

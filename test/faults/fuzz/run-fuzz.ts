@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { Client } from 'undici';
 import type { ServeOptions } from '../../../src/serve/serve-options.ts';
-import { describedAnswers } from '../../support/described-answers.ts';
-import { DriftingClock } from '../../support/drifting-clock.ts';
-import { adminToken, startService, type TestService } from '../../support/service.ts';
+import { DriftingClock } from '../../support/runtime/drifting-clock.ts';
+import { describedAnswers } from '../../support/service/described-answers.ts';
+import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 import { Fixture } from './fixture.ts';
 import { probe } from './probe.ts';
 import { type FuzzRequest, requestsTo } from './requests.ts';

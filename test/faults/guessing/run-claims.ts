@@ -1,7 +1,7 @@
 // Attacks on claims (docs/protocol.md §3.6), through real HTTP.
 import { codeAlphabet } from '../../../src/domain/records/code-alphabet.ts';
 import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 
 const minute = 60_000;
 

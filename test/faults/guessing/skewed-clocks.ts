@@ -1,8 +1,8 @@
 import { type Clock, minuteMs } from '../../../src/domain/clock.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { mounted } from '../../support/mounted.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { mounted } from '../../support/service/mounted.ts';
 
 const lifetimeMs = 15 * minuteMs;
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { ListenerOptions } from '../../../src/http/listener/listener.ts';
-import { type Defect, serveWithDefect } from '../../support/seeded-defects.ts';
-import { adminToken, managerAt } from '../../support/service.ts';
+import { adminToken, managerAt } from '../../support/service/service.ts';
+import { type Defect, serveWithDefect } from '../../support/stores/seeded-defects.ts';
 
 /** The target of attacks. */
 export interface Aim {

@@ -1,6 +1,6 @@
 // Raw bytes that try to break or deceive the service, or to smuggle a second request.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { adminToken, startService, type TestService } from '../../support/service.ts';
+import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 import { type Aim, fronted, runAttacks, slowClients } from './attack.ts';
 import { bodyAttacks, framingAttacks } from './raw-attacks.ts';
 

@@ -2,8 +2,8 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, operations } from '../../../src/wire/operations.ts';
-import { item } from '../../support/content.ts';
-import { adminToken, startService, type TestService } from '../../support/service.ts';
+import { item } from '../../support/service/content.ts';
+import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 import type { Aim } from './attack.ts';
 
 const mebibyte = 1024 * 1024;

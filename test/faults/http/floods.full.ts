@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { item } from '../../support/content.ts';
-import { unitOptions } from '../../support/node-options.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { startProgram } from '../../support/program.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { startProgram } from '../../support/process/program.ts';
+import { unitOptions } from '../../support/runtime/node-options.ts';
+import { item } from '../../support/service/content.ts';
 import { askHonestly, floods, quantile, startAttack } from './honest-tv.ts';
 import { startServed } from './served.ts';
 

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { RuntimeClient } from '../../../src/client/runtime-client.ts';
 import { fillWithFleet } from '../../bench/fleet.ts';
-import { item } from '../../support/content.ts';
-import { startProgram } from '../../support/program.ts';
-import { checkout, endProcesses, startProcess } from '../../support/signage-process.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { startProgram } from '../../support/process/program.ts';
+import { checkout, endProcesses, startProcess } from '../../support/process/signage-process.ts';
+import { item } from '../../support/service/content.ts';
 import { askHonestly, holdAttacks, quantile, startAttack } from './honest-tv.ts';
 import { startServed } from './served.ts';
 

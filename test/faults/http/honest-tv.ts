@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startProgram } from '../../support/program.ts';
+import { startProgram } from '../../support/process/program.ts';
 import type { Aim } from './attack.ts';
 import { SpareClient, spareRequest } from './spare-client.ts';
 

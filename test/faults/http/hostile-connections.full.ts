@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { endProcesses } from '../../support/signage-process.ts';
+import { endProcesses } from '../../support/process/signage-process.ts';
 import {
   floods,
   runFlood,

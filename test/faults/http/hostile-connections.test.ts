@@ -1,9 +1,9 @@
 // Connections that try to exhaust the memory of the service, or to slow down TVs.
 import { afterEach, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { item } from '../../support/content.ts';
-import { startService } from '../../support/service.ts';
-import { endProcesses } from '../../support/signage-process.ts';
+import { endProcesses } from '../../support/process/signage-process.ts';
+import { item } from '../../support/service/content.ts';
+import { startService } from '../../support/service/service.ts';
 import { askHonestly, holdAttacks, startAttack } from './honest-tv.ts';
 import { floods, runFlood, startAttacked } from './hostile-connections.ts';
 

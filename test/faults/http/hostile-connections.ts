@@ -9,9 +9,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { item } from '../../support/content.ts';
-import { managerAt } from '../../support/service.ts';
-import { checkout, type SignageProcess, startProcess } from '../../support/signage-process.ts';
+import {
+  checkout,
+  type SignageProcess,
+  startProcess,
+} from '../../support/process/signage-process.ts';
+import { item } from '../../support/service/content.ts';
+import { managerAt } from '../../support/service/service.ts';
 
 const tlsFile = (kind: 'cert' | 'key') =>
   fileURLToPath(new URL(`../../fixtures/tls/first.${kind}.pem`, import.meta.url));

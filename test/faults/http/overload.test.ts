@@ -7,7 +7,7 @@ import { serveOn } from '../../../src/serve.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { startService } from '../../support/service.ts';
+import { startService } from '../../support/service/service.ts';
 import { modelOverload, varied } from './overload.ts';
 
 it('keeps its goodput at five and ten times its capacity, and spreads the retries of rejected clients', async () => {

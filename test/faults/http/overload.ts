@@ -5,7 +5,7 @@ import type { SignageError } from '../../../src/domain/error.ts';
 import { silentLog } from '../../../src/domain/log.ts';
 import { type LoadShed, makeLoadShed } from '../../../src/http/admission/load-shed.ts';
 import type { ServedRequest } from '../../../src/http/request/request-context.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
 /** Result of requests that were sent at a fixed rate. */
 export interface Offered {

@@ -1,7 +1,7 @@
-import { unitOptions } from '../../support/node-options.ts';
-import { startProgram } from '../../support/program.ts';
-import { type Answer, managerAt } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { startProgram } from '../../support/process/program.ts';
+import { unitOptions } from '../../support/runtime/node-options.ts';
+import { type Answer, managerAt } from '../../support/service/service.ts';
 import type { Aim } from './attack.ts';
 
 /** Memory after garbage collection, open descriptors and CPU time. */

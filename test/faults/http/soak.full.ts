@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { item } from '../../support/content.ts';
+import { item } from '../../support/service/content.ts';
 import { type Served, startServed } from './served.ts';
 import { SpareClient, spareRequest } from './spare-client.ts';
 

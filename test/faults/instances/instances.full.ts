@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { startService } from '../../support/service.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { startService } from '../../support/service/service.ts';
 import { guessEverywhere, raceForCodes } from './races.ts';
 
 const screens = 1000;

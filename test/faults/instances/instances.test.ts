@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { impression } from '../../support/content.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { impression } from '../../support/service/content.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 import { guessEverywhere, raceForCodes } from './races.ts';
 
 // `npm run faults` runs the full suite.

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { Clock } from '../../../src/domain/clock.ts';
-import { inDatabase, type Sql } from '../../support/in-database.ts';
-import type { TestService } from '../../support/service.ts';
+import { inDatabase, type Sql } from '../../support/postgres/in-database.ts';
+import type { TestService } from '../../support/service/service.ts';
 
 type Service = TestService<Clock>;
 const atOnce = 6;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { checkout, startProcess } from '../../support/signage-process.ts';
+import { checkout, startProcess } from '../../support/process/signage-process.ts';
 
 const program = join(checkout, 'bin/signage.js');
 

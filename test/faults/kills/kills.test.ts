@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { killLoop } from './scenario.ts';
 
 describe('signage serve, killed at a random moment under load', () => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ManagementClient } from '../../../src/client/management-client.ts';
 import { RuntimeClient } from '../../../src/client/runtime-client.ts';
 import { hasCode, SignageError } from '../../../src/domain/error.ts';
-import { item } from '../../support/content.ts';
+import { item } from '../../support/service/content.ts';
 import type { Acknowledged, Impression } from './model.ts';
 
 function impressions(count: number): Impression[] {

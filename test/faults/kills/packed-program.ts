@@ -1,8 +1,8 @@
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
-import { checkout } from '../../support/signage-process.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { checkout } from '../../support/process/signage-process.ts';
 
 /** Files that `signage serve` reads beside itself. */
 const beside = ['package.json', 'bin'];

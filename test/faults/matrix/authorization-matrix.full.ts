@@ -1,9 +1,9 @@
 // Every operation, kind of caller and record, in both stores, and every body with extra members.
 import { expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
-import { type Assembled, assembled } from '../../support/assembled.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { freshDatabase } from '../../support/postgres.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { type Assembled, assembled } from '../../support/process/assembled.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { runAssignments } from './run-assignments.ts';
 import { runMatrix } from './run-matrix.ts';
 

@@ -2,8 +2,8 @@
 // authorization-matrix.full.ts.
 import { expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
-import { type Assembled, assembled } from '../../support/assembled.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { type Assembled, assembled } from '../../support/process/assembled.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { runAssignments } from './run-assignments.ts';
 import { runMatrix } from './run-matrix.ts';
 

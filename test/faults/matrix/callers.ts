@@ -1,6 +1,6 @@
 import { hashKey } from '../../../src/domain/api-key.ts';
 import { type Role, rankedRoles } from '../../../src/domain/records/role.ts';
-import { type Manager, unknownId } from '../../support/management.ts';
+import { type Manager, unknownId } from '../../support/service/management.ts';
 import type { Fixture, Place } from './fixture.ts';
 
 /** The caller in terms of the authorization rules. */

@@ -1,7 +1,7 @@
 import { errorKinds, type ServiceErrorCode } from '../../../src/wire/errors.ts';
 import type { Operation } from '../../../src/wire/operations.ts';
-import type { Change } from '../../support/ledger-store.ts';
-import type { Answer } from '../../support/service.ts';
+import type { Answer } from '../../support/service/service.ts';
+import type { Change } from '../../support/stores/ledger-store.ts';
 import type { Who } from './callers.ts';
 import type { Fixture } from './fixture.ts';
 import { type ExpectedAnswer, isInReach } from './model.ts';

@@ -1,6 +1,6 @@
 import type { Role } from '../../../src/domain/records/role.ts';
-import type { Assembled } from '../../support/assembled.ts';
-import { item, type Manager, manager } from '../../support/management.ts';
+import type { Assembled } from '../../support/process/assembled.ts';
+import { item, type Manager, manager } from '../../support/service/management.ts';
 
 /** A venue with one record of each kind. */
 export interface Place {

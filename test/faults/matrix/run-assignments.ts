@@ -1,9 +1,9 @@
 import { type Operation, operations } from '../../../src/wire/operations.ts';
 import type { SchemaName } from '../../../src/wire/schemas.ts';
-import type { Assembled } from '../../support/assembled.ts';
-import type { Change } from '../../support/ledger-store.ts';
-import { operationCalls } from '../../support/operation-calls.ts';
-import type { Answer, Sent } from '../../support/service.ts';
+import type { Assembled } from '../../support/process/assembled.ts';
+import { operationCalls } from '../../support/service/operation-calls.ts';
+import type { Answer, Sent } from '../../support/service/service.ts';
+import type { Change } from '../../support/stores/ledger-store.ts';
 import { type Fixture, makeFixture } from './fixture.ts';
 
 /** Treatment of unknown members (docs/protocol.md §1.7). Default: refused. */

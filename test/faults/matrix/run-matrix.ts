@@ -1,8 +1,8 @@
 import { type Operation, operations } from '../../../src/wire/operations.ts';
-import type { Assembled } from '../../support/assembled.ts';
-import { unknownId } from '../../support/management.ts';
-import { operationCalls } from '../../support/operation-calls.ts';
-import type { Answer } from '../../support/service.ts';
+import type { Assembled } from '../../support/process/assembled.ts';
+import { unknownId } from '../../support/service/management.ts';
+import { operationCalls } from '../../support/service/operation-calls.ts';
+import type { Answer } from '../../support/service/service.ts';
 import { type Caller, makeCallers } from './callers.ts';
 import { checkAllowed, checkRefusal } from './checker.ts';
 import { type Fixture, makeFixture, type Place } from './fixture.ts';

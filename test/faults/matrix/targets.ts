@@ -1,5 +1,5 @@
 import type { Operation, RecordKind } from '../../../src/wire/operations.ts';
-import { unknownId } from '../../support/management.ts';
+import { unknownId } from '../../support/service/management.ts';
 import type { Fixture, Place } from './fixture.ts';
 import { namedInBody, type Target } from './model.ts';
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Clock, dayMs, hourMs, systemClock } from '../../../src/domain/clock.ts';
-import { quickFleet } from '../../support/quick-fleet.ts';
-import { startService, adminToken as token } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { startService, adminToken as token } from '../../support/service/service.ts';
+import { quickFleet } from '../../support/tv/quick-fleet.ts';
 
 const tvs = 100;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Store } from '../../../src/store/store.ts';
-import { mounted } from '../../support/mounted.ts';
+import { mounted } from '../../support/service/mounted.ts';
 
 /**
  * An action of a TV: a rotation with one of a few secrets or none, or a call with the newest key.

@@ -5,10 +5,10 @@ import type { LogSink } from '../../../src/domain/log.ts';
 import type { ServeOptions } from '../../../src/serve/serve-options.ts';
 import type { Running } from '../../../src/serve.ts';
 import { serve } from '../../../src/serve.ts';
-import { item } from '../../support/content.ts';
-import { s3Bucket, s3Credentials, startS3Server } from '../../support/s3-server.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { type StubService, stubService } from '../../support/stub-service.ts';
+import { s3Bucket, s3Credentials, startS3Server } from '../../support/network/s3-server.ts';
+import { type StubService, stubService } from '../../support/network/stub-service.ts';
+import { item } from '../../support/service/content.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 import { runScenario } from './scenario.ts';
 import { Sentinels } from './sentinels.ts';
 

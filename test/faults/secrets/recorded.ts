@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { serve } from '../../../src/serve.ts';
 import { runCli } from '../../cli/run-cli.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { filesIn, type Place } from './checker.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCli } from '../../cli/run-cli.ts';
-import { adminToken, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { adminToken, type TestService } from '../../support/service/service.ts';
 import type { Place } from './checker.ts';
 import type { Sentinels } from './sentinels.ts';
 

@@ -1,11 +1,11 @@
-import { impression, item } from '../../support/content.ts';
+import { impression, item } from '../../support/service/content.ts';
 import {
   type Answer,
   adminToken,
   type BoundTv,
   type Sent,
   type TestService,
-} from '../../support/service.ts';
+} from '../../support/service/service.ts';
 import type { Sentinels } from './sentinels.ts';
 
 export interface Scenario {

@@ -1,6 +1,6 @@
 // Secrets must not appear outside their place. secrets.full.ts also uses a database and a process.
 import { expect, it } from 'vitest';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { filesIn, searchSecrets } from './checker.ts';
 import { serveRecorded } from './recorded.ts';
 import { runCommands } from './run-commands.ts';

@@ -3,8 +3,8 @@ import { makeNodeRequester } from '../../../src/client/node-requester.ts';
 import type { MakeRequester } from '../../../src/client/requester.ts';
 import { RuntimeClient } from '../../../src/client/runtime-client.ts';
 import { makeUndiciRequester } from '../../../src/client/undici-requester.ts';
-import { unknownId } from '../../support/management.ts';
-import { json, raw, stubService } from '../../support/stub-service.ts';
+import { json, raw, stubService } from '../../support/network/stub-service.ts';
+import { unknownId } from '../../support/service/management.ts';
 
 const requesters: MakeRequester[] = [
   async (certificates) => makeUndiciRequester(certificates),

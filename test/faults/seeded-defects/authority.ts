@@ -2,9 +2,9 @@ import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import type { Rows, TableName } from '../../../src/domain/records/rows.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import type { Reader } from '../../../src/store/store.ts';
-import { withTx } from '../../support/defective-store.ts';
-import { type Defect, serveWithDefect } from '../../support/seeded-defects.ts';
-import { startService } from '../../support/service.ts';
+import { startService } from '../../support/service/service.ts';
+import { withTx } from '../../support/stores/defective-store.ts';
+import { type Defect, serveWithDefect } from '../../support/stores/seeded-defects.ts';
 import { runAttacks } from '../authority/run-attacks.ts';
 import { seeded } from './seeded-defect.ts';
 

@@ -1,7 +1,7 @@
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { withTx } from '../../support/defective-store.ts';
-import { defectOf } from '../../support/seeded-defects.ts';
+import { withTx } from '../../support/stores/defective-store.ts';
+import { defectOf } from '../../support/stores/seeded-defects.ts';
 import { onCrashingDisk } from '../binding/fixture.ts';
 import { runBindingScenario } from '../binding/scenario.ts';
 import { seeded } from './seeded-defect.ts';

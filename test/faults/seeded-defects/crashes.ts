@@ -8,7 +8,7 @@ import {
   readRecordFile,
 } from '../../../src/store/json/manifest.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { withTx } from '../../support/defective-store.ts';
+import { withTx } from '../../support/stores/defective-store.ts';
 import { type Defect, directory } from '../crashes/checker.ts';
 import { type CrashSearch, searchCrashStates } from '../crashes/search-crash-states.ts';
 import type { Step } from '../crashes/steps.ts';

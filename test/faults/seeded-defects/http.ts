@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import { startLocally } from '../../support/local-server.ts';
-import type { Handler } from '../../support/seeded-defects.ts';
+import { startLocally } from '../../support/network/local-server.ts';
+import type { Handler } from '../../support/stores/seeded-defects.ts';
 import { type Around, fronted, runAttacks, slowClients } from '../http/attack.ts';
 import { modelOverload, type OverloadParts, varied } from '../http/overload.ts';
 import { bodyAttacks, framingAttacks } from '../http/raw-attacks.ts';

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { inDatabase } from '../../support/in-database.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { startService } from '../../support/service.ts';
+import { inDatabase } from '../../support/postgres/in-database.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { startService } from '../../support/service/service.ts';
 import { raceForCodes } from '../instances/races.ts';
 import { seeded } from './seeded-defect.ts';
 

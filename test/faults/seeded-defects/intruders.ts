@@ -6,18 +6,18 @@ import { listen } from '../../../src/http/listener/listener.ts';
 import type { ServeOptions } from '../../../src/serve/serve-options.ts';
 import { serve } from '../../../src/serve.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { type Assembled, assembled } from '../../support/assembled.ts';
-import { withTx } from '../../support/defective-store.ts';
-import { DriftingClock } from '../../support/drifting-clock.ts';
-import type { FakeIo } from '../../support/fake-io.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { type Assembled, assembled } from '../../support/process/assembled.ts';
+import type { FakeIo } from '../../support/process/fake-io.ts';
+import { DriftingClock } from '../../support/runtime/drifting-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { adminToken, sendTo } from '../../support/service/service.ts';
+import { withTx } from '../../support/stores/defective-store.ts';
 import {
   type Defect,
   defectOf,
   type Handler,
   serveWithDefect,
-} from '../../support/seeded-defects.ts';
-import { adminToken, sendTo } from '../../support/service.ts';
+} from '../../support/stores/seeded-defects.ts';
 import { runFuzz } from '../fuzz/run-fuzz.ts';
 import { runAssignments } from '../matrix/run-assignments.ts';
 import { runMatrix } from '../matrix/run-matrix.ts';

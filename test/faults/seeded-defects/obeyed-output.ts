@@ -1,6 +1,6 @@
 import { runCli } from '../../cli/run-cli.ts';
-import type { FakeIo } from '../../support/fake-io.ts';
-import { hostileId, hostileService, obeyed } from '../../support/hostile-service.ts';
+import { hostileId, hostileService, obeyed } from '../../support/network/hostile-service.ts';
+import type { FakeIo } from '../../support/process/fake-io.ts';
 
 const commands: readonly (readonly string[])[] = [
   ['screen', 'list'],

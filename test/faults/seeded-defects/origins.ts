@@ -1,7 +1,7 @@
 import type { Screen } from '../../../src/domain/records/rows.ts';
 import type { PlaylistChain, RenderedPlaylist } from '../../../src/origin/origin.ts';
 import { runScenario, type Step } from '../../service/version-story.ts';
-import type { ThreeOrigins } from '../../support/three-origins.ts';
+import type { ThreeOrigins } from '../../support/stores/three-origins.ts';
 import { seeded } from './seeded-defect.ts';
 
 type Plant = NonNullable<ThreeOrigins['replace']>;

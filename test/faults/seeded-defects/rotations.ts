@@ -3,10 +3,10 @@ import type { DeviceKey } from '../../../src/domain/records/rows.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
-import { withTx } from '../../support/defective-store.ts';
-import { quickFleet } from '../../support/quick-fleet.ts';
-import { serveWithDefect } from '../../support/seeded-defects.ts';
-import { adminToken as token } from '../../support/service.ts';
+import { adminToken as token } from '../../support/service/service.ts';
+import { withTx } from '../../support/stores/defective-store.ts';
+import { serveWithDefect } from '../../support/stores/seeded-defects.ts';
+import { quickFleet } from '../../support/tv/quick-fleet.ts';
 import { type Action, runRotations } from '../rotations/scenario.ts';
 import { seeded } from './seeded-defect.ts';
 

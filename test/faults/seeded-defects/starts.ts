@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../support/free-port.ts';
+import { freePort } from '../../support/network/free-port.ts';
 import { firstStart, type Started } from '../starts/first-starts.ts';
 import { seeded } from './seeded-defect.ts';
 

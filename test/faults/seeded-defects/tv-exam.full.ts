@@ -4,7 +4,7 @@ import { describe, it } from 'vitest';
 import { examineDefect, examinePageTv, examineStyle, failedIds } from '../../exam/tv/examine.ts';
 import { seededDefects } from '../../exam/tv/seeded-defects.ts';
 import { styles } from '../../exam/tv/styles.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 
 describe.concurrent('a TV without defects', () => {
   it.for(Object.entries(styles))('that %s fails no check', async ([, style], { expect }) => {

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
-import { freshDatabase } from '../../support/postgres.ts';
-import { endProcesses } from '../../support/signage-process.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { endProcesses } from '../../support/process/signage-process.ts';
 import { startOnDatabase, startOnFolder } from './first-starts.ts';
 
 afterEach(endProcesses);

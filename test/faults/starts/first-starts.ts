@@ -3,9 +3,9 @@ import { rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../support/free-port.ts';
-import { startProcess } from '../../support/signage-process.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { freePort } from '../../support/network/free-port.ts';
+import { startProcess } from '../../support/process/signage-process.ts';
 
 const token = `mak_${'FirstStarts'.repeat(3)}`;
 const pollMs = 1;

@@ -1,7 +1,7 @@
 import type { ServeOptions } from '../../../src/serve/serve-options.ts';
-import { impression } from '../../support/content.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { startService } from '../../support/service.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { impression } from '../../support/service/content.ts';
+import { startService } from '../../support/service/service.ts';
 import { FuzzRandom } from '../fuzz/random.ts';
 
 const second = 1000;

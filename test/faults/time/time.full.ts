@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { runTimeScenario } from './scenario.ts';
 
 it('400 lives with clock jumps', async () => {

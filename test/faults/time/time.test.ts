@@ -1,7 +1,7 @@
 // Clock jumps of seconds to years: finished things stay finished, live ones stay alive, and nothing
 // is lost.
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { runTimeScenario } from './scenario.ts';
 
 describe('a service whose clock jumps', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { it } from 'vitest';
 import { runScenario, scenario, ttlsMs, withoutRestarts } from '../../service/version-story.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 
 it('the version that a TV gets never goes down, in 1,000 scenarios of faults', async () => {
   const property = fc.asyncProperty(scenario, ttlsMs, (steps, ttlMs) =>

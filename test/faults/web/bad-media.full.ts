@@ -1,11 +1,11 @@
 // 30 kinds of media that cannot be shown. The good items beside them play on.
 import { createServer, type RequestListener } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { chromiumPath, needsChromium } from '../../support/chromium.ts';
-import { item } from '../../support/content.ts';
-import { startLocally } from '../../support/local-server.ts';
-import { png } from '../../support/media-server.ts';
-import { startTvOnScreen } from '../../support/tv-on-screen.ts';
+import { chromiumPath, needsChromium } from '../../support/browser/chromium.ts';
+import { startLocally } from '../../support/network/local-server.ts';
+import { png } from '../../support/network/media-server.ts';
+import { item } from '../../support/service/content.ts';
+import { startTvOnScreen } from '../../support/tv/tv-on-screen.ts';
 
 const image = png([255, 0, 0]);
 const noise = Buffer.alloc(4000, 7);

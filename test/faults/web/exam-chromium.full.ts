@@ -1,7 +1,7 @@
 // The exam for TV apps, with the web player in a real Chromium, in real time.
 import { describe, expect, it } from 'vitest';
 import { runTvExam } from '../../../src/entry/conformance.ts';
-import { chromiumPath, needsChromium, type TvBrowser } from '../../support/chromium.ts';
+import { chromiumPath, needsChromium, type TvBrowser } from '../../support/browser/chromium.ts';
 import { killBrowser, openPlayer } from './killed-browser.ts';
 
 describe.skipIf(!chromiumPath)(`the web player in the exam${needsChromium}`, () => {

@@ -1,7 +1,11 @@
 // A Chromium with the web player that is killed like a TV whose plug is pulled.
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openTvBrowser, type TvBrowser, type TvBrowserOptions } from '../../support/chromium.ts';
+import {
+  openTvBrowser,
+  type TvBrowser,
+  type TvBrowserOptions,
+} from '../../support/browser/chromium.ts';
 
 /** Returns the processes whose command line names this profile, and their process groups. */
 function processesOf(profile: string): number[] {

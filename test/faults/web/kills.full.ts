@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chromiumPath, needsChromium } from '../../support/chromium.ts';
+import { chromiumPath, needsChromium } from '../../support/browser/chromium.ts';
 import { expectKept, runKills } from './run-kills.ts';
 
 const rounds = Number(process.env.ROUNDS ?? 200);

@@ -1,6 +1,6 @@
 // The quick form of kills.full.ts.
 import { describe, expect, it } from 'vitest';
-import { chromiumPath, needsChromium } from '../../support/chromium.ts';
+import { chromiumPath, needsChromium } from '../../support/browser/chromium.ts';
 import { expectKept, runKills } from './run-kills.ts';
 
 describe.skipIf(!chromiumPath)(`a browser that is killed${needsChromium}`, () => {

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { hourMs, minuteMs } from '../../../src/domain/clock.ts';
-import { chromiumPath, needsChromium } from '../../support/chromium.ts';
-import { storedRecords } from '../../support/tv-on-screen.ts';
+import { chromiumPath, needsChromium } from '../../support/browser/chromium.ts';
+import { storedRecords } from '../../support/tv/tv-on-screen.ts';
 import { startProxiedTv, storedEvents } from './proxied-tv.ts';
 
 const hours = Number(process.env.HOURS ?? 24);

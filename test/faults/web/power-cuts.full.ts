@@ -2,8 +2,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { chromiumPath, needsChromium } from '../../support/chromium.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { chromiumPath, needsChromium } from '../../support/browser/chromium.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { LoopDisk, whyNoLoopDisk } from '../crashes/loop-disk.ts';
 import { killBrowser, pauseBrowser } from './killed-browser.ts';
 import { expectKept, runKills } from './run-kills.ts';

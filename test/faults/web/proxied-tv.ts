@@ -1,7 +1,7 @@
-import { item } from '../../support/content.ts';
-import { databaseProxy } from '../../support/database-proxy.ts';
-import { png, startMediaServer } from '../../support/media-server.ts';
-import { startTvOnScreen, type TvOnScreen } from '../../support/tv-on-screen.ts';
+import { png, startMediaServer } from '../../support/network/media-server.ts';
+import { databaseProxy } from '../../support/postgres/database-proxy.ts';
+import { item } from '../../support/service/content.ts';
+import { startTvOnScreen, type TvOnScreen } from '../../support/tv/tv-on-screen.ts';
 
 /** A web player with two pictures, behind a proxy that can go away. */
 export async function startProxiedTv(

@@ -1,8 +1,8 @@
 // Kills the browser of the web player again and again. Counts the plays it showed, and the stored.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { TvBrowser } from '../../support/chromium.ts';
-import { storedRecords } from '../../support/tv-on-screen.ts';
+import type { TvBrowser } from '../../support/browser/chromium.ts';
+import { storedRecords } from '../../support/tv/tv-on-screen.ts';
 import { killBrowser, openPlayer } from './killed-browser.ts';
 import { startProxiedTv, storedEvents } from './proxied-tv.ts';
 

@@ -5,9 +5,9 @@ import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { chromiumPath, needsChromium } from '../../support/chromium.ts';
-import { checkout } from '../../support/signage-process.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { chromiumPath, needsChromium } from '../../support/browser/chromium.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { checkout } from '../../support/process/signage-process.ts';
 
 /** A defect, seeded in a copy of the source of the web player. */
 interface PlayerDefect {

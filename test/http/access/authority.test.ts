@@ -2,10 +2,10 @@
 // held.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { impression, item } from '../../support/content.ts';
-import { type LateRequest, lateRequest } from '../../support/late-request.ts';
-import { type Manager, manager, walk } from '../../support/management.ts';
-import { type BoundTv, startService, type TestService } from '../../support/service.ts';
+import { impression, item } from '../../support/service/content.ts';
+import { type LateRequest, lateRequest } from '../../support/service/late-request.ts';
+import { type Manager, manager, walk } from '../../support/service/management.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let platform: Manager;

@@ -12,11 +12,16 @@ import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { ServiceErrorCode } from '../../../src/wire/errors.ts';
 import { type Operation, type OperationId, operations } from '../../../src/wire/operations.ts';
-import { type Assembled, assembled } from '../../support/assembled.ts';
-import { expectProblem, type Manager, manager, unknownId } from '../../support/management.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { operationCalls } from '../../support/operation-calls.ts';
-import type { Answer } from '../../support/service.ts';
+import { type Assembled, assembled } from '../../support/process/assembled.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import {
+  expectProblem,
+  type Manager,
+  manager,
+  unknownId,
+} from '../../support/service/management.ts';
+import { operationCalls } from '../../support/service/operation-calls.ts';
+import type { Answer } from '../../support/service/service.ts';
 
 type Management = [OperationId, Operation & { access: RequiredRole }];
 

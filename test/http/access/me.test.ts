@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Manager, manager } from '../../support/management.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { type Manager, manager } from '../../support/service/management.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let platform: Manager;

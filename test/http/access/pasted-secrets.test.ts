@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { hashKey, makeKey, maskSecrets } from '../../../src/domain/api-key.ts';
 import { systemRandom } from '../../../src/domain/clock.ts';
 import type { LogSink } from '../../../src/domain/log.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 
 const secrets = (['dak_', 'mak_', 'clm_'] as const).map((prefix) => makeKey(prefix, systemRandom));
 const lines: string[] = [];

@@ -7,11 +7,11 @@ import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { runScenario, type Scenario } from '../../faults/secrets/scenario.ts';
 import { Sentinels } from '../../faults/secrets/sentinels.ts';
-import { impression } from '../../support/content.ts';
-import { heldDisk } from '../../support/faulty-disk.ts';
-import { mounted } from '../../support/mounted.ts';
-import { adminToken, startService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { heldDisk } from '../../support/disk/faulty-disk.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { impression } from '../../support/service/content.ts';
+import { mounted } from '../../support/service/mounted.ts';
+import { adminToken, startService } from '../../support/service/service.ts';
 
 /** A log that captures every entry with all nested values. */
 function capturingLog() {

@@ -1,6 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectProblem, type Manager, manager, unknownId } from '../../support/management.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import {
+  expectProblem,
+  type Manager,
+  manager,
+  unknownId,
+} from '../../support/service/management.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let platform: Manager;

@@ -1,11 +1,16 @@
 // `POST /v1/tokens/:id/rotate` (docs/protocol.md §5.13): a token gets a new secret, and nobody is
 // locked out, whichever answer is lost.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { impression } from '../../support/content.ts';
-import { lateRequest } from '../../support/late-request.ts';
-import { auditOf, expectProblem, type Manager, manager } from '../../support/management.ts';
-import { type Answer, adminToken, startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { impression } from '../../support/service/content.ts';
+import { lateRequest } from '../../support/service/late-request.ts';
+import { auditOf, expectProblem, type Manager, manager } from '../../support/service/management.ts';
+import {
+  type Answer,
+  adminToken,
+  startService,
+  type TestService,
+} from '../../support/service/service.ts';
 
 const hourMs = 60 * 60 * 1000;
 const newKey = () => `key-${crypto.randomUUID()}`;

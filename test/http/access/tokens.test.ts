@@ -6,8 +6,8 @@ import {
   manager,
   unknownId,
   walk,
-} from '../../support/management.ts';
-import { startService, type TestService } from '../../support/service.ts';
+} from '../../support/service/management.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let platform: Manager;

@@ -1,8 +1,8 @@
 // Two instances on one PostgreSQL database: what a caller does at one of them holds at the other.
 import { beforeAll, expect, it } from 'vitest';
-import { expectProblem, type Manager, manager } from '../../support/management.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { expectProblem, type Manager, manager } from '../../support/service/management.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 
 let one: TestService;
 let other: TestService;

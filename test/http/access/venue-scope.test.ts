@@ -12,8 +12,8 @@ import {
   manager,
   unknownId,
   walk,
-} from '../../support/management.ts';
-import { type Answer, startService, type TestService } from '../../support/service.ts';
+} from '../../support/service/management.ts';
+import { type Answer, startService, type TestService } from '../../support/service/service.ts';
 
 type Management = [OperationId, Operation & { access: RequiredRole }];
 type Body = Answer['body'];

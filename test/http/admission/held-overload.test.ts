@@ -5,10 +5,10 @@ import { serveOn } from '../../../src/serve.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Reader } from '../../../src/store/store.ts';
-import { item } from '../../support/content.ts';
-import { heldDevices } from '../../support/held-devices.ts';
-import { expectProblem } from '../../support/problem.ts';
-import { startService } from '../../support/service.ts';
+import { item } from '../../support/service/content.ts';
+import { expectProblem } from '../../support/service/problem.ts';
+import { startService } from '../../support/service/service.ts';
+import { heldDevices } from '../../support/tv/held-devices.ts';
 
 /** More than the number of requests in progress below which nothing is rejected. */
 const slowReads = 300;

@@ -9,10 +9,10 @@ import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Reader, Store } from '../../../src/store/store.ts';
 import { screenRow } from '../../store/sample-rows.ts';
-import { item } from '../../support/content.ts';
-import { expectProblem } from '../../support/problem.ts';
-import { silentSocket } from '../../support/raw-client.ts';
-import { adminToken, startService, type TestService } from '../../support/service.ts';
+import { item } from '../../support/service/content.ts';
+import { expectProblem } from '../../support/service/problem.ts';
+import { adminToken, startService, type TestService } from '../../support/service/service.ts';
+import { silentSocket } from '../../support/tv/raw-client.ts';
 
 describe('ListLimit', () => {
   let limit: ListLimit;

@@ -8,9 +8,9 @@ import { type LoadShed, makeLoadShed } from '../../../src/http/admission/load-sh
 import { makeEarlyErrors } from '../../../src/http/listener/early-errors.ts';
 import { makeMetrics, type ShedKind } from '../../../src/http/metrics/metrics.ts';
 import type { ServedRequest } from '../../../src/http/request/request-context.ts';
-import { collectGarbage } from '../../support/collect-garbage.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { startListener } from '../../support/raw-client.ts';
+import { collectGarbage } from '../../support/runtime/collect-garbage.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { startListener } from '../../support/tv/raw-client.ts';
 
 type Held = Pick<ServedRequest, 'admission'>;
 

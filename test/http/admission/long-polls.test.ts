@@ -1,8 +1,8 @@
 // Requests that wait for something else than this service do not count towards overload
 // (docs/protocol.md §1.8).
 import { expect, it } from 'vitest';
-import { silentSocket } from '../../support/raw-client.ts';
-import { startService } from '../../support/service.ts';
+import { startService } from '../../support/service/service.ts';
+import { silentSocket } from '../../support/tv/raw-client.ts';
 
 /** More than the number of requests in progress below which nothing is rejected. */
 const polls = 300;

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeLoopBudget } from '../../../src/http/admission/loop-budget.ts';
-import { startListener } from '../../support/raw-client.ts';
+import { startListener } from '../../support/tv/raw-client.ts';
 
 const longMs = 20;
 

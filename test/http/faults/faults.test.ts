@@ -2,14 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Running, serve } from '../../../src/serve.ts';
 import { errorKinds, type ServiceErrorCode } from '../../../src/wire/errors.ts';
-import { impression } from '../../support/content.ts';
-import { heldDevices } from '../../support/held-devices.ts';
-import { item } from '../../support/management.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { expectProblem } from '../../support/problem.ts';
-import { rawRequest } from '../../support/raw-request.ts';
-import { type BoundTv, type Sent, startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { impression } from '../../support/service/content.ts';
+import { item } from '../../support/service/management.ts';
+import { expectProblem } from '../../support/service/problem.ts';
+import { rawRequest } from '../../support/service/raw-request.ts';
+import {
+  type BoundTv,
+  type Sent,
+  startService,
+  type TestService,
+} from '../../support/service/service.ts';
+import { heldDevices } from '../../support/tv/held-devices.ts';
 
 const faultHeader = 'x-signage-fault';
 

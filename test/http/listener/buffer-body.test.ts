@@ -1,7 +1,7 @@
 // Requests with a small body begin when the body is buffered.
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { rawClient, startListener } from '../../support/raw-client.ts';
+import { rawClient, startListener } from '../../support/tv/raw-client.ts';
 
 const mostBytes = 16 * 1024;
 const turns = 50;

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { makeIdSource } from '../../../src/domain/id.ts';
 import { makeEarlyErrors } from '../../../src/http/listener/early-errors.ts';
-import { type RawClient, rawClient, startListener } from '../../support/raw-client.ts';
+import { type RawClient, rawClient, startListener } from '../../support/tv/raw-client.ts';
 
 const limits = { headersTimeout: 150, requestTimeout: 150, connectionsCheckingInterval: 50 };
 const clients = 20;

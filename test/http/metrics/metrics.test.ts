@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { makeMetrics } from '../../../src/http/metrics/metrics.ts';
-import { collectGarbage } from '../../support/collect-garbage.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { collectGarbage } from '../../support/runtime/collect-garbage.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
 /** The samples of one metric: labels -> value. */
 async function samples(text: Promise<string>, name: string): Promise<Record<string, number>> {

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { startService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { startService } from '../../support/service/service.ts';
 
 const folder = fileURLToPath(new URL('../../../docs/monitoring/', import.meta.url));
 const deployPage = fileURLToPath(new URL('../../../docs/deploy.md', import.meta.url));

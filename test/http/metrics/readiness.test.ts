@@ -2,12 +2,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { OnDemandPlaylists } from '../../../src/origin/origin.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { item } from '../../support/content.ts';
-import { faultyStore } from '../../support/faulty-store.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { mounted } from '../../support/mounted.ts';
-import { expectProblem } from '../../support/problem.ts';
-import { type BoundTv, startService, type TestService } from '../../support/service.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { item } from '../../support/service/content.ts';
+import { mounted } from '../../support/service/mounted.ts';
+import { expectProblem } from '../../support/service/problem.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
+import { faultyStore } from '../../support/stores/faulty-store.ts';
 
 let says: () => unknown;
 let service: TestService;

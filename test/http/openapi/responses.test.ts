@@ -4,16 +4,27 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import type { OnDemandPlaylists } from '../../../src/origin/origin.ts';
 import { type Operation, type OperationId, operations } from '../../../src/wire/operations.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import {
   type Answered,
   type DescribedAnswers,
   describedAnswers,
   operationOf,
   systemOperations,
-} from '../../support/described-answers.ts';
-import { impression, item, type Manager, manager, unknownId } from '../../support/management.ts';
-import { type Answer, type Sent, startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+} from '../../support/service/described-answers.ts';
+import {
+  impression,
+  item,
+  type Manager,
+  manager,
+  unknownId,
+} from '../../support/service/management.ts';
+import {
+  type Answer,
+  type Sent,
+  startService,
+  type TestService,
+} from '../../support/service/service.ts';
 
 const table = Object.entries<Operation>(operations) as [OperationId, Operation][];
 let service: TestService;

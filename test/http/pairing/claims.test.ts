@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { manager } from '../../support/management.ts';
-import { expectProblem } from '../../support/problem.ts';
-import { type Sent, startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { manager } from '../../support/service/management.ts';
+import { expectProblem } from '../../support/service/problem.ts';
+import { type Sent, startService, type TestService } from '../../support/service/service.ts';
 
 const minute = 60_000;
 const deviceInfo = { manufacturer: 'Samsung', model: 'QM55C' };

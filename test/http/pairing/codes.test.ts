@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem } from '../../support/problem.ts';
-import { type Answer, type Sent, startService, type TestService } from '../../support/service.ts';
-import { snapshot } from '../../support/snapshot.ts';
+import { expectProblem } from '../../support/service/problem.ts';
+import {
+  type Answer,
+  type Sent,
+  startService,
+  type TestService,
+} from '../../support/service/service.ts';
+import { snapshot } from '../../support/service/snapshot.ts';
 
 const minute = 60_000;
 const codes = '/v1/devices/provisioning-codes';

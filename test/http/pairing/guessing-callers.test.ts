@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../src/domain/log.ts';
 import type { RequestInfo, ServeOptions } from '../../../src/serve/serve-options.ts';
 import { type Running, serve } from '../../../src/serve.ts';
-import { startLocally } from '../../support/local-server.ts';
-import { recordMaker } from '../../support/management.ts';
-import { silentSocket } from '../../support/raw-client.ts';
-import { managerAt, type Sent, sendTo, startService } from '../../support/service.ts';
+import { startLocally } from '../../support/network/local-server.ts';
+import { recordMaker } from '../../support/service/management.ts';
+import { managerAt, type Sent, sendTo, startService } from '../../support/service/service.ts';
+import { silentSocket } from '../../support/tv/raw-client.ts';
 
 /** Codes that are never generated, because they contain excluded characters. */
 let guesses = 0;

@@ -1,6 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { expectProblem } from '../../support/problem.ts';
-import { type Answer, type Sent, startService, type TestService } from '../../support/service.ts';
+import { expectProblem } from '../../support/service/problem.ts';
+import {
+  type Answer,
+  type Sent,
+  startService,
+  type TestService,
+} from '../../support/service/service.ts';
 
 const _minute = 60_000;
 const from = (address: string): Sent => ({ headers: { 'x-forwarded-for': address } });

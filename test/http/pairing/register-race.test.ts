@@ -2,11 +2,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { heldDisk } from '../../support/faulty-disk.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { mounted } from '../../support/mounted.ts';
-import { startService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { heldDisk } from '../../support/disk/faulty-disk.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { mounted } from '../../support/service/mounted.ts';
+import { startService } from '../../support/service/service.ts';
 
 const requestCount = 40;
 const opened: Store[] = [];

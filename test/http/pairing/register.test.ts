@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem } from '../../support/problem.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { snapshot } from '../../support/snapshot.ts';
+import { expectProblem } from '../../support/service/problem.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
+import { snapshot } from '../../support/service/snapshot.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const minute = 60_000;

@@ -1,6 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectInvalid, expectProblem, type Manager, manager } from '../../support/management.ts';
-import { type BoundTv, startService, type TestService } from '../../support/service.ts';
+import {
+  expectInvalid,
+  expectProblem,
+  type Manager,
+  manager,
+} from '../../support/service/management.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let admin: Manager;

@@ -1,8 +1,18 @@
 // `Idempotency-Key` on management POSTs (docs/protocol.md §5.11): a lost answer can be repeated,
 // and creates nothing twice.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectInvalid, expectProblem, type Manager, manager } from '../../support/management.ts';
-import { type Answer, adminToken, startService, type TestService } from '../../support/service.ts';
+import {
+  expectInvalid,
+  expectProblem,
+  type Manager,
+  manager,
+} from '../../support/service/management.ts';
+import {
+  type Answer,
+  adminToken,
+  startService,
+  type TestService,
+} from '../../support/service/service.ts';
 
 const hourMs = 60 * 60 * 1000;
 let count = 0;

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Manager, manager, unknownId, walk } from '../../support/management.ts';
-import { type BoundTv, startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { type Manager, manager, unknownId, walk } from '../../support/service/management.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let admin: Manager;

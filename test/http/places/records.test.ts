@@ -1,8 +1,14 @@
 // What tenants, venues, screens and tokens have in common: creation, reading, patches, names,
 // deletion and lists. Formats of their members are in test/domain/records/bodies.test.ts.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem, type Manager, manager, unknownId, walk } from '../../support/management.ts';
-import { type Answer, startService, type TestService } from '../../support/service.ts';
+import {
+  expectProblem,
+  type Manager,
+  manager,
+  unknownId,
+  walk,
+} from '../../support/service/management.ts';
+import { type Answer, startService, type TestService } from '../../support/service/service.ts';
 
 interface Kind {
   path: string;

@@ -3,9 +3,9 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem, item, type Manager, manager } from '../../support/management.ts';
-import { adminToken, startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { expectProblem, item, type Manager, manager } from '../../support/service/management.ts';
+import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 
 const playlist = (name: string) => ({
   items: [item({ creativeUrl: `https://media.example.com/${name}.mp4` })],

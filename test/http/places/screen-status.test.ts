@@ -3,8 +3,8 @@ import { serveOn } from '../../../src/serve.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Reader } from '../../../src/store/store.ts';
-import { item, type Manager, manager, unknownId, walk } from '../../support/management.ts';
-import { type BoundTv, startService, type TestService } from '../../support/service.ts';
+import { item, type Manager, manager, unknownId, walk } from '../../support/service/management.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
 
 const minuteMs = 60_000;
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem, type Manager, manager, walk } from '../../support/management.ts';
-import { startService } from '../../support/service.ts';
+import { expectProblem, type Manager, manager, walk } from '../../support/service/management.ts';
+import { startService } from '../../support/service/service.ts';
 
 let admin: Manager;
 let bound: Manager;

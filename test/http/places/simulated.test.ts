@@ -1,6 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectInvalid, impression, type Manager, manager } from '../../support/management.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import {
+  expectInvalid,
+  impression,
+  type Manager,
+  manager,
+} from '../../support/service/management.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 
 const codes = '/v1/devices/provisioning-codes';
 let service: TestService;

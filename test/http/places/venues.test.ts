@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
-import { expectProblem, type Manager, manager } from '../../support/management.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { mounted } from '../../support/mounted.ts';
-import { adminToken, startService } from '../../support/service.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { expectProblem, type Manager, manager } from '../../support/service/management.ts';
+import { mounted } from '../../support/service/mounted.ts';
+import { adminToken, startService } from '../../support/service/service.ts';
 
 let admin: Manager;
 let count = 0;

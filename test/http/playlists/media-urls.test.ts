@@ -1,9 +1,9 @@
 // Media URLs: the canonical form that TVs get, and URLs stored by earlier versions.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { item } from '../../support/content.ts';
-import { expectInvalid, manager } from '../../support/management.ts';
-import { startService } from '../../support/service.ts';
-import { type Deployment, summary, threeOrigins } from '../../support/three-origins.ts';
+import { item } from '../../support/service/content.ts';
+import { expectInvalid, manager } from '../../support/service/management.ts';
+import { startService } from '../../support/service/service.ts';
+import { type Deployment, summary, threeOrigins } from '../../support/stores/three-origins.ts';
 
 /** As sent, and as stored. */
 const written: readonly (readonly [sent: string, stored: string])[] = [

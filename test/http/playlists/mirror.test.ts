@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import {
   auditOf,
   expectInvalid,
@@ -11,9 +12,8 @@ import {
   manager,
   unknownId,
   walk,
-} from '../../support/management.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+} from '../../support/service/management.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 
 let folder: string;
 let service: TestService;

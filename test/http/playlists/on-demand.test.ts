@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { OnDemandPlaylists, OnDemandScreen } from '../../../src/origin/origin.ts';
-import { item } from '../../support/content.ts';
-import { expectProblem } from '../../support/problem.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { json, stubService } from '../../support/network/stub-service.ts';
+import { item } from '../../support/service/content.ts';
+import { expectProblem } from '../../support/service/problem.ts';
 import {
   type Answer,
   type BoundTv,
   startService,
   type TestService,
-} from '../../support/service.ts';
-import { json, stubService } from '../../support/stub-service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+} from '../../support/service/service.ts';
 
 const hour = 60 * 60_000;
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { playlistObjectBytes } from '../../../src/origin/object-store/playlist-copies.ts';
-import { item } from '../../support/content.ts';
-import { faultyObjects, type ObjectFault } from '../../support/faulty-objects.ts';
-import type { StoreFault } from '../../support/faulty-store.ts';
-import { playlistRow } from '../../support/playlist-rows.ts';
-import { summary, threeOrigins } from '../../support/three-origins.ts';
+import { item } from '../../support/service/content.ts';
+import { playlistRow } from '../../support/service/playlist-rows.ts';
+import { faultyObjects, type ObjectFault } from '../../support/stores/faulty-objects.ts';
+import type { StoreFault } from '../../support/stores/faulty-store.ts';
+import { summary, threeOrigins } from '../../support/stores/three-origins.ts';
 
 const states = ['answers', 'none', 'error', 'time-out', 'garbage'] as const;
 type State = (typeof states)[number];

@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import type { OnDemandPlaylists } from '../../../src/origin/origin.ts';
-import { item } from '../../support/content.ts';
-import { auditOf, expectProblem, type Manager, manager } from '../../support/management.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { type BoundTv, startService, type TestService } from '../../support/service.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { item } from '../../support/service/content.ts';
+import { auditOf, expectProblem, type Manager, manager } from '../../support/service/management.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
 
 /** The next result of the source. Each test sets it. */
 let nextResult: () => unknown;

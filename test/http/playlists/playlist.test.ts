@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { PlaylistOrigin } from '../../../src/origin/origin.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { item } from '../../support/content.ts';
-import { mounted } from '../../support/mounted.ts';
-import { expectProblem } from '../../support/problem.ts';
-import { type BoundTv, startService, type TestService } from '../../support/service.ts';
+import { item } from '../../support/service/content.ts';
+import { mounted } from '../../support/service/mounted.ts';
+import { expectProblem } from '../../support/service/problem.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 beforeAll(async () => {

@@ -5,8 +5,8 @@ import {
   item,
   type Manager,
   manager,
-} from '../../support/management.ts';
-import { startService, type TestService } from '../../support/service.ts';
+} from '../../support/service/management.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let admin: Manager;

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import {
   auditOf,
   expectInvalid,
@@ -7,9 +8,8 @@ import {
   manager,
   unknownId,
   walk,
-} from '../../support/management.ts';
-import { type Answer, startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+} from '../../support/service/management.ts';
+import { type Answer, startService, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let platform: Manager;

@@ -5,10 +5,10 @@ import { SignageError } from '../../../src/domain/error.ts';
 import { restoreStore } from '../../../src/store/maintenance/restore.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { item, manager } from '../../support/management.ts';
-import { mounted } from '../../support/mounted.ts';
-import { adminToken, startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { item, manager } from '../../support/service/management.ts';
+import { mounted } from '../../support/service/mounted.ts';
+import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 
 const auth = { authorization: `Bearer ${adminToken}` };
 const backupOf = (service: { url: string }) =>

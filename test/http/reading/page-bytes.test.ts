@@ -1,8 +1,8 @@
 // A page of a list has at most 1 MiB of JSON, unless it holds a single record (docs/protocol.md
 // §1.6).
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Manager, manager, walk } from '../../support/management.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { type Manager, manager, walk } from '../../support/service/management.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 
 const mostBytes = 1024 * 1024;
 /** Allowance for the envelope of a list and further members of records. */

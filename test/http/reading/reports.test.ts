@@ -1,8 +1,13 @@
 import { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { reportCsv } from '../../../src/http/handlers/report-csv.ts';
-import { expectInvalid, impression, type Manager, manager } from '../../support/management.ts';
-import { type BoundTv, startService, type TestService } from '../../support/service.ts';
+import {
+  expectInvalid,
+  impression,
+  type Manager,
+  manager,
+} from '../../support/service/management.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let admin: Manager;

@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { LogSink } from '../../../src/domain/log.ts';
-import { impression, item } from '../../support/content.ts';
-import { expectInvalid, manager, unknownId, walk } from '../../support/management.ts';
-import { freshDatabase } from '../../support/postgres.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { impression, item } from '../../support/service/content.ts';
+import { expectInvalid, manager, unknownId, walk } from '../../support/service/management.ts';
 import {
   type Answer,
   type BoundTv,
   startService,
   type TestService,
-} from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+} from '../../support/service/service.ts';
 
 let service: TestService;
 beforeAll(async () => {

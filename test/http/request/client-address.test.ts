@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeAddressOf } from '../../../src/http/request/client-address.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
 
 const incoming = (remoteAddress: string | undefined, forwarded?: string | string[]) =>
   ({

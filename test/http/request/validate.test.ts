@@ -11,7 +11,7 @@ import {
   secretIdempotencyKey,
 } from '../../../src/http/request/validate.ts';
 import type { SchemaName } from '../../../src/wire/schemas.ts';
-import { unknownId } from '../../support/management.ts';
+import { unknownId } from '../../support/service/management.ts';
 
 /** Returns the error that a call throws. */
 function errorFrom(call: () => unknown): SignageError {

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { item } from '../../support/content.ts';
-import { heldDevices } from '../../support/held-devices.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { expectProblem } from '../../support/problem.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { item } from '../../support/service/content.ts';
+import { expectProblem } from '../../support/service/problem.ts';
 import {
   type Answer,
   type BoundTv,
   startService,
   type TestService,
-} from '../../support/service.ts';
+} from '../../support/service/service.ts';
+import { heldDevices } from '../../support/tv/held-devices.ts';
 
 type Service = TestService<Clock>;
 

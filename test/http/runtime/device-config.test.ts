@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Reader } from '../../../src/store/store.ts';
-import { mounted } from '../../support/mounted.ts';
-import { expectProblem } from '../../support/problem.ts';
-import { type BoundTv, startService, type TestService } from '../../support/service.ts';
+import { mounted } from '../../support/service/mounted.ts';
+import { expectProblem } from '../../support/service/problem.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
 
 const defaults = {
   syncIntervalMinutes: 5,

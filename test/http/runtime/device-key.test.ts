@@ -2,18 +2,18 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeKey } from '../../../src/domain/api-key.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { mounted } from '../../support/mounted.ts';
-import { expectProblem } from '../../support/problem.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { mounted } from '../../support/service/mounted.ts';
+import { expectProblem } from '../../support/service/problem.ts';
 import {
   adminToken,
   type BoundTv,
   type Sent,
   startService,
   type TestService,
-} from '../../support/service.ts';
-import { snapshot } from '../../support/snapshot.ts';
-import { wireRequest } from '../../support/wire-request.ts';
+} from '../../support/service/service.ts';
+import { snapshot } from '../../support/service/snapshot.ts';
+import { wireRequest } from '../../support/service/wire-request.ts';
 
 let service: TestService;
 let tv: BoundTv;

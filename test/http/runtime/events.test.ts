@@ -1,12 +1,17 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { impression } from '../../support/content.ts';
-import { heldDisk } from '../../support/faulty-disk.ts';
-import { mounted } from '../../support/mounted.ts';
-import { expectProblem } from '../../support/problem.ts';
-import { type BoundTv, type Sent, startService, type TestService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { heldDisk } from '../../support/disk/faulty-disk.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { impression } from '../../support/service/content.ts';
+import { mounted } from '../../support/service/mounted.ts';
+import { expectProblem } from '../../support/service/problem.ts';
+import {
+  type BoundTv,
+  type Sent,
+  startService,
+  type TestService,
+} from '../../support/service/service.ts';
 
 const heartbeat = (more: object = {}) => ({ type: 'heartbeat', timestamp: 1760000000, ...more });
 const kib8 = 8 * 1024;

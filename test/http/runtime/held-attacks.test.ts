@@ -2,10 +2,10 @@
 import type { Socket } from 'node:net';
 import { beforeEach, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { item } from '../../support/content.ts';
-import { heldDevices } from '../../support/held-devices.ts';
-import { silentSocket } from '../../support/raw-client.ts';
-import { type BoundTv, startService, type TestService } from '../../support/service.ts';
+import { item } from '../../support/service/content.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
+import { heldDevices } from '../../support/tv/held-devices.ts';
+import { silentSocket } from '../../support/tv/raw-client.ts';
 
 /** Far less than the 50 s that an attacker's requests are held, for a busy machine, too. */
 const undelayedMs = 10_000;

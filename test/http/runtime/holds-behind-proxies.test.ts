@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { item } from '../../support/content.ts';
-import { heldDevices } from '../../support/held-devices.ts';
 import {
   get,
   haproxyPath,
@@ -12,8 +10,10 @@ import {
   startHaproxy,
   startNginx,
   startStandIn,
-} from '../../support/proxies.ts';
-import { type BoundTv, startService, type TestService } from '../../support/service.ts';
+} from '../../support/network/proxies.ts';
+import { item } from '../../support/service/content.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
+import { heldDevices } from '../../support/tv/held-devices.ts';
 
 interface Kind {
   name: string;

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem } from '../../support/problem.ts';
+import { expectProblem } from '../../support/service/problem.ts';
 import {
   type Answer,
   type BoundTv,
   startService,
   type TestService,
-} from '../../support/service.ts';
+} from '../../support/service/service.ts';
 
 let service: TestService;
 let count = 0;

@@ -5,8 +5,8 @@ import { request } from 'undici';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeCompressAnswer, preferredCoding } from '../../../src/http/compression.ts';
 import { serve } from '../../../src/serve.ts';
-import { item, type Manager, manager } from '../../support/management.ts';
-import { type BoundTv, startService, type TestService } from '../../support/service.ts';
+import { item, type Manager, manager } from '../../support/service/management.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let admin: Manager;

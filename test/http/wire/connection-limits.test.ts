@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ListenerOptions } from '../../../src/http/listener/listener.ts';
-import { startListener } from '../../support/raw-client.ts';
+import { startListener } from '../../support/tv/raw-client.ts';
 
 const pem = (kind: 'cert' | 'key') =>
   readFileSync(new URL(`../../fixtures/tls/first.${kind}.pem`, import.meta.url), 'utf8');

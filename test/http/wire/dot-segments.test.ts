@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { serve } from '../../../src/serve.ts';
-import { rawRequest } from '../../support/raw-request.ts';
-import { adminToken, startService, type TestService } from '../../support/service.ts';
+import { rawRequest } from '../../support/service/raw-request.ts';
+import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 beforeAll(async () => {

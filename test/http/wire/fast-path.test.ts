@@ -9,16 +9,20 @@ import { makeFastPath } from '../../../src/http/request/fast-path.ts';
 import type { ServeOptions } from '../../../src/serve/serve-options.ts';
 import { type Running, serve } from '../../../src/serve.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { impression, item } from '../../support/content.ts';
-import { startLocally } from '../../support/local-server.ts';
-import { mounted } from '../../support/mounted.ts';
+import { startLocally } from '../../support/network/local-server.ts';
+import { impression, item } from '../../support/service/content.ts';
+import { mounted } from '../../support/service/mounted.ts';
 import {
   type BoundTv,
   listenWithoutFastPath,
   startService,
   type TestService,
-} from '../../support/service.ts';
-import { type WireAnswer, type WireRequest, wireRequest } from '../../support/wire-request.ts';
+} from '../../support/service/service.ts';
+import {
+  type WireAnswer,
+  type WireRequest,
+  wireRequest,
+} from '../../support/service/wire-request.ts';
 
 const host = ['Host', 'signage.example'];
 

@@ -1,8 +1,8 @@
 // Rules of HTTP that all endpoints share (docs/protocol.md §1.4).
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem, type Manager, manager } from '../../support/management.ts';
-import { rawRequest } from '../../support/raw-request.ts';
-import { type BoundTv, startService, type TestService } from '../../support/service.ts';
+import { expectProblem, type Manager, manager } from '../../support/service/management.ts';
+import { rawRequest } from '../../support/service/raw-request.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let admin: Manager;

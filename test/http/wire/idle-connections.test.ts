@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { listen } from '../../../src/http/listener/listener.ts';
 import type { ServedRequest } from '../../../src/http/request/request-context.ts';
-import { startService } from '../../support/service.ts';
+import { startService } from '../../support/service/service.ts';
 
 let close: () => Promise<void>;
 let port: number;

@@ -3,8 +3,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ServiceErrorCode } from '../../../src/wire/errors.ts';
 import { type Operation, operations } from '../../../src/wire/operations.ts';
-import { adminToken, expectProblem, manager, unknownId } from '../../support/management.ts';
-import { type BoundTv, type Sent, startService, type TestService } from '../../support/service.ts';
+import { adminToken, expectProblem, manager, unknownId } from '../../support/service/management.ts';
+import {
+  type BoundTv,
+  type Sent,
+  startService,
+  type TestService,
+} from '../../support/service/service.ts';
 
 const table = Object.entries<Operation>(operations);
 const defaultLimit = 1024 * 1024;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ListenerOptions } from '../../../src/http/listener/listener.ts';
-import { rawClient, silentSocket, startListener } from '../../support/raw-client.ts';
+import { rawClient, silentSocket, startListener } from '../../support/tv/raw-client.ts';
 
 const head = (method: string, path: string, ...more: string[]) =>
   [`${method} ${path} HTTP/1.1`, 'Host: x', ...more, '', ''].join('\r\n');

@@ -3,9 +3,19 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../src/domain/log.ts';
 import { type Operation, operations } from '../../../src/wire/operations.ts';
-import { expectProblem, type Manager, manager, unknownId } from '../../support/management.ts';
-import { rawRequest } from '../../support/raw-request.ts';
-import { type Answer, adminToken, startService, type TestService } from '../../support/service.ts';
+import {
+  expectProblem,
+  type Manager,
+  manager,
+  unknownId,
+} from '../../support/service/management.ts';
+import { rawRequest } from '../../support/service/raw-request.ts';
+import {
+  type Answer,
+  adminToken,
+  startService,
+  type TestService,
+} from '../../support/service/service.ts';
 
 let service: TestService;
 let admin: Manager;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Running, serve } from '../../../src/serve.ts';
 import { operations } from '../../../src/wire/operations.ts';
-import { adminToken, listenWithoutFastPath, sendTo } from '../../support/service.ts';
+import { adminToken, listenWithoutFastPath, sendTo } from '../../support/service/service.ts';
 
 const templates = Object.values(operations).map(({ path }) => path.split('/'));
 const literals = new Set(templates.flat().filter((segment) => /^[a-z]/.test(segment)));

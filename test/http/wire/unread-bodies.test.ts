@@ -1,8 +1,8 @@
 // Requests that are rejected by their headers, before their body is read (docs/protocol.md §1.3).
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Manager, manager } from '../../support/management.ts';
-import { rawClient } from '../../support/raw-client.ts';
-import { type BoundTv, startService, type TestService } from '../../support/service.ts';
+import { type Manager, manager } from '../../support/service/management.ts';
+import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
+import { rawClient } from '../../support/tv/raw-client.ts';
 
 const mebibyte = 1024 * 1024;
 

@@ -6,8 +6,8 @@ import S3rver from 's3rver';
 import { afterEach } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { openObjectStore } from '../../../src/origin/object-store/open-object-store.ts';
-import { s3Bucket, s3Credentials, startS3Server } from '../../support/s3-server.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { s3Bucket, s3Credentials, startS3Server } from '../../support/network/s3-server.ts';
 import { describeObjectStore } from './contract.ts';
 
 const opened: { close(): Promise<void> }[] = [];

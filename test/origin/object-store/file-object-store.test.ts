@@ -3,8 +3,8 @@ import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFileObjectStore } from '../../../src/origin/object-store/file-object-store.ts';
-import { diskFull } from '../../support/faulty-disk.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { diskFull } from '../../support/disk/faulty-disk.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 
 const { signal } = new AbortController();
 const bytes = (text: string) => Buffer.from(text);

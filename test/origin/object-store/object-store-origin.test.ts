@@ -10,11 +10,16 @@ import {
   makePlaylistCopies,
   playlistObjectBytes,
 } from '../../../src/origin/object-store/playlist-copies.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { memoryObjectStore } from '../../support/memory-object-store.ts';
-import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
-import { type S3Server, s3Bucket, s3Credentials, startS3Server } from '../../support/s3-server.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import {
+  type S3Server,
+  s3Bucket,
+  s3Credentials,
+  startS3Server,
+} from '../../support/network/s3-server.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { playlistRow, screenRow } from '../../support/service/playlist-rows.ts';
+import { memoryObjectStore } from '../../support/stores/memory-object-store.ts';
 
 const failing = (code: string) => expect.objectContaining({ code });
 const screen = screenRow();

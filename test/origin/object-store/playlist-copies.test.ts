@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { maxObjectBytes } from '../../../src/origin/object-store/object-store.ts';
 import { makePlaylistCopies } from '../../../src/origin/object-store/playlist-copies.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { memoryObjectStore } from '../../support/memory-object-store.ts';
-import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
-import { turns } from '../../support/turns.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { turns } from '../../support/runtime/turns.ts';
+import { playlistRow, screenRow } from '../../support/service/playlist-rows.ts';
+import { memoryObjectStore } from '../../support/stores/memory-object-store.ts';
 
 const screen = screenRow();
 const setUp = () => {

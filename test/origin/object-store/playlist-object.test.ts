@@ -7,7 +7,7 @@ import {
   playlistObjectBytes,
   readPlaylistObject,
 } from '../../../src/origin/object-store/playlist-copies.ts';
-import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
+import { playlistRow, screenRow } from '../../support/service/playlist-rows.ts';
 
 const screen = screenRow();
 const item = fc.record(

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AnswerCache } from '../../../src/origin/on-demand/source.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
 const none = { content: null };
 const big = () => ({ content: { items: 'x'.repeat(1024 * 1024), validUntil: null } });

@@ -2,10 +2,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { onDemandHttp } from '../../../src/origin/on-demand/http.ts';
 import { makeOnDemandSource } from '../../../src/origin/on-demand/source.ts';
-import { item } from '../../support/content.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { screenRow } from '../../support/playlist-rows.ts';
-import { hangUp, json, raw, type StubService, stubService } from '../../support/stub-service.ts';
+import {
+  hangUp,
+  json,
+  raw,
+  type StubService,
+  stubService,
+} from '../../support/network/stub-service.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { item } from '../../support/service/content.ts';
+import { screenRow } from '../../support/service/playlist-rows.ts';
 
 const playlist = { items: [item()] };
 const stubs: { close(): Promise<void> }[] = [];

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Screen } from '../../../src/domain/records/rows.ts';
 import { makeOnDemandSource, type OnDemandOptions } from '../../../src/origin/on-demand/source.ts';
-import { item } from '../../support/content.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { screenRow } from '../../support/playlist-rows.ts';
-import { turns } from '../../support/turns.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { turns } from '../../support/runtime/turns.ts';
+import { item } from '../../support/service/content.ts';
+import { screenRow } from '../../support/service/playlist-rows.ts';
 
 interface Asked {
   screenId: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { onDemandUrl } from '../../../src/origin/on-demand/url.ts';
-import { screenRow } from '../../support/playlist-rows.ts';
+import { screenRow } from '../../support/service/playlist-rows.ts';
 
 const screen = screenRow({ name: 'Café & Bar #1?' });
 

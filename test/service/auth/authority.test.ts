@@ -8,8 +8,8 @@ import { openStore } from '../../../src/store/open.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
 import { guid, tenantA } from '../../store/sample-batch.ts';
 import { deviceKeyRow, deviceRow, screenRow, tokenRow, venueRow } from '../../store/sample-rows.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { freshDatabase } from '../../support/postgres.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
 const opened: Store[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((store) => store.close())));

@@ -3,7 +3,7 @@ import { makeIdSource } from '../../../src/domain/id.ts';
 import { type DeniedCaller, makeDenials } from '../../../src/service/auth/denials.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
 let clock: ManualClock;
 let store: Store;

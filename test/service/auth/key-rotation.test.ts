@@ -3,9 +3,9 @@ import { SignageError } from '../../../src/domain/error.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { mounted } from '../../support/mounted.ts';
-import { expectProblem } from '../../support/problem.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { mounted } from '../../support/service/mounted.ts';
+import { expectProblem } from '../../support/service/problem.ts';
 
 type Service = Awaited<ReturnType<typeof mounted>>;
 

@@ -3,7 +3,7 @@ import { SignageError } from '../../../src/domain/error.ts';
 import { makeOfflineKeys } from '../../../src/service/auth/offline-keys.ts';
 import type { KeyHolder, Store, Tx } from '../../../src/store/store.ts';
 import { deviceKeyRow, deviceRow, screenRow } from '../../store/sample-rows.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
 const storeDown = () => Promise.reject(new SignageError('unavailable', 'the store is down'));
 

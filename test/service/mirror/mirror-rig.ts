@@ -12,11 +12,11 @@ import { isUpToDate } from '../../../src/service/mirror/sync.ts';
 import { makeScreens } from '../../../src/service/places/screens.ts';
 import { makePlaylists } from '../../../src/service/playlists/playlists.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { item } from '../../support/content.ts';
-import type { ManualClock } from '../../support/manual-clock.ts';
-import type { MemoryObjectStore } from '../../support/memory-object-store.ts';
-import { screenRow } from '../../support/playlist-rows.ts';
-import { turns } from '../../support/turns.ts';
+import type { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { turns } from '../../support/runtime/turns.ts';
+import { item } from '../../support/service/content.ts';
+import { screenRow } from '../../support/service/playlist-rows.ts';
+import type { MemoryObjectStore } from '../../support/stores/memory-object-store.ts';
 
 export const tenantId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 

@@ -2,9 +2,12 @@ import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { makeMemoryFileSystem } from '../../../src/store/json/disk/memory-file-system.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { memoryObjectStore, type ObjectStoreFault } from '../../support/memory-object-store.ts';
-import { turns } from '../../support/turns.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { turns } from '../../support/runtime/turns.ts';
+import {
+  memoryObjectStore,
+  type ObjectStoreFault,
+} from '../../support/stores/memory-object-store.ts';
 import {
   caller,
   expectEqual,

@@ -6,10 +6,13 @@ import { makeMemoryFileSystem } from '../../../src/store/json/disk/memory-file-s
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { gate } from '../../../src/testing/store-suite/store-test.ts';
-import { faultyStore } from '../../support/faulty-store.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { type MemoryObjectStore, memoryObjectStore } from '../../support/memory-object-store.ts';
-import { turns } from '../../support/turns.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { turns } from '../../support/runtime/turns.ts';
+import { faultyStore } from '../../support/stores/faulty-store.ts';
+import {
+  type MemoryObjectStore,
+  memoryObjectStore,
+} from '../../support/stores/memory-object-store.ts';
 import {
   caller,
   expectEqual,

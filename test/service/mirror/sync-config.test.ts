@@ -5,8 +5,8 @@ import { syncConfig } from '../../../src/service/mirror/sync.ts';
 import { makeConfigs } from '../../../src/service/places/configs.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { configRow, tenantRow, venueRow } from '../../store/sample-rows.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { memoryObjectStore } from '../../support/memory-object-store.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { memoryObjectStore } from '../../support/stores/memory-object-store.ts';
 import { caller, insertScreens, instance, settled, tenantId } from './mirror-rig.ts';
 
 async function setUp(supportsConditions = true) {

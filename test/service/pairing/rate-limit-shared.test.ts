@@ -13,7 +13,7 @@ import {
 } from '../../../src/service/pairing/trusted-sources.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

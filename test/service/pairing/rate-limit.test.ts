@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectProblem } from '../../support/problem.ts';
-import { type Answer, type Sent, startService, type TestService } from '../../support/service.ts';
-import { snapshot } from '../../support/snapshot.ts';
+import { expectProblem } from '../../support/service/problem.ts';
+import {
+  type Answer,
+  type Sent,
+  startService,
+  type TestService,
+} from '../../support/service/service.ts';
+import { snapshot } from '../../support/service/snapshot.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

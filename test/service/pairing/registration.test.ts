@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { hashCode } from '../../../src/domain/records/pairing-code.ts';
 import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { heldDisk } from '../../support/faulty-disk.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { mounted } from '../../support/mounted.ts';
-import { expectProblem } from '../../support/problem.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { heldDisk } from '../../support/disk/faulty-disk.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { mounted } from '../../support/service/mounted.ts';
+import { expectProblem } from '../../support/service/problem.ts';
 
 const register = (service: Awaited<ReturnType<typeof mounted>>, code: string) =>
   service.send('POST', '/devices/register', { body: { pairingCode: code, deviceInfo: {} } });

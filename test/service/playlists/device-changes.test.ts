@@ -4,7 +4,7 @@ import type { DeviceChanges } from '../../../src/domain/records/device-changes.t
 import type { DeviceCaller, ServiceDependencies } from '../../../src/service/context.ts';
 import { makeDeviceChanges } from '../../../src/service/playlists/device-changes.ts';
 import type { CurrentAnswers } from '../../../src/service/playlists/playback.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeLastKnownVersions } from '../../../src/service/playlists/on-demand-versions.ts';
-import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
+import { playlistRow, screenRow } from '../../support/service/playlist-rows.ts';
 
 const nowMs = 1_760_000_000_000;
 

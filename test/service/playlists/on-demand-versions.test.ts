@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OnDemandAnswer, OnDemandSource, PlaylistOrigin } from '../../../src/origin/origin.ts';
 import { makeOnDemandVersions } from '../../../src/service/playlists/on-demand-versions.ts';
 import { makeServedVersions } from '../../../src/service/playlists/served-versions.ts';
-import { item } from '../../support/content.ts';
-import { type Deployment, summary, threeOrigins } from '../../support/three-origins.ts';
+import { item } from '../../support/service/content.ts';
+import { type Deployment, summary, threeOrigins } from '../../support/stores/three-origins.ts';
 
 const [first, second] = [[item({ title: 'first' })], [item({ title: 'second' })]];
 const none = () => null;

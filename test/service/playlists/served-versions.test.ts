@@ -7,9 +7,9 @@ import {
   type ServedVersions,
 } from '../../../src/service/playlists/served-versions.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
-import { turns } from '../../support/turns.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { turns } from '../../support/runtime/turns.ts';
+import { playlistRow, screenRow } from '../../support/service/playlist-rows.ts';
 
 let clock: ManualClock;
 let marks: () => Promise<LastActivity>;

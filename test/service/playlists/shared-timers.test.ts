@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { SharedTimers, timerStepOf } from '../../../src/service/playlists/shared-timers.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
 function timers() {
   const clock = new ManualClock();

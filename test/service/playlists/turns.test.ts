@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Turns } from '../../../src/service/playlists/turns.ts';
 import { gate } from '../../../src/testing/store-suite/store-test.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
 /** Adds turns that end at once, and returns the number of those that have begun. */
 function begin(clock: ManualClock, count: number): { turns: Turns<number>; ended: () => number } {

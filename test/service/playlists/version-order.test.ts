@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { runScenario, scenario, ttlsMs, withoutRestarts } from '../version-story.ts';
 
 // The full suite is test/faults/version-order.full.ts.

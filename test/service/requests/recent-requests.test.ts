@@ -5,8 +5,8 @@ import {
   RecentRequests,
   type RequestPlace,
 } from '../../../src/service/requests/recent-requests.ts';
-import { collectGarbage } from '../../support/collect-garbage.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { collectGarbage } from '../../support/runtime/collect-garbage.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
 const limit = 32 * 1024 * 1024;
 const startMs = Date.UTC(2026, 10, 20, 12);

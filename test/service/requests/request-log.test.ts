@@ -9,7 +9,7 @@ import { openStore } from '../../../src/store/open.ts';
 import type { LoggedTvRequest } from '../../../src/store/queries.ts';
 import type { RefusedRequests, Store } from '../../../src/store/store.ts';
 import { gate } from '../../../src/testing/store-suite/store-test.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
 const screenId = '0190a5b4-6f00-7c3e-9d2a-000000000001';
 const deviceId = '0190a5b4-6f00-7c3e-9d2a-000000000002';

@@ -8,8 +8,8 @@ import { parseFault } from '../../../src/simulator/faults/parse-fault.ts';
 import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
 import type { RecordedAnswer } from '../../../src/simulator/tv/recording-transport.ts';
 import { makeVirtualClock } from '../../../src/simulator/tv/virtual-clock.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { turns } from '../../support/turns.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { turns } from '../../support/runtime/turns.ts';
 
 const eventsUrl = 'http://127.0.0.1/devices/0190a5b4/events';
 const parts = (): RequestParts => ({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { ConcurrencyLimiter, makeVirtualClock } from '../../../src/simulator/tv/virtual-clock.ts';
-import { turns } from '../../support/turns.ts';
+import { turns } from '../../support/runtime/turns.ts';
 
 it('limits the number of busy TVs, and admits the others in order', async () => {
   const limiter = new ConcurrencyLimiter(2);

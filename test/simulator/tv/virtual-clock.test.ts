@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { hourMs, systemClock } from '../../../src/domain/clock.ts';
 import { makeVirtualClock } from '../../../src/simulator/tv/virtual-clock.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { turns } from '../../support/turns.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { turns } from '../../support/runtime/turns.ts';
 
 const startMs = Date.UTC(2026, 0, 5);
 

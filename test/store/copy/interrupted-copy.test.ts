@@ -9,12 +9,12 @@ import { FolderTarget, openFolderTarget } from '../../../src/store/json/copy/fol
 import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { openDatabaseTarget } from '../../../src/store/postgres/copy/database-target.ts';
-import { faultyDisk } from '../../support/faulty-disk.ts';
-import { inDatabase } from '../../support/in-database.ts';
-import { inStore } from '../../support/in-store.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { faultyDisk } from '../../support/disk/faulty-disk.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { inDatabase } from '../../support/postgres/in-database.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { inStore } from '../../support/service/in-store.ts';
 import { venueRow } from '../sample-rows.ts';
 import { contentsOf, interruptCopy, sampleFolder } from './sample-store.ts';
 

@@ -4,8 +4,8 @@ import { reportClocks, reportGroups } from '../../../src/domain/records/report.t
 import { copyStore } from '../../../src/store/copy/copy-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { tableNames } from '../../../src/store/tables.ts';
-import { allPages } from '../../support/all-pages.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { allPages } from '../../support/service/all-pages.ts';
 import { CrashDisk } from '../json/crash-disk.ts';
 import { folderOf, openOn } from '../json/full-store.ts';
 import { batchOf, guid, impression, tenantA, tenantB } from '../sample-batch.ts';

@@ -5,9 +5,9 @@ import { yieldToEventLoop } from '../../../src/store/json/disk/yield.ts';
 import { restoreStore } from '../../../src/store/maintenance/restore.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { allPages } from '../../support/all-pages.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { allPages } from '../../support/service/all-pages.ts';
 import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
 import { auditRow, pastPlaylistRow, playlistRow, screenRow, venueRow } from '../sample-rows.ts';
 

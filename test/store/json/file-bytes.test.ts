@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { guid } from '../sample-batch.ts';
 import { auditRow } from '../sample-rows.ts';
 import { CrashDisk } from './crash-disk.ts';

@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
 import { openJsonStore } from '../../../src/store/json/open.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { batchOf, guid, impression, tenantA, tenantB } from '../sample-batch.ts';
 import {
   auditRow,

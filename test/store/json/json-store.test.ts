@@ -4,8 +4,8 @@ import { makeMemoryFileSystem } from '../../../src/store/json/disk/memory-file-s
 import { readManifest } from '../../../src/store/json/manifest.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { ListQuery } from '../../../src/store/queries.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { yieldsDuring } from '../../support/yields-during.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { yieldsDuring } from '../../support/runtime/yields-during.ts';
 import { batchOf, guid, tenantA } from '../sample-batch.ts';
 import { auditRow, deviceRow, screenRow, tokenRow } from '../sample-rows.ts';
 

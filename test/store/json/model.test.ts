@@ -6,7 +6,7 @@ import type { Playlist, Venue } from '../../../src/domain/records/rows.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
 import { nameKey } from '../../../src/store/tables.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { guid, tenantA, tenantB } from '../sample-batch.ts';
 import { pastPlaylistRow, venueRow } from '../sample-rows.ts';
 import { CrashDisk } from './crash-disk.ts';

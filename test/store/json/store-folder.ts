@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { frame } from '../../../src/store/json/log/frame.ts';
 import type { ManifestData } from '../../../src/store/json/manifest.ts';
-import { crashCopy } from '../../support/crash-copy.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { crashCopy } from '../../support/disk/crash-copy.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 
 /** A copy of a data folder in its current state, as after a crash of its process. */
 export async function copyOf(folder: string): Promise<string> {

@@ -2,10 +2,10 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { GuessCounter } from '../../../src/domain/records/pairing-code.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { GuessCounterChange, Store, Tx } from '../../../src/store/store.ts';
-import { databaseProxy } from '../../support/database-proxy.ts';
-import { inDatabase } from '../../support/in-database.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { emptyDatabase, freshDatabase } from '../../support/postgres.ts';
+import { databaseProxy } from '../../support/postgres/database-proxy.ts';
+import { inDatabase } from '../../support/postgres/in-database.ts';
+import { emptyDatabase, freshDatabase } from '../../support/postgres/postgres.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
 import { codeRow, deviceKeyRow, playlistRow, venueRow } from '../sample-rows.ts';
 

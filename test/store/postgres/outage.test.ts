@@ -3,10 +3,10 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { gate } from '../../../src/testing/store-suite/store-test.ts';
-import { databaseProxy } from '../../support/database-proxy.ts';
-import { inDatabase } from '../../support/in-database.ts';
-import { emptyDatabase, freshDatabase } from '../../support/postgres.ts';
-import { type PostgresServer, startPostgres } from '../../support/postgres-server.ts';
+import { databaseProxy } from '../../support/postgres/database-proxy.ts';
+import { inDatabase } from '../../support/postgres/in-database.ts';
+import { emptyDatabase, freshDatabase } from '../../support/postgres/postgres.ts';
+import { type PostgresServer, startPostgres } from '../../support/postgres/postgres-server.ts';
 import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
 import { codeRow, venueRow } from '../sample-rows.ts';
 

@@ -3,10 +3,10 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../src/domain/clock.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
-import { allPages } from '../../support/all-pages.ts';
-import { inDatabase } from '../../support/in-database.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { emptyDatabase, freshDatabase } from '../../support/postgres.ts';
+import { inDatabase } from '../../support/postgres/in-database.ts';
+import { emptyDatabase, freshDatabase } from '../../support/postgres/postgres.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { allPages } from '../../support/service/all-pages.ts';
 import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
 import { auditRow, deviceRow, screenRow, tenantRow, venueRow } from '../sample-rows.ts';
 

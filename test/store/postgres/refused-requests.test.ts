@@ -5,8 +5,8 @@ import { Database } from '../../../src/store/postgres/connection/database.ts';
 import { RefusedRequestsTable } from '../../../src/store/postgres/refused-requests.ts';
 import type { LoggedTvRequest } from '../../../src/store/queries.ts';
 import type { RefusedRequests, Store } from '../../../src/store/store.ts';
-import { inDatabase } from '../../support/in-database.ts';
-import { emptyDatabase, freshDatabase } from '../../support/postgres.ts';
+import { inDatabase } from '../../support/postgres/in-database.ts';
+import { emptyDatabase, freshDatabase } from '../../support/postgres/postgres.ts';
 import { guid, tenantA, tenantB } from '../sample-batch.ts';
 
 let url: string;

@@ -3,8 +3,8 @@ import { openStore } from '../../../src/store/open.ts';
 import { migrateDatabase } from '../../../src/store/postgres/open.ts';
 import { tableSchemas } from '../../../src/store/postgres/rows/columns.ts';
 import { tableNames } from '../../../src/store/tables.ts';
-import { inDatabase } from '../../support/in-database.ts';
-import { freshDatabase } from '../../support/postgres.ts';
+import { inDatabase } from '../../support/postgres/in-database.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
 
 const make = { dryRun: false };
 

@@ -7,10 +7,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { copyStore } from '../../../src/store/copy/copy-store.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { migrateDatabase } from '../../../src/store/postgres/open.ts';
-import { inDatabase } from '../../support/in-database.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { type PostgresServer, secured, startPostgres } from '../../support/postgres-server.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { inDatabase } from '../../support/postgres/in-database.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
+import {
+  type PostgresServer,
+  secured,
+  startPostgres,
+} from '../../support/postgres/postgres-server.ts';
 
 const path = (name: string) =>
   fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url));

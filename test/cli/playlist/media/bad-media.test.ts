@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { mediaChecks } from '../../../../src/cli/playlist/media/finding.ts';
 import { type Clock, systemClock } from '../../../../src/domain/clock.ts';
-import { freePort } from '../../../support/free-port.ts';
+import { freePort } from '../../../support/network/free-port.ts';
 import {
   certificateFile,
   files,

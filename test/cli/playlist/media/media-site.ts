@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { fileURLToPath } from 'node:url';
-import { startLocally } from '../../../support/local-server.ts';
+import { startLocally } from '../../../support/network/local-server.ts';
 
 const tlsFile = (name: string) =>
   fileURLToPath(new URL(`../../../fixtures/tls/${name}.pem`, import.meta.url));

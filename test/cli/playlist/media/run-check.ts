@@ -1,5 +1,5 @@
 import type { MediaFinding } from '../../../../src/cli/playlist/media/finding.ts';
-import { item } from '../../../support/content.ts';
+import { item } from '../../../support/service/content.ts';
 import { type CliOptions, type CliRun, runCli } from '../../run-cli.ts';
 
 export interface ItemOf {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { minuteMs } from '../../../../src/domain/clock.ts';
 import { LastActivityTable } from '../../../../src/store/json/activity/last-activity.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
+import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { guid } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
 import { contextOn, documentOf, openParts } from '../part-rig.ts';

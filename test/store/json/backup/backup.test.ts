@@ -15,8 +15,8 @@ import { makeMemoryFileSystem } from '../../../../src/store/json/disk/memory-fil
 import { restoreStore } from '../../../../src/store/maintenance/restore.ts';
 import { openStore } from '../../../../src/store/open.ts';
 import { FailingDisk } from '../../../faults/disk/failing-disk.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
+import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { batchOf, guid, impression } from '../../sample-batch.ts';
 import { venueRow } from '../../sample-rows.ts';
 import { add, backUpUnderLoad, bytesOf, restored, shown, streamOf } from '../backup-load.ts';

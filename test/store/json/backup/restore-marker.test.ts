@@ -7,8 +7,8 @@ import { checkStore } from '../../../../src/store/maintenance/check.ts';
 import { repairStore } from '../../../../src/store/maintenance/repair.ts';
 import { restoreStore } from '../../../../src/store/maintenance/restore.ts';
 import { openStore } from '../../../../src/store/open.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
+import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { add, bytesOf, streamOf } from '../backup-load.ts';
 import { contentsOf } from '../store-folder.ts';
 

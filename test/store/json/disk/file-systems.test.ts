@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openStore } from '../../../../src/store/open.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
 
 const fs = process.getBuiltinModule('node:fs/promises');
 const run = promisify(execFile);

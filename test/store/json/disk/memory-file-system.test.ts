@@ -6,7 +6,7 @@ import {
   writeFully,
 } from '../../../../src/store/json/disk/file-system.ts';
 import { makeMemoryFileSystem } from '../../../../src/store/json/disk/memory-file-system.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
 
 /**
  * Both file systems must behave the same. Otherwise tests with one prove nothing about the other.

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { replaceFile, writeSecretFile } from '../../../../src/cli/api/private-file.ts';
 import { makeFileObjectStore } from '../../../../src/origin/object-store/file-object-store.ts';
 import { openStore } from '../../../../src/store/open.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

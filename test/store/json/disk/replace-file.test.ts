@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeMemoryFileSystem } from '../../../../src/store/json/disk/memory-file-system.ts';
 import { replaceContents } from '../../../../src/store/json/disk/replace-file.ts';
-import { faultyDisk } from '../../../support/faulty-disk.ts';
+import { faultyDisk } from '../../../support/disk/faulty-disk.ts';
 
 /** A disk on which the first `failures` renames fail, as on Windows while the file is open. */
 function busyDisk(failures: number, code: string) {

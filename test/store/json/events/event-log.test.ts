@@ -3,7 +3,7 @@ import { dayMs, minuteMs } from '../../../../src/domain/clock.ts';
 import type { TelemetryEvent } from '../../../../src/domain/events/event.ts';
 import type { FileSystem } from '../../../../src/store/json/disk/file-system.ts';
 import { isValidRecord } from '../../../../src/store/json/log/frame.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
+import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { batchOf, guid, impression, tenantA } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
 import { contextOn, type LogRig, openLog } from '../part-rig.ts';

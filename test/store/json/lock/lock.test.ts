@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { lockFolder, systemName } from '../../../../src/store/json/lock/folder-lock.ts';
 import { openStore } from '../../../../src/store/open.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
+import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 
 const lockedBy = (pid: number | RegExp) =>
   expect.objectContaining({

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { GroupLog } from '../../../../src/store/json/log/group-log.ts';
-import { diskFull, type FaultyDisk, faultyDisk } from '../../../support/faulty-disk.ts';
+import { diskFull, type FaultyDisk, faultyDisk } from '../../../support/disk/faulty-disk.ts';
 import { CrashDisk } from '../crash-disk.ts';
 
 const unavailable = expect.objectContaining({ code: 'unavailable' });

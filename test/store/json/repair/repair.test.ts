@@ -10,9 +10,9 @@ import { repairFolder } from '../../../../src/store/json/repair/repair-folder.ts
 import { type RepairedItem, RepairLog } from '../../../../src/store/json/repair/repair-log.ts';
 import { repairStore } from '../../../../src/store/maintenance/repair.ts';
 import { openStore } from '../../../../src/store/open.ts';
-import { inStore } from '../../../support/in-store.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
+import { ManualClock } from '../../../support/runtime/manual-clock.ts';
+import { inStore } from '../../../support/service/in-store.ts';
 import { batchOf, guid, impression } from '../../sample-batch.ts';
 import { venueRow } from '../../sample-rows.ts';
 import { type Damage, damagedDisk, damagesOf, filesIn } from '../damages.ts';

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { checkStore } from '../../../../src/store/maintenance/check.ts';
 import { repairStore } from '../../../../src/store/maintenance/repair.ts';
-import { inStore } from '../../../support/in-store.ts';
-import type { ManualClock } from '../../../support/manual-clock.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
+import type { ManualClock } from '../../../support/runtime/manual-clock.ts';
+import { inStore } from '../../../support/service/in-store.ts';
 import { holdings } from '../full-store.ts';
 import { contentsOf } from '../store-folder.ts';
 

@@ -11,7 +11,7 @@ import {
   reportGroups,
 } from '../../../../src/domain/records/report.ts';
 import { Rollups } from '../../../../src/store/json/rollups/rollups.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
+import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { batchOf, guid, impression, tenantA, tenantB } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
 import { contextOn, documentOf, type LogRig, openLog } from '../part-rig.ts';

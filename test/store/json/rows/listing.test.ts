@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { LastActivityTable } from '../../../../src/store/json/activity/last-activity.ts';
 import { CommittedRows } from '../../../../src/store/json/rows/committed-rows.ts';
 import { countFleet, listRows } from '../../../../src/store/json/rows/listing.ts';
-import { yieldsDuring } from '../../../support/yields-during.ts';
+import { yieldsDuring } from '../../../support/runtime/yields-during.ts';
 import { deviceRow } from '../../sample-rows.ts';
 
 /** Time of each look-up of an activity. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Playlist } from '../../../../src/domain/records/rows.ts';
 import { PlaylistHistory } from '../../../../src/store/json/rows/playlist-history.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
+import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { guid, tenantA } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
 import { contextOn, documentOf, openParts } from '../part-rig.ts';

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { hasPassword, isDatabaseUrl, publicUrl } from '../../../../src/domain/store-url.ts';
 import { openStore } from '../../../../src/store/open.ts';
 import { parseDatabaseUrl } from '../../../../src/store/postgres/connection/database-url.ts';
-import { freshDatabase } from '../../../support/postgres.ts';
-import { secured } from '../../../support/postgres-server.ts';
+import { freshDatabase } from '../../../support/postgres/postgres.ts';
+import { secured } from '../../../support/postgres/postgres-server.ts';
 
 const ca = fileURLToPath(new URL('../../../../package.json', import.meta.url));
 const ssl = (query: string, host = 'db.example') =>

@@ -3,10 +3,10 @@ import { ChangeTopics } from '../../../../src/store/change-topics.ts';
 import { makeConnect } from '../../../../src/store/postgres/connection/connect.ts';
 import { parseDatabaseUrl } from '../../../../src/store/postgres/connection/database-url.ts';
 import { Listener } from '../../../../src/store/postgres/notify/listener.ts';
-import { type DatabaseProxy, databaseProxy } from '../../../support/database-proxy.ts';
-import { inDatabase } from '../../../support/in-database.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import { freshDatabase } from '../../../support/postgres.ts';
+import { type DatabaseProxy, databaseProxy } from '../../../support/postgres/database-proxy.ts';
+import { inDatabase } from '../../../support/postgres/in-database.ts';
+import { freshDatabase } from '../../../support/postgres/postgres.ts';
+import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 
 const limits = { poolSize: 2, statementTimeoutMs: 1000, lockTimeoutMs: 1000 };
 let url: string;

@@ -1,0 +1,99 @@
+import type { Operation, RecordKind } from '../../../src/wire/operations.ts';
+import type { SchemaName } from '../../../src/wire/schemas.ts';
+import { impression, item, type Manager } from './management.ts';
+import type { Answer, TestService } from './service.ts';
+
+/** Records that a body may refer to. */
+interface Where {
+  venueId?: string;
+  screenId?: string;
+}
+
+/** Calls operations of the table with valid input. `maker` creates the records that they need. */
+export function operationCalls(
+  service: Pick<TestService, 'register' | 'send'>,
+  maker: Manager,
+  tenantId: string,
+) {
+  let count = 0;
+
+  /** Creates a record of each kind, in the given venue or a new one. Returns its path parameter. */
+  const make: Record<RecordKind, (venueId?: string) => Promise<string>> = {
+    tenant: async () => tenantId,
+    async token(venueId) {
+      const reach = venueId === undefined ? {} : { venueIds: [venueId] };
+      return (
+        await maker.post('/v1/tokens', { name: `Made token ${++count}`, role: 'viewer', ...reach })
+      ).body.id;
+    },
+    venue: async (venueId) => venueId ?? (await maker.venue(`Made site ${++count}`)).id,
+    screen: async (venueId) => (await maker.screen(await make.venue(venueId), `TV ${++count}`)).id,
+    async device(venueId) {
+      const { code } = await maker.code(await make.screen(venueId));
+      return (await service.register(code)).body.deviceId;
+    },
+    claim: async () =>
+      (await service.send('POST', '/devices/claims', { body: { deviceInfo: {} } })).body.claim,
+    pairing_code: async (venueId) => (await maker.code(await make.screen(venueId))).code,
+  };
+
+  /** Valid bodies. Records that they refer to are given, or created in the given venue. */
+  const bodies: Partial<Record<SchemaName, (where: Where) => unknown>> = {
+    codeCreation: async ({ screenId, venueId }) => ({
+      screenId: screenId ?? (await make.screen(venueId)),
+    }),
+    claimCreation: () => ({ deviceInfo: {} }),
+    offerCreation: async ({ screenId, venueId }) => ({
+      screenId: screenId ?? (await make.screen(venueId)),
+    }),
+    revocation: () => ({ reason: 'stolen' }),
+    tenantCreation: () => ({ name: `Made tenant ${++count}` }),
+    tenantPatch: () => ({}),
+    tokenCreation: ({ venueId }) => ({
+      name: `Made token ${++count}`,
+      role: 'viewer',
+      ...(venueId !== undefined && { venueIds: [venueId] }),
+    }),
+    venueCreation: () => ({ name: `Made site ${++count}` }),
+    venuePatch: () => ({ address: 'x' }),
+    screenCreation: async ({ venueId }) => ({
+      venueId: await make.venue(venueId),
+      name: `TV ${++count}`,
+    }),
+    screenPatch: () => ({ labels: { a: '1' } }),
+    publication: () => ({ items: [item()] }),
+    configBody: () => ({ syncIntervalMinutes: 7 }),
+    eventBatch: () => [impression()],
+    registration: async ({ venueId }) => ({
+      pairingCode: await make.pairing_code(venueId),
+      deviceInfo: {},
+    }),
+  };
+
+  /** Returns a valid body, or `undefined` for an operation without one. */
+  async function bodyOf({ body }: Operation, where: Where): Promise<unknown> {
+    if (!body) return undefined;
+    const make = bodies[body];
+    if (!make) throw new Error(`Add a valid body for ${body} to operation-calls.ts.`);
+    return make(where);
+  }
+
+  /** Sends an operation with a valid body. `id` replaces the parameter of the path. */
+  async function perform(
+    send: Manager['send'],
+    operation: Operation,
+    id: string,
+    venueId?: string,
+  ): Promise<Answer> {
+    const body = await bodyOf(operation, venueId === undefined ? {} : { venueId });
+    return send(
+      operation.method,
+      operation.path.replace(/:(id|code|claim)/, id),
+      body === undefined ? {} : { body },
+    );
+  }
+
+  const makeFor = ({ record = 'tenant' }: Operation, venueId?: string) => make[record](venueId);
+
+  return { make, makeFor, bodyOf, perform };
+}
