@@ -4,7 +4,7 @@ import { it } from 'vitest';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { temporaryFolder } from '../support/disk/temporary-folder.ts';
-import { fillWithFleet } from './fleet.ts';
+import { fillWithFleet } from './fleet/fleet.ts';
 import { median, summary, timeCalls } from './measure.ts';
 import { startServed } from './served.ts';
 

@@ -1,6 +1,6 @@
 // Runs the built service for benchmarks. Sends its URL, then its usage on each message.
 import { serve } from '../../dist/index.js';
-import { watchHolds } from './holds.js';
+import { watchHolds } from './holds/holds.js';
 
 const [data, adminToken, options] = process.argv.slice(2);
 const started = performance.now();

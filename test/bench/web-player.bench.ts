@@ -11,7 +11,7 @@ import { png, startMediaServer } from '../support/network/media-server.ts';
 import { startProgram } from '../support/process/program.ts';
 import { item } from '../support/service/content.ts';
 import { startTvOnScreen } from '../support/tv/tv-on-screen.ts';
-import { type BoundTv, fillWithFleet } from './fleet.ts';
+import { type BoundTv, fillWithFleet } from './fleet/fleet.ts';
 import { median, share } from './measure.ts';
 import { startServed } from './served.ts';
 

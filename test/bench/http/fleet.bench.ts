@@ -8,7 +8,7 @@ import { guid } from '../../store/sample-batch.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { canPin, startProgram } from '../../support/process/program.ts';
 import { nodeOptions } from '../../support/runtime/node-options.ts';
-import { type BoundTv, fillWithFleet } from '../fleet.ts';
+import { type BoundTv, fillWithFleet } from '../fleet/fleet.ts';
 import { type Comparison, compare, type RequestKind, type Server } from './contest.ts';
 
 const isQuick = process.env.BENCH_QUICK === '1';

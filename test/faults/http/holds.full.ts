@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { RuntimeClient } from '../../../src/client/runtime-client.ts';
-import { fillWithFleet } from '../../bench/fleet.ts';
+import { fillWithFleet } from '../../bench/fleet/fleet.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { startProgram } from '../../support/process/program.ts';
 import { checkout, endProcesses, startProcess } from '../../support/process/signage-process.ts';
@@ -60,7 +60,7 @@ it('a process with 5,000 held TVs answers all of them and exits 0 within 12 s of
   const argv = [join(checkout, 'bin/signage.js'), 'serve', '--data', data, '--port', '0'];
   const service = startProcess(argv, { env: { SIGNAGE_ADMIN_TOKEN: token } });
   const [url] = await service.until(/http:\/\/127\.0\.0\.1:\d+/);
-  const load = await startProgram(new URL('../../bench/changes-load.js', import.meta.url));
+  const load = await startProgram(new URL('../../bench/holds/changes-load.js', import.meta.url));
   await load.ask({ url, tvs, isOnce: true });
   const isHeld = async () =>
     (await (await fetch(`${url}/metrics`)).text()).includes(

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { temporaryFolder } from '../support/disk/temporary-folder.ts';
-import { startServed } from './served.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { startServed } from '../served.ts';
 import { startSimulated } from './simulated.ts';
 
 const token = `mak_${'Simulator'.repeat(4)}`;

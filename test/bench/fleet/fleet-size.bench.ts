@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { it } from 'vitest';
-import { ManagementClient } from '../../src/client/management-client.ts';
-import { RuntimeClient } from '../../src/client/runtime-client.ts';
-import { guid } from '../store/sample-batch.ts';
-import { temporaryFolder } from '../support/disk/temporary-folder.ts';
-import { impression, item } from '../support/service/content.ts';
+import { ManagementClient } from '../../../src/client/management-client.ts';
+import { RuntimeClient } from '../../../src/client/runtime-client.ts';
+import { guid } from '../../store/sample-batch.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { impression, item } from '../../support/service/content.ts';
+import { type Served, startServed } from '../served.ts';
 import { type BoundTv, fillWithFleet } from './fleet.ts';
-import { type Served, startServed } from './served.ts';
 
 const token = `mak_${'FleetSize'.repeat(4)}`;
 const size = 100_000;

@@ -1,12 +1,12 @@
 import { it } from 'vitest';
-import { dayMs } from '../../src/domain/clock.ts';
-import { nodeFileSystem } from '../../src/store/json/disk/file-system.ts';
-import { openJsonStore } from '../../src/store/json/open.ts';
-import type { EventBatch } from '../../src/store/queries.ts';
-import { batchOf, guid, impression } from '../store/sample-batch.ts';
-import { temporaryFolder } from '../support/disk/temporary-folder.ts';
-import { ManualClock } from '../support/runtime/manual-clock.ts';
-import { timeCalls, timed } from './measure.ts';
+import { dayMs } from '../../../src/domain/clock.ts';
+import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
+import { openJsonStore } from '../../../src/store/json/open.ts';
+import type { EventBatch } from '../../../src/store/queries.ts';
+import { batchOf, guid, impression } from '../../store/sample-batch.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { timeCalls, timed } from '../measure.ts';
 
 const days = 30;
 const batchesPerDay = 667;

@@ -1,17 +1,17 @@
-import { dayMs } from '../../src/domain/clock.ts';
-import { batchSums } from '../../src/domain/events/batch-counts.ts';
-import type { TelemetryEvent } from '../../src/domain/events/event.ts';
-import { type ReportClock, reportClocks } from '../../src/domain/records/report.ts';
+import { dayMs } from '../../../src/domain/clock.ts';
+import { batchSums } from '../../../src/domain/events/batch-counts.ts';
+import type { TelemetryEvent } from '../../../src/domain/events/event.ts';
+import { type ReportClock, reportClocks } from '../../../src/domain/records/report.ts';
 import type {
   CopiedBatch,
   CopiedImpressions,
   DeviceKeys,
   LogEnd,
-} from '../../src/store/copy/transfer.ts';
-import { countBatch } from '../../src/store/impression-counts.ts';
-import { ImpressionCounter } from '../../src/store/json/rollups/impression-counts.ts';
-import { shortHash } from '../../src/store/short-hash.ts';
-import { guid } from '../store/sample-batch.ts';
+} from '../../../src/store/copy/transfer.ts';
+import { countBatch } from '../../../src/store/impression-counts.ts';
+import { ImpressionCounter } from '../../../src/store/json/rollups/impression-counts.ts';
+import { shortHash } from '../../../src/store/short-hash.ts';
+import { guid } from '../../store/sample-batch.ts';
 import type { BoundTv } from './fleet.ts';
 
 /** Each TV has sent one batch of impressions on each of the last days. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FleetReport } from '../../src/simulator/fleet/report.ts';
-import { startProcess } from '../support/process/signage-process.ts';
+import type { FleetReport } from '../../../src/simulator/fleet/report.ts';
+import { startProcess } from '../../support/process/signage-process.ts';
 
 const pollMs = 500;
 

@@ -3,14 +3,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ManagementClient } from '../../src/client/management-client.ts';
-import { RuntimeClient } from '../../src/client/runtime-client.ts';
-import { systemClock, systemRandom } from '../../src/domain/clock.ts';
-import { offeredCode } from '../../src/player/pairing/claim.ts';
-import { temporaryFolder } from '../support/disk/temporary-folder.ts';
-import { startProcess } from '../support/process/signage-process.ts';
-import { median } from './measure.ts';
-import { startServed } from './served.ts';
+import { ManagementClient } from '../../../src/client/management-client.ts';
+import { RuntimeClient } from '../../../src/client/runtime-client.ts';
+import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
+import { offeredCode } from '../../../src/player/pairing/claim.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { startProcess } from '../../support/process/signage-process.ts';
+import { median } from '../measure.ts';
+import { startServed } from '../served.ts';
 
 const token = `mak_${'ClaimOfTv'.repeat(4)}`;
 const tvs = 40;

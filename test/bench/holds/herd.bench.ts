@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { temporaryFolder } from '../support/disk/temporary-folder.ts';
-import { startProgram } from '../support/process/program.ts';
-import { impression } from '../support/service/content.ts';
-import { fillWithFleet } from './fleet.ts';
-import { startServed } from './served.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { startProgram } from '../../support/process/program.ts';
+import { impression } from '../../support/service/content.ts';
+import { fillWithFleet } from '../fleet/fleet.ts';
+import { startServed } from '../served.ts';
 
 const token = `mak_${'HerdOfTvs'.repeat(4)}`;
 const herd = 10_000;

@@ -2,25 +2,31 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { hashKey, makeKey } from '../../src/domain/api-key.ts';
-import { systemClock } from '../../src/domain/clock.ts';
-import { makeIdSource } from '../../src/domain/id.ts';
-import type { Device, Rows, TableName } from '../../src/domain/records/rows.ts';
-import { paged } from '../../src/store/copy/paged.ts';
+import { hashKey, makeKey } from '../../../src/domain/api-key.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { makeIdSource } from '../../../src/domain/id.ts';
+import type { Device, Rows, TableName } from '../../../src/domain/records/rows.ts';
+import { paged } from '../../../src/store/copy/paged.ts';
 import {
   type Records,
   type Section,
   type StoreTarget,
   sections,
-} from '../../src/store/copy/transfer.ts';
-import { FolderTarget } from '../../src/store/json/copy/folder-target.ts';
-import { nodeFileSystem } from '../../src/store/json/disk/file-system.ts';
-import { deviceKeyRow, deviceRow, playlistRow, screenRow, venueRow } from '../store/sample-rows.ts';
+} from '../../../src/store/copy/transfer.ts';
+import { FolderTarget } from '../../../src/store/json/copy/folder-target.ts';
+import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
+import {
+  deviceKeyRow,
+  deviceRow,
+  playlistRow,
+  screenRow,
+  venueRow,
+} from '../../store/sample-rows.ts';
 import { FleetHistory, type HistorySize } from './fleet-history.ts';
 
 const newId = makeIdSource(systemClock);
 const screensPerVenue = 100;
-const fixtures = new URL('../../fixtures/', import.meta.url);
+const fixtures = new URL('../../../fixtures/', import.meta.url);
 
 /** A bound TV with its key. */
 export interface BoundTv {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { ManagementClient } from '../../src/client/management-client.ts';
-import { reportClocks, reportGroups } from '../../src/domain/records/report.ts';
-import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { ManagementClient } from '../../../src/client/management-client.ts';
+import { reportClocks, reportGroups } from '../../../src/domain/records/report.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { summary, timed } from '../measure.ts';
+import { startServed } from '../served.ts';
 import { fillWithFleet } from './fleet.ts';
-import { summary, timed } from './measure.ts';
-import { startServed } from './served.ts';
 
 const token = `mak_${'MillionsOf'.repeat(4)}`;
 const screens = 100_000;

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { expect, it } from 'vitest';
-import { ManagementClient } from '../../src/client/management-client.ts';
-import { temporaryFolder } from '../support/disk/temporary-folder.ts';
-import { startProgram } from '../support/process/program.ts';
-import { startProcess } from '../support/process/signage-process.ts';
-import { startDurablePostgres } from './durable-postgres.ts';
-import { type BoundTv, fillWithFleet } from './fleet.ts';
-import { median, share } from './measure.ts';
-import { registerTvs } from './registered.ts';
-import { type Served, startServed, type Usage } from './served.ts';
+import { ManagementClient } from '../../../src/client/management-client.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { startProgram } from '../../support/process/program.ts';
+import { startProcess } from '../../support/process/signage-process.ts';
+import { startDurablePostgres } from '../durable-postgres.ts';
+import { type BoundTv, fillWithFleet } from '../fleet/fleet.ts';
+import { median, share } from '../measure.ts';
+import { registerTvs } from '../registered.ts';
+import { type Served, startServed, type Usage } from '../served.ts';
 
 const token = `mak_${'TellTheFleet'.repeat(3)}`;
 /** The limit of open files of a process is often 20,000. */
@@ -205,7 +205,7 @@ it('time from a publication on 1,000 screens to the last of their players', asyn
   const data = await temporaryFolder();
   const tvs = await fillWithFleet(data, 1000);
   const served = await startServed(data, token);
-  const players = await holdAll(served, tvs, new URL('players.js', import.meta.url));
+  const players = await holdAll(served, tvs, new URL('../players.js', import.meta.url));
   const file = join(await temporaryFolder(), 'playlist.json');
   const fetched: number[] = [];
   const published: number[] = [];
