@@ -161,10 +161,12 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     const before = loads();
     await tv.reload();
     await expect.poll(() => tv.colour()).toBe('255,0,0');
-    expect(loads()).toBe(before + 1);
+    // More often than once if the page noticed the damage before it was reloaded.
+    const again = loads();
+    expect(again).toBeGreaterThan(before);
     await tv.reload();
     await expect.poll(() => tv.colour()).toBe('255,0,0');
-    expect(loads()).toBe(before + 1);
+    expect(loads()).toBe(again);
     await tv.browser.close();
   });
 

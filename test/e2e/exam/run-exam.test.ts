@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { SavedTvExam, TvExamOptions } from '../../src/exam/options.ts';
-import type { PartId } from '../../src/exam/part-ids.ts';
-import type { TvExamReport } from '../../src/exam/report.ts';
-import { runTvExam } from '../../src/exam/run-exam.ts';
-import { temporaryFolder } from '../support/disk/temporary-folder.ts';
-import { ExaminedTv } from './examined-tv.ts';
+import type { SavedTvExam, TvExamOptions } from '../../../src/exam/options.ts';
+import type { PartId } from '../../../src/exam/part-ids.ts';
+import type { TvExamReport } from '../../../src/exam/report.ts';
+import { runTvExam } from '../../../src/exam/run-exam.ts';
+import { ExaminedTv } from '../../exam/examined-tv.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 
 const pace = 20;
 

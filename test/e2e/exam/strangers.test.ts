@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { runTvExam } from '../../src/exam/run-exam.ts';
-import { ExaminedTv } from './examined-tv.ts';
+import { runTvExam } from '../../../src/exam/run-exam.ts';
+import { ExaminedTv } from '../../exam/examined-tv.ts';
 
 /** Sends a registration, and returns its status. */
 async function register(url: string, pairingCode: string, localAddress?: string): Promise<number> {

@@ -3,9 +3,9 @@
 import { describe, expect, it } from 'vitest';
 import type { PartId } from '../../../src/entry/conformance.ts';
 import { allTvChecks } from '../../../src/exam/checks/all-checks.ts';
+import { examineDefect, examinePageTv, failedIds } from '../../exam/tv/examine.ts';
+import { seededDefects } from '../../exam/tv/seeded-defects.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
-import { examineDefect, examinePageTv, failedIds } from './examine.ts';
-import { seededDefects } from './seeded-defects.ts';
 
 const quickDefects: [name: keyof typeof seededDefects, part: PartId][] = [
   ['sends each retry under a new key', 'events'],
