@@ -29,11 +29,13 @@ import { timedStore } from './serve/timed-store.ts';
 import { objectStoreOf, onDemandOf, wireOrigins } from './serve/wire-origins.ts';
 import { identifyToken } from './service/auth/management-auth.ts';
 import { bootstrap, checkAdminToken } from './service/bootstrap.ts';
+import { startClockWatch } from './service/clock-watch.ts';
 import { demoMedia, fillWithDemo } from './service/demo.ts';
 import { startHousekeeping } from './service/housekeeping.ts';
 import type { LockOut } from './service/pairing/rate-limit.ts';
 import { makeServices } from './service/services.ts';
 import { isFolder, openStore } from './store/open.ts';
+import { storeClock } from './store/store-clock.ts';
 
 const { version } = JSON.parse(readAsset('package', 'package.json').toString()) as {
   version: string;
@@ -129,6 +131,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   const stops = makeShutdown();
   const metrics = makeMetrics(version);
   const opened = timedStore(untimed, metrics.storeWrite);
+  const storeTime = storeClock(opened, clock);
   if (folder !== undefined) metrics.watchDisk(folder, clock);
   if (typeof given === 'string') stops.push(() => opened.close());
   let deleteNewToken: (() => Promise<void>) | undefined;
@@ -136,7 +139,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     const playlists = await wireOrigins(
       opened,
       { onDemand, mirrored },
-      { clock, random, log, metrics, stops },
+      { clock: storeTime, random, log, metrics, stops },
     );
     const onLockOut = ({ scope, source }: LockOut) => {
       metrics.registerLockout(scope);
@@ -147,7 +150,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     };
     const services = makeServices({
       ...playlists,
-      clock,
+      clock: storeTime,
       random,
       codeTtlMinutes,
       authGraceMs,
@@ -160,7 +163,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     metrics.watchRequestLog(services.requests.droppedCount);
     const appOptions: AppOptions = {
       services,
-      clock,
+      clock: storeTime,
       newId: services.deps.newId,
       log,
       metrics,
@@ -187,6 +190,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
         : app.fetch,
     );
     stops.push(startHousekeeping(services.deps, retentionDays, log));
+    stops.push(startClockWatch(services.deps, log));
     stops.push(services.denials.stop);
     stops.push(services.requests.stop);
     stops.push(idle);
@@ -194,6 +198,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       log.error({ err: error }, 'The listener had an error, and keeps running.');
     const earlyErrors = makeEarlyErrors({
       newId: services.deps.newId,
+      clock: storeTime,
       corsOrigins: options.corsOrigins ?? [],
       metrics,
     });

@@ -99,6 +99,29 @@ const bans: { what: string[]; except: string[] }[] = [
   { what: ['console'], except: ['cli/terminal/io.ts'] },
   { what: ['process.env', 'process.argv'], except: ['cli'] },
   { what: ['NODE_ENV', 'VITEST'], except: [] },
+  // The service decides by the time of its store.
+  {
+    what: ['system clock'],
+    except: [
+      ...[
+        'cli',
+        'client',
+        'conformance',
+        'exam',
+        'player',
+        'record',
+        'simulator',
+        'store',
+        'testing',
+        'web',
+      ],
+      'domain/clock.ts',
+      'http/listener/listener.ts',
+      'index.ts',
+      'entry',
+      'serve.ts',
+    ],
+  },
   // Code that acts for callers gets `ServiceDependencies`, whose transactions check the credential.
   {
     what: ['SystemDependencies'],
@@ -127,6 +150,7 @@ const mentionOf: Record<string, RegExp> = {
   'process.argv':
     /\bprocess(?:\.|\['?)argv\b|\bargv\b[^{}]*\} (?:= process\b|from '(?:node:)?process')/,
   NODE_ENV: /NODE_ENV/,
+  'system clock': /\bDate\.now\b|\bnew Date\(\)|\bsystemClock\b/,
   VITEST: /VITEST/,
   SystemDependencies: /SystemDependencies/,
 };

@@ -45,6 +45,16 @@ export const minuteMs = 60 * secondMs;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
+/** How far ahead something may have begun: clocks are set back a little now and then. */
+const setBackMs = minuteMs;
+
+/** Returns whether something has begun. What seems to begin later was made by a fast clock. */
+export const hasBegun = (nowMs: number, beginMs: number): boolean => beginMs <= nowMs + setBackMs;
+
+/** Returns whether `nowMs` lies between a beginning and an end. */
+export const isBetween = (nowMs: number, beginMs: number, endMs: number): boolean =>
+  hasBegun(nowMs, beginMs) && nowMs < endMs;
+
 /**
  * Returns a time in ISO 8601 UTC with milliseconds, the format of all record times
  * (docs/protocol.md §1).

@@ -11,6 +11,7 @@ import { runtimeHandlers } from './handlers/runtime.ts';
 import { systemRoutes } from './handlers/system.ts';
 import { playerPaths, playerRoutes } from './player/player-routes.ts';
 import { corsMiddleware } from './request/cors.ts';
+import { makeDateHeader } from './request/date-header.ts';
 import { fetchRoute, methodNotAllowed, setOperation } from './request/fetch-adapter.ts';
 import { mountedLocation, mountPathOf } from './request/mount-path.ts';
 import { type Handlers, makeOperation } from './request/pipeline.ts';
@@ -29,8 +30,12 @@ const connectionGone = () =>
  * Returns middleware that logs each request, and adds the common headers to its response. Adds the
  * mount path to a `Location`.
  */
-function requestLogging(requestLog: RequestLog, { publicUrl }: AppOptions): MiddlewareHandler<App> {
+function requestLogging(
+  requestLog: RequestLog,
+  { publicUrl, clock }: AppOptions,
+): MiddlewareHandler<App> {
   const mountPath = mountPathOf(publicUrl);
+  const date = makeDateHeader(clock);
   return async (context, next) => {
     const { incoming, peer, faults } = context.env ?? {};
     const logged = requestLog.begin(context.req.raw.headers.get('x-request-id'), incoming ?? peer);
@@ -41,6 +46,7 @@ function requestLogging(requestLog: RequestLog, { publicUrl }: AppOptions): Midd
     await next();
     const { headers, status } = context.res;
     headers.set('X-Request-Id', logged.client.requestId);
+    headers.set('Date', date());
     for (const [name, value] of Object.entries(commonHeaders)) headers.set(name, value);
     const location = mountPath === '' ? null : headers.get('location');
     if (location !== null)

@@ -83,7 +83,7 @@ async function bootstrapOnce(
 }
 
 async function createDefaultTenant(deps: SystemDependencies, tx: Tx): Promise<void> {
-  const row = { id: deps.newId(), name: 'default', createdAt: tx.now, updatedAt: tx.now };
+  const row = { id: deps.newId(), name: 'default', createdAt: tx.stamp, updatedAt: tx.stamp };
   await tx.put('tenants', row);
   await recordChange(deps, tx, bySystem, tenantChange('create', row));
 }
@@ -112,7 +112,7 @@ async function createPlatformToken(
     id: deps.newId(),
     tenantId: null,
     role: 'platform',
-    createdAt: tx.now,
+    createdAt: tx.stamp,
   };
   await tx.put('tokens', token);
   await recordChange(deps, tx, bySystem, tokenChange('create', token));

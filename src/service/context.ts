@@ -111,7 +111,7 @@ export function recordChange(
   const venues = venueIds.length === 0 ? {} : { venueIds };
   return tx.audit({
     id: deps.newId(),
-    at: tx.now,
+    at: tx.stamp,
     tenantId,
     actor,
     action,

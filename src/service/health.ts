@@ -4,11 +4,12 @@ import { SignageError } from '../domain/error.ts';
 import type { OriginHealth } from '../origin/origin.ts';
 import type { FleetCounts } from '../store/queries.ts';
 import type { Store } from '../store/store.ts';
+import { clocksDiffer } from './clock-watch.ts';
 import type { MirrorLag } from './mirror/mirror.ts';
 
 /** State of one component, as `GET /readyz?verbose` reports it (docs/protocol.md §7). */
 interface Component {
-  /** `store`, `origin/<name>` or `mirror`. */
+  /** `store`, `clock`, `origin/<name>` or `mirror`. */
   component: string;
   /** `open`: its circuit breaker is open. */
   status: 'ok' | 'failing' | 'open';
@@ -70,6 +71,12 @@ export function makeFleetCounts(
   return cached(clock, countsLifetimeMs, () => store.fleetCounts(clock.now()));
 }
 
+function clockComponent(store: Pick<Store, 'aheadMs'>): Component {
+  const aheadMs = store.aheadMs();
+  const status = clocksDiffer(aheadMs) ? 'failing' : 'ok';
+  return { component: 'clock', status, storeAheadSeconds: Math.round(aheadMs / secondMs) };
+}
+
 async function storeComponent(ready: () => Promise<void>): Promise<Component> {
   const component = 'store';
   try {
@@ -86,6 +93,7 @@ async function storeComponent(ready: () => Promise<void>): Promise<Component> {
 
 /** Returns a function that reports the readiness of the service and the state of its components. */
 export function makeHealth(
+  store: Pick<Store, 'aheadMs'>,
   ready: () => Promise<void>,
   origins: () => OriginHealth[],
   lag: (() => MirrorLag) | undefined,
@@ -95,7 +103,12 @@ export function makeHealth(
     const mirrorStates = lag ? [mirrorComponent(lag())] : [];
     return {
       isReady: storeState.status === 'ok',
-      components: [storeState, ...origins().map(originComponent), ...mirrorStates],
+      components: [
+        storeState,
+        clockComponent(store),
+        ...origins().map(originComponent),
+        ...mirrorStates,
+      ],
     };
   };
 }

@@ -159,7 +159,7 @@ export function makeServices(options: ServiceOptions) {
     requests: makeTvRequests(deps, log),
     ready,
     fleetCounts: makeFleetCounts(store, clock),
-    health: makeHealth(ready, origins.health, lag),
+    health: makeHealth(store, ready, origins.health, lag),
     backups: makeBackups(deps),
   };
 }

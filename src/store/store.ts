@@ -49,6 +49,19 @@ export interface Store {
   readonly secret: Uint8Array;
 
   /**
+   * Returns the decision time in milliseconds: the only clock that decides what is valid, expired,
+   * online or due. A store on files uses the clock of the machine, a database its own, so that all
+   * instances agree. It follows a corrected clock, and may step back.
+   */
+  now(): number;
+
+  /**
+   * Returns how far the store's newest time is ahead of the clock of this machine, in milliseconds.
+   * On files, this is the newest stamp; in a database, its clock.
+   */
+  aheadMs(): number;
+
+  /**
    * Runs one change atomically. The change is durable when the promise resolves: synced to disk, or
    * committed. If `change` throws, nothing has changed.
    *
@@ -122,10 +135,10 @@ export interface Store {
    * Updates the guess counters of some sources atomically: all of them or none. Updates are
    * serialized across all instances.
    *
-   * `change` receives each source's counter and the store's time. It returns the new counters and a
-   * result. A counter that is returned unchanged, or as `undefined`, is not updated. `change` must
-   * not await anything, and may run more than once. An update that changes nothing does not wait
-   * for others.
+   * `change` receives each source's counter and the decision time. It returns the new counters and
+   * a result. A counter that is returned unchanged, or as `undefined`, is not updated. `change`
+   * must not await anything, and may run more than once. An update that changes nothing does not
+   * wait for others.
    *
    * Counters may be evicted after their `forgetAt`, on a restart, and when there are very many
    * sources. Counters without guesses never displace counters with guesses. The least recently
@@ -207,8 +220,13 @@ export interface KeyHolder {
 
 /** The transaction of one change. Reads see its own writes and all earlier changes. */
 export interface Tx extends Reader {
-  /** The store's time in milliseconds. Only this clock decides about expiry. */
+  /** The decision time (`Store.now`) at the start of the change. */
   readonly now: number;
+  /**
+   * Orders records by time: never before the stamp of an earlier change, even if the clock is set
+   * back. In milliseconds. Compare it with other stamps only, never with `now`.
+   */
+  readonly stamp: number;
   /**
    * Inserts the row, or replaces the row with the same id. Throws `conflict` when another row has
    * one of its unique keys.

@@ -1,6 +1,6 @@
 import { asObject } from '../../client/problem.ts';
-import { minuteMs } from '../../domain/clock.ts';
-import { ago } from '../records/text.ts';
+import { minuteMs, secondMs } from '../../domain/clock.ts';
+import { ago, span } from '../records/text.ts';
 import { type Finding, ok, warn } from './finding.ts';
 
 type Line = Record<string, unknown>;
@@ -32,6 +32,17 @@ function findingOf(check: string, line: Line, nowMs: number): Finding {
       ? `It answers within ${Math.max(1, Math.round(line.latencyMs))} ms`
       : 'It has not been used yet';
   return ok(check, failure ? `${answers}. Last failure: ${failure}.` : `${answers}.`);
+}
+
+/** Reports a difference between the machine of the service and the time of its store. */
+function clockFinding({ status, storeAheadSeconds }: Line): Finding | [] {
+  const seconds = Number(storeAheadSeconds);
+  if (status === 'ok' || Number.isNaN(seconds)) return [];
+  const how = `${span(seconds * secondMs)} ${seconds > 0 ? 'behind' : 'ahead of'} the time of its store`;
+  return warn(
+    'store clock',
+    `The clock of the service's machine is ${how}. Nothing expires wrongly, but times of new records may be off. Synchronize the clocks with NTP.`,
+  );
 }
 
 /** Copying normally takes seconds. A playlist that has waited longer than this is late. */
@@ -66,6 +77,7 @@ export function originFindings(body: string, nowMs: number): Finding[] {
   return lines.flatMap((line) => {
     const component = text(line.component);
     if (component === 'mirror') return mirrorFinding(line, nowMs);
+    if (component === 'clock') return clockFinding(line);
     return component?.startsWith('origin/') ? findingOf(component, line, nowMs) : [];
   });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { derivedRandom } from '../api-key.ts';
-import type { Random } from '../clock.ts';
+import { isBetween, type Random } from '../clock.ts';
 import { isoTime, recordId } from '../fields.ts';
 import { waitSecondsUpTo } from '../paging.ts';
 import { deviceInfo, shownDeviceInfo } from './device.ts';
@@ -29,7 +29,8 @@ export function offeredCode(serverSecret: Uint8Array, claimId: string, offerId: 
 /**
  * Returns whether a TV with this claim still waits for an installer, or for the code of an offer.
  */
-export const isLiveClaim = ({ expiresAt }: Claim, nowMs: number): boolean => expiresAt > nowMs;
+export const isLiveClaim = ({ createdAt, expiresAt }: Claim, nowMs: number): boolean =>
+  isBetween(nowMs, createdAt, expiresAt);
 
 export const claimCreation = z.object({ deviceInfo }).meta({ id: 'ClaimCreation' });
 export type ClaimCreation = z.infer<typeof claimCreation>;

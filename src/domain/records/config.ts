@@ -90,7 +90,8 @@ export function configIds(owner: {
 
 /**
  * Returns whether a device is online: not suspended, and seen within twice the larger of its sync
- * and heartbeat intervals (docs/protocol.md §2.7). Times are in milliseconds.
+ * and heartbeat intervals (docs/protocol.md §2.7). Times are in milliseconds. A time far ahead is
+ * of a clock that ran fast, and does not count.
  */
 export function isOnline(
   state: 'bound' | 'suspended',
@@ -100,5 +101,5 @@ export function isOnline(
 ): boolean {
   const windowMs =
     2 * 60_000 * Math.max(config.syncIntervalMinutes, config.heartbeatIntervalMinutes);
-  return state === 'bound' && lastSeenAt !== undefined && nowMs - lastSeenAt <= windowMs;
+  return state === 'bound' && lastSeenAt !== undefined && Math.abs(nowMs - lastSeenAt) <= windowMs;
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import type { Random } from '../clock.ts';
+import { isBetween, type Random } from '../clock.ts';
 import { isoTime, recordId } from '../fields.ts';
 import { codeAlphabet } from './code-alphabet.ts';
 
@@ -46,6 +46,7 @@ export function hashCode(serverSecret: Uint8Array, code: string): string {
 
 interface CodeLife {
   state: 'pending' | 'used' | 'cancelled';
+  createdAt: number;
   expiresAt: number;
   usedAt: number | null;
   cancelledAt: number | null;
@@ -56,7 +57,8 @@ interface CodeLife {
  * (docs/protocol.md §6).
  */
 export function codeStatusAt(code: CodeLife, nowMs: number): CodeStatus {
-  return code.state === 'pending' && code.expiresAt <= nowMs ? 'expired' : code.state;
+  const isExpired = code.state === 'pending' && !isBetween(nowMs, code.createdAt, code.expiresAt);
+  return isExpired ? 'expired' : code.state;
 }
 
 /** Returns the time at which a code was finished, or will expire. */

@@ -1,10 +1,12 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { IdSource } from '../../domain/id.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { problemParts } from '../problem.ts';
 import { makeCorsHeaders } from '../request/cors.ts';
+import { makeDateHeader } from '../request/date-header.ts';
 import { commonHeaders, requestIdOf } from '../request/request-log.ts';
 
 /**
@@ -23,6 +25,7 @@ export interface EarlyErrors {
 
 export interface EarlyErrorsOptions {
   newId: IdSource;
+  clock: Pick<Clock, 'now'>;
   /** Origins of web TV apps that may read the error and its headers. Default: no origins. */
   corsOrigins?: readonly string[];
   /** Counts each answer. */
@@ -34,16 +37,24 @@ const allMethods = 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT';
 
 export function makeEarlyErrors({
   newId,
+  clock,
   corsOrigins = [],
   metrics,
 }: EarlyErrorsOptions): EarlyErrors {
   const corsHeaders = corsOrigins.length > 0 ? makeCorsHeaders(corsOrigins) : () => ({});
 
+  const date = makeDateHeader(clock);
+  const ownHeaders = (requestId: string) => ({
+    'X-Request-Id': requestId,
+    Date: date(),
+    ...commonHeaders,
+  });
+
   function parts(error: SignageError, given?: string | string[]) {
     const requestId = requestIdOf(given?.toString(), newId);
     const { status, headers, text } = problemParts(error, requestId);
     metrics?.answeredEarly(status);
-    return { status, headers: { ...headers, 'X-Request-Id': requestId, ...commonHeaders }, text };
+    return { status, headers: { ...headers, ...ownHeaders(requestId) }, text };
   }
 
   return {
@@ -59,7 +70,7 @@ export function makeEarlyErrors({
     serverOptions(incoming, outgoing) {
       const requestId = requestIdOf(incoming.headers['x-request-id']?.toString(), newId);
       metrics?.answeredEarly(204);
-      outgoing.writeHead(204, { Allow: allMethods, 'X-Request-Id': requestId, ...commonHeaders });
+      outgoing.writeHead(204, { Allow: allMethods, ...ownHeaders(requestId) });
       outgoing.end();
     },
     response(error) {
@@ -70,7 +81,6 @@ export function makeEarlyErrors({
       const { status, headers, text } = parts(error);
       const all = {
         ...headers,
-        Date: new Date().toUTCString(),
         'Content-Length': String(Buffer.byteLength(text)),
         Connection: 'close',
       };

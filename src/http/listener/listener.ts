@@ -128,7 +128,7 @@ export async function listen(options: ListenerOptions) {
     keepAliveTimeoutMs = 75 * secondMs,
     tls,
     onError,
-    earlyErrors = makeEarlyErrors({ newId: makeIdSource(systemClock) }),
+    earlyErrors = makeEarlyErrors({ newId: makeIdSource(systemClock), clock: systemClock }),
   } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const serverOptions = {

@@ -6,6 +6,7 @@ import { runtimeHandlers } from '../handlers/runtime.ts';
 import { type Answer, type AnswerReceiver, clientLeftStatus, type HeldAnswer } from './answer.ts';
 import { readFixedLength } from './body.ts';
 import { makeCorsHeaders } from './cors.ts';
+import { makeDateHeader } from './date-header.ts';
 import { defaultBodyLimit, makeOperation } from './pipeline.ts';
 import type { Exchange, ServedRequest } from './request-context.ts';
 import {
@@ -94,6 +95,7 @@ function addHeaders(all: string[], headers: Readonly<Record<string, string>>): v
  */
 interface FastPathContext {
   requestLog: RequestLog;
+  date: () => string;
   /** Returns the CORS headers for an origin. `undefined` if no origins are allowed. */
   corsHeaders: ReturnType<typeof makeCorsHeaders> | undefined;
 }
@@ -187,8 +189,8 @@ class NodeExchange implements Exchange, AnswerReceiver {
   /** Node is fastest at writing a flat array of names and values. */
   #write({ status, headers, type, body }: Answer): void {
     const { outgoing, incoming } = this;
-    const { corsHeaders } = this.#context;
-    const all = ['X-Request-Id', this.client.requestId, ...common];
+    const { date, corsHeaders } = this.#context;
+    const all = ['X-Request-Id', this.client.requestId, 'Date', date(), ...common];
     addHeaders(all, headers);
     if (corsHeaders) addHeaders(all, corsHeaders(incoming.headers.origin));
     if (body === null) {
@@ -212,6 +214,7 @@ export function makeFastPath(options: AppOptions): FastPath | undefined {
   if (faultResponses) return undefined;
   const context: FastPathContext = {
     requestLog: makeRequestLog(options),
+    date: makeDateHeader(options.clock),
     corsHeaders: corsOrigins.length > 0 ? makeCorsHeaders(corsOrigins) : undefined,
   };
   const handlers = runtimeHandlers(services, metrics);

@@ -1,4 +1,4 @@
-import { iso } from '../../domain/clock.ts';
+import { dayMs, isBetween, iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { mayAct } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
@@ -13,13 +13,20 @@ export const unknownToken = () =>
     'Unknown management token: check it, or ask for a new one.',
   );
 
+/** The longest time for which a replaced secret keeps working (docs/protocol.md §5.13). */
+export const retiringMs = dayMs;
+
+/** Returns whether a replaced secret still works, if its successor was not used yet. */
+export const isRetiring = ({ until }: NonNullable<Token['retiring']>, nowMs: number): boolean =>
+  isBetween(nowMs, until - retiringMs, until);
+
 /**
  * Returns whether the token has a secret with this hash. A retiring secret counts until the first
  * use of its successor (docs/protocol.md §5.13).
  */
 function hasSecret({ hash, retiring, firstUsedAt }: Token, wanted: string, nowMs: number): boolean {
   if (wanted === hash) return true;
-  return wanted === retiring?.hash && firstUsedAt === null && nowMs < retiring.until;
+  return wanted === retiring?.hash && firstUsedAt === null && isRetiring(retiring, nowMs);
 }
 
 /**

@@ -75,7 +75,7 @@ export function makeKeyRotation(deps: ServiceDependencies) {
       screenId,
       hash: hashKey(apiKey),
       state: 'active',
-      createdAt: tx.now,
+      createdAt: tx.stamp,
       firstUsedAt: null,
       revokedAt: null,
     };

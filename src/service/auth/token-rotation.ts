@@ -1,5 +1,5 @@
 import { hashKey, makeKey } from '../../domain/api-key.ts';
-import { dayMs, iso } from '../../domain/clock.ts';
+import { iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { asGuid } from '../../domain/id.ts';
 import type { Token } from '../../domain/records/rows.ts';
@@ -8,10 +8,8 @@ import { type Caller, recordChange, type ServiceDependencies } from '../context.
 import { type IdempotentRequest, prepareCreation } from '../creations.ts';
 import { lookUp } from '../lookup.ts';
 import { tokenView } from '../views.ts';
+import { isRetiring, retiringMs } from './authority.ts';
 import { checkRepeatable, tokenChange } from './tokens.ts';
-
-/** Maximum time for which a replaced secret works (docs/protocol.md §5.13). */
-const overlapMs = dayMs;
 
 type Retiring = NonNullable<Token['retiring']>;
 
@@ -38,8 +36,8 @@ function checkRotatable({ expiresAt }: Caller, row: Token): void {
  * secret must keep working.
  */
 function retiringOf({ hash, retiring, firstUsedAt }: Token, nowMs: number): Retiring {
-  const isEarlierAlive = retiring && firstUsedAt === null && nowMs < retiring.until;
-  return { hash: isEarlierAlive ? retiring.hash : hash, until: nowMs + overlapMs };
+  const isEarlierAlive = retiring && firstUsedAt === null && isRetiring(retiring, nowMs);
+  return { hash: isEarlierAlive ? retiring.hash : hash, until: nowMs + retiringMs };
 }
 
 /** Rotates management tokens (docs/protocol.md §5.13). */

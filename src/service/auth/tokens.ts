@@ -169,7 +169,7 @@ export function makeTokens(deps: ServiceDependencies) {
         name,
         role,
         hash: hashKey(token),
-        createdAt: tx.now,
+        createdAt: tx.stamp,
         bootstrap: false,
         expiresAt: expiryOf(wanted.expiresAt, caller.expiresAt),
         venueIds: venueIds ? [...new Set(venueIds)] : null,

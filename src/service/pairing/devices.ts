@@ -97,7 +97,7 @@ export function makeDevices(deps: ServiceDependencies) {
       ...screen,
       state: 'provisioning',
       deviceId: null,
-      updatedAt: tx.now,
+      updatedAt: tx.stamp,
     });
     return device;
   }

@@ -104,7 +104,7 @@ export function makeRegistration(
       screenId,
       state: 'bound',
       deviceInfo: request.body.deviceInfo,
-      createdAt: tx.now,
+      createdAt: tx.stamp,
       suspendedAt: null,
       suspendReason: null,
       ...(code.simulated && { simulated: true }),
@@ -116,14 +116,19 @@ export function makeRegistration(
       screenId,
       hash: hashKey(apiKey),
       state: 'active',
-      createdAt: tx.now,
+      createdAt: tx.stamp,
       firstUsedAt: null,
       revokedAt: null,
     };
     const { config } = await readEffectiveConfig(tx, device);
     await tx.put('devices', device);
     await tx.put('deviceKeys', key);
-    await tx.put('screens', { ...screen, state: 'active', deviceId: device.id, updatedAt: tx.now });
+    await tx.put('screens', {
+      ...screen,
+      state: 'active',
+      deviceId: device.id,
+      updatedAt: tx.stamp,
+    });
     await tx.put('codes', {
       ...code,
       state: 'used',

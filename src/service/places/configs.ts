@@ -103,7 +103,7 @@ export function makeConfigs(deps: ServiceDependencies) {
         level,
         ownerId: owner.id,
         config,
-        updatedAt: tx.now,
+        updatedAt: tx.stamp,
       });
       await recordChange(deps, tx, caller, change('set', level, owner));
       return config;

@@ -40,11 +40,11 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
       ...pageFilters(page, signal),
     });
     const ids = slice.items.map(({ id }) => id);
+    const nowMs = clock.now();
     const [codes, playlists] = await Promise.all([
-      newestCodes(store.read, ids),
+      newestCodes(store.read, ids, nowMs),
       store.playlistSummaries(ids, signal),
     ]);
-    const nowMs = clock.now();
 
     async function view(row: Screen): Promise<ScreenStatusView> {
       const [venue, device] = await Promise.all([

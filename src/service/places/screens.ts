@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { hasBegun } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import type { Page } from '../../domain/paging.ts';
@@ -24,13 +25,15 @@ import { changeOf, lookUp, whereVenue, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { screenView } from '../views.ts';
 
-/** Returns the newest code of each screen. */
+/** Returns the newest code of each screen. Codes that a fast clock made are no longer shown. */
 export async function newestCodes(
   reader: Reader,
   screenIds: string[],
+  nowMs: number,
 ): Promise<Map<string, PairingCode>> {
   const newest = new Map<string, PairingCode>();
   for (const code of await reader.select('codes', 'screenId', screenIds)) {
+    if (!hasBegun(nowMs, code.createdAt)) continue;
     if (code.createdAt >= (newest.get(code.screenId)?.createdAt ?? 0))
       newest.set(code.screenId, code);
   }
@@ -39,7 +42,7 @@ export async function newestCodes(
 
 /** Returns the view of a screen, with the state of its newest code. */
 export async function viewScreen(reader: Reader, row: Screen, nowMs: number): Promise<ScreenView> {
-  return screenView(row, (await newestCodes(reader, [row.id])).get(row.id), nowMs);
+  return screenView(row, (await newestCodes(reader, [row.id], nowMs)).get(row.id), nowMs);
 }
 
 /** Cancels the pending codes of a screen, except the code `exceptId`. */
@@ -79,11 +82,10 @@ export function makeScreens(deps: ServiceDependencies) {
       ...(selector ? { selector } : {}),
       ...pageFilters(query, signal),
     });
-    const codes = await newestCodes(
-      store.read,
-      slice.items.map((row) => row.id),
-    );
-    return toPage(slice, (row) => screenView(row, codes.get(row.id), clock.now()));
+    const nowMs = clock.now();
+    const ids = slice.items.map(({ id }) => id);
+    const codes = await newestCodes(store.read, ids, nowMs);
+    return toPage(slice, (row) => screenView(row, codes.get(row.id), nowMs));
   }
 
   async function get(caller: Caller, id: string): Promise<ScreenView> {
@@ -110,8 +112,8 @@ export function makeScreens(deps: ServiceDependencies) {
         id: deps.newId(),
         tenantId: venue.tenantId,
         venueId: venue.id,
-        createdAt: tx.now,
-        updatedAt: tx.now,
+        createdAt: tx.stamp,
+        updatedAt: tx.stamp,
         name,
         labels: labels ?? {},
         state: 'provisioning',
@@ -139,7 +141,7 @@ export function makeScreens(deps: ServiceDependencies) {
         labels: patchLabels(before.labels, patch.labels),
       };
       if (isDeepStrictEqual(after, before)) return viewScreen(tx, before, tx.now);
-      const row = { ...after, updatedAt: tx.now };
+      const row = { ...after, updatedAt: tx.stamp };
       await tx.put('screens', row);
       await recordChange(deps, tx, caller, change('update', row));
       return viewScreen(tx, row, tx.now);

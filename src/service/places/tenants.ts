@@ -50,7 +50,7 @@ export function makeTenants(deps: ServiceDependencies) {
       const creation = await begin(tx);
       if (creation.earlierId !== undefined)
         return tenantView(await lookUpCreated(tx, caller, 'tenant', creation.earlierId));
-      const row = { id: deps.newId(), name, createdAt: tx.now, updatedAt: tx.now };
+      const row = { id: deps.newId(), name, createdAt: tx.stamp, updatedAt: tx.stamp };
       await tx.put('tenants', row);
       await creation.remember(row.id);
       await recordChange(deps, tx, caller, tenantChange('create', row));
@@ -69,7 +69,7 @@ export function makeTenants(deps: ServiceDependencies) {
       checkPrecondition(precondition, revision.tenant(before));
       const name = patch.name ?? before.name;
       if (name === before.name) return tenantView(before);
-      const row = { ...before, name, updatedAt: tx.now };
+      const row = { ...before, name, updatedAt: tx.stamp };
       await tx.put('tenants', row);
       await recordChange(deps, tx, caller, tenantChange('update', row));
       return tenantView(row);

@@ -66,8 +66,8 @@ export function makeVenues(deps: ServiceDependencies) {
         address,
         timezone,
         labels: labels ?? {},
-        createdAt: tx.now,
-        updatedAt: tx.now,
+        createdAt: tx.stamp,
+        updatedAt: tx.stamp,
       };
       await tx.put('venues', row);
       await creation.remember(row.id);
@@ -94,7 +94,7 @@ export function makeVenues(deps: ServiceDependencies) {
         labels: patchLabels(before.labels, patch.labels),
       };
       if (isDeepStrictEqual(after, before)) return venueView(before);
-      const row = { ...after, updatedAt: tx.now };
+      const row = { ...after, updatedAt: tx.stamp };
       await tx.put('venues', row);
       await recordChange(deps, tx, caller, change('update', row));
       return venueView(row);

@@ -60,7 +60,7 @@ export async function putNextVersion(
     items,
     validUntil,
     state: 'active',
-    publishedAt: tx.now,
+    publishedAt: tx.stamp,
     origin,
   };
   await tx.put('playlists', row);

@@ -17,7 +17,7 @@ export class MemoryGuessCounters {
    */
   readonly #idle = new Map<string, GuessCounter>();
 
-  /** @param now returns the store's time */
+  /** @param now returns the decision time */
   constructor(now: () => number) {
     this.#now = now;
   }

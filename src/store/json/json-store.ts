@@ -71,7 +71,7 @@ export class JsonStore implements Store {
   constructor(parts: StoreParts) {
     const { state, journal, chain, context } = parts;
     this.#parts = parts;
-    this.#guessCounters = new MemoryGuessCounters(() => journal.now());
+    this.#guessCounters = new MemoryGuessCounters(() => this.now());
     this.read = new RowView(state.base, state.cold, [], () => this.#refuseClosed());
     this.#writer = new Writer(state.base, state.cold, { journal, chain }, (durable) =>
       this.#apply(durable),
@@ -84,6 +84,15 @@ export class JsonStore implements Store {
 
   get secret(): Uint8Array {
     return this.#parts.secret;
+  }
+
+  now(): number {
+    return this.#parts.context.clock.now();
+  }
+
+  aheadMs(): number {
+    const { now, stamp } = this.#parts.journal.time();
+    return stamp - now;
   }
 
   async write<T>(change: (tx: Tx) => Promise<T>): Promise<T> {

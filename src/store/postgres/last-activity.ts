@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { hasBegun } from '../../domain/clock.ts';
 import type { DeviceSequence } from '../../domain/events/sequence.ts';
 import type { DeviceActivity, LastActivity, TokenActivity } from '../../domain/records/activity.ts';
 import type { Database } from './connection/database.ts';
@@ -42,6 +43,7 @@ function keyOf(name: string): { kind: string; id: string } {
  */
 export class LastActivityTable {
   readonly #database: Database;
+  readonly #now: () => number;
   #pending: ActivityByName = new Map();
   /** Activity that is being written. The database may not return it yet. */
   #inFlight: ActivityByName = new Map();
@@ -52,8 +54,10 @@ export class LastActivityTable {
     this.#readStored(names),
   );
 
-  constructor(database: Database) {
+  /** @param now returns the decision time */
+  constructor(database: Database, now: () => number) {
     this.#database = database;
+    this.#now = now;
   }
 
   touch(kind: ActivityKind, id: string, activity: AnyActivity): void {
@@ -66,7 +70,11 @@ export class LastActivityTable {
       (activities) => activities.get(nameOf(kind, id)) ?? {},
     );
     const stored = await this.#stored.add(nameOf(kind, id));
-    const activity = own.reduce(mergeActivity, JSON.parse(stored?.marks ?? '{}') as AnyActivity);
+    const nowMs = this.#now();
+    const activity = own.reduce(
+      (known, more) => mergeActivity(known, more, nowMs),
+      JSON.parse(stored?.marks ?? '{}') as AnyActivity,
+    );
     return { ...activity, ...sequenceOf(stored) };
   }
 
@@ -112,10 +120,12 @@ export class LastActivityTable {
       await query(insertMissing, [keys]);
       const known = await query<StoredActivity>(selectForUpdate, [keys]);
       const before = new Map(known.map(({ kind, id, marks }) => [nameOf(kind, id), marks]));
+      const nowMs = this.#now();
       const merged = rows.map(({ kind, id, own }) => {
         const activity = mergeActivity(
           JSON.parse(before.get(`${kind}/${id}`) as string) as AnyActivity,
           own,
+          nowMs,
         );
         return {
           kind,
@@ -161,13 +171,14 @@ const timeOf: Readonly<Record<string, keyof AnyActivity>> = {
 
 /**
  * Merges the activity of one device or token from two instances: the latest value of each member
- * wins. For equal times, `more` wins.
+ * wins. For equal times, and over a time that a fast clock made, `more` wins.
  */
-function mergeActivity(known: AnyActivity, more: AnyActivity): AnyActivity {
+function mergeActivity(known: AnyActivity, more: AnyActivity, nowMs: number): AnyActivity {
   const merged: Record<string, unknown> = { ...known };
   for (const [name, value] of Object.entries(more) as [keyof AnyActivity, unknown][]) {
     const time = timeOf[name] ?? name;
-    const isOlder = Number(more[time] ?? 0) < Number(known[time] ?? 0);
+    const knownMs = Number(known[time] ?? 0);
+    const isOlder = Number(more[time] ?? 0) < knownMs && hasBegun(nowMs, knownMs);
     if (!isOlder || known[name] === undefined) merged[name] = value;
   }
   return merged as AnyActivity;

@@ -33,6 +33,7 @@ import type { Connect, DatabaseLimits } from './connection/connect.ts';
 import type { Database } from './connection/database.ts';
 import { unavailable } from './connection/errors.ts';
 import { databaseLocked } from './connection/instance-lock.ts';
+import { DatabaseClock, renewMs } from './database-clock.ts';
 import { dropPartitionsBefore, EventLog } from './events/event-log.ts';
 import { eventPage } from './events/event-pages.ts';
 import { Rollups } from './events/rollups.ts';
@@ -81,6 +82,7 @@ export class PostgresStore implements Store {
   readonly secret: Uint8Array;
   readonly refusedRequests: RefusedRequestsTable;
   readonly #database: Database;
+  readonly #clock: DatabaseClock;
   readonly #options: StoreOptions;
   readonly #topics = new ChangeTopics();
   readonly #notifier: Notifier;
@@ -102,6 +104,7 @@ export class PostgresStore implements Store {
     this.secret = options.secret;
     this.#database = database;
     this.#options = options;
+    this.#clock = new DatabaseClock(database, clock);
     this.read = new RowReader(database.query, rows, () => this.#refuseClosed());
     this.#notifier = new Notifier(database, this.#topics, instance);
     this.#listener = new Listener(connect, options, {
@@ -109,10 +112,14 @@ export class PostgresStore implements Store {
       instance,
       clock: systemClock,
     });
-    this.#writer = new Writer(database, rows, { clock, random, committed: notify });
+    this.#writer = new Writer(database, rows, {
+      clock: this.#clock,
+      random,
+      committed: notify,
+    });
     this.#events = new EventLog(database, clock, notify);
     this.#rollups = new Rollups(database);
-    this.#lastActivity = new LastActivityTable(database);
+    this.#lastActivity = new LastActivityTable(database, () => this.now());
     this.#guessCounters = new SharedGuessCounters(database, clock);
     this.#playlistSummaries = new Batcher(lookUpLimits, (ids) =>
       readPlaylistSummaries(database.query, ids),
@@ -122,12 +129,22 @@ export class PostgresStore implements Store {
 
   /** Starts listening and the periodic jobs. Throws `store_locked` during a copy. */
   async start(): Promise<void> {
+    await this.#clock.read();
     await this.#events.createPartitions();
     await this.#listener.start();
     if (this.#listener.isLockedByCopy) {
       await this.#listener.close();
       throw databaseLocked('The database', 'signage store copy');
     }
+    this.#stopJobs.push(
+      startPeriodicJob(
+        systemClock,
+        renewMs,
+        async () => void (await this.#clock.read()),
+        // It runs on. Other work reports that the database cannot be reached.
+        () => {},
+      ),
+    );
     this.#startJob(foldMs, 'Adding up impressions', () => this.#rollups.fold());
     this.#startJob(flushMs, 'Writing the activity of devices', () => this.#lastActivity.flush());
     this.#startJob(purgeMs, 'Deleting expired guess counters', () => this.#guessCounters.purge());
@@ -145,6 +162,14 @@ export class PostgresStore implements Store {
       warn(`${name} failed and will be retried`, error),
     );
     this.#stopJobs.push(stop);
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  aheadMs(): number {
+    return this.#clock.aheadMs();
   }
 
   async write<T>(change: (tx: Tx) => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { dayMs, minuteMs } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
 import type { Rows } from '../../domain/records/rows.ts';
 import type { Store, Tx } from '../../store/store.ts';
@@ -178,17 +179,20 @@ export function writeTests(open: OpenEmptyStore): StoreTest[] {
     );
   });
 
-  it('has a time that never decreases', async () => {
+  it('has stamps that never decrease, and a decision time', async () => {
     const times: number[] = [];
     for (let turn = 0; turn < 3; turn++) {
       times.push(
-        await store.write(async (tx) => tx.put('venues', venueRow(turn)).then(() => tx.now)),
+        await store.write(async (tx) => tx.put('venues', venueRow(turn)).then(() => tx.stamp)),
       );
     }
     await reopen();
-    times.push(await store.write(async (tx) => tx.now));
+    times.push(await store.write(async (tx) => tx.stamp));
     assert.deepEqual(times, [...times].sort());
     assert.ok(Math.min(...times) > Date.UTC(2020, 0));
+    const now = await store.write(async (tx) => tx.now);
+    assert.ok(Math.abs(store.now() - now) < minuteMs);
+    assert.ok(Math.abs(store.aheadMs()) < dayMs);
   });
 
   it('rejects calls of a tx after its change', async () => {

@@ -67,7 +67,19 @@ describe('hashCode', () => {
 });
 
 describe('the status of a code', () => {
-  const pending = { state: 'pending' as const, expiresAt: 1000, usedAt: null, cancelledAt: null };
+  const pending = {
+    state: 'pending' as const,
+    createdAt: 0,
+    expiresAt: 1000,
+    usedAt: null,
+    cancelledAt: null,
+  };
+
+  it('is expired if a clock made it that ran more than a minute fast', () => {
+    const later = { ...pending, createdAt: 100_000, expiresAt: 200_000 };
+    expect(codeStatusAt(later, 40_000)).toBe('pending');
+    expect(codeStatusAt(later, 39_999)).toBe('expired');
+  });
 
   it('is expired from expiresAt on, unless it was finished before', () => {
     expect(codeStatusAt(pending, 999)).toBe('pending');

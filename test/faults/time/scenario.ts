@@ -1,11 +1,12 @@
 import type { ServeOptions } from '../../../src/serve/serve-options.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
-import { impression } from '../../support/service/content.ts';
+import { impression, item } from '../../support/service/content.ts';
 import { startService } from '../../support/service/service.ts';
 import { FuzzRandom } from '../fuzz/random.ts';
 
 const second = 1000;
 const minute = 60 * second;
+const iso = (ms: number) => new Date(ms).toISOString();
 const day = 24 * 60 * minute;
 const ttl = 15 * minute;
 /**
@@ -46,8 +47,8 @@ export async function runTimeScenario(
   const living: Tv[] = [];
   const revoked: Tv[] = [];
   let batches = 0;
-  /** The clock was set back. Codes may have expired by the store's time, which never goes back. */
-  let wasSetBack = false;
+  const tokens: string[] = [];
+  const claims: { claim: string; screenId: string }[] = [];
 
   const due = (what: string, got: unknown, ...allowed: unknown[]) => {
     if (!allowed.includes(got))
@@ -67,12 +68,14 @@ export async function runTimeScenario(
     if (known.status === 404) return [404, 429];
     // It may be forgotten between the two requests.
     if (end !== undefined) return [end === 'used' ? 409 : 410, 404];
-    if (known.body.status === 'pending') return wasSetBack ? [201, 410, 404] : [201];
-    if (wasSetBack) return [410, 404, 201];
+    if (known.body.status === 'pending') return [201];
     // A day after its end, at `expiresAt` or earlier.
     const isForgotten = Date.parse(known.body.expiresAt) - ttl <= clock.now() - day;
     return isForgotten ? [410, 404] : [410];
   }
+
+  const inTwoHours = () => clock.now() + 120 * minute;
+  const labelled = { labels: { seen: 'yes' } };
 
   const actions = {
     async make() {
@@ -112,6 +115,67 @@ export async function runTimeScenario(
         batches++;
       }
       for (const tv of revoked) due('a revoked key', await configStatus(tv), 401);
+    },
+
+    /** What a token may read, it may also change, and nothing else. */
+    async useTokens() {
+      const { id } = await service.screen();
+      for (const token of tokens) {
+        const read = await service.send('GET', `/v1/screens/${id}`, { key: token });
+        const changed = await service.send('PATCH', `/v1/screens/${id}`, {
+          key: token,
+          body: labelled,
+        });
+        due('a change with a token, as its read', changed.status, read.status);
+        due('a read with a token', read.status, 200, 401);
+      }
+    },
+
+    async makeToken() {
+      const body = { name: `t${tokens.length}`, role: 'admin', expiresAt: iso(inTwoHours()) };
+      const made = await service.manage('POST', '/v1/tokens', body);
+      due('a token for two hours', made.status, 201);
+      const read = await service.send('GET', '/v1/me', { key: made.body.token });
+      due('its first use', read.status, 200);
+      tokens.push(made.body.token);
+      if (random.happens(0.5)) return;
+      const rotated = await service.manage('POST', `/v1/tokens/${made.body.id}/rotate`);
+      due('its rotation', rotated.status, 200);
+      tokens.push(rotated.body.token);
+    },
+
+    async makeClaim() {
+      const { status, body } = await service.send('POST', '/devices/claims', {
+        body: { deviceInfo: {} },
+      });
+      due('a claim', status, 201, 429);
+      if (status === 201) claims.push({ claim: body.claim, screenId: (await service.screen()).id });
+    },
+
+    /** A claim that an installer sees can be offered a screen, and no other. */
+    async offerClaims() {
+      for (const { claim, screenId } of claims.splice(0)) {
+        const seen = await service.manage('GET', `/v1/devices/claims/${claim}`);
+        const path = `/v1/devices/claims/${claim}/offer`;
+        const offered = await service.manage('POST', path, { screenId });
+        due('an offer', offered.status, seen.status === 200 ? 201 : seen.status);
+      }
+    },
+
+    /** A playlist plays until its end by the header Date, which is the time of the service. */
+    async publish() {
+      for (const { screenId, apiKey: key } of living) {
+        const validUntil = Math.floor(inTwoHours() / second);
+        const body = {
+          items: [item()],
+          validUntil,
+        };
+        const put = await service.manage('PUT', `/v1/screens/${screenId}/playlist`, body);
+        due('a playlist for two hours', put.status, 200, 201);
+        const got = await service.send('GET', `/devices/${screenId}/playlist`, { key });
+        due('its first fetch', got.status, 200);
+        due('the header Date', got.headers.get('date'), new Date(clock.now()).toUTCString());
+      }
     },
 
     /** Guesses until locked out. The lock-out must end after the longest wait. */
@@ -154,7 +218,6 @@ export async function runTimeScenario(
   for (let step = 0; step < steps; step++) {
     if (random.happens(0.6)) {
       const ms = random.one(random.happens(0.15) ? yearsMs : jumpsMs);
-      wasSetBack ||= ms < 0;
       clock.set(clock.now() + ms);
     }
     if (random.happens(0.1)) await service.restart();

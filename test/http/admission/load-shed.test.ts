@@ -304,6 +304,7 @@ describe('the response to a rejected request', () => {
     const say = (fields: object) => void logged.push(fields);
     const earlyErrors = makeEarlyErrors({
       newId: () => 'own-id',
+      clock,
       corsOrigins: ['https://tv.example.com'],
     });
     const limits = { maxWaitMs: 0, floor: 1, settledMs: 0 };

@@ -17,7 +17,7 @@ let answer: (request: Request) => Promise<Response>;
 beforeEach(async () => {
   onReject = () => {};
   answer = async (request) => new Response(await request.text());
-  const own = makeEarlyErrors({ newId: makeIdSource(systemClock) });
+  const own = makeEarlyErrors({ newId: makeIdSource(systemClock), clock: systemClock });
   const connection: typeof own.connection = (socket, error) => {
     onReject();
     own.connection(socket, error);

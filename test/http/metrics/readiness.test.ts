@@ -56,6 +56,7 @@ describe('GET /readyz?verbose', () => {
     const fresh = { status: 'ok', since, lastError: null, counts, latencyMs: null };
     expect(await lines()).toEqual([
       { component: 'store', status: 'ok' },
+      { component: 'clock', status: 'ok', storeAheadSeconds: 0 },
       { component: 'origin/on-demand', ...fresh },
       { component: 'origin/store', ...fresh },
     ]);

@@ -113,7 +113,7 @@ export const managerAt = (url: string, token?: string): Manager =>
   manager({ send: (method, path, sent = {}) => sendTo(url, method, path, sent) }, token);
 
 /** Returns the body of a successful answer. */
-function made({ status, text, body }: Answer): Answer['body'] {
+export function made({ status, text, body }: Answer): Answer['body'] {
   if (status !== 200 && status !== 201) throw new Error(`${status} ${text}`);
   return body;
 }

@@ -50,14 +50,14 @@ export class Journal implements FilePart<LogPosition> {
   }
 
   /**
-   * Returns the store's time: monotonic, and never before the last record. If the clock is set
-   * back, time continues at the clock's pace.
+   * Returns the decision time, which is the clock's, and a stamp that is never before the last
+   * record. If the clock is set back, stamps continue at the clock's pace.
    */
-  now(): number {
-    const clockAt = this.#context.clock.now();
-    this.#latestAt = Math.max(clockAt, this.#latestAt + Math.max(0, clockAt - this.#clockAt));
-    this.#clockAt = clockAt;
-    return this.#latestAt;
+  time(): { now: number; stamp: number } {
+    const now = this.#context.clock.now();
+    this.#latestAt = Math.max(now, this.#latestAt + Math.max(0, now - this.#clockAt));
+    this.#clockAt = now;
+    return { now, stamp: this.#latestAt };
   }
 
   /**

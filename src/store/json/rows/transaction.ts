@@ -16,6 +16,7 @@ import { type Change, WriteSet } from './write-set.ts';
  */
 export class Transaction extends RowView implements Tx {
   readonly now: number;
+  readonly stamp: number;
   readonly changes: Change[] = [];
   readonly entries: SealedEntry[] = [];
   /** The operations as JSON, in order, for the journal. */
@@ -26,7 +27,7 @@ export class Transaction extends RowView implements Tx {
   #isOver = false;
 
   constructor(
-    now: number,
+    { now, stamp }: Pick<Tx, 'now' | 'stamp'>,
     base: CommittedRows,
     onDisk: PlaylistHistory,
     staged: WriteSet,
@@ -35,6 +36,7 @@ export class Transaction extends RowView implements Tx {
     const own = new WriteSet();
     super(base, onDisk, [own, staged], () => this.#refuseLateCall());
     this.now = now;
+    this.stamp = stamp;
     this.draft = draft;
     this.#own = own;
   }

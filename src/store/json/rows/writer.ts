@@ -71,7 +71,7 @@ export class Writer {
   ): Promise<{ outcome: Outcome<T>; durable: Promise<unknown> }> {
     const failures = this.#failures;
     const tx = new Transaction(
-      this.#journal.now(),
+      this.#journal.time(),
       this.#base,
       this.#onDisk,
       this.#staged,
@@ -85,12 +85,12 @@ export class Writer {
     return { outcome, durable: this.#lastRecord };
   }
 
-  #append({ now, ops, changes, entries, draft }: Transaction): void {
+  #append({ stamp, ops, changes, entries, draft }: Transaction): void {
     if (this.#journal.log.broken) throw this.#journal.log.broken;
     this.#chain.stage(draft);
     const staged = this.#staged;
     for (const change of changes) staged.add(change);
-    this.#lastRecord = this.#journal.append(now, ops, (seq) => {
+    this.#lastRecord = this.#journal.append(stamp, ops, (seq) => {
       this.#apply({ seq, changes, entries });
       for (const change of changes) staged.drop(change);
     });

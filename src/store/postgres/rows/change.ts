@@ -34,6 +34,7 @@ const uniqueOf = (table: TableName) =>
  */
 export class Change implements Tx {
   readonly now: number;
+  readonly stamp: number;
   /** Topics to notify after the commit. */
   readonly topics = new Set<string>();
   /** Error of the first failed read. The change cannot be committed after a failed read. */
@@ -53,8 +54,13 @@ export class Change implements Tx {
    * @param checksKeysEarly whether each `put` checks for taken keys. Otherwise the commit detects
    * them and the change is retried.
    */
-  constructor(now: number, rows: VersionedRows, { checksKeysEarly }: { checksKeysEarly: boolean }) {
+  constructor(
+    { now, stamp }: Pick<Tx, 'now' | 'stamp'>,
+    rows: VersionedRows,
+    { checksKeysEarly }: { checksKeysEarly: boolean },
+  ) {
     this.now = now;
+    this.stamp = stamp;
     this.#rows = rows;
     this.#checksKeysEarly = checksKeysEarly;
   }

@@ -143,7 +143,7 @@ function onlineCondition(now: string): string {
     `coalesce(sc.${column}, vc.${column}, tc.${column}, ${fallback})`;
   const sync = effective('sync_minutes', defaultConfig.syncIntervalMinutes);
   const heartbeat = effective('heartbeat_minutes', defaultConfig.heartbeatIntervalMinutes);
-  const seen = `${now}::bigint - m.last_seen_at <= 120000 * greatest(${sync}, ${heartbeat})`;
+  const seen = `abs(${now}::bigint - m.last_seen_at) <= 120000 * greatest(${sync}, ${heartbeat})`;
   return `coalesce(t.state = 'bound' AND ${seen}, false)`;
 }
 

@@ -1,5 +1,5 @@
 import pLimit, { type LimitFunction } from 'p-limit';
-import { type Clock, type Random, systemClock } from '../../../domain/clock.ts';
+import { type Random, systemClock } from '../../../domain/clock.ts';
 import type { Tx } from '../../store.ts';
 import type { Database } from '../connection/database.ts';
 import {
@@ -8,10 +8,10 @@ import {
   unavailable,
 } from '../connection/errors.ts';
 import type { Query } from '../connection/query.ts';
-import { Batcher } from './batcher.ts';
+import type { DatabaseClock } from '../database-clock.ts';
 import { Change } from './change.ts';
 import { type Commit, commitOne, makeGroupCommit } from './commits.ts';
-import { lookUpLimits, VersionedRows } from './versioned-rows.ts';
+import { VersionedRows } from './versioned-rows.ts';
 
 /** Number of conflicts after which a change runs under an exclusive lock. */
 const maxOptimisticAttempts = 6;
@@ -36,7 +36,7 @@ type Work<T> = (tx: Tx) => Promise<T>;
  */
 export class Writer {
   readonly #database: Database;
-  readonly #clock: Clock | undefined;
+  readonly #clock: DatabaseClock;
   readonly #random: Random;
   readonly #limit: LimitFunction = pLimit(maxConcurrent);
   /**
@@ -48,10 +48,8 @@ export class Writer {
   readonly #committed: (topics: ReadonlySet<string>) => void;
   readonly #rows: VersionedRows;
   readonly #commit: Commit;
-  readonly #time: Batcher<undefined, number>;
-  #latest = 0;
+  #latestStamp = 0;
 
-  /** @param clock the clock of the store. Default: the clock of the database */
   constructor(
     database: Database,
     rows: VersionedRows,
@@ -60,7 +58,7 @@ export class Writer {
       random,
       committed,
     }: {
-      clock: Clock | undefined;
+      clock: DatabaseClock;
       random: Random;
       committed: (topics: ReadonlySet<string>) => void;
     },
@@ -71,12 +69,6 @@ export class Writer {
     this.#random = random;
     this.#committed = committed;
     this.#commit = makeGroupCommit(database.query);
-    this.#time = new Batcher(lookUpLimits, async (calls: readonly undefined[]) => {
-      const [{ now }] = (await database.query('SELECT signage.now_ms() AS now')) as [
-        { now: number },
-      ];
-      return calls.map(() => now);
-    });
   }
 
   write<T>(change: Work<T>): Promise<T> {
@@ -114,9 +106,7 @@ export class Writer {
   }
 
   async #attempt<T>(change: Work<T>, checksKeysEarly: boolean): Promise<T> {
-    const tx = new Change(this.#timeOf(await this.#time.add(undefined)), this.#rows, {
-      checksKeysEarly,
-    });
+    const tx = new Change(this.#timeAt(await this.#clock.read()), this.#rows, { checksKeysEarly });
     const value = await run(change, tx, this.#commit);
     this.#notify(tx);
     return value;
@@ -126,7 +116,7 @@ export class Writer {
     const { tx, value } = await this.#database.transaction(
       beginLocked,
       async (query: Query, [{ now }]: readonly [{ now: number }]) => {
-        const own = new Change(this.#timeOf(now), new VersionedRows(query), {
+        const own = new Change(this.#timeAt(this.#clock.learn(now)), new VersionedRows(query), {
           checksKeysEarly: true,
         });
         return { tx: own, value: await run(change, own, (steps) => commitOne(query, steps)) };
@@ -140,9 +130,9 @@ export class Writer {
     if (topics.size > 0) this.#committed(topics);
   }
 
-  #timeOf(databaseMs: number): number {
-    this.#latest = Math.max(this.#latest, this.#clock?.now() ?? databaseMs);
-    return this.#latest;
+  #timeAt(now: number): { now: number; stamp: number } {
+    this.#latestStamp = Math.max(this.#latestStamp, now);
+    return { now, stamp: this.#latestStamp };
   }
 }
 
