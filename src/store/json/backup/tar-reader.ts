@@ -169,7 +169,7 @@ function parseHeader(block: Buffer, at: number): Header {
   const name = `${prefix === '' ? '' : `${prefix}/`}${textOf(block.subarray(0, 100))}`;
   const size = parseSize(block.subarray(124, 136));
   if (size === undefined) throw new TarError(`${shownName(name)} has no valid size`);
-  return { name, size, type: String.fromCharCode(block[156] ?? 0) };
+  return { name, size, type: block.toString('latin1', 156, 157) };
 }
 
 function textOf(field: Buffer): string {

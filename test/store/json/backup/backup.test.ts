@@ -49,11 +49,12 @@ function counting(disk: FileSystem) {
 
 /**
  * A backup larger than what is packed ahead of its reader, who has not read yet. Most of it was
- * received two days ago.
+ * received two days ago, as was an audit entry.
  */
 async function large(place = 'memory:', disk = nodeFileSystem) {
   const clock = new ManualClock();
   const store = await openStore(place, { clock, ...(place !== 'memory:' && { disk }) });
+  await add(store, clock, 1);
   const body = Buffer.from(JSON.stringify([{ type: 'log', timestamp: 1, text: 'x'.repeat(1000) }]));
   for (let n = 0; n < 120; n++)
     await store.appendBatch({
@@ -61,9 +62,26 @@ async function large(place = 'memory:', disk = nodeFileSystem) {
       body: Buffer.concat([Buffer.alloc(100_000, ' '), body]),
     });
   clock.advance(2 * dayMs);
-  await add(store, clock, 1);
+  await add(store, clock, 2);
   return { clock, store, stream: await store.backup() };
 }
+
+const manifest = 'manifest.json';
+const file = (name: string, body: string) => ({
+  header: { name, size: body.length, type: 'file' as const },
+  body,
+});
+/** The first file of a backup, which lists files of these names. */
+function headOf(names: readonly string[], size = 1) {
+  const head = { kind: 'signage-backup', format: 1, at: '2026-11-21T00:00:00.000Z' };
+  return file(
+    'backup.json',
+    JSON.stringify({ ...head, files: names.map((name) => ({ name, size })) }),
+  );
+}
+const head = headOf([manifest]);
+const one = file(manifest, 'x');
+const tail = file('checksums.json', JSON.stringify({ crc32: { [manifest]: '8cdc1683' } }));
 
 /** Maximum bytes packed ahead of the reader. */
 const aheadBytes = 8 * 1024 * 1024;
@@ -75,27 +93,22 @@ describe('a backup', () => {
     await backUpUnderLoad({ clock: new ManualClock(), rounds: 2, perRound: 20 });
   });
 
-  it('delays the deletion of files it reads until it ends', async () => {
-    const { folder, clock, store } = await filled(3);
-    clock.advance(40 * dayMs);
-    await add(store, clock, 4);
-    const stream = await store.backup();
-    // After reading only a part: the backup has started and is paused.
-    const reader = stream.getReader();
-    await reader.read();
+  it('delays the deletion of files until it and all others end', async () => {
+    const folder = await temporaryFolder();
+    const { clock, store, stream } = await large(folder);
+    const other = await store.backup();
+    // A purge waits for a checkpoint before it deletes files of the audit trail.
     await store.purgeBefore(clock.now() - dayMs);
-    clock.advance(minuteMs);
-    await store.write(async (tx) => tx.put('venues', venueRow(5)));
-    expect([...(await shown(store)).events.keys()]).toEqual([4]);
-    const parts: Uint8Array[] = [];
-    reader.releaseLock();
-    for await (const part of stream) parts.push(part);
+    const files = () => readdir(join(folder, 'audit'));
+    expect(await files()).toHaveLength(2);
+    await other.cancel();
+    await add(store, clock, 3);
+    expect(await files()).toHaveLength(2);
+    const copy = await restored(await bytesOf(stream));
+    expect((await shown(copy.store)).audited).toBe(2);
+    await copy.store.close();
+    await expect.poll(files).toHaveLength(1);
     await store.close();
-    // Exactly the files of the last manifest.
-    expect((await readdir(join(folder, 'events'))).length).toBe(1);
-    const again = await openStore(folder, { clock });
-    expect((await shown(again)).venues).toEqual([1, 2, 3, 4, 5]);
-    await again.close();
   });
 
   it('releases its files when it is cancelled', async () => {
@@ -113,7 +126,7 @@ describe('a backup', () => {
     const folder = await temporaryFolder();
     const { disk, counts } = counting(nodeFileSystem);
     const { clock, store, stream } = await large(folder, disk);
-    const files = async () => (await readdir(join(folder, 'events'))).length;
+    const files = async () => (await readdir(join(folder, 'audit'))).length;
     const reader = stream.getReader();
     await reader.read();
     await expect.poll(() => counts.bytes).toBeGreaterThan(aheadBytes);
@@ -255,17 +268,37 @@ describe('restoreStore', () => {
     }
   });
 
-  it.each([
-    ['no tar', async () => Buffer.from('hello '.repeat(200))],
-    ['an empty file', async () => Buffer.alloc(0)],
-    ['a tar of something else', async () => packTar([file('a.txt', 'a')])],
-    ['a tar that names a file outside the folder', async () => tarNaming('../outside.json')],
-    ['a tar that names a file that no store has', async () => tarNaming('lock.sock')],
-  ])('rejects %s', async (_what, make) => {
+  it.each<[string, Parameters<typeof packTar>[0], message: string]>([
+    ['something else', [file('a.txt', 'a')], 'it does not begin with backup.json'],
+    ['a file outside the folder', [headOf(['../outside.json'])], 'backup.json is damaged'],
+    ['a file that no store has', [headOf(['lock.sock'])], 'backup.json is damaged'],
+    ['no manifest', [headOf(['secret'])], 'backup.json names no manifest.json'],
+    ['a file that is listed twice', [headOf([manifest, manifest])], 'names a file twice'],
+    ['a file that is not listed', [head, file('secret', 'x')], '"secret" does not belong in it'],
+    ['a file that is in it twice', [head, one, one], '"manifest.json" is in it twice'],
+    [
+      'a file of another size',
+      [head, file(manifest, 'xx')],
+      '"manifest.json" has 2 bytes, and backup.json says 1',
+    ],
+    ['a listed file missing', [head, tail], '"manifest.json" is missing'],
+    ['no checksums', [head, one], 'checksums.json is missing'],
+    [
+      'more checksums than memory may hold',
+      [head, one, file('checksums.json', ' '.repeat(16 * 1024 * 1024 + 1))],
+      'checksums.json has 16777217 bytes, and the limit is 16777216',
+    ],
+    [
+      'a file behind the checksums',
+      [head, one, tail, file('secret', 'x')],
+      '"secret" stands after checksums.json',
+    ],
+  ])('rejects a tar with %s, and leaves nothing behind', async (_, entries, message) => {
     const parent = await temporaryFolder();
-    const folder = join(parent, 'data');
-    await expect(restoreStore(streamOf(await make()), folder)).rejects.toMatchObject({
+    const tar = streamOf(await packTar(entries));
+    await expect(restoreStore(tar, join(parent, 'data'))).rejects.toMatchObject({
       code: 'backup_unusable',
+      message: expect.stringContaining(message),
     });
     expect(await readdir(parent)).toEqual([]);
   });
@@ -293,7 +326,7 @@ describe('restoreStore', () => {
 
   it('store_unusable, before anything is written, for a backup that is larger than the disk', async () => {
     const parent = await temporaryFolder();
-    const tar = await packTar([headOf({ name: 'manifest.json', size: 2 ** 52 })]);
+    const tar = await packTar([headOf([manifest], 2 ** 52)]);
     await expect(restoreStore(streamOf(tar), join(parent, 'data'))).rejects.toMatchObject({
       code: 'store_unusable',
       message: expect.stringMatching(
@@ -329,22 +362,3 @@ describe('restoreStore', () => {
     }
   });
 });
-
-const file = (name: string, body: string) => ({
-  header: { name, size: body.length, type: 'file' as const },
-  body,
-});
-
-/** The first file of a backup, which lists one file. */
-function headOf(listed: { name: string; size: number }) {
-  const head = { kind: 'signage-backup', format: 1, at: '2026-11-21T00:00:00.000Z' };
-  return file('backup.json', JSON.stringify({ ...head, files: [listed] }));
-}
-
-async function tarNaming(name: string): Promise<Uint8Array> {
-  return packTar([
-    headOf({ name, size: 1 }),
-    file(name, 'x'),
-    file('checksums.json', JSON.stringify({ crc32: { [name]: '8cdc1683' } })),
-  ]);
-}

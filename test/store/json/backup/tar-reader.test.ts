@@ -5,13 +5,20 @@ import { TarReader } from '../../../../src/store/json/backup/tar-reader.ts';
 const blockBytes = 512;
 
 /** A header block with a valid checksum. */
-function header({ name = 'a.json', prefix = '', size = '00000000000', type = '0' } = {}): Buffer {
+function header({
+  name = 'a.json',
+  prefix = '',
+  size = '00000000000',
+  type = '0',
+  magic = 'ustar\0',
+} = {}): Buffer {
   const block = Buffer.alloc(blockBytes);
   block.write(name, 0);
   block.write(size, 124, 'latin1');
   block.write(' '.repeat(8), 148);
   block.write(type, 156);
-  block.write('ustar\0' + '00', 257, 'latin1');
+  block.write(magic, 257, 'latin1');
+  block.write('00', 263, 'latin1');
   block.write(prefix, 345);
   const sum = block.reduce((total, byte) => total + byte, 0);
   block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
@@ -67,9 +74,24 @@ describe('a tar file of plain files', () => {
       header({ name: 'c.json', size: base256 }),
       pax('15 path=d.json\n10 size=0\n'),
       header({ name: 'other' }),
+      pax('15 path=e.json\n'),
+      header({ name: 'other' }),
+      pax('10 size=0\n'),
+      header({ name: 'f.json', size: '00000000001' }),
       end,
     ]);
-    expect(await read(bytes)).toEqual({ 'folder/b.json': '', 'c.json': '', 'd.json': '' });
+    expect(Object.keys(await read(bytes))).toEqual([
+      'folder/b.json',
+      'c.json',
+      'd.json',
+      'e.json',
+      'f.json',
+    ]);
+  });
+
+  it('can have headers from before ustar, which have no prefix', async () => {
+    const old = header({ prefix: 'folder', magic: '' });
+    expect(await read(Buffer.concat([old, end]))).toEqual({ 'a.json': '' });
   });
 
   it.each([
@@ -120,6 +142,11 @@ describe('a tar file of plain files', () => {
       'a block of zeros stands at byte 0',
     ],
     ['no header', Buffer.alloc(blockBytes, 'x'), 'it is not a tar file'],
+    [
+      'no header behind a file',
+      Buffer.concat([header(), Buffer.alloc(blockBytes, 'x')]),
+      'no header of a tar file stands at byte 512',
+    ],
     [
       'no end',
       header({ size: '00000000012' }),
