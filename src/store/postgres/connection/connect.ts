@@ -76,7 +76,7 @@ export async function connectTo<T>(
  * attempts.
  */
 function messageOf(reason: unknown): string {
-  if (isQueryTimeout(reason)) return 'The database does not answer.';
+  if (isQueryTimeout(reason)) return 'it does not answer';
   return reason instanceof AggregateError
     ? reason.errors.map(messageOf).join(', ')
     : (reason as Error).message;
