@@ -22,11 +22,9 @@ interface StoredActivity {
 }
 
 /** `null`: the device has sent no sequence numbers, or the kind is `token`. */
-interface StoredSequence {
-  last: number | null;
-  missing: number | null;
-  conflicts: number | null;
-}
+type StoredSequence =
+  | { last: number; missing: number; conflicts: number }
+  | { last: null; missing: null; conflicts: null };
 
 type ReadActivity = Omit<StoredActivity, 'marks'> & { marks: string | null } & StoredSequence;
 
@@ -143,7 +141,7 @@ export class LastActivityTable {
 function sequenceOf(stored: StoredSequence | undefined): Partial<DeviceSequence> {
   if (!stored || stored.last === null) return {};
   const { last, missing, conflicts } = stored;
-  return { lastSeq: last, missingEvents: missing ?? 0, conflictingEvents: conflicts ?? 0 };
+  return { lastSeq: last, missingEvents: missing, conflictingEvents: conflicts };
 }
 
 /** Computes the same result as `summaryOf` in domain/events/sequence.ts. */

@@ -14,6 +14,7 @@ import {
 } from '../../copy/transfer.ts';
 import { contextOf, lockDataFolder, refuseUnfinished } from '../../maintenance/data-folder.ts';
 import { tableNames } from '../../tables.ts';
+import { keyEntries } from '../events/idempotency-keys.ts';
 import type { PartContext } from '../parts.ts';
 import { auditOf, batchesOf, countBatches } from './folder-logs.ts';
 import { documentLines, type FolderState, readFolderState } from './folder-state.ts';
@@ -98,10 +99,10 @@ async function* pastPlaylists(state: FolderState): AsyncGenerator<Playlist> {
 async function* deviceKeys(state: FolderState): AsyncGenerator<DeviceKeys> {
   for await (const line of documentLines(state, 'rings')) {
     const [deviceId, encodedKeys] = JSON.parse(line) as [string, string];
-    const words = Buffer.from(encodedKeys, 'base64').toString('hex').match(/.{16}/g) ?? [];
-    const keys = words.flatMap((key, at): DeviceKeys['keys'] =>
-      at % 2 === 0 ? [[key, words[at + 1] ?? '']] : [],
-    );
+    const keys = keyEntries(encodedKeys).map((entry): [key: string, sent: string] => [
+      entry.slice(0, entry.length / 2),
+      entry.slice(entry.length / 2),
+    ]);
     yield { deviceId, keys };
   }
 }

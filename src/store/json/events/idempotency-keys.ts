@@ -130,5 +130,10 @@ export class IdempotencyKeys implements DocumentOwner {
   }
 }
 
+/** Returns the entries of a document's line in hex, oldest first. */
+export function keyEntries(encoded: string): string[] {
+  return Buffer.from(encoded, 'base64').toString('hex').match(/.{32}/g) ?? [];
+}
+
 /** Returns the name of the document that has a device's keys. */
 export const idempotencyDocument = shardNames('rings', shards);

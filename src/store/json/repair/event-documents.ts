@@ -1,6 +1,6 @@
 import { type SequenceState, summaryOf } from '../../../domain/events/sequence.ts';
 import type { EventRecord } from '../events/event-record.ts';
-import { IdempotencyKeys, rememberedKeys } from '../events/idempotency-keys.ts';
+import { IdempotencyKeys, keyEntries, rememberedKeys } from '../events/idempotency-keys.ts';
 import { Sequences } from '../events/sequences.ts';
 import { prefixOf } from '../rollups/merge.ts';
 import { Rollups } from '../rollups/rollups.ts';
@@ -65,18 +65,13 @@ function largerCount(kept: string, rebuilt: string): string {
 function joinKeys(kept: string, rebuilt: string): string {
   const [id, older] = JSON.parse(kept) as [string, string];
   const [, newer] = JSON.parse(rebuilt) as [string, string];
-  const before = entriesOf(older);
-  const now = entriesOf(newer);
+  const before = keyEntries(older);
+  const now = keyEntries(newer);
   const all =
     now.length >= rememberedKeys
       ? now
       : [...before, ...now.filter((entry) => !before.includes(entry))].slice(-rememberedKeys);
   return JSON.stringify([id, Buffer.from(all.join(''), 'hex').toString('base64')]);
-}
-
-/** Returns the entries in hex, oldest first. */
-function entriesOf(encodedKeys: string): string[] {
-  return Buffer.from(encodedKeys, 'base64').toString('hex').match(/.{32}/g) ?? [];
 }
 
 const owners = { rings: IdempotencyKeys, rollups: Rollups, sequences: Sequences };

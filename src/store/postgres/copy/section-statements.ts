@@ -26,10 +26,9 @@ interface SectionStatements<R> {
   insert(query: Query, records: readonly R[]): Promise<void>;
 }
 
-/** Inserts rows in order. All rows must have the same columns. */
+/** Inserts at least one row, in order. All rows must have the same columns. */
 async function insertRows(query: Query, table: string, rows: readonly object[]): Promise<void> {
-  const names = Object.keys(rows[0] ?? {}).join(', ');
-  if (names === '') return;
+  const names = Object.keys(rows[0] as object).join(', ');
   await query(
     `INSERT INTO ${table} (${names}) SELECT ${names}
       FROM json_populate_recordset(NULL::${table}, $1::text::json) WITH ORDINALITY AS r ORDER BY ordinality`,

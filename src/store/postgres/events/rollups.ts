@@ -101,7 +101,7 @@ type Sum = {
   key: string;
 } & ImpressionCount;
 
-/** Sums the batches' counts per tenant and per venue, sorted by key. */
+/** Sums the batches' counts per tenant and per venue. */
 function sumsOf(batches: readonly CountedBatch[]): Sum[] {
   const cells = new Map<string, ImpressionCount>();
   for (const batch of batches) {
@@ -120,7 +120,7 @@ function sumsOf(batches: readonly CountedBatch[]): Sum[] {
       }
     }
   }
-  return [...cells.keys()].sort().map((name) => {
+  return [...cells].map(([name, sums]) => {
     const [scope, clock, grouped, day, key] = JSON.parse(name) as [
       string,
       string,
@@ -128,7 +128,7 @@ function sumsOf(batches: readonly CountedBatch[]): Sum[] {
       string,
       string,
     ];
-    return { scope, clock, grouped, day, key, ...(cells.get(name) as ImpressionCount) };
+    return { scope, clock, grouped, day, key, ...sums };
   });
 }
 
