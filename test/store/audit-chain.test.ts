@@ -201,6 +201,9 @@ describe.each([
       first: { sequence: 9 },
       head: { sequence: 16 },
     });
+    const copied = await freshDatabase();
+    await copyStore(place, copied, { clock });
+    expect(await verifyAudit(copied)).toEqual({ findings, summary });
     await within(place, clock, async (opened) => {
       clock.advance(dayMs);
       await write(opened, clock, 40, 41);
@@ -389,6 +392,39 @@ describe('the audit trail', () => {
       summary: { entries: 60, head: { sequence: 60 } },
     });
     await Promise.all(instances.map((one) => one.close()));
+  });
+
+  it('store_unusable for a database without data or without a schema', async () => {
+    const place = await databases.place();
+    for (const [change, why] of [
+      ['DELETE FROM signage.server', 'it holds no data'],
+      ['DROP SCHEMA signage CASCADE', 'its schema is missing or outdated'],
+    ] as const) {
+      await inDatabase(place, (sql) => sql(change));
+      await expect(verifyAudit(place)).rejects.toMatchObject({
+        code: 'store_unusable',
+        message: expect.stringContaining(why),
+      });
+    }
+  });
+
+  it('verifies after the next retention of a folder whose last one left its files behind', async () => {
+    const { clock, place } = await store(folders, 4);
+    const purge = () =>
+      within(place, clock, async (opened) => {
+        clock.advance(dayMs);
+        await write(opened, clock, 5, 8);
+        await opened.purgeBefore(clock.now());
+      });
+    const old = await copyOf(place);
+    await purge();
+    // As after a crash between the new start of the chain and the deletion of the files.
+    await cp(join(old, 'audit'), join(place, 'audit'), { recursive: true });
+    await purge();
+    expect(await verifyAudit(place)).toMatchObject({
+      findings: [],
+      summary: { entries: 4, first: { sequence: 9 } },
+    });
   });
 
   it('detects changed columns that hide an entry from readers', async () => {

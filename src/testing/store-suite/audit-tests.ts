@@ -64,7 +64,9 @@ export function auditTests(open: OpenEmptyStore): StoreTest[] {
   });
 
   it('is filtered by action, subject, time and tenant', async () => {
-    for (let n = 0; n < 8; n++) await put(entry(n));
+    // Details that name what other entries are found by.
+    const others = { action: 'screen.create', screen: guid('scre', 1) };
+    for (let n = 0; n < 8; n++) await put(entry(n, { details: { n, ...others } }));
     await put(entry(8, { tenantId: tenantB }), entry(9, { tenantId: null }));
     for (const restarted of [false, true]) {
       if (restarted) await reopen();

@@ -200,6 +200,7 @@ export function writeTests(open: OpenEmptyStore): StoreTest[] {
     await assert.rejects(tx.put('venues', venueRow(1)));
     await assert.rejects((async () => tx.get('venues', guid('venu', 1)))());
     await assert.rejects(tx.audit(auditRow(1)));
+    await assert.rejects(async () => tx.delete('venues', guid('venu', 1)));
     assert.equal(await store.read.get('venues', guid('venu', 1)), undefined);
   });
   return tests;

@@ -121,6 +121,7 @@ describe('AuditVerifier', () => {
 
   it('reports a missing signed head, and a changed one', () => {
     expect(findings(chain, {})).toEqual(['damage: the signed head of the trail is missing']);
+    expect(findings([], {})).toEqual([]);
     expect(findings(chain, { head: { ...head, seq: 4 } })).toEqual([
       'damage: the signed head of the trail was changed',
     ]);

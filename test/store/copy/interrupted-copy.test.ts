@@ -8,6 +8,7 @@ import { openFolderSource } from '../../../src/store/json/copy/folder-source.ts'
 import { FolderTarget, openFolderTarget } from '../../../src/store/json/copy/folder-target.ts';
 import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../../src/store/open.ts';
+import { openDatabaseSource } from '../../../src/store/postgres/copy/database-source.ts';
 import { openDatabaseTarget } from '../../../src/store/postgres/copy/database-target.ts';
 import { faultyDisk } from '../../support/disk/faulty-disk.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
@@ -80,11 +81,16 @@ const contentsAt = (location: string) => inStore(location, contentsOf, { clock }
 
 describe('an interrupted copy', () => {
   it.each([
-    ['a data folder', folder, (to: string) => openFolderTarget(to, clock)],
-    ['a database', freshDatabase, openDatabaseTarget],
-  ])('resumes after each step, and %s cannot be opened before the end', async (_, place, open) => {
+    ['a data folder', folder, (to: string) => openFolderTarget(to, clock), freshDatabase],
+    ['a database', freshDatabase, openDatabaseTarget, folder],
+  ])('resumes after each step, and %s cannot be opened before the end', async (...row) => {
+    const [, place, open, sourcePlace] = row;
     const to = await place();
-    const source = await openFolderSource(original);
+    const from = await sourcePlace();
+    await copyStore(original, from, { clock });
+    const source = await (from.startsWith('postgres') ? openDatabaseSource : openFolderSource)(
+      from,
+    );
     let attempts = 0;
     for (let outcome = 'broken off'; outcome !== 'done'; attempts++) {
       const target = await open(to);

@@ -170,6 +170,8 @@ describe('a start after a clean stop', () => {
   }
   const later = 'journal/0000000000000004-000002.log';
   const screens = 'documents/rows-screens-';
+  /** A start reads only its size. */
+  const past = 'documents/past-';
 
   it.each<[string, (folder: string) => Promise<void>, named: string]>([
     ['a record is damaged', (at) => harm(at, segment, flipped(60)), `${segment}, at byte 0`],
@@ -191,6 +193,8 @@ describe('a start after a clean stop', () => {
     ['a document is shorter', screens, (bytes) => bytes.subarray(1)],
     ['a document is damaged', screens, flipped(20)],
     ['a document is empty', screens, ''],
+    ['a document of past playlists is missing', past, null],
+    ['a document of past playlists is shorter', past, (bytes) => bytes.subarray(1)],
     ['the last segment is missing', segment, null],
     ['the last segment is shorter', segment, (bytes) => bytes.subarray(0, -1)],
     ['the last segment has lost a record', segment, withoutLastLine],
@@ -360,6 +364,9 @@ describe('a start after a crash', () => {
       await expect(open(folder)).rejects.toEqual(damagedAt(''));
     }
     await rm(join(folder, 'journal'), { recursive: true });
+    await writeFile(join(folder, 'manifest.copy.json'), 'x');
+    await expect(open(folder)).rejects.toEqual(damagedAt('manifest.json'));
+    await rm(join(folder, 'manifest.copy.json'));
     await mkdir(join(folder, 'journal'));
     expect(await numbersIn(folder)).toEqual([]);
   });
