@@ -8,7 +8,6 @@ import { type EventLogPosition, eventFormat } from '../events/event-record.ts';
 import type { LogPosition } from '../journal/segments.ts';
 import { BulkLog } from '../log/bulk-log.ts';
 import { hexChecksum } from '../log/checksum.ts';
-import type { LogFilesPosition } from '../log/day-files.ts';
 import {
   type ManifestData,
   manifestBytes,
@@ -54,9 +53,8 @@ export async function repairFolder(salvageContext: RepairContext, random: Random
   const events = await new EventSalvage(context, eventsAt, newEvents, (record) => {
     for (const one of eventDocuments) one.apply(record);
   }).run();
-  const auditAt = marks.audit as LogFilesPosition | undefined;
   const newAudit = await BulkLog.open(into, auditFormat);
-  const audit = await new AuditSalvage(context, auditAt, journal.records, newAudit).run();
+  const audit = await new AuditSalvage(context, marks, journal.records, newAudit).run();
   const documents = {
     ...intact,
     ...(await rewriteDocuments(context, damaged, {

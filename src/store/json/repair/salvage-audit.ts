@@ -1,4 +1,4 @@
-import type { SealedEntry } from '../../audit/audit-chain.ts';
+import type { ChainState, SealedEntry } from '../../audit/audit-chain.ts';
 import {
   auditFormat,
   type EntryNumber,
@@ -12,12 +12,15 @@ import { entriesIn, type JournalRecord } from '../journal/segments.ts';
 import type { BulkLog } from '../log/bulk-log.ts';
 import { dayFile, type LogFilesPosition } from '../log/day-files.ts';
 import { type LogFiles, readLog } from '../log/log-records.ts';
+import type { ManifestData } from '../manifest.ts';
 import { damagedLog, type RepairContext } from './repair-context.ts';
 
 /** Writes all undamaged entries into new day files, and restores lost entries from the journal. */
 export class AuditSalvage {
   readonly #context: RepairContext;
   readonly #oldPosition: LogFilesPosition | undefined;
+  /** First day that retention has kept, `YYYY-MM-DD`. */
+  readonly #firstDay: string;
   readonly #entries: PositionedEntry[];
   readonly #newLog: BulkLog;
   #last = { file: '', seq: 0, n: -1 };
@@ -26,12 +29,13 @@ export class AuditSalvage {
 
   constructor(
     context: RepairContext,
-    oldPosition: LogFilesPosition | undefined,
+    marks: ManifestData['marks'],
     records: readonly JournalRecord[],
     newLog: BulkLog,
   ) {
     this.#context = context;
-    this.#oldPosition = oldPosition;
+    this.#oldPosition = marks.audit as LogFilesPosition | undefined;
+    this.#firstDay = (marks.chain as ChainState | undefined)?.start?.day ?? '';
     this.#entries = entriesOf(records);
     this.#newLog = newLog;
   }
@@ -40,7 +44,8 @@ export class AuditSalvage {
   async run(): Promise<LogFilesPosition | undefined> {
     const { log } = this.#context;
     const { file = null, gone, files = {} } = this.#oldPosition ?? {};
-    const isGone = (name: string) => gone === true && file !== null && name <= file;
+    const isGone = (name: string) =>
+      name < this.#firstDay || (gone === true && file !== null && name <= file);
     const present = await damagedLog(this.#context, auditFormat, this.#oldPosition);
     const expected = [...Object.keys(files), ...(file === null || gone ? [] : [file])];
     // Entries that retention deleted must not be restored.

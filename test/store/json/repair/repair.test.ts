@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
 import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { inStore } from '../../../support/service/in-store.ts';
 import { batchOf, guid, impression } from '../../sample-batch.ts';
-import { venueRow } from '../../sample-rows.ts';
+import { auditRow, venueRow } from '../../sample-rows.ts';
 import { type Damage, damagedDisk, damagesOf, filesIn } from '../damages.ts';
 import { eachDay, fullStore, holdings } from '../full-store.ts';
 import { contextOn } from '../part-rig.ts';
@@ -301,6 +301,25 @@ describe('a repair of a store with many missing files', () => {
     const { held } = await repairedCopy(folder, clock);
     expect(held.received).toEqual(before.received);
     expect(held.timestamp).toEqual(before.timestamp);
+  });
+
+  it('restores no audit entry that retention deleted and the journal still has', async () => {
+    const folder = await temporaryFolder();
+    const clock = new ManualClock();
+    const store = await openStore(folder, { clock });
+    for (const number of [1, 2]) {
+      await store.write((tx) => tx.audit(auditRow(number, { at: clock.now() })));
+      clock.advance(dayMs);
+    }
+    const manifest = () => readFile(join(folder, 'manifest.json'), 'utf8');
+    await expect.poll(manifest).toContain('2026-11-20.ndjson');
+    await store.purgeBefore(clock.now() - dayMs);
+    expect((await holdings(store)).audit).toEqual([2]);
+    const crashed = await copyOf(folder);
+    await store.close();
+    expect((await repairedCopy(crashed, clock)).held.audit).toEqual([2]);
+    await removed(crashed, /^manifest/);
+    expect((await repairedCopy(crashed, clock)).held.audit).toEqual([2]);
   });
 
   it('works after all events and audit entries were deleted', async () => {
