@@ -318,6 +318,9 @@ describe('demo', () => {
   it('fills an empty store with venues, screens and playlists whose media it serves', async () => {
     const running = await start({ demo: true });
     expect(await venuesOf(running.url)).toEqual(['Aurora Café', 'Aurora Riverside']);
+    const [venue] = await itemsOf(running.url, '/v1/venues');
+    const config = await managerAt(running.url, adminToken).get(`/v1/venues/${venue.id}/config`);
+    expect(config.body.heartbeatIntervalMinutes).toBe(1);
     const screens = await itemsOf(running.url, '/v1/screens');
     expect(screens.map(({ state }) => state)).toEqual(Array(4).fill('provisioning'));
     const urls = new Set<string>();

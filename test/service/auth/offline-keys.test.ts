@@ -86,6 +86,7 @@ describe('offline device keys', () => {
     ['unknown', () => undefined],
     ['revoked', (bearer) => ({ ...bearer, key: { ...bearer.key, state: 'revoked' } })],
     ['without its device', (bearer) => ({ ...bearer, device: undefined })],
+    ['without both', (bearer) => ({ ...bearer, device: undefined, screen: undefined })],
     ['without its screen', (bearer) => ({ ...bearer, screen: undefined })],
     [
       'of a screen that has another device',
