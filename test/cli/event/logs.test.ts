@@ -1,9 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { main } from '../../../src/cli/main.ts';
 import type { Clock } from '../../../src/domain/clock.ts';
 import { json, problem, stubService } from '../../support/network/stub-service.ts';
-import { fakeIo } from '../../support/process/fake-io.ts';
-import { adminToken, type BoundTv, type TestService } from '../../support/service/service.ts';
+import type { BoundTv, TestService } from '../../support/service/service.ts';
 import { type Cli, runCli, startCli } from '../run-cli.ts';
 
 let cli: Cli;
@@ -83,23 +81,6 @@ describe('signage logs --follow', () => {
       },
     });
     expect([run.code, operations(run.ndjson)]).toEqual([0, ['getPlaylist', 'getPlaylist']]);
-  });
-
-  it('ends quietly when stdout closes', async () => {
-    const tv = await tvCalled('Closed');
-    await tv.send('GET', 'config');
-    const gone = new AbortController();
-    const io = fakeIo({
-      env: { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken, XDG_CONFIG_HOME: '/nowhere' },
-    });
-    const stdout = { isTTY: false, write: io.stdout.write, gone: gone.signal };
-    const running = main(['logs', 'Closed', '-F', '--since', '1h', '-o', 'ndjson'], {
-      ...io,
-      stdout,
-    });
-    await io.until(/getDeviceConfig/);
-    gone.abort();
-    expect([await running, io.err()]).toEqual([0, '']);
   });
 
   it('does not busy-poll an empty list', async () => {

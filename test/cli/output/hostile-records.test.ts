@@ -1,5 +1,6 @@
 // Escape sequences in every field of every record, from a hostile service.
 import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import {
   hostile,
   hostileService,
@@ -60,10 +61,20 @@ describe.each(shown.map((argv) => [argv.join(' '), argv] as const))('signage %s'
   });
 });
 
-it('JSON keeps hostile text, escaped', async () => {
+it('JSON and YAML keep hostile text, escaped', async () => {
   expect(hostile).toMatch(obeyed);
   const { json } = await run(['tenant', 'get', id, '-o', 'json']);
   expect(json).toEqual(tenant);
+  expect(parse((await run(['tenant', 'get', id, '-o', 'yaml'])).stdout)).toEqual(tenant);
+});
+
+it.each([
+  ['--fields', 'name,labels'],
+  ['--jq', '.[] | .name, .labels'],
+])('%s shows hostile text escaped', async (...argv) => {
+  const { code, stdout } = await run(['screen', 'list', ...argv]);
+  expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 2]);
+  expect(stdout).not.toMatch(obeyed);
 });
 
 it('a list has one line per record, whatever its content', async () => {
@@ -72,10 +83,6 @@ it('a list has one line per record, whatever its content', async () => {
     expect((await run([noun, 'list', '-o', 'name'])).stdout.split('\n')).toHaveLength(2);
     expect((await run([noun, 'list'])).stdout.split('\n')).toHaveLength(3);
   }
-});
-
-it('-o name falls back to the id where the name cannot be typed', async () => {
-  expect((await run(['screen', 'get', id, '-o', 'name'])).stdout).toBe(`${id}\n`);
 });
 
 describe('notes and errors', () => {
