@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { nodeFileSystem } from '../../../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../../../src/store/open.ts';
 import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
 
@@ -50,6 +51,16 @@ describe.skipIf(process.platform !== 'linux')('network file systems (known on Li
     const store = await openStore(await temporaryFolder());
     await store.close();
   });
+});
+
+it('a file that cannot be reached does not count as missing', async () => {
+  const folder = await temporaryFolder();
+  const file = join(folder, 'file');
+  await writeFile(file, '');
+  expect(await nodeFileSystem.list(join(folder, 'none'))).toEqual([]);
+  expect(await nodeFileSystem.sizeOf(join(folder, 'none'))).toBeUndefined();
+  await expect(nodeFileSystem.list(file)).rejects.toMatchObject({ code: 'ENOTDIR' });
+  await expect(nodeFileSystem.sizeOf(join(file, 'x'))).rejects.toMatchObject({ code: 'ENOTDIR' });
 });
 
 /** Mounts a new exFAT file system. Returns the reason why that is not possible here, if any. */
