@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 
 interface Timer {
@@ -33,6 +34,19 @@ export class TestClock implements Clock {
       next.wake();
     }
     this.#nowMs = endMs;
+  }
+
+  /**
+   * Like `advance`, but after each timer waits `settleMs` of real time, so that requests begun by
+   * one timer are answered before the next fires. With `advance`, their own time-outs fire first.
+   */
+  async advanceAsync(byMs: number, settleMs = 50): Promise<void> {
+    const endMs = this.#nowMs + byMs;
+    for (let next = this.#dueBy(endMs); next; next = this.#dueBy(endMs)) {
+      this.advance(Math.max(0, next.dueMs - this.#nowMs));
+      await setTimeout(settleMs);
+    }
+    this.advance(endMs - this.#nowMs);
   }
 
   /** Sets the time, forwards or backwards, as NTP does. No timer fires. */

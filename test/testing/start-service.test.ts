@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasCode } from '../../src/domain/error.ts';
+import { RuntimeClient } from '../../src/entry/client.ts';
 import { sampleImpressions } from '../../src/testing/fixtures.ts';
 import { startService } from '../../src/testing/start-service.ts';
 
@@ -30,6 +31,27 @@ describe('startService', () => {
     const { id } = await service.createScreen(null);
     const none = service.management.call('readPlaylist', { params: { id } });
     await expect(none).rejects.toMatchObject({ code: 'playlist_not_found' });
+    await service.close();
+  });
+
+  it('answers requests of timers that fire during advanceAsync', async () => {
+    const service = await startService();
+    const { screenId, apiKey } = await service.createTv();
+    const { clock } = service;
+    const once = { timeoutMs: 10_000, retry: { attempts: 1 } };
+    const client = new RuntimeClient({ url: service.url, apiKey, clock, ...once });
+    const outcomes: string[] = [];
+    const ask = () =>
+      void client.fetchPlaylist(screenId).then(
+        () => outcomes.push('answered'),
+        (error) => outcomes.push(error.code),
+      );
+    clock.after(30_000, ask);
+    await clock.advanceAsync(60_000, 500);
+    expect(outcomes).toEqual(['answered']);
+    clock.after(30_000, ask);
+    clock.advance(60_000);
+    await expect.poll(() => outcomes).toEqual(['answered', 'unreachable']);
     await service.close();
   });
 });
