@@ -3,7 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { freePort } from '../support/network/free-port.ts';
+import { nginxPath, startNginxWith } from '../support/network/proxies.ts';
 import { unitOptions } from '../support/runtime/node-options.ts';
+import { startService } from '../support/service/service.ts';
 
 const run = promisify(execFile);
 const above = (path: string) => new URL(`../../${path}`, import.meta.url);
@@ -19,7 +23,7 @@ describe('docs/deployment', () => {
     ];
     const lines = [
       unit.match(/^ExecStart=.*/m),
-      image.match(/^CMD .*/m),
+      image.match(/^ENTRYPOINT .*/m),
       text.match(/^node --.* serve$/m),
     ];
     expect(lines.map((line) => optionsIn(line?.[0]))).toEqual([
@@ -53,4 +57,31 @@ describe('docs/deployment', () => {
     ]);
     expect(stdout).toMatch(/^\d+\.\d+\.\d+/);
   });
+
+  it.skipIf(nginxPath === undefined)(
+    'runs nginx in compose.yaml, in front of the instances of compose.yaml',
+    async () => {
+      const { services } = parse(await readFile(above('docs/deployment/compose.yaml'), 'utf8'), {
+        merge: true,
+      });
+      const mounted = services.proxy.volumes.map((volume: string) => volume.split(':'));
+      const files = mounted.filter(([, to]: string[]) => to?.startsWith('/etc/nginx/conf.d/'));
+      let http = '';
+      for (const [from] of files) http += await readFile(above(from), 'utf8');
+      const instances = [await startService(), await startService()];
+      const port = await freePort();
+      http = http.replace('listen 80;', `listen 127.0.0.1:${port};`);
+      // The names of other containers and the port of the image.
+      for (const [index, name] of ['signage-1', 'signage-2'].entries()) {
+        expect(Object.keys(services)).toContain(name);
+        http = http.replaceAll(`${name}:4100`, new URL(instances[index]!.url).host);
+      }
+      const url = await startNginxWith(http, port);
+      const statusOf = async (path: string) => (await fetch(url + path)).status;
+      for (let n = 0; n < 4; n++) expect(await statusOf('/healthz')).toBe(200);
+      expect(await statusOf('/metrics')).toBe(404);
+      await instances[0]!.close();
+      for (let n = 0; n < 4; n++) expect(await statusOf('/healthz')).toBe(200);
+    },
+  );
 });

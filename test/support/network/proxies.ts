@@ -59,32 +59,35 @@ async function ready(program: ChildProcess, port: number): Promise<string> {
   throw new Error(`${program.spawnfile} does not listen: ${said}`);
 }
 
+/** Starts nginx with the contents of its block `http`. `port` is the port that it listens on. */
+export async function startNginxWith(http: string, port: number): Promise<string> {
+  const folder = await temporaryFolder();
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  );
+  await writeFile(
+    join(folder, 'nginx.conf'),
+    `daemon off; master_process off; pid ${folder}/nginx.pid; error_log stderr;
+    events { worker_connections 256; }
+    http { access_log off; ${temporary.join(' ')} ${http} }`,
+  );
+  const args = ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'];
+  return ready(spawn(nginxPath as string, args), port);
+}
+
 /** nginx with its defaults: HTTP/1.0 to the service, buffering, 60 seconds for an answer. */
 export const startNginx: StartProxy = async (
   target,
   { timeoutSeconds, ignoresClientAbort = false } = {},
 ) => {
-  const folder = await temporaryFolder();
   const port = await freePort();
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${folder}/${name};`,
-  );
   const location = [
     `proxy_pass ${target};`,
     ...(timeoutSeconds === undefined ? [] : [`proxy_read_timeout ${timeoutSeconds}s;`]),
     ...(ignoresClientAbort ? ['proxy_ignore_client_abort on;'] : []),
   ];
-  await writeFile(
-    join(folder, 'nginx.conf'),
-    `daemon off; master_process off; pid ${folder}/nginx.pid; error_log stderr;
-    events { worker_connections 256; }
-    http {
-      access_log off; ${temporary.join(' ')}
-      server { listen 127.0.0.1:${port}; location / { ${location.join(' ')} } }
-    }`,
-  );
-  const args = ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'];
-  return ready(spawn(nginxPath as string, args), port);
+  const server = `server { listen 127.0.0.1:${port}; location / { ${location.join(' ')} } }`;
+  return startNginxWith(server, port);
 };
 
 /** HAProxy. Default: 30 seconds for an answer, as in many of its examples. */
