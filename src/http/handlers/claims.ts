@@ -24,8 +24,8 @@ export function claimHandlers({ claims, claimOffers }: Services, stopping: Abort
       );
       return { ...reply, headers: noStore };
     },
-    async getClaim({ id }) {
-      return { body: await claimOffers.get(id) };
+    async getClaim({ caller, id }) {
+      return { body: await claimOffers.get(caller, id) };
     },
     async offerClaim(call) {
       const { caller, id, body: wanted } = call;

@@ -51,10 +51,17 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
     throw new SignageError('too_many_attempts', detail, { retryAfterSeconds });
   }
 
-  async function find(reader: Reader, id: string, nowMs: number): Promise<Claim | undefined> {
+  /** After the offer of another tenant, the claim does not exist for this caller. */
+  async function find(
+    reader: Reader,
+    { tenantId }: Caller,
+    id: string,
+    nowMs: number,
+  ): Promise<Claim | undefined> {
     if (!claimText.safeParse(id).success) return undefined;
     const row = await reader.get('claims', id);
-    return row && isLiveClaim(row, nowMs) ? row : undefined;
+    if (!row || !isLiveClaim(row, nowMs)) return undefined;
+    return row.offer && row.offer.tenantId !== tenantId ? undefined : row;
   }
 
   /**
@@ -62,15 +69,15 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
    * look-ups of unknown claims.
    */
   async function lookUp(caller: Caller, id: string): Promise<Claim> {
-    const row = await find(store.read, id, deps.clock.now());
+    const row = await find(store.read, caller, id, deps.clock.now());
     await judge(caller, row === undefined);
     if (!row) throw claimNotFound();
     return row;
   }
 
   /** Throws `claim_not_found`. */
-  async function get(id: string): Promise<ClaimView> {
-    const row = await find(store.read, id, deps.clock.now());
+  async function get(caller: Caller, id: string): Promise<ClaimView> {
+    const row = await find(store.read, caller, id, deps.clock.now());
     if (!row) throw claimNotFound();
     const { state, deviceInfo, address, createdAt } = row;
     return {
@@ -90,7 +97,7 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
     screenId: string,
     begin: BeginCreation,
   ): Promise<CreatedCode> {
-    const claim = await find(tx, id, tx.now);
+    const claim = await find(tx, caller, id, tx.now);
     if (!claim) throw claimNotFound();
     const creation = await begin(tx);
     if (claim.offer && creation.earlierId === claim.offer.codeId)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
-import { manager } from '../../support/service/management.ts';
+import { type Manager, manager } from '../../support/service/management.ts';
 import { expectProblem } from '../../support/service/problem.ts';
 import { type Sent, startService, type TestService } from '../../support/service/service.ts';
 
@@ -22,6 +22,19 @@ const look = (id: string, key?: string) =>
 const offer = (id: string, screenId: string, sent: Sent = {}) =>
   service.manage('POST', `/v1/devices/claims/${id}/offer`, { screenId }, sent);
 const unknownClaim = 'AAAA22';
+
+/** Returns a caller of the only tenant so far, and one of a new tenant. Each has a screen. */
+async function shopAndStranger() {
+  const platform = manager(service);
+  const shop = await platform.as('operator');
+  const { id } = await platform.tenant('Strangers');
+  const stranger = await platform.in(id).as('operator');
+  const withScreen = async (caller: Manager) => ({
+    ...caller,
+    screenId: (await caller.screen((await caller.venue('Lobby')).id, 'Main')).id,
+  });
+  return { shop: await withScreen(shop), stranger: await withScreen(stranger) };
+}
 
 describe('POST /devices/claims', () => {
   it('201 with a claim of 6 characters, a token, and ten minutes', async () => {
@@ -148,6 +161,36 @@ describe('GET /v1/devices/claims/:claim', () => {
       for (let guess = 0; guess < 10; guess++) await look(unknownClaim, key);
     }
     expectProblem(await look(made.claim), 429, 'too_many_attempts');
+  });
+});
+
+describe('claims that another tenant has offered a screen', () => {
+  it('404 for a look-up and for an offer, and 200 for the offering tenant', async () => {
+    const { shop, stranger } = await shopAndStranger();
+    const { body: made } = await claim();
+    expect((await look(made.claim, stranger.token)).status).toBe(200);
+    const sent = { key: shop.token, headers: { 'idempotency-key': randomUUID() } };
+    const offered = await offer(made.claim, shop.screenId, sent);
+    const seen = await look(made.claim, stranger.token);
+    expectProblem(seen, 404, 'claim_not_found');
+    expect(seen.text).not.toContain(deviceInfo.model);
+    const further = await offer(made.claim, stranger.screenId, { key: stranger.token });
+    expectProblem(further, 404, 'claim_not_found');
+    expect((await look(made.claim, shop.token)).body.deviceInfo).toMatchObject(deviceInfo);
+    expect((await offer(made.claim, shop.screenId, sent)).body.code).toBe(offered.body.code);
+    expectProblem(
+      await offer(made.claim, shop.screenId, { key: shop.token }),
+      409,
+      'claim_offered',
+    );
+  });
+
+  it('429 after ten of them, as after ten unknown claims', async () => {
+    const { shop, stranger } = await shopAndStranger();
+    const { body: made } = await claim();
+    await offer(made.claim, shop.screenId, { key: shop.token });
+    for (let n = 0; n < 10; n++) await look(made.claim, stranger.token);
+    expectProblem(await look(made.claim, stranger.token), 429, 'too_many_attempts');
   });
 });
 
