@@ -164,11 +164,12 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
       const expiresInSeconds = secondsLeft(row, nowMs);
       return { status: 'waiting', pairingCode: null, expiresInSeconds, offer: null };
     }
-    const [code, screen, tenant, trusting] = await Promise.all([
+    const [code, screen, tenant, trusting, tenants] = await Promise.all([
       store.read.get('codes', offer.codeId),
       store.read.get('screens', offer.screenId),
       store.read.get('tenants', offer.tenantId),
       tenantsTrusting(sourceOf(row.address)),
+      store.list('tenants', { limit: 2 }),
     ]);
     const venue = screen && (await store.read.get('venues', screen.venueId));
     if (!code || codeStatusAt(code, nowMs) !== 'pending' || !screen || !tenant || !venue)
@@ -181,9 +182,9 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
         tenant: tenant.name,
         venue: venue.name,
         screen: screen.name,
-        // A person must confirm, unless this tenant is the only one that trusts the source. Several
-        // tenants may share a NAT, such as in a mall.
-        confirm: trusting.length !== 1 || trusting[0] !== tenant.id,
+        // A person must confirm, unless the service has one tenant, which trusts the source. With
+        // several, a guest on the Wi-Fi of a shop could make any tenant trusted at its TVs.
+        confirm: tenants.items.length > 1 || !trusting.includes(tenant.id),
       },
     };
   }

@@ -22,5 +22,6 @@ it('300 steps against claims: nothing is bound without an installer of the tenan
   const { findings, ...totals } = await runClaims({ steps: 300, seed: 'quick' });
   expect(findings).toEqual([]);
   expect(totals.tried).toBeGreaterThan(5);
+  expect(totals.stolen).toBeGreaterThan(5);
   expect(totals.paired).toBe(totals.tried);
 });

@@ -1,7 +1,7 @@
 // Attacks on claims (docs/protocol.md §3.6), through real HTTP.
 import { codeAlphabet } from '../../../src/domain/records/code-alphabet.ts';
 import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
-import { startService, type TestService } from '../../support/service/service.ts';
+import { type Sent, startService, type TestService } from '../../support/service/service.ts';
 
 const minute = 60_000;
 
@@ -20,6 +20,8 @@ export interface ClaimTotals {
   /** TVs that an installer of the tenant paired, and how many of these pairings were tried. */
   paired: number;
   tried: number;
+  /** Offers that strangers made to the claims of others. */
+  stolen: number;
   findings: string[];
 }
 
@@ -29,7 +31,14 @@ const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 class ClaimAttack {
   readonly #service: TestService;
   readonly #random: SeededRandom;
-  readonly #totals: ClaimTotals = { steps: 0, guesses: 0, paired: 0, tried: 0, findings: [] };
+  readonly #totals: ClaimTotals = {
+    steps: 0,
+    guesses: 0,
+    paired: 0,
+    tried: 0,
+    stolen: 0,
+    findings: [],
+  };
   /** Screens whose TV an installer of the tenant has paired. */
   readonly #allowed = new Set<string>();
   readonly #live: Claim[] = [];
@@ -99,9 +108,10 @@ class ClaimAttack {
     return this.#live[Math.floor(this.#random.between(0, this.#live.length))];
   }
 
-  #offer(claim: string, screenId: string, key: string) {
+  /** `sent` has the address of the caller, by default that of the service's own machine. */
+  #offer(claim: string, screenId: string, key: string, sent: Sent = {}) {
     const path = `/v1/devices/claims/${claim}/offer`;
-    return this.#service.send('POST', path, { key, body: { screenId } });
+    return this.#service.send('POST', path, { key, body: { screenId }, ...sent });
   }
 
   #read({ claim, address }: Claim, token: string) {
@@ -164,20 +174,28 @@ class ClaimAttack {
     if (status !== 404) this.#find(`a foreign claim was answered with ${status}`);
   }
 
-  /** A stranger who has seen the claim offers a screen: the TV must ask before it registers. */
+  /**
+   * A stranger who has seen the claim offers a screen, every other time from the TV's own address,
+   * such as a guest on the Wi-Fi of the shop: the TV must ask before it registers.
+   */
   async #offerAsStranger(): Promise<void> {
     const one = this.#live.find(({ screenId }) => screenId === undefined);
     if (!one) return;
     const key = this.#strangers[0] as string;
     const foreign = await this.#service.screen();
-    const stolen = await this.#offer(one.claim, foreign.id, key);
+    const sent = this.#next++ % 2 === 0 ? from(one.address) : {};
+    const stolen = await this.#offer(one.claim, foreign.id, key, sent);
     if (![404, 429].includes(stolen.status))
       this.#find(`a stranger offered a screen of the tenant: ${stolen.status}`);
-    const { status } = await this.#offer(one.claim, this.#strangersScreen, key);
+    const { status } = await this.#offer(one.claim, this.#strangersScreen, key, sent);
     if (status !== 201) return;
+    this.#totals.stolen++;
     this.#live.splice(this.#live.indexOf(one), 1);
     const { body } = await this.#read(one, one.token);
     if (body?.offer?.confirm !== true) this.#find("a TV would accept a stranger's offer unasked");
+    const path = `/v1/devices/claims/${one.claim}`;
+    const seen = await this.#service.send('GET', path, { key: this.#installer });
+    if (seen.status !== 404) this.#find(`a claim of another tenant was shown: ${seen.status}`);
   }
 
   /** Only one of several simultaneous offers may win. */
