@@ -6,13 +6,18 @@ import { parseSelector } from './selector.ts';
 const maxPage = 200;
 const defaultPage = 50;
 
-const limit = z.coerce
-  .number('must be a whole number')
-  .int('must be a whole number')
-  .min(1, `must be 1 to ${maxPage}`)
-  .max(maxPage, `must be 1 to ${maxPage}`)
+/** A whole number in a query, from 1 to `most`. `Number` alone would also take `1e1` and ` 5`. */
+function countUpTo(most: number) {
+  const range = `must be 1 to ${most}`;
+  return z.preprocess(
+    (text) => (typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : undefined),
+    z.number('must be a whole number, in digits only').int().min(1, range).max(most, range),
+  );
+}
+
+const limit = countUpTo(maxPage)
   .default(defaultPage)
-  .meta({ description: 'The largest number of items on the page.' });
+  .meta({ description: `The largest number of items on the page. Default: ${defaultPage}.` });
 
 /** `?limit=` and `?cursor=`, parameters of every list. */
 export const pageQuery = {
@@ -72,16 +77,9 @@ export const booleanQuery = z
 
 /** `?waitSeconds=`: seconds for which a long poll may be held, at most `most`. */
 export function waitSecondsUpTo(most: number) {
-  const range = `must be 1 to ${most}`;
-  return z.coerce
-    .number('must be a whole number')
-    .int('must be a whole number')
-    .min(1, range)
-    .max(most, range)
-    .optional()
-    .meta({
-      description: 'Seconds for which the answer may be held until it changes.',
-    });
+  return countUpTo(most).optional().meta({
+    description: 'Seconds for which the answer may be held until it changes.',
+  });
 }
 
 /** `?waitSeconds=` of management operations. */

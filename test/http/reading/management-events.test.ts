@@ -105,7 +105,7 @@ describe('GET /v1/events', () => {
 
   it.each([
     ...['type=A', 'from=2026-13-01', 'order=up', 'after=x', 'cursor=x', 'venueId=x'],
-    ...['waitSeconds=0', 'waitSeconds=31', 'waitSeconds=1.5'],
+    ...['waitSeconds=0', 'waitSeconds=31', 'waitSeconds=1.5', 'waitSeconds=%205', 'limit=1e1'],
   ])('400 for %s', async (query) =>
     expectInvalid(await admin.get(`/v1/events?${query}`), `query.${query.split('=')[0]}`),
   );
