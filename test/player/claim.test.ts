@@ -28,7 +28,13 @@ const offered = (pairingCode: string, confirm = false) =>
     status: 'offered',
     pairingCode,
     expiresInSeconds: 500,
-    offer: { tenant: 'Acme', venue: 'Lobby', screen: 'Main', confirm },
+    offer: {
+      tenant: 'Acme',
+      tenantId: crypto.randomUUID(),
+      venue: 'Lobby',
+      screen: 'Main',
+      confirm,
+    },
   });
 const gone = problem(404, 'claim_not_found', 'There is no such claim.');
 

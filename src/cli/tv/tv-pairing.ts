@@ -63,9 +63,10 @@ function claimSource(
   suspend: Suspend,
 ): CodeSource {
   const { clock, random, interrupted: signal, prompter } = call;
-  const accept = async ({ tenant, venue, screen, confirm }: ClaimOffer) => {
+  const accept = async ({ tenant, tenantId, venue, screen, confirm }: ClaimOffer) => {
     const place = JSON.stringify(`${venue}/${screen}`);
-    const offer = `${JSON.stringify(tenant)} offers this TV the screen ${place}.`;
+    // Another tenant may have a name of letters that look the same.
+    const offer = `${JSON.stringify(tenant)} (${tenantId}) offers this TV the screen ${place}.`;
     if (yes || !confirm) {
       call.note(offer);
       return true;

@@ -29,7 +29,10 @@ export const runtimeShapes: Partial<Record<SchemaName, Shape>> = {
     status: 'text',
     pairingCode: 'text?',
     expiresInSeconds: 'number',
-    offer: ['maybe', { tenant: 'text', venue: 'text', screen: 'text', confirm: 'boolean' }],
+    offer: [
+      'maybe',
+      { tenant: 'text', tenantId: 'text', venue: 'text', screen: 'text', confirm: 'boolean' },
+    ],
   },
   activePlaylist: {
     id: 'text',

@@ -63,6 +63,7 @@ export const claimStatus = z
     offer: z
       .object({
         tenant: z.string(),
+        tenantId: recordId,
         venue: z.string(),
         screen: z.string(),
         confirm: z.boolean().meta({
@@ -70,7 +71,7 @@ export const claimStatus = z
         }),
       })
       .nullable()
-      .meta({ description: 'Names of the screen that was offered. `null` while waiting.' }),
+      .meta({ description: 'The screen that was offered. `null` while waiting.' }),
   })
   .meta({ id: 'ClaimStatus' });
 export type ClaimStatusView = z.infer<typeof claimStatus>;

@@ -180,6 +180,7 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
       expiresInSeconds: secondsLeft(code, nowMs),
       offer: {
         tenant: tenant.name,
+        tenantId: tenant.id,
         venue: venue.name,
         screen: screen.name,
         // A person must confirm, unless the service has one tenant, which trusts the source. With

@@ -9,6 +9,8 @@ import type { RemoteInput } from './remote-keys.ts';
 export class OfferQuestion {
   readonly #root: HTMLElement;
   readonly #text: HTMLElement;
+  /** Shows the id of the tenant. Another tenant may have a name of letters that look the same. */
+  readonly #tenantId: HTMLElement;
   readonly #accept: HTMLElement;
   readonly #back: HTMLElement;
   #isAcceptSelected = false;
@@ -17,6 +19,7 @@ export class OfferQuestion {
   constructor(parent: HTMLElement) {
     this.#root = addElement(parent, 'div', 'question');
     this.#text = addElement(this.#root, 'p', 'question-text');
+    this.#tenantId = addElement(this.#root, 'p', 'question-tenant');
     const buttons = addElement(this.#root, 'div', 'answers');
     this.#back = addButton(buttons, 'answer', 'Back', () => this.close());
     this.#accept = addButton(buttons, 'answer', 'Pair', () => this.#end(true));
@@ -28,8 +31,9 @@ export class OfferQuestion {
   }
 
   /** Resolves with the answer, or with `false` when the question is closed. */
-  ask({ tenant, venue, screen }: ClaimOffer): Promise<boolean> {
+  ask({ tenant, tenantId, venue, screen }: ClaimOffer): Promise<boolean> {
     this.#text.textContent = `Pair this TV with ${venue}/${screen} of ${tenant}?`;
+    this.#tenantId.textContent = `Tenant ${tenantId}`;
     this.#select(false);
     this.#root.hidden = false;
     return new Promise((resolve) => {

@@ -78,7 +78,7 @@ describe('signage tv --claim', () => {
       });
     const { code, stderr } = await run(['--yes']);
     expect(code).toBe(0);
-    expect(stderr).toContain('"default" offers this TV the screen "Lobby/--yes".');
+    expect(stderr).toMatch(/"default" \([\da-f-]{36}\) offers this TV the screen "Lobby\/--yes"\./);
     const quiet = await run(['--yes', '--quiet']);
     expect(quiet.code).toBe(0);
     expect(quiet.stderr).toMatch(/^This TV shows the claim .*\nPair it: .*\n$/);
@@ -98,7 +98,7 @@ describe('signage tv --claim', () => {
     const tv = await sitDown(['tv', '--claim'], { env: { SIGNAGE_URL: guarded.url } });
     const claimed = async (shown: RegExp) => (await tv.sees(shown))[1] as string;
     await offer(await claimed(/█[\s\S]*signage pair VENUE\/SCREEN --tv (\w{6})$/m), 'First');
-    await tv.sees(/"default" offers this TV the screen "Lobby\/First"\. Accept\? \(y\/N\)/);
+    await tv.sees(/"default" \([\da-f-]{36}\) offers[\s\S]*First"\. Accept\? \(y\/N\)/);
     // Enter alone accepts nothing: there is a new claim.
     tv.io.type('\r');
     const screenId = await offer(await claimed(/Accept\? No[\s\S]*--tv (\w{6})$/m), 'Second');

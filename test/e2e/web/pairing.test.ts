@@ -192,6 +192,8 @@ describe.skipIf(!chromiumPath)(`the pairing screen${needsChromium}`, () => {
     // OK is held down for a key of the keypad while the offer of a stranger appears.
     await tv.page.keyboard.down('Enter');
     await offer(first);
+    const { tenantId } = venue.body;
+    expect(await tv.page.locator('.question').innerText()).toContain(`Tenant ${tenantId}`);
     await tv.page.keyboard.down('Enter');
     expect(await question.isVisible()).toBe(true);
     expect(await tv.page.locator('.code').isVisible()).toBe(false);

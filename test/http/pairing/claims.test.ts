@@ -102,7 +102,13 @@ describe('GET /devices/claims/:claim', () => {
       status: 'offered',
       pairingCode: offered.body.code,
       expiresInSeconds: 900,
-      offer: { tenant: expect.any(String), venue: 'Lobby', screen: 'Main', confirm: false },
+      offer: {
+        tenant: 'default',
+        tenantId: screen.tenantId,
+        venue: 'Lobby',
+        screen: 'Main',
+        confirm: false,
+      },
     });
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const registered = await service.register(answer.body.pairingCode);
