@@ -49,7 +49,7 @@ export const tables = {
   mirrorPending: { unique: {}, indexed: [] },
   mirrorTargets: { unique: {}, indexed: [] },
   creations: { unique: { request: (row) => row.request }, indexed: ['tokenId'] },
-  claims: { unique: {}, indexed: ['source', 'state'] },
+  claims: { unique: {}, indexed: ['shard'] },
 } satisfies { [T in TableName]: Table<Rows[T]> };
 
 export const tableNames = Object.keys(tables) as TableName[];

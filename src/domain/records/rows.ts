@@ -217,8 +217,12 @@ export interface Claim {
   deviceInfo: DeviceInfo;
   /** The TV's address. `null`: unknown. */
   address: string | null;
-  /** The IPv4 address or IPv6 /48 whose claims are counted together, or `unknown`. */
-  source: string;
+  /** The claims of one shard are counted together. */
+  shard: string;
+  /** The IPv4 address or IPv6 /48 of the TV, or `unknown`. */
+  network: string;
+  /** The tenant whose share the claim uses. `null`: no tenant trusts the address. */
+  share: string | null;
   state: 'waiting' | 'offered';
   createdAt: number;
   expiresAt: number;

@@ -15,23 +15,13 @@ import type { Claim } from '../../domain/records/rows.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import type { ClientInfo, SystemDependencies } from '../context.ts';
 import { longPoll } from '../long-poll.ts';
+import { applicantAt, type ClaimApplicant, makeRoom } from './claim-limits.ts';
 import { untilUnused } from './codes.ts';
-import { networkOf, sourceOf, unknownSource } from './guess-source.ts';
+import { sourceOf } from './guess-source.ts';
 import type { TrustedSources } from './trusted-sources.ts';
 
 /** Time for which a claim waits for an installer (docs/protocol.md §3.6). */
 const claimTtlMs = 10 * minuteMs;
-/** Limits of waiting claims of one source. */
-interface Limits {
-  ofSource: number;
-  /** Limit of the source's IPv6 /48, because a customer can get a whole /48 for free. */
-  ofNetwork: number;
-}
-
-const limits: Limits = { ofSource: 5, ofNetwork: 20 };
-const limitsIfTrusted: Limits = { ofSource: 50, ofNetwork: Number.POSITIVE_INFINITY };
-/** Limit of waiting claims of all sources. */
-const maxClaims = 10_000;
 
 /** A request for a claim, with its client. */
 export interface ClaimRequest extends Pick<ClientInfo, 'address'> {
@@ -44,12 +34,6 @@ export const claimNotFound = () =>
     'claim_not_found',
     'There is no such claim: it may have expired. The TV shows a new one when it asks again.',
   );
-
-function tooManyClaims(whose: string, waitMs: number): SignageError {
-  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / secondMs));
-  const detail = `Too many TVs ${whose} wait to be paired: pair them, or try again in ${retryAfterSeconds} seconds.`;
-  return new SignageError('too_many_attempts', detail, { retryAfterSeconds });
-}
 
 export const secondsLeft = ({ expiresAt }: Pick<Claim, 'expiresAt'>, nowMs: number) =>
   Math.max(0, Math.ceil((expiresAt - nowMs) / secondMs));
@@ -70,11 +54,6 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
     }));
   }
 
-  async function limitsOf(source: string): Promise<Limits> {
-    if (source === unknownSource) return limitsIfTrusted;
-    return (await tenantsTrusting(source)).length > 0 ? limitsIfTrusted : limits;
-  }
-
   /** Returns a claim and its secret. The same key and attempt give the same pair. */
   function makeSecrets(key: string | undefined, attempt: number): { id: string; token: string } {
     if (key === undefined) return { id: makeClaim(random), token: makeKey('clm_', random) };
@@ -90,30 +69,23 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
     tx: Tx,
     claim: Pick<Claim, 'id' | 'tokenHash'>,
     { body, address }: ClaimRequest,
-    { ofSource, ofNetwork }: Limits,
+    applicant: ClaimApplicant,
   ): Promise<Claim> {
     const existing = await tx.get('claims', claim.id);
     if (existing && isLiveClaim(existing, tx.now)) {
       if (existing.tokenHash === claim.tokenHash) return existing;
       throw new SignageError('conflict', 'This claim exists already.');
     }
-    const source = sourceOf(address);
-    const network = networkOf(source);
-    const rows = await tx.select('claims', 'source', [network]);
+    const { network, shard } = applicant;
+    const rows = await tx.select('claims', 'shard', [shard]);
     const waiting = rows.filter((row) => row.state === 'waiting' && isLiveClaim(row, tx.now));
-    const checkLimit = (counted: readonly Claim[], limit: number) => {
-      const nextEndMs = Math.min(...counted.map(({ expiresAt }) => expiresAt));
-      if (counted.length >= limit) throw tooManyClaims('at this address', nextEndMs - tx.now);
-    };
-    checkLimit(
-      waiting.filter((row) => sourceOf(row.address) === source),
-      ofSource,
-    );
-    checkLimit(waiting, ofNetwork);
-    for (const row of rows) if (!isLiveClaim(row, tx.now)) await tx.delete('claims', row.id);
+    const { displaced, share } = makeRoom(waiting, applicant, tx.now);
+    for (const { id } of displaced) await tx.delete('claims', id);
     const row: Claim = {
       ...claim,
-      source: network,
+      shard,
+      network,
+      share,
       deviceInfo: body.deviceInfo,
       address,
       state: 'waiting',
@@ -130,15 +102,14 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
    * and token, with the seconds that are left. Throws `too_many_attempts`.
    */
   async function create(request: ClaimRequest): Promise<CreatedClaim> {
-    const { idempotencyKey } = request;
-    const limitsOfRequest = await limitsOf(sourceOf(request.address));
-    if ((await store.read.count('claims', 'state', 'waiting')) >= maxClaims)
-      throw tooManyClaims('of this service', minuteMs);
+    const { address, idempotencyKey } = request;
+    const trusting = await tenantsTrusting(sourceOf(address));
+    const applicant = applicantAt(address, trusting, store.secret);
     return untilUnused((attempt) => {
       const { id, token } = makeSecrets(idempotencyKey, attempt);
       return store.write(async (tx) => {
         const claim = { id, tokenHash: hashKey(token) };
-        const row = await addClaim(tx, claim, request, limitsOfRequest);
+        const row = await addClaim(tx, claim, request, applicant);
         return { claim: id, token, expiresInSeconds: secondsLeft(row, tx.now) };
       });
     });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { runAttacks } from './run-attacks.ts';
+import { runClaimFlood } from './run-claim-flood.ts';
 import { runClaims } from './run-claims.ts';
 
 const percent = (part: number, of: number) => `${((part / of) * 100).toFixed(3)} %`;
@@ -27,4 +28,10 @@ it('20,000 steps against claims: nothing is bound without an installer of the te
   console.log(`attacks on claims: ${JSON.stringify(totals)}`);
   expect(findings).toEqual([]);
   expect(totals.paired).toBe(totals.tried);
+});
+
+it('floods of claims with and without a key stop no other TV', async () => {
+  const totals = await runClaimFlood();
+  console.log(`floods of claims: ${JSON.stringify(totals)}`);
+  expect(totals).toMatchObject({ first: 200, shop: 50 });
 });

@@ -1,0 +1,131 @@
+import { derivedRandom } from '../../domain/api-key.ts';
+import { minuteMs, secondMs } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import type { Claim } from '../../domain/records/rows.ts';
+import { networkOf, sourceOf, unknownSource } from './guess-source.ts';
+
+/**
+ * Number of shards. A shard has the waiting claims of some networks and is counted in one
+ * transaction, so only claims of one shard conflict with each other.
+ */
+const shards = 50;
+
+/** Limits of waiting claims (docs/protocol.md §3.6). The first two depend on trust. */
+const ofAddress = { trusted: 50, untrusted: 5 };
+/** A customer can get a whole IPv6 /48 for free. */
+const ofNetwork = { trusted: 50, untrusted: 20 };
+const ofShard = 200;
+/** Limit of all addresses in a shard that no tenant trusts. The rest is a reserve. */
+const ofUntrusted = 100;
+/** Limit of all addresses in a shard that count for one tenant. */
+const ofTenant = 80;
+
+/**
+ * Time in which somebody can type a new claim. Without it, more TVs than fit would displace each
+ * other all the time.
+ */
+const minAgeMs = minuteMs;
+
+/** A TV that asks for a claim. */
+export interface ClaimApplicant {
+  source: string;
+  network: string;
+  shard: string;
+  /** The tenants that trust the source. */
+  trusting: readonly string[];
+}
+
+/** Returns the applicant at an address. The key of the shards stops attackers from choosing one. */
+export function applicantAt(
+  address: string | null,
+  trusting: readonly string[],
+  secret: Uint8Array,
+): ClaimApplicant {
+  const source = sourceOf(address);
+  const network = networkOf(source);
+  const [high = 0, low = 0] = derivedRandom(secret, network, 'claim-shard')(2);
+  return { source, network, shard: String((high * 256 + low) % shards), trusting };
+}
+
+type KeyOf = (claim: Claim) => string | null;
+const networkKey: KeyOf = ({ network }) => network;
+const shareKey: KeyOf = ({ share }) => share;
+
+/** Returns the number of claims with each key. */
+function sizes(claims: readonly Claim[], keyOf: KeyOf) {
+  const counts = new Map<string | null, number>();
+  for (const claim of claims) counts.set(keyOf(claim), (counts.get(keyOf(claim)) ?? 0) + 1);
+  return (key: string | null) => counts.get(key) ?? 0;
+}
+
+/** A limit of the waiting claims that `counts` selects. */
+interface Level {
+  limit: number;
+  counts(claim: Claim): boolean;
+  /** The key of those that share the limit, and the applicant's key. */
+  keyOf: KeyOf;
+  own: string | null;
+  whose: string;
+}
+
+/**
+ * Returns the claim that gives way to a new one: of those with the most claims, the oldest of the
+ * network with the most. They give way at once if they still have as many claims as the applicant
+ * afterwards. Otherwise the claim must be a minute old. Throws `too_many_attempts`.
+ */
+function nextToGiveWay(claims: readonly Claim[], { keyOf, own, whose }: Level, nowMs: number) {
+  const sizeOf = sizes(claims, keyOf);
+  const sizeOfNetwork = sizes(claims, networkKey);
+  const isOwn = (claim: Claim) => Number(keyOf(claim) === own);
+  const [first] = claims.toSorted(
+    (one, other) =>
+      sizeOf(keyOf(other)) - sizeOf(keyOf(one)) ||
+      isOwn(other) - isOwn(one) ||
+      sizeOfNetwork(other.network) - sizeOfNetwork(one.network) ||
+      one.createdAt - other.createdAt,
+  ) as [Claim, ...Claim[]];
+  const waitMs = first.createdAt + minAgeMs - nowMs;
+  if (sizeOf(keyOf(first)) >= sizeOf(own) + 2 || waitMs <= 0) return first;
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / secondMs));
+  const detail = `Too many TVs ${whose} wait to be paired: pair them, or try again in ${retryAfterSeconds} seconds.`;
+  throw new SignageError('too_many_attempts', detail, { retryAfterSeconds });
+}
+
+/**
+ * Makes room for a claim beside the waiting claims of its shard. Returns the claims that give way,
+ * and the share that the new claim uses. Throws `too_many_attempts`.
+ */
+export function makeRoom(
+  waiting: readonly Claim[],
+  { source, network, trusting }: ClaimApplicant,
+  nowMs: number,
+): { displaced: Claim[]; share: string | null } {
+  const sizeOfShare = sizes(waiting, shareKey);
+  const share = trusting.toSorted((one, other) => sizeOfShare(one) - sizeOfShare(other))[0] ?? null;
+  // Callers without an address cannot be told apart, so they are not counted as one customer.
+  const trust = share !== null || source === unknownSource ? 'trusted' : 'untrusted';
+  const inNetwork = (claim: Claim) => claim.network === network;
+  const byNetwork = { keyOf: networkKey, own: network };
+  const levels: Level[] = [
+    {
+      limit: ofAddress[trust],
+      counts: (claim: Claim) => inNetwork(claim) && sourceOf(claim.address) === source,
+      ...byNetwork,
+      whose: 'at this address',
+    },
+    { limit: ofNetwork[trust], counts: inNetwork, ...byNetwork, whose: 'in this network' },
+    {
+      limit: share === null ? ofUntrusted : ofTenant,
+      counts: (claim: Claim) => claim.share === share,
+      ...byNetwork,
+      whose: 'of this service',
+    },
+    { limit: ofShard, counts: () => true, keyOf: shareKey, own: share, whose: 'of this service' },
+  ];
+  const displaced: Claim[] = [];
+  for (const level of levels) {
+    const counted = waiting.filter((claim) => level.counts(claim) && !displaced.includes(claim));
+    if (counted.length >= level.limit) displaced.push(nextToGiveWay(counted, level, nowMs));
+  }
+  return { displaced, share };
+}
