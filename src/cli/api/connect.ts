@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { ClientOptions } from '../../client/caller.ts';
 import { ManagementClient, type ManagementOptions } from '../../client/management-client.ts';
 import { makeNodeRequester } from '../../client/node-requester.ts';
@@ -6,6 +5,7 @@ import type { Exchanged } from '../../client/transport.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Environment } from '../command/environment.ts';
 import { unusableFile } from '../options/file-error.ts';
+import { readRegularFile } from '../options/read-file.ts';
 import { isUuid } from '../records/names.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import type { Address, Profile } from './profile.ts';
@@ -49,7 +49,7 @@ export async function readCertificates(file: string): Promise<string[]> {
   // Loaded on demand: decoding the root certificates takes 7 ms.
   const { rootCertificates } = await import('node:tls');
   try {
-    return [...rootCertificates, await readFile(file, 'utf8')];
+    return [...rootCertificates, await readRegularFile(file)];
   } catch (error) {
     throw unusableFile(error, file, { what: '--ca-file' });
   }

@@ -1,5 +1,5 @@
 import { fsync } from 'node:fs';
-import { type FileHandle, open, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { type ErrorCode, SignageError } from '../../domain/error.ts';
@@ -12,6 +12,7 @@ import {
 } from '../../domain/file-access.ts';
 import type { LogSink } from '../../domain/log.ts';
 import { unusableFile } from '../options/file-error.ts';
+import { readRegularFile } from '../options/read-file.ts';
 import { usage } from '../options/settings.ts';
 import { shellQuote } from '../records/text.ts';
 
@@ -69,7 +70,7 @@ export async function checkSecretFiles(
 export async function readSecretFile(path: string, what: string): Promise<string> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readRegularFile(path);
   } catch (error) {
     throw unusableFile(error, path, { what });
   }
@@ -150,7 +151,7 @@ export async function readPrivateFile(path: string, code: ErrorCode): Promise<st
       const message = `${path} can be read by other users of this machine (mode ${shown}).`;
       throw new SignageError(code, message, { hint: `chmod 600 ${shellQuote(path)}` });
     }
-    return await readFile(path, 'utf8');
+    return await readRegularFile(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

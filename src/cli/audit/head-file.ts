@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { SignageError } from '../../domain/error.ts';
 import { replaceFile } from '../api/private-file.ts';
 import { unusableFile } from '../options/file-error.ts';
+import { readRegularFile } from '../options/read-file.ts';
 
 const headFile = z.object({
   writer: z.string(),
@@ -19,7 +19,7 @@ export type HeadFile = z.infer<typeof headFile>;
  * `invalid_file` if its content is invalid.
  */
 export async function readHead(path: string): Promise<HeadFile> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+  const text = await readRegularFile(path).catch((error: unknown) => {
     throw unusableFile(error, path, { what: '--head' });
   });
   try {

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 import type { SignageError } from '../../domain/error.ts';
+import { notRegular } from './read-file.ts';
 import { looksSecret, secretAdvice, usage } from './settings.ts';
 
 type Access = 'read' | 'written';
@@ -28,6 +29,8 @@ export function fileProblem(error: unknown, given: string, access: Access = 'rea
       return `You have no permission for ${path}: it cannot be ${access}`;
     case 'EISDIR':
       return `${path} is a folder, not a file`;
+    case notRegular:
+      return `${path} ${failure.message}`;
     default:
       return `${path} cannot be ${access}: ${systemText(failure)}`;
   }

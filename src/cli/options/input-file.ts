@@ -1,18 +1,18 @@
-import { readFile } from 'node:fs/promises';
 import { SignageError } from '../../domain/error.ts';
 import type { Io } from '../terminal/io.ts';
 import { unusableFile } from './file-error.ts';
+import { readRegularFile } from './read-file.ts';
 import { usage } from './settings.ts';
 import type { SourceDocument } from './source-document.ts';
 
-/** Returns the text of a file, or of stdin for `-`. */
+/** Returns the text of a file, or of stdin for `-` and `/dev/stdin`. */
 export async function readInput(io: Io, path: string): Promise<string> {
-  if (path === '-') {
-    if (io.stdin.isTTY) throw usage('The file - is stdin, and nothing is piped in.');
+  if (path === '-' || path === '/dev/stdin') {
+    if (io.stdin.isTTY) throw usage(`The file ${path} is stdin, and nothing is piped in.`);
     return io.stdin.text();
   }
   try {
-    return await readFile(path, 'utf8');
+    return await readRegularFile(path);
   } catch (error) {
     throw unusableFile(error, path);
   }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { forEachBounded } from '../../domain/concurrency.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
@@ -7,6 +6,7 @@ import { replaceFile } from '../api/private-file.ts';
 import type { CommandContext } from '../command/context.ts';
 import { recordsAtOnce } from '../command/for-each-record.ts';
 import { unusableFile } from '../options/file-error.ts';
+import { readRegularFile } from '../options/read-file.ts';
 import { type Selected, selectScreens } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { progressBar, withProgress } from '../terminal/progress.ts';
@@ -62,7 +62,7 @@ function parseState(text: string): RolloutState | undefined {
 async function readState(path: string): Promise<RolloutState | undefined> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readRegularFile(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw unusableFile(error, path, { what: '--state' });

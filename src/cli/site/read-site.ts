@@ -1,9 +1,10 @@
-import { readFile, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { type FieldError, hasCode, SignageError } from '../../domain/error.ts';
 import { foldName } from '../../domain/fields.ts';
 import { fileProblem } from '../options/file-error.ts';
 import { readInput } from '../options/input-file.ts';
+import { readRegularFile } from '../options/read-file.ts';
 import { usage } from '../options/settings.ts';
 import {
   checkDocument,
@@ -39,7 +40,7 @@ function makePlaylistFiles(fieldErrors: FieldError[], { allowOutside }: { allowO
   const files = new Map<string, Promise<SitePlaylist | undefined>>();
 
   async function parseFile(file: string, path: string): Promise<SitePlaylist | undefined> {
-    const [document, ...more] = parseDocuments(await readFile(file, 'utf8'), path);
+    const [document, ...more] = parseDocuments(await readRegularFile(file), path);
     if (!document || more.length > 0)
       throw new SignageError('invalid_file', `${path} must hold one playlist`);
     return checkDocument(playlistBody, document, fieldErrors);

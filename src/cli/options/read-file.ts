@@ -1,0 +1,22 @@
+import type { Stats } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+
+/** Code of the error for a path that is no regular file. */
+export const notRegular = 'ENOTFILE';
+
+function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return 'a folder, not a file';
+  if (stats.isFIFO()) return 'a named pipe, not a file: pipe into stdin, and give /dev/stdin';
+  if (stats.isSocket()) return 'a socket, not a file';
+  return 'a device, not a file';
+}
+
+/**
+ * Reads a regular file, or stdin by its name. Everything else is refused before it is opened: opening
+ * a named pipe waits for a writer, no signal ends this wait, and a device may have no end.
+ */
+export async function readRegularFile(path: string): Promise<string> {
+  const stats = await stat(path);
+  if (stats.isFile() || path === '/dev/stdin') return readFile(path, 'utf8');
+  throw Object.assign(new Error(`is ${kindOf(stats)}`), { code: notRegular });
+}
