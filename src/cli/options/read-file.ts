@@ -12,8 +12,8 @@ function kindOf(stats: Stats): string {
 }
 
 /**
- * Reads a regular file, or stdin by its name. Everything else is refused before it is opened: opening
- * a named pipe waits for a writer, no signal ends this wait, and a device may have no end.
+ * Reads a regular file, or stdin by its name. Refuses everything else before it opens it: opening a
+ * named pipe waits for a writer, no signal ends this wait, and a device may have no end.
  */
 export async function readRegularFile(path: string): Promise<string> {
   const stats = await stat(path);

@@ -46,10 +46,25 @@ function asJson(value: unknown): unknown {
   );
 }
 
+/** Maximum nesting, as in the bodies of the service (docs/protocol.md §1.7). Recursion is safe. */
+const maxDepth = 64;
+
+const tooDeep = (file: string, cause?: unknown) =>
+  new SignageError('invalid_file', `${file} is nested too deeply: at most ${maxDepth} levels.`, {
+    cause,
+  });
+
+/** Whether a value has more than `levels` of arrays and objects. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
+}
+
 function contentOf(document: Document.Parsed, file: string): unknown {
   try {
     return asJson(document.toJS({ maxAliasCount }));
   } catch (error) {
+    if (error instanceof RangeError) throw tooDeep(file, error);
     throw new SignageError('invalid_file', `${file} cannot be used: ${(error as Error).message}.`, {
       cause: error,
     });
@@ -96,6 +111,8 @@ function parseYaml(
     }),
   ];
   const findings = documents.flatMap(({ errors }) => errors).slice(0, maxSyntaxErrors);
+  // The parser recurses, and has no limit of its own.
+  if (findings.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) throw tooDeep(file);
   if (findings.length > 0)
     throw invalidFile(
       findings.map(({ pos: [offset], message }) => {
@@ -122,6 +139,7 @@ export function parseDocuments(text: string, path: string): SourceDocument[] {
     plain === undefined ? parse().documents.map((document) => contentOf(document, file)) : [plain];
   return values.flatMap((value, at) => {
     if (value === null) return [];
+    if (isDeeper(value, maxDepth)) throw tooDeep(file);
     const place = (where: Path) => {
       const { documents, lines } = parse();
       const number = documents.length > 1 ? `, document ${at + 1}` : '';
