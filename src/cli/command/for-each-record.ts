@@ -122,7 +122,7 @@ export async function forEachRecord<T extends Named, M = unknown>(
     else if (!call.io.stdout.isTTY) await call.results.list(pages(show), resultView(columns));
     else {
       const all: (ItemResult & M)[] = [];
-      for await (const page of pages(show)) all.push(...page);
+      for await (const page of pages(show)) for (const one of page) all.push(one);
       erase();
       await call.results.list([all], resultView(columns));
     }

@@ -117,7 +117,8 @@ problems. Exit codes: 0 no check failed, 9 a check failed.`,
   ],
   async run(call) {
     const findings: Finding[] = [];
-    for await (const some of examine(call, call.args.screen)) findings.push(...some);
+    for await (const some of examine(call, call.args.screen))
+      for (const one of some) findings.push(one);
     // Prints all findings as one page, so that the table columns line up.
     await call.results.list([findings], findingView);
     return failed(findings) ? failedExitCode : 0;

@@ -124,7 +124,9 @@ export async function runChecks(call: CommandContext, options: CheckOptions): Pr
     ids: options.row,
     allow: allowed(options),
     signal: call.interrupted,
-    onLeft: (what: readonly string[]) => void leftovers.push(...what),
+    onLeft: (what: readonly string[]) => {
+      for (const one of what) leftovers.push(one);
+    },
   };
   try {
     await withProgress(call, (show, erase) => {

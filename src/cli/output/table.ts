@@ -1,4 +1,5 @@
 import { csvLine } from '../../domain/csv.ts';
+import { largest } from '../../domain/numbers/extremes.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
 import { truncate } from '../terminal/truncate.ts';
@@ -58,7 +59,7 @@ function fittingWidths(widths: readonly number[], width: number): number[] {
   const fitting = [...widths];
   const last = fitting.length - 1;
   for (let excess = lineWidth(fitting) - width; excess > 0; excess--) {
-    const widest = Math.max(...fitting);
+    const widest = largest(fitting);
     if (widest <= minColumnWidth) break;
     const isLast = (fitting[last] as number) > minLastColumnWidth;
     const narrowed = isLast ? last : fitting.lastIndexOf(widest);
@@ -96,9 +97,9 @@ export function listTable({ stdout, columns, strong, fit }: TableOptions): Recor
       const width = await widthOf([titles, ...rows]);
       const before = widths;
       const now = columns.map((_, at) =>
-        Math.max(
+        largest(
+          rows.map((row) => width(row[at] ?? '')),
           before?.[at] ?? width(titles[at] ?? ''),
-          ...rows.map((row) => width(row[at] ?? '')),
         ),
       );
       widths = now;
@@ -123,7 +124,10 @@ export function listTable({ stdout, columns, strong, fit }: TableOptions): Recor
 /** Writes one record as a line for each column. */
 export function recordTable({ stdout, columns, strong }: TableOptions): RecordWriter {
   const labels = columns.map(({ name }) => escapeControl(label(name)));
-  const widest = Math.max(0, ...labels.map((text) => text.length));
+  const widest = largest(
+    labels.map((text) => text.length),
+    0,
+  );
   const lines = (record: unknown) =>
     cells(columns, record).map(
       (cell, at) => `${strong((labels[at] ?? '').padEnd(widest))}  ${cell}\n`,

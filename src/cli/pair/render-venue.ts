@@ -1,4 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
+import { largest } from '../../domain/numbers/extremes.ts';
 import { groupedCode } from '../options/pairing-code.ts';
 import { type LiveLine, type LiveViewSize, line } from '../terminal/live-view.ts';
 import { wrapText } from '../terminal/wrap.ts';
@@ -81,7 +82,7 @@ function titleOf(venue: string, pairings: readonly Pairing[]): LiveLine {
 }
 
 function columnsOf(pairings: readonly Pairing[], size: Pick<LiveViewSize, 'columns'>): number {
-  const longest = Math.max(...pairings.map(({ place }) => [...place.screen.name].length));
+  const longest = largest(pairings.map(({ place }) => [...place.screen.name].length));
   return Math.max(4, Math.min(longest, nameColumns, size.columns - otherColumns));
 }
 

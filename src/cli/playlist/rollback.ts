@@ -85,7 +85,7 @@ async function versionsDownTo(
   const versions: Playlist[] = [];
   const pages = call.pages('listPlaylistVersions', { params: { id }, query: { limit: pageSize } });
   for await (const page of pages) {
-    versions.push(...page);
+    for (const one of page) versions.push(one);
     if (versions.filter((one) => one.version < version).length >= 2) break;
   }
   return versions;

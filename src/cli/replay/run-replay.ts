@@ -58,7 +58,7 @@ async function givenCodes(call: CommandContext, { code }: ReplayOptions): Promis
   const texts: string[] = [];
   for (const text of code) {
     if (text !== '-') texts.push(text);
-    else texts.push(...(await readInput(call.io, '-')).split('\n'));
+    else for (const one of (await readInput(call.io, '-')).split('\n')) texts.push(one);
   }
   return texts.filter((text) => text.trim() !== '').map(readCode);
 }

@@ -5,6 +5,7 @@ import type { DeviceInfoInput } from '../../client/entities.ts';
 import { ManagementClient } from '../../client/management-client.ts';
 import { pause } from '../../client/pause.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
+import { largest } from '../../domain/numbers/extremes.ts';
 import { Player } from '../../player/player.ts';
 import { readDeviceProfile } from '../simulate/fixtures.ts';
 import { escapeControl } from '../terminal/escape.ts';
@@ -146,7 +147,7 @@ function creativeName(tv: DemoTv | undefined, creativeId: unknown): string {
 /** Formats an event: `14:05:09  Aurora Café / Entrance  impression  spring.mp4, 10 s`. */
 function eventLine({ event, screenId, receivedAt }: StoredEvent, tvs: readonly DemoTv[]): string {
   const tv = tvs.find((one) => one.screenId === screenId);
-  const width = Math.max(...tvs.map((one) => one.place.length));
+  const width = largest(tvs.map((one) => one.place.length));
   const time = new Date(receivedAt).toTimeString().slice(0, 8);
   const shown =
     event.type === 'impression'

@@ -53,10 +53,11 @@ export function exportSite(call: CommandContext, names: readonly string[]): Prom
         ? [...new Map(found.map((venue) => [venue.id, venue])).values()]
         : await call.all('listVenues');
     const screens: Screen[] = [];
-    if (names.length === 0) screens.push(...(await call.all('listScreens')));
+    if (names.length === 0) for (const one of await call.all('listScreens')) screens.push(one);
     else
       for (const { id } of venues)
-        screens.push(...(await call.all('listScreens', { query: { venueId: id } })));
+        for (const one of await call.all('listScreens', { query: { venueId: id } }))
+          screens.push(one);
     const me = names.length > 0 ? null : await call.read('getMe');
     // A token limited to venues must not export the tenant.
     const tenantId = me === null || me.venueIds !== null ? null : me.tenantId;

@@ -72,7 +72,7 @@ function makePlaylistFiles(fieldErrors: FieldError[], { allowOutside }: { allowO
       return await readBelow(document.folder, path);
     } catch (error) {
       if (hasCode(error, 'invalid_file') && error.errors) {
-        fieldErrors.push(...error.errors);
+        for (const one of error.errors) fieldErrors.push(one);
         return undefined;
       }
       const failure = hasCode(error, 'invalid_file') ? error.message : fileProblem(error, path);

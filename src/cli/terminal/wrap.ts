@@ -1,4 +1,5 @@
 import { Help } from 'commander';
+import { largest } from '../../domain/numbers/extremes.ts';
 import { escapeControl } from './escape.ts';
 import type { Output } from './io.ts';
 
@@ -32,7 +33,7 @@ export function writeMessage(
 
 /** Formats rows as two aligned columns. Wraps the second one at `columns`, if given. */
 export function pairs(rows: readonly (readonly [string, string])[], columns?: number): string {
-  const indent = Math.max(...rows.map(([label]) => label.length)) + 2;
+  const indent = largest(rows.map(([label]) => label.length)) + 2;
   return rows
     .map(
       ([label, text]) =>

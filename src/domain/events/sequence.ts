@@ -1,3 +1,4 @@
+import { largest, smallest } from '../numbers/extremes.ts';
 /** Consecutive sequence numbers, from the first to the last. */
 export type NumberRange = [first: number, last: number];
 
@@ -55,8 +56,14 @@ function addRange(state: SequenceState, [first, last]: NumberRange): SequenceSta
   const isAfter = (range: NumberRange) => range[0] > fresh[1] + 1;
   const touching = state.ranges.filter((range) => !isBefore(range) && !isAfter(range));
   const merged: NumberRange = [
-    Math.min(fresh[0], ...touching.map((range) => range[0])),
-    Math.max(fresh[1], ...touching.map((range) => range[1])),
+    smallest(
+      touching.map((range) => range[0]),
+      fresh[0],
+    ),
+    largest(
+      touching.map((range) => range[1]),
+      fresh[1],
+    ),
   ];
   // Numbers that do not enlarge the merged range had arrived before.
   const gained = lengthOf(merged) - lengthOfAll(touching);

@@ -1,3 +1,4 @@
+import { largest } from '../../domain/numbers/extremes.ts';
 import { type Exchange, firstMilliseconds } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';
 import { shown } from './exam-view.ts';
@@ -13,7 +14,7 @@ const notSent = skip('The TV sends no X-Device-Time.');
 function problemOf({ deviceTime, events }: Exchange): string | undefined {
   if (deviceTime === undefined) return 'without X-Device-Time';
   if (!/^\d{1,16}$/.test(deviceTime)) return `with X-Device-Time: ${deviceTime}`;
-  const newestMs = 1000 * Math.max(...events.map(({ seconds }) => seconds ?? 0));
+  const newestMs = 1000 * largest(events.map(({ seconds }) => seconds ?? 0));
   const isInSeconds = Number(deviceTime) < firstMilliseconds && newestMs >= firstMilliseconds;
   return isInSeconds ? `with X-Device-Time: ${deviceTime}, in seconds` : undefined;
 }

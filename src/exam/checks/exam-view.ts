@@ -1,3 +1,4 @@
+import { largest, smallest } from '../../domain/numbers/extremes.ts';
 import type { Timing } from '../options.ts';
 import { isGood } from '../parts/part.ts';
 import type { Exchange, TvOperation } from '../wire/exchange.ts';
@@ -88,7 +89,7 @@ export class ExamView {
       const ends = [this.syncMinutesAt(before.endMs), this.syncMinutesAt(after.atMs)];
       const isPrompted = this.isPrompted(before, after);
       const ms = after.atMs - before.endMs;
-      const [minMinutes, maxMinutes] = [Math.min(...ends), Math.max(...ends)];
+      const [minMinutes, maxMinutes] = [smallest(ends), largest(ends)];
       return [{ before, after, ms, minMinutes, maxMinutes, isPrompted }];
     });
   }

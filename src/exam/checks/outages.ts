@@ -1,3 +1,4 @@
+import { largest } from '../../domain/numbers/extremes.ts';
 import { itemSeconds } from '../exam-service.ts';
 import { isGood } from '../parts/part.ts';
 import type { Exchange, SentEvent } from '../wire/exchange.ts';
@@ -262,7 +263,7 @@ function tvClockAt(view: ExamView, sinceMs: number): number {
     .flatMap((one) =>
       created(one).map(({ seconds = 0 }) => seconds - view.tvSeconds(sinceMs, one.atMs)),
     );
-  return Math.max(...limits);
+  return largest(limits);
 }
 
 const digestsOf = ({ events }: Exchange) => events.map(({ digest }) => digest);

@@ -1,3 +1,4 @@
+import { largest } from '../../domain/numbers/extremes.ts';
 import { itemSeconds } from '../exam-service.ts';
 import type { Timing } from '../options.ts';
 import type { Exchange, SentEvent } from '../wire/exchange.ts';
@@ -40,7 +41,7 @@ export class TvPlayback {
     for (const { atMs, events: sent } of batches) {
       const fresh = sent.filter(({ digest }) => !events.has(digest));
       for (const event of fresh) events.set(event.digest, event);
-      const newest = Math.max(...fresh.map((event) => event.seconds ?? Number.NEGATIVE_INFINITY));
+      const newest = largest(fresh.map((event) => event.seconds ?? Number.NEGATIVE_INFINITY));
       const seconds = this.#tvSeconds(atMs);
       if (Number.isFinite(newest)) anchors.push({ seconds, offset: newest - seconds });
     }
@@ -71,7 +72,7 @@ export class TvPlayback {
     const nearest = this.#anchors.toSorted((one, other) => distance(one) - distance(other));
     const used = near.length > 0 ? near : nearest.slice(0, 1);
     // A batch with only old events has an offset that is too small.
-    return used.length === 0 ? undefined : seconds + Math.max(...used.map(({ offset }) => offset));
+    return used.length === 0 ? undefined : seconds + largest(used.map(({ offset }) => offset));
   }
 
   /**

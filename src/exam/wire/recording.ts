@@ -1,4 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
+import { largest } from '../../domain/numbers/extremes.ts';
 import type { Exchange, TvAnswer, TvRequest } from './exchange.ts';
 
 /** A moment of the exam, such as the publication of a playlist. */
@@ -132,6 +133,9 @@ export class Recording {
     this.#marks = [...marks];
     for (const [code, address] of codes) this.#codes.set(code, address);
     for (const key of keys) this.#keys.add(key);
-    this.#number = Math.max(0, ...exchanges.map(({ number }) => number));
+    this.#number = largest(
+      exchanges.map(({ number }) => number),
+      0,
+    );
   }
 }

@@ -1,5 +1,6 @@
 import { iso, minuteMs, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
+import { largest } from '../../domain/numbers/extremes.ts';
 import { type ClaimView, claimText, isLiveClaim, offeredCode } from '../../domain/records/claim.ts';
 import type { CreatedCode, GuessCounter } from '../../domain/records/pairing-code.ts';
 import type { Claim } from '../../domain/records/rows.ts';
@@ -40,7 +41,7 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
       const waits = current.map((times, index) =>
         times.length < (limits[index] as number) ? 0 : (times[0] as number) + windowMs - nowMs,
       );
-      const result = Math.max(...waits);
+      const result = largest(waits);
       if (!isUnknown || result > 0) return { attempts: counters, result };
       const counted = current.map((times) => counterOf([...times, nowMs], nowMs));
       return { attempts: counted, result };

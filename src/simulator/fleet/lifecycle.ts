@@ -166,7 +166,7 @@ export async function provision(context: ProvisionContext): Promise<FleetLifecyc
   };
   const screens = [...existing];
   try {
-    screens.push(...(await makeScreens(context, missing, onSite)));
+    for (const one of await makeScreens(context, missing, onSite)) screens.push(one);
   } catch (error) {
     if (site) await deleteSite(context, site);
     throw error;

@@ -116,8 +116,9 @@ export class DeviceLedger {
     if (this.#settledKeys.includes(name)) return;
     if (end === 'unknown') batch.unknown++;
     if (end === 'acknowledged') {
-      if (this.#carriedKeys.includes(name)) this.#optional.push(...batch.hashes);
-      else this.#acknowledged.push(...batch.hashes);
+      if (this.#carriedKeys.includes(name))
+        for (const one of batch.hashes) this.#optional.push(one);
+      else for (const one of batch.hashes) this.#acknowledged.push(one);
       this.#settledKeys.push(name);
       if (this.#settledKeys.length > rememberedKeys) this.#settledKeys.shift();
     }

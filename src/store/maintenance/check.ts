@@ -89,7 +89,7 @@ async function verifyFolder(
     });
   };
   for await (const { sealed } of readTrail(context, manifest, onDamage))
-    findings.push(...verifier.take(sealed));
-  findings.push(...verifier.end());
+    for (const one of verifier.take(sealed)) findings.push(one);
+  for (const one of verifier.end()) findings.push(one);
   return { findings, summary: verifier.summary };
 }

@@ -37,7 +37,7 @@ export function auditTests(open: OpenEmptyStore): StoreTest[] {
         ...query,
         ...(after === undefined ? {} : { after }),
       });
-      found.push(...items.map(({ details }) => details.n));
+      for (const one of items.map(({ details }) => details.n)) found.push(one);
       if (next === null) return found;
       after = next;
     }

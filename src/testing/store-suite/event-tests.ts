@@ -18,7 +18,7 @@ export function eventTests(open: OpenEmptyStore): StoreTest[] {
         ...query,
         ...(after === undefined ? {} : { after }),
       });
-      all.push(...items);
+      for (const one of items) all.push(one);
       if (next === null) return all;
       after = next;
     }

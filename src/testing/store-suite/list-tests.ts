@@ -194,7 +194,7 @@ export function listTests(open: OpenEmptyStore): StoreTest[] {
         ...(after === undefined ? {} : { after }),
       });
       assert.ok(page.items.length <= 2);
-      seen.push(...page.items.map((row) => row.id));
+      for (const one of page.items.map((row) => row.id)) seen.push(one);
       after = page.next;
     }
     assert.deepEqual(

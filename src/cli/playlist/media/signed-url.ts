@@ -1,3 +1,4 @@
+import { smallest } from '../../../domain/numbers/extremes.ts';
 import { span } from '../../records/text.ts';
 import { error, type MediaProblem, warning } from './finding.ts';
 
@@ -42,7 +43,7 @@ export function signedUntil({ searchParams, search }: URL): number | undefined {
     policyEndMs(get('policy')),
     tokenEndMs(search),
   ].filter((end) => !Number.isNaN(end));
-  return ends.length === 0 ? undefined : Math.min(...ends);
+  return ends.length === 0 ? undefined : smallest(ends);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type EventPosition, eventPosition } from '../../../domain/events/event-id.ts';
+import { largest, smallest } from '../../../domain/numbers/extremes.ts';
 import { jsonBytes, PageItems } from '../../../domain/page-items.ts';
 import { lastIndex, matchingEvents } from '../../event-items.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../../queries.ts';
@@ -40,8 +41,8 @@ function namesFor(
   const upperBounds = [to, order === 'desc' ? after?.receivedAtMs : undefined].filter(
     (time) => time !== undefined,
   );
-  const first = dayFile(Math.max(0, ...lowerBounds));
-  const last = dayFile(Math.min(Number.MAX_SAFE_INTEGER, ...upperBounds));
+  const first = dayFile(largest(lowerBounds, 0));
+  const last = dayFile(smallest(upperBounds, Number.MAX_SAFE_INTEGER));
   const names = all.filter((name) => name >= first && name <= last);
   return order === 'asc' ? names : names.reverse();
 }

@@ -225,7 +225,7 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
 
   /** Hides all files before `name`. `deleteHidden` deletes them. */
   hideBefore(name: string): void {
-    this.#pendingDeletes.push(...this.#names.filter((one) => one < name));
+    for (const one of this.#names.filter((one) => one < name)) this.#pendingDeletes.push(one);
     this.#names = this.#names.filter((one) => one >= name);
     const { file } = this.end;
     if (file !== null && file < name) this.end = { ...this.end, gone: true };

@@ -1,5 +1,6 @@
 import { dayMs } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
+import { largest } from '../../../domain/numbers/extremes.ts';
 import type { DocumentEntry } from '../checkpoint/document-file.ts';
 import { type EventLogPosition, eventFormat, headOf } from '../events/event-record.ts';
 import { journalFormat, type LogPosition, recordHead } from '../journal/segments.ts';
@@ -36,7 +37,7 @@ export async function rebuildManifest(context: RepairContext): Promise<ManifestD
     'it and its copy cannot be read: it was rebuilt from the other files, and no checksum tells whether these are intact';
   log.add(manifestName, what, { lost: null });
   const seqs = await seqsOf(context, versions);
-  const journal = await journalPosition(segments, Math.max(0, ...seqs.values()));
+  const journal = await journalPosition(segments, largest(seqs.values(), 0));
   const entry = ({ name, file }: Version): DocumentEntry => {
     return {
       file,
@@ -47,8 +48,14 @@ export async function rebuildManifest(context: RepairContext): Promise<ManifestD
   };
   return {
     format: dataFormat,
-    epoch: Math.max(1, ...segments.names.map((name) => Number(name.slice(17, 23)))),
-    checkpoint: Math.max(0, ...versions.map(({ number }) => number)),
+    epoch: largest(
+      segments.names.map((name) => Number(name.slice(17, 23))),
+      1,
+    ),
+    checkpoint: largest(
+      versions.map(({ number }) => number),
+      0,
+    ),
     clean: false,
     documents: Object.fromEntries(versions.map((version) => [version.name, entry(version)])),
     marks: { journal, events: events.position, audit: { file: null, size: 0, seq: journal.seq } },

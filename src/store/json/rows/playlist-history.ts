@@ -58,7 +58,8 @@ export class PlaylistHistory implements DocumentOwner {
   /** Returns all rows of the given screens, ordered by id as text. */
   async select(screenIds: readonly string[]): Promise<Playlist[]> {
     const rows: Playlist[] = [];
-    for (const screenId of new Set(screenIds)) rows.push(...(await this.#rowsOf(screenId)));
+    for (const screenId of new Set(screenIds))
+      for (const one of await this.#rowsOf(screenId)) rows.push(one);
     return rows.sort((one, other) => (one.id < other.id ? -1 : 1));
   }
 

@@ -54,8 +54,9 @@ async function checkTrail(
   const key = new ChainKey(Buffer.from(server.secret, 'hex'));
   const verifier = new AuditVerifier(key, await readChain(query), kept);
   const findings: AuditFinding[] = [];
-  for await (const row of readRows(query)) findings.push(...verifyRow(verifier, row));
-  findings.push(...verifier.end());
+  for await (const row of readRows(query))
+    for (const one of verifyRow(verifier, row)) findings.push(one);
+  for (const one of verifier.end()) findings.push(one);
   return { findings, summary: verifier.summary };
 }
 
