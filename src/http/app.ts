@@ -47,7 +47,8 @@ function requestLogging(
     const { headers, status } = context.res;
     headers.set('X-Request-Id', logged.client.requestId);
     headers.set('Date', date());
-    for (const [name, value] of Object.entries(commonHeaders)) headers.set(name, value);
+    for (const [name, value] of Object.entries(commonHeaders))
+      if (!headers.has(name)) headers.set(name, value);
     const location = mountPath === '' ? null : headers.get('location');
     if (location !== null)
       headers.set('Location', mountedLocation(mountPath, location, context.req.path));

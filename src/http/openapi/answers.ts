@@ -16,6 +16,10 @@ export const responseHeaders = {
   'X-Request-Id': { ...text('Id of this request in the log of the service'), required: true },
   'X-Content-Type-Options': { ...text('`nosniff`'), required: true },
   'Referrer-Policy': { ...text('`no-referrer`'), required: true },
+  'Content-Security-Policy': {
+    ...text('`sandbox`; for pages, the sources from which they may load content'),
+    required: true,
+  },
   'X-Playlist-Version': {
     description: 'The `version` of the playlist',
     required: true,
@@ -46,7 +50,6 @@ export const responseHeaders = {
   'WWW-Authenticate': text('`Bearer`, with `error="invalid_token"` if there was a credential'),
   'Cache-Control': text('`private, no-cache` for playlists and configs of TVs, else `no-store`'),
   'Content-Disposition': text('The name of the file'),
-  'Content-Security-Policy': text('Sources from which the page may load content'),
   'Content-Encoding': text('`br` or `gzip`, if the client accepts it and the body is large'),
   Vary: text('Request headers that select this representation'),
 } as const satisfies Record<string, oas31.HeaderObject>;
@@ -54,7 +57,12 @@ export const responseHeaders = {
 type HeaderName = keyof typeof responseHeaders;
 
 /** Headers of every response. */
-const everywhere = ['X-Request-Id', 'X-Content-Type-Options', 'Referrer-Policy'] as const;
+const everywhere = [
+  'X-Request-Id',
+  'X-Content-Type-Options',
+  'Referrer-Policy',
+  'Content-Security-Policy',
+] as const;
 
 /**
  * Returns the response headers with these names, and the headers of every response.

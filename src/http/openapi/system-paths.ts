@@ -101,7 +101,7 @@ function describe(path: SystemPath): ZodOpenApiOperationObject {
     ...(linesWith && { [lines]: { schema: linesWith.schema } }),
   };
   const own = isFile
-    ? headers('ETag', 'Cache-Control', 'Content-Security-Policy', 'Vary', 'Content-Encoding')
+    ? headers('ETag', 'Cache-Control', 'Vary', 'Content-Encoding')
     : headers('Cache-Control');
   const done = { description: 'Done', headers: own, content };
   const unchanged = { description: 'Not modified', headers: own };

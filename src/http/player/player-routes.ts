@@ -33,6 +33,9 @@ const shared = {
   'Content-Security-Policy': policy,
   'Permissions-Policy': permissions,
   'Referrer-Policy': 'no-referrer',
+  // Over HTTPS, Chromium then runs pages of the same site in another process, even those that keep
+  // their origin.
+  'Origin-Agent-Cluster': '?1',
 };
 const page = 'index.html';
 const serviceWorker = 'sw.js';

@@ -19,6 +19,9 @@ export interface LoggedRequest {
 export const commonHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
+  // A response that a browser shows as a page must not have the origin of the web player, where the
+  // device key is stored. The pages of the service have a policy of their own.
+  'Content-Security-Policy': 'sandbox',
 };
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;

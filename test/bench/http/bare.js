@@ -25,6 +25,7 @@ const [lineFeed, carriageReturn, space] = [0x0a, 0x0d, 0x20];
 function send(response, status, names, body, requestId) {
   const all = [...names, 'X-Request-Id', requestId];
   all.push('X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer');
+  all.push('Content-Security-Policy', 'sandbox');
   if (body !== undefined) all.push('Content-Length', body.length);
   response.writeHead(status, all);
   response.end(body, 'latin1');

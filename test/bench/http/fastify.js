@@ -46,6 +46,7 @@ app.addHook('onRequest', (request, reply, done) => {
     'X-Request-Id': request.id,
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
+    'Content-Security-Policy': 'sandbox',
   });
   request.device = authenticate(devices, request.headers.authorization, request.params.id ?? '');
   if (request.device) done();

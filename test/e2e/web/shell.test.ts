@@ -77,6 +77,7 @@ describe('GET /player', () => {
       ]);
       expect(Object.fromEntries(parsed)).toEqual(policy);
       expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('origin-agent-cluster')).toBe('?1');
       const permissions = headers.get('permissions-policy')?.split(', ') ?? [];
       expect(permissions).toEqual(expect.arrayContaining(['camera=()', 'serial=()']));
       const granted = permissions.filter((one) => !one.endsWith('=()'));
@@ -133,6 +134,14 @@ describe('GET /player', () => {
       expectProblem(await without.send('GET', path), 'not_found');
   });
 });
+
+it.each(['/', '/healthz', '/readyz', '/metrics', '/openapi.json', '/v1/screens', '/x', '/player/'])(
+  '%s never has the origin of the player in a frame',
+  async (path) => {
+    const { headers } = await (await startService()).send('GET', path);
+    expect(headers.get('content-security-policy')).toBe('sandbox');
+  },
+);
 
 it('the pages of the service run only their own scripts', async () => {
   const service = await startService({ demo: true });

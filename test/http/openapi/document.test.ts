@@ -28,7 +28,12 @@ function* objectsIn(
     yield* objectsIn(member, `${place}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
 }
 
-const everywhere = ['X-Request-Id', 'X-Content-Type-Options', 'Referrer-Policy'];
+const everywhere = [
+  'X-Request-Id',
+  'X-Content-Type-Options',
+  'Referrer-Policy',
+  'Content-Security-Policy',
+];
 const objects = [...objectsIn(document)];
 const places = new Set(objects.map(([place]) => place));
 
