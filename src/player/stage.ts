@@ -5,7 +5,7 @@ import type { Clock } from '../domain/clock.ts';
  * Reason why an item could not be played, as the `reason` of a `playback_error`. `http_404`: the
  * status of the response. `not_media`: the file is not of the expected type, or differs from its
  * given size or hash. `codec`: the TV cannot decode the file. `stalled`: the item stopped, or did
- * not begin within 10 seconds.
+ * not begin within 10 seconds. `hung`: a web page did not load within 10 seconds.
  */
 export type PlaybackFailure =
   | 'unreachable'
@@ -13,6 +13,7 @@ export type PlaybackFailure =
   | 'not_media'
   | 'codec'
   | 'stalled'
+  | 'hung'
   | 'too_large'
   | 'mixed_content';
 

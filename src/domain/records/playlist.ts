@@ -41,6 +41,10 @@ const itemMembers = {
     .positive('must be more than 0 seconds')
     .max(86_400, 'must be at most 86400 seconds')
     .meta({ description: 'seconds', example: 15 }),
+  storage: z.boolean('must be true or false').optional().meta({
+    description:
+      'For `html`: whether the page keeps its origin, and so its cookies and storage. Default: false.',
+  }),
 };
 
 /**

@@ -37,6 +37,7 @@ export function makeImageLayer(parent: HTMLElement, source: MediaSource, look: L
     start: async () => undefined,
     failed: never,
     usesDecoder: false,
+    isPage: false,
     dispose() {
       element.remove();
       element.removeAttribute('src');

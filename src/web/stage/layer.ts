@@ -17,6 +17,8 @@ export interface Layer {
   readonly failed: Promise<PlaybackFailure>;
   /** Whether the layer occupies a video decoder. */
   readonly usesDecoder: boolean;
+  /** Whether the layer shows a web page, whose process other pages may share. */
+  readonly isPage: boolean;
   /**
    * Hides the layer, and frees its resources. Removes the element, or returns it to the video pool.
    */

@@ -27,14 +27,16 @@ async function load(frame: HTMLIFrameElement, url: string) {
 }
 
 /**
- * Returns a layer that shows a web page. A page of another origin keeps its origin. A page of the
- * service's origin gets an opaque origin, because its scripts could otherwise read the device key.
+ * Returns a layer that shows a web page. The page gets an opaque origin: browsers then run it in
+ * another process, so that it cannot freeze the player. With `storage`, a page of another origin
+ * keeps its origin. It cannot reach the device key by a redirect to the service, because only the
+ * page of the player is served without a sandbox.
  */
-export function makePageLayer(parent: HTMLElement, url: string): Layer {
+export function makePageLayer(parent: HTMLElement, url: string, storage: boolean): Layer {
   const element = document.createElement('iframe');
-  const isForeign = new URL(url).origin !== location.origin;
+  const keepsOrigin = storage && new URL(url).origin !== location.origin;
   element.className = 'layer';
-  element.setAttribute('sandbox', isForeign ? 'allow-scripts allow-same-origin' : 'allow-scripts');
+  element.setAttribute('sandbox', `allow-scripts${keepsOrigin ? ' allow-same-origin' : ''}`);
   element.setAttribute('referrerpolicy', 'no-referrer');
   element.setAttribute('allow', 'autoplay');
   parent.append(element);
@@ -44,6 +46,7 @@ export function makePageLayer(parent: HTMLElement, url: string): Layer {
     start: async () => undefined,
     failed: never,
     usesDecoder: false,
+    isPage: true,
     dispose: () => element.remove(),
   };
 }

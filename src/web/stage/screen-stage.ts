@@ -28,10 +28,16 @@ const decoderPatienceMs = secondMs;
  * page begin at once.
  */
 const pageLeadMs = 5 * secondMs;
+/** Maximum time to load a page that is due. After this time, the stage loads the page again. */
+const pagePatienceMs = 4 * secondMs;
+/** Time after which Chromium has ended the blocked process of a removed page. */
+const processEndMs = 2.5 * secondMs;
 
 /** An item that is being prepared, or is ready. */
 interface Prepared {
   key: string;
+  item: PlaylistItem;
+  sinceMs: number;
   layer: Promise<Layer | PlaybackFailure>;
   controller: AbortController;
 }
@@ -109,7 +115,8 @@ export class ScreenStage implements Stage {
     this.#drop(prepared);
     if (signal.aborted) return { playedMs: 0, failure: undefined };
     this.#doubt(item);
-    return { playedMs: 0, failure: started ?? 'stalled' };
+    const late = item.creativeType === 'html' ? 'hung' : 'stalled';
+    return { playedMs: 0, failure: started ?? late };
   }
 
   clear(): void {
@@ -135,15 +142,17 @@ export class ScreenStage implements Stage {
     if (this.#prepared?.key === key) return this.#prepared;
     this.#dropPrepared();
     const controller = new AbortController();
-    this.#prepared = { key, controller, layer: this.#makeLayer(item, controller.signal) };
+    const sinceMs = performance.now();
+    const layer = this.#makeLayer(item, controller.signal);
+    this.#prepared = { key, item, sinceMs, controller, layer };
     return this.#prepared;
   }
 
   async #makeLayer(item: PlaylistItem, signal: AbortSignal): Promise<Layer | PlaybackFailure> {
-    const { creativeUrl, creativeType } = item;
+    const { creativeUrl, creativeType, storage } = item;
     const isMixed = location.protocol === 'https:' && creativeUrl.startsWith('http:');
     if (creativeType === 'html') {
-      return isMixed ? 'mixed_content' : makePageLayer(this.#root, creativeUrl);
+      return isMixed ? 'mixed_content' : makePageLayer(this.#root, creativeUrl, storage === true);
     }
     const source = await this.#library.open(expectedMedia(item), patienceMs, signal);
     if (typeof source === 'string') return source;
@@ -163,6 +172,7 @@ export class ScreenStage implements Stage {
     forMs: number,
     signal: AbortSignal,
   ): Promise<Layer | PlaybackFailure> {
+    if (prepared.item.creativeType === 'html') await this.#unblock(prepared, signal);
     const layer = await prepared.layer;
     if (!isLayer(layer)) return layer;
     if (layer.usesDecoder) void this.#freeDecoder(layer.ready, signal);
@@ -190,6 +200,27 @@ export class ScreenStage implements Stage {
     if (this.#current !== current) return;
     current.dispose();
     this.#current = undefined;
+  }
+
+  /**
+   * Loads a page again if it is not loaded in time. Before that, removes the current page: browsers
+   * run the pages of a site in one process, which each of them can block. The process ends with its
+   * last page.
+   */
+  async #unblock(prepared: Prepared, signal: AbortSignal): Promise<void> {
+    const layer = await prepared.layer;
+    if (!isLayer(layer)) return;
+    const isReady = layer.ready.then(() => true);
+    const waitMs = pagePatienceMs - (performance.now() - prepared.sinceMs);
+    const isLate = after(waitMs).then(() => false);
+    if ((await Promise.race([isReady, isLate])) || signal.aborted) return;
+    layer.dispose();
+    if (this.#current?.isPage) {
+      this.#current.dispose();
+      this.#current = undefined;
+    }
+    await after(processEndMs);
+    if (!signal.aborted) prepared.layer = this.#makeLayer(prepared.item, signal);
   }
 
   async #play(layer: Layer, forMs: number, signal: AbortSignal): Promise<Shown> {

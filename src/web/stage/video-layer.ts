@@ -68,6 +68,7 @@ async function play(video: HTMLVideoElement): Promise<void> {
 export class VideoLayer implements Layer {
   readonly element: HTMLVideoElement;
   readonly usesDecoder = true;
+  readonly isPage = false;
   readonly ready: Promise<PlaybackFailure | undefined>;
   readonly failed: Promise<PlaybackFailure>;
   readonly #pool: VideoPool;

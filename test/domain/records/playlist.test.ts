@@ -96,6 +96,7 @@ describe('a publication', () => {
       { items: [item({ creativeUrl: `https://x.example/${'a'.repeat(2048 - 18)}` })] },
     ],
     ['http', { items: [item({ creativeUrl: 'http://127.0.0.1:4100/media/a.svg' })] }],
+    ['a page with storage', { items: [item({ creativeType: 'html', storage: true })] }],
     ['a day', { items: [item({ duration: 86_400 })] }],
     [
       'an id of no version',
@@ -132,6 +133,7 @@ describe('a publication', () => {
     ],
     ['an id that is none', { items: [item({ creativeId: 'x' })] }, ['items/0/creativeId']],
     ['a duration as text', { items: [item({ duration: '15' })] }, ['items/0/duration']],
+    ['storage as text', { items: [item({ storage: 'yes' })] }, ['items/0/storage']],
     ['null as a duration', { items: [item({ duration: null })] }, ['items/0/duration']],
     ['a fraction as its end', { items: [item()], validUntil: 1.5 }, ['validUntil']],
     ['text as its end', { items: [item()], validUntil: '1790000000' }, ['validUntil']],
