@@ -13,7 +13,11 @@ const filesAtOnce = 8;
 export interface CheckedPlaylist {
   /** The name of its screen. `null` for a file. */
   screen: string | null;
-  items: readonly { creativeUrl: string; creativeType: CreativeType }[];
+  items: readonly {
+    creativeUrl: string;
+    creativeType: CreativeType;
+    storage?: boolean | undefined;
+  }[];
   /** Unix epoch seconds. `null`: no end. */
   validUntil: number | null;
   /** The `cachePolicy.maxSizeGB` of the screen. `Infinity`: unknown. */
@@ -43,8 +47,8 @@ interface Entry extends Omit<Media, 'url'> {
   problems: MediaProblem[];
 }
 
-const keyOf = ({ creativeUrl, creativeType }: CheckedPlaylist['items'][number]) =>
-  `${creativeType} ${creativeUrl.split('#', 1)}`;
+const keyOf = ({ creativeUrl, creativeType, storage }: CheckedPlaylist['items'][number]) =>
+  `${creativeType} ${storage === true} ${creativeUrl.split('#', 1)}`;
 
 const invalidUrl = (fault: string) =>
   error('address', {
@@ -70,6 +74,7 @@ function collect(playlists: readonly CheckedPlaylist[]): Map<string, Entry> {
       entries.set(keyOf(item), {
         url: fault === undefined ? new URL(item.creativeUrl) : undefined,
         type: item.creativeType,
+        storage: item.storage === true,
         validUntilMs,
         maxSizeGB,
         place: { screen, item: at + 1 },

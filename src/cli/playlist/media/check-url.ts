@@ -20,6 +20,7 @@ import type { Send } from './send.ts';
 import { expiryProblem } from './signed-url.ts';
 import { lengthProblem, sizeProblem } from './size-checks.ts';
 import { sniff } from './sniff.ts';
+import { storageProblem } from './storage-checks.ts';
 
 /** Players load files in parts of 8 MiB, so smaller ones need no ranges. */
 const partBytes = 8 * 1024 * 1024;
@@ -28,6 +29,8 @@ const partBytes = 8 * 1024 * 1024;
 export interface Media {
   url: URL;
   type: CreativeType;
+  /** Whether a page keeps its origin. */
+  storage: boolean;
   /** Latest end of the playlists, in epoch milliseconds. `Infinity`: one has no end. */
   validUntilMs: number;
   /** Smallest `cachePolicy.maxSizeGB` of the screens. `Infinity`: unknown. */
@@ -63,12 +66,17 @@ function addressProblems({ url, type }: Media, player: URL): MediaProblem[] {
 }
 
 /** Returns the result of each check of a web page. `undefined`: the check passed. */
-function pageProblems({ url, reply }: Hop, player: URL): (MediaProblem | undefined)[] {
+function pageProblems(
+  { url, reply }: Hop,
+  { storage }: Media,
+  player: URL,
+): (MediaProblem | undefined)[] {
   const format = isEncoded(reply) ? undefined : sniff(reply.body);
   return [
     contentProblem('html', format) ?? typeProblem('html', reply, format),
     attachmentProblem(reply),
     framingProblem({ url, reply }, player),
+    storageProblem({ url, reply, storage }, player),
   ];
 }
 
@@ -132,6 +140,6 @@ export async function checkUrl(
     return undefined;
   }
   if (type !== 'html') return checkFile(media, hops, context);
-  for (const problem of pageProblems(file, player)) if (problem) report(problem);
+  for (const problem of pageProblems(file, media, player)) if (problem) report(problem);
   return undefined;
 }

@@ -20,6 +20,8 @@ export const mediaChecks = [
   'type',
   'attachment',
   'framing',
+  'storage',
+  'isolation',
   'encoding',
   'length',
   'size',

@@ -18,6 +18,7 @@ import { checkItems } from './run-check.ts';
 interface More {
   /** Default: image. */
   type?: string;
+  storage?: boolean;
   certificate?: string;
   /** The URL of the item. Default: that of the server. */
   url?: (site: string) => string | Promise<string>;
@@ -233,6 +234,31 @@ const sites: BadMedia[] = [
     { type: 'html' },
   ),
   bad(
+    'a page that sets cookies',
+    'warning storage',
+    /uses cookies\. .*"storage": true/,
+    serveFile(files.html, { headers: { 'set-cookie': 'session=1' } }),
+    { type: 'html' },
+  ),
+  bad(
+    'a page with modules and storage',
+    'warning storage',
+    /uses storage, JavaScript modules/,
+    respond(
+      200,
+      { 'content-type': 'text/html' },
+      '<!doctype html><script type="module">localStorage.count = 1</script>',
+    ),
+    { type: 'html' },
+  ),
+  bad(
+    'storage for a service without HTTPS',
+    'warning isolation',
+    /without HTTPS/,
+    serveFile(files.html),
+    { type: 'html', storage: true },
+  ),
+  bad(
     'a compressed image',
     'warning encoding',
     /compresses the file \(gzip\)/,
@@ -319,9 +345,13 @@ const sites: BadMedia[] = [
 
 describe('signage playlist check finds', () => {
   it.each(sites)('$what: $named', async ({ named, says, answer, certificate, ...more }) => {
-    const { url = (site: string) => site, type, argv, clock = systemClock } = more;
+    const { url = (site: string) => site, type, storage, argv, clock = systemClock } = more;
     const site = answer ? `${(await mediaSite(answer, certificate)).url}/media` : '';
-    const item = { url: await url(site), ...(type !== undefined && { type }) };
+    const item = {
+      url: await url(site),
+      ...(type !== undefined && { type }),
+      ...(storage !== undefined && { storage }),
+    };
     const run = await checkItems([item], argv, { clock });
     expect(run.named, run.stdout + run.stderr).toEqual([named]);
     const [finding] = run.findings;
@@ -359,6 +389,14 @@ describe('signage playlist check finds', () => {
     const { named, findings } = await checkItems([{ url: `${url}/a.png` }], argv);
     expect(named).toEqual([`${level} redirect`]);
     expect(findings[0]?.detail).toContain('which is not encrypted');
+  });
+
+  it('storage for a page at the address of the service', async () => {
+    const { url } = await mediaSite(serveFile(files.html));
+    const item = { url: `${url}/menu.html`, type: 'html', storage: true };
+    const { named, findings } = await checkItems([item], ['--origin', url]);
+    expect(named).toEqual(['warning storage']);
+    expect(findings[0]?.effect).toContain('never gets its cookies');
   });
 
   it('an index after the media data without ranges as an error', async () => {

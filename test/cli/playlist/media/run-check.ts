@@ -5,6 +5,7 @@ import { type CliOptions, type CliRun, runCli } from '../../run-cli.ts';
 export interface ItemOf {
   url: string;
   type?: string;
+  storage?: boolean;
 }
 
 interface CheckRun extends CliRun {
@@ -19,8 +20,8 @@ export async function checkItems(
   argv: readonly string[] = [],
   { validUntil, ...options }: CliOptions & { validUntil?: number } = {},
 ): Promise<CheckRun> {
-  const written = items.map(({ url, type = 'image' }) =>
-    item({ creativeUrl: url, creativeType: type }),
+  const written = items.map(({ url, type = 'image', ...more }) =>
+    item({ creativeUrl: url, creativeType: type, ...more }),
   );
   const stdin = JSON.stringify({ items: written, validUntil });
   const run = await runCli(['playlist', 'check', '-f', '-', '-o', 'json', ...argv], {
