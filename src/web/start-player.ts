@@ -6,6 +6,7 @@ import { bindingInFragment } from '../player/pairing/player-link.ts';
 import { Player } from '../player/player.ts';
 import type { PlayerBinding, PlayerState } from '../player/state.ts';
 import { readDeviceInfo } from './device-info.ts';
+import { isolatesPages } from './isolation.ts';
 import { describeStart, logEvent } from './log-events.ts';
 import { MediaBudget } from './media/media-budget.ts';
 import { MediaLibrary } from './media/media-library.ts';
@@ -41,10 +42,10 @@ const elementOf = (id: string) => document.getElementById(id) as HTMLElement;
  * Returns the name of the running script, such as `app.<hash>.js`. The name has no hash if the
  * script is not bundled.
  */
-const buildOf = (script: HTMLScriptElement | SVGScriptElement | null) =>
-  /app\.[0-9a-f]+\.js/.exec(script?.getAttribute('src') ?? '')?.[0] ?? 'app.js';
+const buildOf = (url: string) => /app\.[0-9a-f]+\.js/.exec(url)?.[0] ?? 'app.js';
 // Read here, because `currentScript` is only set while the script is evaluated.
-const build = buildOf(document.currentScript);
+const scriptUrl = (document.currentScript as HTMLScriptElement).src;
+const build = buildOf(scriptUrl);
 
 /**
  * Removes a code from the URL, so that a reload does not use the code again. A link with a key
@@ -82,6 +83,7 @@ async function runPlayer(): Promise<void> {
   const started = describeStart(build);
   const database = new PlayerDatabase();
   const store = new MediaStore(database);
+  const isolated = isolatesPages(scriptUrl);
   const budget = new MediaBudget(store, now);
   const memory = new IndexedDbMemory(database, new BindingCopy(localStorage), () =>
     budget.evictOne(),
@@ -103,6 +105,9 @@ async function runPlayer(): Promise<void> {
   );
   const link = bindingInFragment(location.hash);
   let startKey: string | undefined;
+  void isolated.then((isIsolated) => {
+    if (!isIsolated) screen.addNote('In this browser, a web page can freeze the player.');
+  });
   let firstCode = codeInFragment(location.hash);
 
   const applyConfig = () => {
@@ -117,6 +122,10 @@ async function runPlayer(): Promise<void> {
 
   const player = new Player({
     client,
+  const reportStart = async () => {
+    player.report(await started);
+    if (!(await isolated)) player.report(logEvent('web pages not isolated', {}));
+  };
     deviceInfo,
     memory,
     stage,
@@ -151,7 +160,7 @@ async function runPlayer(): Promise<void> {
         clearFragment();
         screen.hide();
         applyConfig();
-        void started.then((event) => player.report(event));
+        void reportStart();
       },
       onAnswer({ operation, status }) {
         if (operation === 'getDeviceConfig' && status === 200) setTimeout(applyConfig, 0);
@@ -211,7 +220,7 @@ async function runPlayer(): Promise<void> {
   applyConfig();
   if (deviceId !== undefined) {
     clearFragment();
-    void started.then((event) => player.report(event));
+    void reportStart();
   }
   const crashLoop = new CrashLoop(localStorage);
   const pauseMs = isDue() ? crashPauseMs(crashLoop.begin()) : 0;

@@ -42,9 +42,14 @@ export class PairingScreen {
     this.#otherCode = addButton(root, 'other-code', 'Type another code', onOtherCode);
     this.#question = new OfferQuestion(root);
     this.#claim = addElement(root, 'p', 'claim');
-    for (const note of notes) addElement(root, 'p', 'note', note);
+    for (const note of notes) this.addNote(note);
     document.addEventListener('keydown', (event) => this.#onKey(event));
     this.hide();
+  }
+
+  /** Adds a line about this TV below the keypad. */
+  addNote(note: string): void {
+    addElement(this.#root, 'p', 'note', note);
   }
 
   get #isShown(): boolean {

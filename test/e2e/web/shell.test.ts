@@ -29,10 +29,10 @@ const policy = {
 };
 
 describe('the bundle of the web player', () => {
-  it('has at most 90 KB, and 30 KB with gzip', () => {
+  it('has at most 92 KB, and 31 KB with gzip', () => {
     const bytes = contentOf(script);
-    expect(bytes.length).toBeLessThanOrEqual(90_000);
-    expect(gzipSync(bytes).length).toBeLessThanOrEqual(30_000);
+    expect(bytes.length).toBeLessThanOrEqual(92_000);
+    expect(gzipSync(bytes).length).toBeLessThanOrEqual(31_000);
   });
 
   it('is ES2017, for Chromium 63', () => {

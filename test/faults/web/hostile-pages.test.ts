@@ -163,4 +163,24 @@ describe.skipIf(!chromiumPath)(`hostile pages in the web player${needsChromium}`
     },
     120_000,
   );
+
+  it.each([
+    { what: 'isolates pages', args: [], isRisk: false },
+    {
+      what: 'isolates no pages',
+      args: ['--disable-features=IsolateSandboxedIframes'],
+      isRisk: true,
+    },
+  ])('are reported as a risk in a Chromium that $what: $isRisk', async ({ args, isRisk }) => {
+    const tv = await startTvOnScreen({ items: [], args });
+    await expect.poll(() => tv.page.locator('iframe').count()).toBe(0);
+    const notes = async () => (await tv.page.locator('.note').allTextContents()).join();
+    await expect.poll(notes).toMatch(isRisk ? /can freeze the player/ : /^(?!.*freeze)/);
+    await tv.reload();
+    const logs = async () => (await tv.events('log')).map(({ message }) => message);
+    await expect.poll(logs).toContain('web player started');
+    expect((await logs()).includes('web pages not isolated')).toBe(isRisk);
+    expect(tv.browser.problems).toEqual([]);
+    await tv.browser.close();
+  });
 });
