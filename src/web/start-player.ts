@@ -33,6 +33,8 @@ const rotateEveryMs = 30 * dayMs;
 const queueLimit = 200_000;
 const shiftMs = 10 * minuteMs;
 const retryMs = 30 * secondMs;
+/** A watchdog outside the browser restarts a player that was not alive for 2 minutes. */
+const aliveMs = 30 * secondMs;
 /** Maximum time that the player has to send its events before a reload. */
 const stopLimitMs = 5 * secondMs;
 
@@ -81,9 +83,9 @@ async function runPlayer(): Promise<void> {
   const pageUrl = `${serviceUrl}/player`;
   const now = () => systemClock.now();
   const started = describeStart(build);
+  const isolated = isolatesPages(scriptUrl);
   const database = new PlayerDatabase();
   const store = new MediaStore(database);
-  const isolated = isolatesPages(scriptUrl);
   const budget = new MediaBudget(store, now);
   const memory = new IndexedDbMemory(database, new BindingCopy(localStorage), () =>
     budget.evictOne(),
@@ -103,11 +105,11 @@ async function runPlayer(): Promise<void> {
     ],
     () => player.withdrawCode(),
   );
-  const link = bindingInFragment(location.hash);
-  let startKey: string | undefined;
   void isolated.then((isIsolated) => {
     if (!isIsolated) screen.addNote('In this browser, a web page can freeze the player.');
   });
+  const link = bindingInFragment(location.hash);
+  let startKey: string | undefined;
   let firstCode = codeInFragment(location.hash);
 
   const applyConfig = () => {
@@ -120,12 +122,12 @@ async function runPlayer(): Promise<void> {
   const client = new DeviceClient({ url: serviceUrl, makeRequester: makeFetchRequester });
   const deviceInfo = readDeviceInfo(navigator.userAgent, build);
 
-  const player = new Player({
-    client,
   const reportStart = async () => {
     player.report(await started);
     if (!(await isolated)) player.report(logEvent('web pages not isolated', {}));
   };
+  const player = new Player({
+    client,
     deviceInfo,
     memory,
     stage,
@@ -210,6 +212,8 @@ async function runPlayer(): Promise<void> {
     const isOn = readSettings(player.state.config).pixelShift;
     elementOf('stage').style.transform = isOn ? `translate(${x}px, ${y}px)` : '';
   }, shiftMs);
+
+  setInterval(() => database.noteAlive(now()).catch(() => {}), aliveMs);
 
   startKey = (await memory.load())?.binding?.apiKey;
   if (link && startKey === undefined) {

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
 import { freePort } from '../support/network/free-port.ts';
 import { nginxPath, startNginxWith } from '../support/network/proxies.ts';
 import { unitOptions } from '../support/runtime/node-options.ts';
@@ -84,4 +85,32 @@ describe('docs/deployment', () => {
       for (let n = 0; n < 4; n++) expect(await statusOf('/healthz')).toBe(200);
     },
   );
+});
+
+describe('the watchdog of docs/player-kiosk', () => {
+  it.each([
+    ['leaves a player that plays', 30, 600, ''],
+    ['leaves a player that starts', 600, 30, ''],
+    ['restarts a player that is frozen', 95, 600, 'try-restart signage-player.service'],
+  ])('%s: page alive %i s ago, unit started %i s ago', async (...row) => {
+    const [, aliveSeconds, startedSeconds, expected] = row;
+    const folder = await temporaryFolder();
+    const database = `${folder}/chromium/Default/IndexedDB`;
+    await mkdir(database, { recursive: true });
+    const ages = { [`${database}/log`]: aliveSeconds, [`${folder}/started`]: startedSeconds };
+    const nowSeconds = Date.now() / 1000;
+    for (const [path, age] of Object.entries(ages)) {
+      await writeFile(path, '');
+      await utimes(path, nowSeconds - age, nowSeconds - age);
+    }
+    await utimes(database, nowSeconds - 600, nowSeconds - 600);
+    const unit = await readFile(above('docs/player-kiosk/signage-player-watch.service'), 'utf8');
+    const command = /ExecStart=\/bin\/sh -c '([^']+)'/.exec(unit)?.[1] ?? '';
+    const script = command
+      .replaceAll('\\\n', '')
+      .replace('/var/lib/signage-player', folder)
+      .replace('systemctl', 'echo');
+    const { stdout } = await run('/bin/sh', ['-c', script]);
+    expect(stdout.trim()).toBe(expected);
+  });
 });

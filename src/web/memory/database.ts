@@ -30,6 +30,8 @@ export interface PlayerSchema extends DBSchema {
   events: { key: number; value: EventInput };
   media: { key: string; value: MediaRecord };
   parts: { key: [url: string, part: number]; value: Blob };
+  /** The time of the last `noteAlive`, in Unix epoch milliseconds. */
+  alive: { key: 'atMs'; value: number };
 }
 
 const name = 'signage-player';
@@ -45,6 +47,11 @@ export class PlayerDatabase {
     return this.#opened;
   }
 
+  /** Writes to the database, so that a watchdog outside the browser sees that the page runs. */
+  async noteAlive(nowMs: number): Promise<void> {
+    await (await this.open()).put('alive', nowMs, 'atMs');
+  }
+
   async #open(): Promise<IDBPDatabase<PlayerSchema>> {
     const reset = () => {
       this.#opened = undefined;
@@ -56,6 +63,7 @@ export class PlayerDatabase {
           database.createObjectStore('events');
           database.createObjectStore('media', { keyPath: 'url' });
           database.createObjectStore('parts');
+          database.createObjectStore('alive');
         },
         terminated: reset,
       });

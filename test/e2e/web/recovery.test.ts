@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { chromiumPath, needsChromium, openTvPage } from '../../support/browser/chromium.ts';
 import { type MediaServer, png, startMediaServer } from '../../support/network/media-server.ts';
 import { item } from '../../support/service/content.ts';
-import { startTvOnScreen, type TvOnScreen } from '../../support/tv/tv-on-screen.ts';
+import { startTvOnScreen, storedRecords, type TvOnScreen } from '../../support/tv/tv-on-screen.ts';
 
 /** Removes what Chromium 63 does not have. */
 const chromium63 = `
@@ -146,6 +146,20 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     await tv.page.clock.fastForward(6 * minuteMs);
     await expect.poll(() => reasons(tv)).toContain('memory');
     await tv.browser.close();
+  });
+
+  it('writes to its database twice a minute for a watchdog outside the browser, also unpaired', async () => {
+    const { service } = await startTvOnScreen({ items: [] });
+    const tv = await openTvPage();
+    await tv.page.clock.install();
+    await tv.page.goto(`${service.url}/player`);
+    await expect.poll(() => tv.page.locator('.title').innerText()).toBe('Pair this TV');
+    for (let beats = 0; beats < 2; beats++) {
+      const before = await storedRecords(tv, 'alive', 'getAll');
+      await tv.page.clock.runFor(31_000);
+      await expect.poll(() => storedRecords(tv, 'alive', 'getAll')).not.toEqual(before);
+    }
+    await tv.close();
   });
 
   it('stops when another tab of the browser shows the player', async () => {
