@@ -8,7 +8,7 @@ const numbered = [
   ['shown claim', /(?<="claim":"|\/claims\/)[A-HJKMNP-Z2-9]{6}\b/g],
   ['id', /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g],
   ['code', /\b(?!REQUESTS|ABCD2345)[A-HJKMNP-Z2-9]{8}\b/g],
-  ['grouped code', /\b(?!ABCD 2345)[A-HJKMNP-Z2-9]{4} [A-HJKMNP-Z2-9]{4}\b/g],
+  ['grouped code', /\b(?!ABCD-2345)[A-HJKMNP-Z2-9]{4}-[A-HJKMNP-Z2-9]{4}\b/g],
 ] as const;
 
 /** Replaces varying values by placeholders, and placeholders by values. */

@@ -18,7 +18,7 @@ let home: string;
 let env: Record<string, string>;
 
 const codeOn = async (terminal: SignageTerminal) =>
-  (await terminal.until(/Code ([A-Z2-9]{4} [A-Z2-9]{4})/))[1]?.replace(' ', '') ?? '';
+  (await terminal.until(/Code ([A-Z2-9]{4}-[A-Z2-9]{4})/))[1]?.replace('-', '') ?? '';
 
 /** A cursor that was hidden is shown again. */
 const expectCursor = (terminal: SignageTerminal) =>

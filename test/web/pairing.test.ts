@@ -56,6 +56,8 @@ describe('keys of a remote control', () => {
     [0, 'GoBack', { kind: 'back' }],
     [53, '5', { kind: 'character', character: '5' }],
     [88, 'x', { kind: 'character', character: 'X' }],
+    [32, ' ', { kind: 'separator' }],
+    [189, '-', { kind: 'separator' }],
     [112, 'F1', undefined],
   ])('%s %s', (keyCode, key, input) => expect(readRemoteKey({ key, keyCode })).toEqual(input));
 });
@@ -63,6 +65,9 @@ describe('keys of a remote control', () => {
 it.each([
   ['#ABCD2345', 'ABCD2345'],
   ['#abcd-2345', 'ABCD2345'],
+  ['#ABCD%202345', 'ABCD2345'],
+  ['#ABCD%E2%80%932345', 'ABCD2345'],
+  ['#ABCD2340', undefined],
   ['#ABCD', undefined],
   ['', undefined],
 ])('the code in the fragment %s is %s', (fragment, code) =>

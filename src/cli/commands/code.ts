@@ -96,7 +96,7 @@ const status = defineCommand({
     ),
   },
   examples: [
-    ['signage code status ABCD 2345', 'typed as the screen shows it'],
+    ['signage code status ABCD-2345', 'typed as the screen shows it'],
     ['signage code status ABCD2345 --wait --timeout 15m', 'waits until a TV uses it'],
     [
       'signage code create Lobby/Main -o name | signage code status - --wait',
@@ -129,7 +129,7 @@ const cancel = defineCommand({
 quickly created.`,
   arguments: { code: codeArgument },
   examples: [
-    ['signage code cancel ABCD 2345', 'typed as the screen shows it'],
+    ['signage code cancel ABCD-2345', 'typed as the screen shows it'],
     ['signage code cancel -', 'reads it from stdin, which hides it from the process list'],
   ],
   effect: 'changes',
@@ -157,7 +157,7 @@ and its address with the TV in front of you before you offer it a screen.`,
   arguments: { claim: many('the claim, such as K7Q2MX or k7q-2mx') },
   examples: [
     ['signage code claim K7Q2MX', 'model, versions and address of the TV'],
-    ['signage code claim K7Q 2MX -o json', 'for scripts'],
+    ['signage code claim K7Q-2MX -o json', 'for scripts'],
   ],
   hints: claimHints,
   async run(call) {
@@ -174,7 +174,7 @@ signage pair --tv also shows the TV, and follows it until it plays.`,
     screen: one('its id, or its name such as Lobby/Main', 'screen'),
     claim: many('the claim that the TV shows, such as K7Q2MX or k7q-2mx'),
   },
-  examples: [['signage code offer Lobby/Main K7Q2MX', 'the TV that shows K7Q 2MX gets the code']],
+  examples: [['signage code offer Lobby/Main K7Q2MX', 'the TV that shows K7Q-2MX gets the code']],
   effect: 'changes',
   hints: {
     ...claimHints,
@@ -230,7 +230,7 @@ paired.`,
   examples: [
     ['signage pair', 'asks for venue and screen, then shows what to do'],
     ['signage pair Lobby/Main', 'one screen'],
-    ['signage pair Lobby/Main --tv K7Q2MX', 'the TV that shows K7Q 2MX; --yes for scripts'],
+    ['signage pair Lobby/Main --tv K7Q2MX', 'the TV that shows K7Q-2MX; --yes for scripts'],
     [
       'signage pair Lobby/Main --replace --reason "Panel is broken"',
       'revokes the TV on the screen and pairs another',

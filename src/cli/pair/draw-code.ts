@@ -1,4 +1,4 @@
-import { groupedCode } from '../options/pairing-code.ts';
+import { groupedCode } from '../../domain/records/typed-code.ts';
 
 /**
  * Glyphs of the pairing-code characters, 5 by 7 dots. Each base-32 digit encodes one row of dots,
@@ -65,7 +65,7 @@ function groupLines(group: string): string[] {
  * `undefined` if the code does not fit or has other characters.
  */
 export function blockLetters(code: string, columns: number): string[] | undefined {
-  const groups = groupedCode(code).split(' ');
+  const groups = groupedCode(code).split('-');
   if (
     groups.length !== 2 ||
     ![...groups.join('')].every((character) => Object.hasOwn(letters, character))

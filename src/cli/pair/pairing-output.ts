@@ -1,5 +1,5 @@
+import { groupedCode } from '../../domain/records/typed-code.ts';
 import type { CommandContext } from '../command/context.ts';
-import { groupedCode } from '../options/pairing-code.ts';
 import { usage } from '../options/settings.ts';
 import { member, type View } from '../output/view.ts';
 import { wideMembers } from '../records/views/columns.ts';

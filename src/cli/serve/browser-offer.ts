@@ -1,7 +1,7 @@
 import type { ManagementClient } from '../../client/management-client.ts';
 import { pause } from '../../client/pause.ts';
 import { minuteMs, secondMs } from '../../domain/clock.ts';
-import { groupedCode } from '../options/pairing-code.ts';
+import { groupedCode } from '../../domain/records/typed-code.ts';
 import type { Simulation } from './simulated-tvs.ts';
 
 /** The demo, and a client for the tenant that has its screens. */

@@ -1,10 +1,11 @@
 import type { DeviceClient } from '../../client/device-client.ts';
 import type { ClaimOffer, DeviceInfoInput } from '../../client/entities.ts';
 import { SignageError } from '../../domain/error.ts';
+import { groupedCode } from '../../domain/records/typed-code.ts';
 import type { UnpairedReason } from '../../player/observer.ts';
 import { offeredCode } from '../../player/pairing/claim.ts';
 import type { CommandContext } from '../command/context.ts';
-import { groupedCode, readCode, readCodeWords } from '../options/pairing-code.ts';
+import { readCode, readCodeWords } from '../options/pairing-code.ts';
 import { usage } from '../options/settings.ts';
 import { defaultSize } from '../terminal/live-view.ts';
 import { type TvLogEntry, unpairedWords } from './tv-log.ts';

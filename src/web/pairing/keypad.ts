@@ -1,4 +1,9 @@
-import { codeAlphabet } from '../../domain/records/code-alphabet.ts';
+import {
+  codeAlphabet,
+  foreignCharacter,
+  groupedCode,
+  withoutSeparators,
+} from '../../domain/records/typed-code.ts';
 
 /**
  * A key of the keypad: a character of pairing codes, or the key that deletes the last character.
@@ -36,8 +41,7 @@ export function neighbour(index: number, direction: Direction): number {
 
 /** Formats a code for people: `ABCD-2345`, with `_` for missing characters. */
 export function formatCode(code: string): string {
-  const padded = code.padEnd(codeLength, '_');
-  return `${padded.slice(0, 4)}-${padded.slice(4)}`;
+  return groupedCode(code.padEnd(codeLength, '_'));
 }
 
 /**
@@ -45,6 +49,12 @@ export function formatCode(code: string): string {
  * fragment has no code.
  */
 export function codeInFragment(fragment: string): string | undefined {
-  const code = fragment.replace(/^#/, '').replace('-', '').toUpperCase();
-  return /^[A-Z0-9]{8}$/.test(code) ? code : undefined;
+  // A browser escapes separators such as a space. It escapes no character of codes.
+  return readCode(fragment.replace(/^#|%[\da-f]{2}/gi, ''));
+}
+
+/** Returns the code in a text in any spelling, or `undefined`. */
+export function readCode(text: string): string | undefined {
+  const code = withoutSeparators(text);
+  return code.length === codeLength && foreignCharacter(code) === undefined ? code : undefined;
 }

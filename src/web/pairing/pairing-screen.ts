@@ -1,9 +1,18 @@
 import type { ClaimOffer } from '../../client/entities.ts';
 import { secondMs } from '../../domain/clock.ts';
 import type { SignageError } from '../../domain/error.ts';
+import { groupedCode } from '../../domain/records/typed-code.ts';
 import type { UnpairedReason } from '../../player/observer.ts';
 import { addButton, addElement } from './add-element.ts';
-import { codeLength, deleteKey, formatCode, type Key, keys, neighbour } from './keypad.ts';
+import {
+  codeLength,
+  deleteKey,
+  formatCode,
+  type Key,
+  keys,
+  neighbour,
+  readCode,
+} from './keypad.ts';
 import { explainDelay, explainRequest, formatSeconds } from './messages.ts';
 import { OfferQuestion } from './offer-question.ts';
 import { readRemoteKey } from './remote-keys.ts';
@@ -44,6 +53,7 @@ export class PairingScreen {
     this.#claim = addElement(root, 'p', 'claim');
     for (const note of notes) this.addNote(note);
     document.addEventListener('keydown', (event) => this.#onKey(event));
+    document.addEventListener('paste', (event) => this.#onPaste(event));
     this.hide();
   }
 
@@ -96,8 +106,7 @@ export class PairingScreen {
 
   /** Shows the claim of this TV. */
   showClaim(claim: string): void {
-    const grouped = `${claim.slice(0, 3)}-${claim.slice(3)}`;
-    this.#claim.textContent = `Or from a computer: signage pair Venue/Screen --tv ${grouped}`;
+    this.#claim.textContent = `Or from a computer: signage pair Venue/Screen --tv ${groupedCode(claim)}`;
   }
 
   /** Shows why this TV has no claim. Shows nothing for an empty text. */
@@ -179,8 +188,18 @@ export class PairingScreen {
     else if (input.kind === 'move') this.#select(neighbour(this.#selected, input.direction));
     else if (input.kind === 'ok') this.#press(keys[this.#selected] as Key);
     else if (input.kind === 'back') this.#press(deleteKey);
+    else if (input.kind === 'separator') return;
     else if (keys.includes(input.character)) this.#press(input.character);
     else this.#show(`Pairing codes have no ${input.character}.`, false);
+  }
+
+  #onPaste(event: ClipboardEvent): void {
+    const text = event.clipboardData?.getData('text') ?? '';
+    if (!this.#isShown || !this.#submit || this.#question.isOpen || text === '') return;
+    event.preventDefault();
+    const code = readCode(text);
+    if (code === undefined) this.#show('The pasted text is not a pairing code.', false);
+    else this.submit(code);
   }
 
   #select(index: number): void {

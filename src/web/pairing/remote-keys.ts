@@ -1,3 +1,4 @@
+import { isSeparator } from '../../domain/records/typed-code.ts';
 import type { Direction } from './keypad.ts';
 
 /** Meaning of a key of a remote control or keyboard on the pairing screen. */
@@ -5,10 +6,11 @@ export type RemoteInput =
   | { kind: 'move'; direction: Direction }
   | { kind: 'ok' }
   | { kind: 'back' }
-  | { kind: 'character'; character: string };
+  | { kind: 'character'; character: string }
+  | { kind: 'separator' };
 
 const directions: Record<number, Direction> = { 37: 'left', 38: 'up', 39: 'right', 40: 'down' };
-const okCodes = [13, 32];
+const enterCode = 13;
 /**
  * `keyCode` of Backspace, Escape, and the Back key of webOS (461), Tizen (10009) and Android (4).
  */
@@ -27,9 +29,9 @@ export function readRemoteKey({
 }): RemoteInput | undefined {
   const direction = directions[keyCode];
   if (direction) return { kind: 'move', direction };
-  if (okCodes.includes(keyCode)) return { kind: 'ok' };
+  if (keyCode === enterCode) return { kind: 'ok' };
   if (backCodes.includes(keyCode) || key === 'GoBack' || key === 'BrowserBack')
     return { kind: 'back' };
   if (/^[a-z0-9]$/i.test(key)) return { kind: 'character', character: key.toUpperCase() };
-  return undefined;
+  return [...key].length === 1 && isSeparator(key) ? { kind: 'separator' } : undefined;
 }

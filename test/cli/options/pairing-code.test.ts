@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { groupedCode, readClaim, readCode } from '../../../src/cli/options/pairing-code.ts';
+import { readClaim, readCode } from '../../../src/cli/options/pairing-code.ts';
+import { groupedCode } from '../../../src/domain/records/typed-code.ts';
 
 describe('spelling of pairing codes', () => {
   it.each([
@@ -31,8 +32,8 @@ describe('spelling of pairing codes', () => {
   });
 
   it('is shown in two groups', () => {
-    expect(groupedCode('K7Q2MX')).toBe('K7Q 2MX');
-    expect(groupedCode('ABCD2345')).toBe('ABCD 2345');
+    expect(groupedCode('K7Q2MX')).toBe('K7Q-2MX');
+    expect(groupedCode('ABCD2345')).toBe('ABCD-2345');
     expect(groupedCode('\u001b[2J')).toBe('\u001b[2J');
   });
 });

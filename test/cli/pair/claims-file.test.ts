@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
+import { codeAlphabet } from '../../../src/domain/records/typed-code.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { adminToken, startService, type TestService } from '../../support/service/service.ts';
@@ -158,7 +159,7 @@ describe('signage pair --claims-file', () => {
     const names = Array.from({ length: 13 }, (_, n) => `S${n}`);
     for (const name of names) await own.screen({ venueId: venue.id, name });
     const shown = await showClaim(own);
-    const unknown = names.slice(1).map((name, n) => `${name},AAAA${n + 20}`);
+    const unknown = names.slice(1).map((name, n) => `${name},AAA${codeAlphabet[n]}22`);
     const file = await fileOf('screen,claim', `S0,${shown.claim}`, ...unknown);
     const offered = statusOfClaim(own, shown, '?waitSeconds=50');
     const during: CliOptions['during'] = async (io) => {

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { groupedCode } from '../../../src/cli/options/pairing-code.ts';
 import { blockLetters } from '../../../src/cli/pair/draw-code.ts';
-import { codeAlphabet } from '../../../src/domain/records/code-alphabet.ts';
+import { codeAlphabet, groupedCode } from '../../../src/domain/records/typed-code.ts';
 
 describe('block letters', () => {
-  it('are grouped', () => expect(groupedCode('ABCD2345')).toBe('ABCD 2345'));
+  it('are grouped', () => expect(groupedCode('ABCD2345')).toBe('ABCD-2345'));
 
   it('have one glyph of equal size for every character', () => {
     const drawn = [...codeAlphabet].map((character) =>

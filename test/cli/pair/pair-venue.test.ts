@@ -28,7 +28,7 @@ async function venueWith(names: readonly string[]) {
   return { venueId, venue: name as string, ids };
 }
 
-const play = (code: string | undefined) => playOn(service.url, (code ?? '').replace(' ', ''));
+const play = (code: string | undefined) => playOn(service.url, (code ?? '').replace('-', ''));
 
 const pairAll = (venue: string, flags: readonly string[] = [], options: CliOptions = {}) =>
   cli(['pair', '--venue', venue, '--all', '-o', 'ndjson', ...flags], options);
@@ -192,10 +192,10 @@ describe('signage pair --venue X --all at a terminal', () => {
     const { code, stdout, stderr } = await atTerminal(venue, {
       async during(io) {
         await io.until(
-          /Left +[A-Z2-9]{4} [A-Z2-9]{4}[\s\S]*Right +[A-Z2-9]{4} [A-Z2-9]{4} +15:00 +waiting/,
+          /Left +[A-Z2-9]{4}-[A-Z2-9]{4}[\s\S]*Right +[A-Z2-9]{4}-[A-Z2-9]{4} +15:00 +waiting/,
         );
         live = shown(io);
-        const codes = live.join('\n').match(/[A-Z2-9]{4} [A-Z2-9]{4}/g) ?? [];
+        const codes = live.join('\n').match(/[A-Z2-9]{4}-[A-Z2-9]{4}/g) ?? [];
         await play(codes[0]);
         await io.until(/1 of 2 paired/);
         await play(codes[1]);
@@ -257,7 +257,7 @@ describe('signage pair --venue X --all at a terminal', () => {
         return { ...io, terminal: () => terminal };
       },
       async during(io) {
-        const code = (await io.until(/Bare +[A-Z2-9]{4} [A-Z2-9]{4}/)).slice(-9).replace(' ', '');
+        const code = (await io.until(/Bare +[A-Z2-9]{4}-[A-Z2-9]{4}/)).slice(-9).replace('-', '');
         await (await registerTv(service.url, code)).missPlaylist();
         await io.until(/no playlist yet/);
         seen = shown(io, 60);

@@ -92,7 +92,7 @@ describe('signage pair VENUE/SCREEN', () => {
     const second = await readyScreen();
     const spoken = await cli(['pair', second.place, '-o', 'json'], {
       during: async (io) =>
-        play((await io.until(/Code for .*: [A-Z2-9]{4} [A-Z2-9]{4}/)).slice(-9).replace(' ', '')),
+        play((await io.until(/Code for .*: [A-Z2-9]{4}-[A-Z2-9]{4}/)).slice(-9).replace('-', '')),
     });
     expect(spoken.json.at(-1).step).toBe('paired');
     const quiet = await cli(['pair', second.place, '-o', 'json', '--quiet']);

@@ -69,7 +69,7 @@ describe('signage device replace VENUE/SCREEN', () => {
       tty: true,
       keys,
       during: async (io) =>
-        playOn(service.url, (await io.until(/[A-Z2-9]{4} [A-Z2-9]{4}/)).replace(' ', '')),
+        playOn(service.url, (await io.until(/[A-Z2-9]{4}-[A-Z2-9]{4}/)).replace('-', '')),
     });
     expect(run.code).toBe(0);
     expect(run.stderr).toContain(

@@ -21,9 +21,9 @@ const sitDown = (
 
 /** The newest code on the screen. */
 async function codeOn(io: FakeIo): Promise<string> {
-  await io.until(/Code [A-Z2-9]{4} [A-Z2-9]{4}/);
-  const codes = io.err().match(/Code [A-Z2-9]{4} [A-Z2-9]{4}/g);
-  return (codes?.at(-1) ?? '').slice(5).replace(' ', '');
+  await io.until(/Code [A-Z2-9]{4}-[A-Z2-9]{4}/);
+  const codes = io.err().match(/Code [A-Z2-9]{4}-[A-Z2-9]{4}/g);
+  return (codes?.at(-1) ?? '').slice(5).replace('-', '');
 }
 
 const register = (code: string) => registerTv(service.url, code);
@@ -62,8 +62,8 @@ describe('signage pair at a terminal, for an installer', () => {
     const large = /this code on the TV of "Main"/;
     await io.until(large);
     const row = seen().find((one) => one.startsWith('› Main'));
-    const code = row?.match(/[A-Z2-9]{4} [A-Z2-9]{4}/)?.[0] ?? '';
-    await (await register(code.replace(' ', ''))).missPlaylist();
+    const code = row?.match(/[A-Z2-9]{4}-[A-Z2-9]{4}/)?.[0] ?? '';
+    await (await register(code.replace('-', ''))).missPlaylist();
     expect(await ended).toBe(0);
     expect(io.err()).toContain(`The TV on "${name}" is paired, but shows nothing yet.`);
   });
@@ -193,7 +193,7 @@ describe('signage pair at a terminal, live view', () => {
       (await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`)).body.status,
     ).toBe('cancelled');
     expect(seen().join('')).toBe(
-      `The code ${code.slice(0, 4)} ${code.slice(4)} was cancelled. "${name}" has no TV yet. To pair one: signage pair '${name}'`,
+      `The code ${code.slice(0, 4)}-${code.slice(4)} was cancelled. "${name}" has no TV yet. To pair one: signage pair '${name}'`,
     );
   });
 
@@ -202,7 +202,7 @@ describe('signage pair at a terminal, live view', () => {
     async (columns) => {
       const { screen } = await place('A screen with quite a long name, up the stairs, 大堂的屏幕');
       const { io, interrupt } = await sitDown(['pair', screen.id], { size: { columns, rows: 40 } });
-      await io.until(columns < 15 ? /Code [A-Z2-9]{3}/ : /Code [A-Z2-9]{4} [A-Z2-9]{4}/);
+      await io.until(columns < 15 ? /Code [A-Z2-9]{3}/ : /Code [A-Z2-9]{4}-[A-Z2-9]{4}/);
       const { default: width } = await import('string-width');
       const drawn = io.err();
       for (const line of drawn.split('\n'))

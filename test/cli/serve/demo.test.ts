@@ -40,10 +40,10 @@ describe('signage serve --demo', () => {
   it('makes a browser a TV with the code that it prints', async () => {
     const { io, url } = await start(await newFolder());
     const [, code = ''] =
-      /Open http:\S+\/player in a browser and type (\w{4} \w{4}) within 15 minutes/.exec(
+      /Open http:\S+\/player in a browser and type (\w{4}-\w{4}) within 15 minutes/.exec(
         await io.until(/Open .* within 15 minutes/),
       ) ?? [];
-    const { status, body } = await register(url, code.replace(' ', ''));
+    const { status, body } = await register(url, code.replace('-', ''));
     expect(status).toBe(201);
     expect((await fetch(`${url}/player`)).status).toBe(200);
     const path = `/devices/${body.screenId}/playlist`;
@@ -55,15 +55,15 @@ describe('signage serve --demo', () => {
     const clock = new ManualClock(Date.now());
     const { io } = await serving(['--demo', '--data', await newFolder()], { clock });
     await io.until(/within 15 minutes[\s\S]*Events as they arrive/);
-    const renewed = /The code has expired\. Open \S+ in a browser and type (\w{4} \w{4}) within/;
+    const renewed = /The code has expired\. Open \S+ in a browser and type (\w{4}-\w{4}) within/;
     clock.advance(15 * 60_000);
     const soon = () => {
       clock.advance(200);
       return io.out();
     };
     await expect.poll(soon).toMatch(renewed);
-    expect(renewed.exec(io.out())?.[1]).not.toBe(/type (\w{4} \w{4})/.exec(io.out())?.[1]);
-    expect(io.out().match(/type \w{4} \w{4}/g)).toHaveLength(2);
+    expect(renewed.exec(io.out())?.[1]).not.toBe(/type (\w{4}-\w{4})/.exec(io.out())?.[1]);
+    expect(io.out().match(/type \w{4}-\w{4}/g)).toHaveLength(2);
   });
 
   it('names no player that is turned off', async () => {

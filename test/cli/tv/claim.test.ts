@@ -45,7 +45,7 @@ describe('signage tv --claim', () => {
       },
     });
     expect({ code }).toEqual({ code: 0 });
-    expect(stderr).toMatch(/This TV shows the claim \w{3} \w{3}\.\nPair it: signage pair/);
+    expect(stderr).toMatch(/This TV shows the claim \w{3}-\w{3}\.\nPair it: signage pair/);
     const screen = await service.manage('GET', `/v1/screens/${screenId}`);
     expect(screen.body.state).toBe('active');
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { codeAlphabet } from '../../../src/domain/records/code-alphabet.ts';
+import { codeAlphabet } from '../../../src/domain/records/typed-code.ts';
 import {
   codeFinishedAt,
   codeStatusAt,

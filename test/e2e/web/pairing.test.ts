@@ -70,11 +70,29 @@ describe.skipIf(!chromiumPath)(`the pairing screen${needsChromium}`, () => {
   it('says in words why a code is refused, and asks again', async () => {
     await open();
     await message(page).waitFor();
-    await page.keyboard.type('ABCD2345');
+    await page.keyboard.type('abcd 23-45');
     await expect
       .poll(() => message(page).innerText())
       .toBe('There is no code ABCD-2345. Check it, and type it again.');
     expect(await typed(page)).toBe('');
+  });
+
+  it('takes a code that is pasted as it was printed', async () => {
+    await open();
+    await message(page).waitFor();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const paste = async (text: string) => {
+      await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
+      await page.keyboard.press('Control+V');
+    };
+    await paste('ABCD-234');
+    await expect
+      .poll(() => message(page).innerText())
+      .toBe('The pasted text is not a pairing code.');
+    await paste(' abcd-2345\n');
+    await expect
+      .poll(() => message(page).innerText())
+      .toBe('There is no code ABCD-2345. Check it, and type it again.');
   });
 
   it('pairs with the code of the URL, which leaves the address bar then', async () => {

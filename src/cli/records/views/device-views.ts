@@ -1,9 +1,9 @@
 import type { CallAnswer } from '../../../client/call.ts';
 import type { Claim } from '../../../client/entities.ts';
+import { groupedCode } from '../../../domain/records/typed-code.ts';
 import type { Reader } from '../../api/client.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { isForPeople } from '../../options/format.ts';
-import { groupedCode } from '../../options/pairing-code.ts';
 import { type Column, member, type View } from '../../output/view.ts';
 import type { Device } from '../find.ts';
 import { screenPathById, screenPaths } from '../names.ts';

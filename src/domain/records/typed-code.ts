@@ -1,0 +1,25 @@
+/** The 31 characters of codes, without the easily confused `0 O 1 I L` (docs/protocol.md §4). */
+export const codeAlphabet = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
+
+/** Characters that people type between or around the two halves of a code or claim. */
+const separators = /[\s\p{Pd}._]/gu;
+
+/** Returns whether a typed character may stand between the halves of a code. */
+export const isSeparator = (character: string): boolean => character.replace(separators, '') === '';
+
+/**
+ * Formats a pairing code or a claim for people, as two groups.
+ *
+ * @example groupedCode('ABCD2345') // 'ABCD-2345'
+ * @example groupedCode('K7Q2MX') // 'K7Q-2MX'
+ */
+export const groupedCode = (code: string): string =>
+  code.replace(/^(.{4})(.{4})$|^(.{3})(.{3})$/su, '$1$3-$2$4');
+
+/** Removes what people type beside the characters of a code or claim. Returns ASCII capitals. */
+export const withoutSeparators = (text: string): string =>
+  text.replaceAll(separators, '').replaceAll(/[a-z]/g, (letter) => letter.toUpperCase());
+
+/** Returns the first character of a text that no code or claim contains. */
+export const foreignCharacter = (text: string): string | undefined =>
+  [...text].find((character) => !codeAlphabet.includes(character));
