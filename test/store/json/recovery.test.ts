@@ -151,7 +151,7 @@ describe('a start after a clean stop', () => {
   it('never sets the time back behind written records', async () => {
     const before = new ManualClock(0);
     const store = await open(folder, before);
-    const at = await store.write(async (tx) => tx.now);
+    const at = await store.write(async (tx) => tx.stamp);
     expect(at).toBe(new ManualClock().now());
     await store.close();
   });
