@@ -8,8 +8,8 @@ import { adminToken, startService, type TestService } from '../support/service/s
 
 export interface CliOptions {
   env?: Record<string, string>;
-  /** Text piped into stdin. */
-  stdin?: string;
+  /** Text or bytes piped into stdin. */
+  stdin?: string | Uint8Array;
   /** Whether the streams are terminals. Default: false. */
   tty?: boolean;
   /** Width of the terminal. */

@@ -1,6 +1,7 @@
 import { keyLength } from '../../domain/api-key.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
+import { readInput } from '../options/input-file.ts';
 import { readSettings, usage } from '../options/settings.ts';
 import { type ConnectionValues, connectionOptions } from '../options/shared.ts';
 import type { ViewSource } from '../output/view.ts';
@@ -50,7 +51,7 @@ async function readToken(
   fromStdin: boolean,
 ): Promise<string> {
   if (fromStdin) {
-    const token = (await call.io.stdin.text()).trim();
+    const token = (await readInput(call.io, '-', { isSecret: true })).trim();
     if (token === '') throw usage('There is no token on stdin.');
     return token;
   }

@@ -4,7 +4,7 @@ import { type ApiClient, largestPage, makeApiClient } from '../api/client.ts';
 import { connect } from '../api/connect.ts';
 import { readProfile } from '../api/profile.ts';
 import { isJson } from '../options/format.ts';
-import { readSettings, usage } from '../options/settings.ts';
+import { readSettings, requireUtf8, usage } from '../options/settings.ts';
 import { type CommonValues, commonOptions, connectionOptions } from '../options/shared.ts';
 import { limitPages, makeResults } from '../output/results.ts';
 import { shellQuote } from '../records/text.ts';
@@ -29,9 +29,9 @@ function limitedPages<I extends ListId>(
 }
 
 function argumentValues(spec: CommandSpec, given: readonly unknown[]): ArgumentValues<Arguments> {
-  return Object.fromEntries(
-    Object.keys(spec.arguments ?? {}).map((name, at) => [name, given[at]]),
-  ) as ArgumentValues<Arguments>;
+  const named = Object.keys(spec.arguments ?? {}).map((name, at) => [name, given[at]] as const);
+  for (const [name, value] of named) requireUtf8(String(value), `The argument <${name}>`);
+  return Object.fromEntries(named) as ArgumentValues<Arguments>;
 }
 
 function makeConfirmations(

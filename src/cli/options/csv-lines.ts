@@ -13,16 +13,10 @@ export interface CsvLine {
 const delimiterOf = (header: string) =>
   [',', ';', '\t'].find((delimiter) => header.includes(delimiter)) ?? ',';
 
-/**
- * Returns the lines of a CSV text that are not empty. Throws `invalid_file` if the text is not
- * UTF-8 or not CSV.
- */
+/** Returns the lines of a CSV text that are not empty. Throws `invalid_file` for other text. */
 export function readCsvLines(text: string, file: string): CsvLine[] {
-  if (text.includes('\ufffd'))
-    throw new SignageError('invalid_file', `${file} is not UTF-8. Save it as "CSV UTF-8".`);
   try {
     const records = parse(text, {
-      bom: true,
       delimiter: delimiterOf(text.split('\n', 1)[0] ?? ''),
       info: true,
       relax_column_count: true,

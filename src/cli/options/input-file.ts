@@ -1,21 +1,35 @@
 import { SignageError } from '../../domain/error.ts';
 import type { Io } from '../terminal/io.ts';
+import { decodeText } from './decode-text.ts';
 import { unusableFile } from './file-error.ts';
-import { readRegularFile } from './read-file.ts';
+import { readRegularBytes } from './read-file.ts';
 import { usage } from './settings.ts';
 import type { SourceDocument } from './source-document.ts';
 
-/** Returns the text of a file, or of stdin for `-` and `/dev/stdin`. */
-export async function readInput(io: Io, path: string): Promise<string> {
+async function readBytes(io: Io, path: string): Promise<Uint8Array> {
   if (path === '-' || path === '/dev/stdin') {
     if (io.stdin.isTTY) throw usage(`The file ${path} is stdin, and nothing is piped in.`);
-    return io.stdin.text();
+    return io.stdin.bytes();
   }
   try {
-    return await readRegularFile(path);
+    return await readRegularBytes(path);
   } catch (error) {
     throw unusableFile(error, path);
   }
+}
+
+/**
+ * Returns the text of a file, or of stdin for `-` and `/dev/stdin`. Throws `invalid_file` for a wrong
+ * encoding.
+ * `isSecret`: errors quote nothing of the text.
+ */
+export async function readInput(
+  io: Io,
+  path: string,
+  { isSecret = false }: { isSecret?: boolean } = {},
+): Promise<string> {
+  const file = path === '-' ? 'stdin' : path;
+  return decodeText(await readBytes(io, path), { file, isSecret });
 }
 
 /**

@@ -1,5 +1,6 @@
 import { foreignCharacter, withoutSeparators } from '../../domain/records/typed-code.ts';
 import type { Io } from '../terminal/io.ts';
+import { readInput } from './input-file.ts';
 import { usage } from './settings.ts';
 
 /** Says why a text is no code or claim of this length. */
@@ -43,5 +44,5 @@ export function readClaim(text: string): string {
 export async function readCodeWords(io: Io, words: readonly string[]): Promise<string> {
   if (words.length !== 1 || words[0] !== '-') return readCode(words.join(''));
   if (io.stdin.isTTY) throw usage('- reads the code from stdin, and nothing is piped in.');
-  return readCode(await io.stdin.text());
+  return readCode(await readInput(io, '-', { isSecret: true }));
 }

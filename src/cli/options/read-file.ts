@@ -15,8 +15,13 @@ function kindOf(stats: Stats): string {
  * Reads a regular file, or stdin by its name. Refuses everything else before it opens it: opening a
  * named pipe waits for a writer, no signal ends this wait, and a device may have no end.
  */
-export async function readRegularFile(path: string): Promise<string> {
+export async function readRegularBytes(path: string): Promise<Buffer> {
   const stats = await stat(path);
-  if (stats.isFile() || path === '/dev/stdin') return readFile(path, 'utf8');
+  if (stats.isFile() || path === '/dev/stdin') return readFile(path);
   throw Object.assign(new Error(`is ${kindOf(stats)}`), { code: notRegular });
+}
+
+/** Like `readRegularBytes`, for files that programs write in UTF-8. */
+export async function readRegularFile(path: string): Promise<string> {
+  return (await readRegularBytes(path)).toString('utf8');
 }

@@ -54,6 +54,18 @@ export function missingOption({ flags, help }: Setting<unknown>, hint?: string):
   return usage(`${new Option(flags).long} must be given (${help}).`, hint);
 }
 
+/**
+ * Throws `usage` for a word of the command line or the environment that is not UTF-8. Node has
+ * already replaced its invalid bytes by U+FFFD.
+ */
+export function requireUtf8(text: string, source: string): void {
+  if (text.includes('\ufffd'))
+    throw usage(
+      `${source} is not UTF-8${looksSecret(text) ? '' : `: "${text}"`}.`,
+      'Set the terminal or the script to UTF-8, for example with LC_ALL=C.UTF-8.',
+    );
+}
+
 function readSetting<T>(setting: Setting<T>, flags: Flags, variables: Variables): T {
   const { env, initial } = setting;
   const option = new Option(setting.flags);
@@ -62,10 +74,17 @@ function readSetting<T>(setting: Setting<T>, flags: Flags, variables: Variables)
   // commander stores `--no-input` as `input: false`. Its default is `true`.
   const given = negate ? stored === false || undefined : stored;
   if (given === undefined && setting.required) throw missingOption(setting);
-  if (Array.isArray(given) && setting.readAll) return setting.readAll(given, flag);
-  if (given !== undefined) return setting.read(String(given), flag);
+  const read = (text: string, source: string) => {
+    requireUtf8(text, source);
+    return setting.read(text, source);
+  };
+  if (Array.isArray(given) && setting.readAll) {
+    for (const text of given) requireUtf8(text, flag);
+    return setting.readAll(given, flag);
+  }
+  if (given !== undefined) return read(String(given), flag);
   const fromVariable = env && variables[env];
-  return env && fromVariable ? setting.read(fromVariable, env) : initial;
+  return env && fromVariable ? read(fromVariable, env) : initial;
 }
 
 /**

@@ -97,13 +97,16 @@ function asPlainJson(text: string): unknown {
   }
 }
 
+/** A byte order mark at the start of a document after the first one. Joined files have it. */
+const innerMark = /(?<=^(?:---|\.\.\.).*\r?\n)\ufeff|^\ufeff(?=---)/gm;
+
 function parseYaml(
   text: string,
   file: string,
 ): { documents: Document.Parsed[]; lines: LineCounter } {
   const lines = new LineCounter();
   const documents = [
-    ...parseAllDocuments(text, {
+    ...parseAllDocuments(text.replaceAll(innerMark, ''), {
       lineCounter: lines,
       prettyErrors: true,
       uniqueKeys: true,

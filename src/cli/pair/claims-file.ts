@@ -33,7 +33,7 @@ function readHeader(header: CsvLine | undefined, file: string) {
 export async function readClaimsFile(call: CommandContext, venue: Venue): Promise<Pairing[]> {
   const path: string = call.options.claimsFile;
   const file = path === '-' ? 'stdin' : path;
-  const [header, ...lines] = readCsvLines(await readInput(call.io, path), file);
+  const [header, ...lines] = readCsvLines(await readInput(call.io, path, { isSecret: true }), file);
   const cell = readHeader(header, file);
   const screens = await call.all('listScreens', { query: { venueId: venue.id } });
   const byName = new Map<string, Screen>();

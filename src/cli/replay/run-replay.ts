@@ -58,7 +58,10 @@ async function givenCodes(call: CommandContext, { code }: ReplayOptions): Promis
   const texts: string[] = [];
   for (const text of code) {
     if (text !== '-') texts.push(text);
-    else for (const one of (await readInput(call.io, '-')).split('\n')) texts.push(one);
+    else {
+      const typed = await readInput(call.io, '-', { isSecret: true });
+      for (const one of typed.split('\n')) texts.push(one);
+    }
   }
   return texts.filter((text) => text.trim() !== '').map(readCode);
 }

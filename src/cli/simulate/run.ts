@@ -37,7 +37,9 @@ async function serviceOf(
 }
 
 async function readCodes({ io }: Environment, file: string): Promise<string[]> {
-  const lines = (await readInput(io, file)).split('\n').map((line) => line.trim());
+  const lines = (await readInput(io, file, { isSecret: true }))
+    .split('\n')
+    .map((line) => line.trim());
   return lines.filter((line) => line !== '' && !line.startsWith('#')).map(readCode);
 }
 

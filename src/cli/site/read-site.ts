@@ -2,9 +2,10 @@ import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { type FieldError, hasCode, SignageError } from '../../domain/error.ts';
 import { foldName } from '../../domain/fields.ts';
+import { decodeText } from '../options/decode-text.ts';
 import { fileProblem } from '../options/file-error.ts';
 import { readInput } from '../options/input-file.ts';
-import { readRegularFile } from '../options/read-file.ts';
+import { readRegularBytes } from '../options/read-file.ts';
 import { usage } from '../options/settings.ts';
 import {
   checkDocument,
@@ -40,7 +41,10 @@ function makePlaylistFiles(fieldErrors: FieldError[], { allowOutside }: { allowO
   const files = new Map<string, Promise<SitePlaylist | undefined>>();
 
   async function parseFile(file: string, path: string): Promise<SitePlaylist | undefined> {
-    const [document, ...more] = parseDocuments(await readRegularFile(file), path);
+    const [document, ...more] = parseDocuments(
+      decodeText(await readRegularBytes(file), { file: path }),
+      path,
+    );
     if (!document || more.length > 0)
       throw new SignageError('invalid_file', `${path} must hold one playlist`);
     return checkDocument(playlistBody, document, fieldErrors);
@@ -122,7 +126,7 @@ async function namedPlaylists(
  * site file in YAML or JSON begins with such a line.
  */
 function isCsv(text: string): boolean {
-  const [header = ''] = text.replace(/^\ufeff/, '').split(/[\r\n]/, 1);
+  const [header = ''] = text.split(/[\r\n]/, 1);
   return header.split(/[,;\t]/).some((cell) => /^"?\s*venue\s*"?$/.test(cell));
 }
 

@@ -14,8 +14,8 @@ export interface Output {
 
 interface Input {
   readonly isTTY: boolean;
-  /** Reads to the end, and decodes UTF-8. */
-  text(): Promise<string>;
+  /** Reads to the end. */
+  bytes(): Promise<Uint8Array>;
 }
 
 /** The raw streams of the terminal, for prompts. */
@@ -76,10 +76,10 @@ function input(): Input {
     get isTTY() {
       return process.stdin.isTTY === true;
     },
-    async text() {
+    async bytes() {
       const chunks: Buffer[] = [];
       for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-      return Buffer.concat(chunks).toString('utf8');
+      return Buffer.concat(chunks);
     },
   };
 }

@@ -19,7 +19,7 @@ interface FakeIoOptions {
   isTTY?: boolean;
   /** Width of the terminal. */
   columns?: number;
-  stdin?: string;
+  stdin?: string | Uint8Array;
 }
 
 export function fakeIo({
@@ -47,7 +47,7 @@ export function fakeIo({
   };
   return {
     env,
-    stdin: { isTTY, text: async () => stdin },
+    stdin: { isTTY, bytes: async () => Buffer.from(stdin) },
     type: (text) => void keys.write(text),
     terminal: () => ({
       input: keys,

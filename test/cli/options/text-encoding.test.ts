@@ -1,0 +1,121 @@
+// Files, stdin and words of the command line that are not UTF-8.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { decodeText } from '../../../src/cli/options/decode-text.ts';
+import { readSite } from '../../../src/cli/site/read-site.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { fakeIo } from '../../support/process/fake-io.ts';
+import { startCli } from '../run-cli.ts';
+
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
+const file = 'menu.json';
+const advice = 'Save it as UTF-8, in Excel as "CSV UTF-8".';
+
+describe('decodeText', () => {
+  it.each([
+    ['UTF-8', Buffer.from('Café')],
+    ['UTF-8 with a byte order mark', Buffer.from('\ufeffCafé')],
+    ['UTF-16, little-endian', utf16('Café')],
+    ['UTF-16, big-endian', utf16('Café').swap16()],
+  ])('reads %s', (_, bytes) => expect(decodeText(bytes, { file })).toBe('Café'));
+
+  it('reads a replacement character of the file itself', () =>
+    expect(decodeText(Buffer.from('Caf\ufffd'), { file })).toBe('Caf\ufffd'));
+
+  it.each([
+    [
+      'an invalid byte',
+      latin1('a: 1\r\nname: Café'),
+      'UTF-8: byte 15, in line 2 after "name: Caf"',
+    ],
+    ['no text before it', latin1('\n\xe9'), 'UTF-8: byte 1, in line 2'],
+    ['a cut character', Buffer.from('a€').subarray(0, 3), 'UTF-8: byte 1, in line 1 after "a"'],
+    ['bytes like U+FFFD', latin1('\xef\xbfa'), 'UTF-8: byte 0, in line 1'],
+    ['a byte order mark', latin1('\xef\xbb\xbfü\xfc'), 'UTF-8: byte 3, in line 1'],
+    [
+      'a long line',
+      latin1(`${'x'.repeat(90)}\xe9`),
+      `UTF-8: byte 90, in line 1 after "${'x'.repeat(40)}"`,
+    ],
+    ['half a character', utf16('ab').subarray(0, 5), 'UTF-16: byte 4, in line 1 after "a"'],
+    ['a lone surrogate', utf16('a\ud800'), 'UTF-16: byte 4, in line 1 after "a"'],
+  ])('names file, byte and line of %s', (_, bytes, what) =>
+    expect(() => decodeText(bytes, { file })).toThrow(`menu.json is not ${what}. ${advice}`),
+  );
+
+  it.each([
+    [latin1('key: dak_0123456789 caf\xe9'), false],
+    [latin1('ABCD2345 caf\xe9'), true],
+  ])('quotes no secret', (bytes, isSecret) =>
+    expect(() => decodeText(bytes, { file, isSecret })).toThrow(/in line 1\. Save/),
+  );
+});
+
+describe('a command', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+
+  const playlist = `{"items":[{"creativeId":"c1a0e5d2-47b3-4c68-9f2a-000000000401",
+"creativeUrl":"https://media.example.com/Café.jpg","creativeType":"image","duration":10}]}`;
+  const site =
+    'version: 1\nvenues: [{ name: Café, screens: [{ name: S, playlist: { file: p } }] }]';
+
+  it('stores nothing of a text that is not UTF-8, from a file or stdin', async () => {
+    const { service, cli } = await startCli();
+    const screen = await service.screen({ name: 'S' });
+    const write = async (name: string, content: Buffer | string) => {
+      await writeFile(join(folder, name), content);
+      return join(folder, name);
+    };
+    const p = await write('p', latin1(playlist));
+    const runs = [
+      cli(['playlist', 'publish', screen.id, '-f', p]),
+      cli(['playlist', 'publish', screen.id, '-f', '-'], { stdin: latin1(playlist) }),
+      cli(['playlist', 'check', '-f', p]),
+      cli(['config', 'set', screen.id, '-f', await write('c', latin1('note: Café'))]),
+      cli(['apply', '-f', await write('l.yaml', latin1(site))]),
+      cli(['apply', '-f', await write('l.csv', latin1('venue,name\nCafé,S'))]),
+      cli(['apply', '-f', await write('s.yaml', site)]),
+      cli(['api', 'POST', '/v1/venues', '-f', await write('v', latin1('name: Café'))]),
+    ];
+    for (const run of runs) {
+      const { code, stderr } = await run;
+      expect(stderr).toMatch(
+        / is not UTF-8: byte \d+, in line \d after ".*Caf"\. Save it as UTF-8/,
+      );
+      expect(code).toBe(6);
+    }
+    expect((await cli('venue list -o json')).stdout).not.toContain('Caf');
+    expect((await cli(['playlist', 'get', screen.id])).code).toBe(3);
+  });
+
+  it.each([
+    ['--name', ['venue', 'create', '--name', 'Caf\ufffd']],
+    ['--label', ['venue', 'create', '--name', 'A', '--label', 'city=K\ufffdln']],
+    ['The argument <venue>', ['venue', 'update', 'Caf\ufffd', '--name', 'A']],
+  ])('names the word %s that is not UTF-8', async (named, words) => {
+    const { cli } = await startCli();
+    expect(await cli(words)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`${named} is not UTF-8: "`),
+    });
+    expect((await cli('venue list -o name')).stdout).toBe('');
+  });
+
+  it.each([
+    ['UTF-16', utf16('version: 1\nvenues: [{ name: Zwölf }]'), ['Zwölf']],
+    [
+      'a byte order mark at each document',
+      '\ufeffversion: 1\nvenues: [{ name: A }]\n---\r\n\ufeffversion: 1\nvenues: [{ name: B }]\n\ufeff---\nversion: 1\nvenues: [{ name: C }]',
+      ['A', 'B', 'C'],
+    ],
+    ['CSV in UTF-16', utf16('venue\tname\nZwölf\tS\n'), ['Zwölf']],
+  ])('reads a site file with %s', async (_, stdin, names) => {
+    const { venues } = await readSite(fakeIo({ stdin }), ['-'], { allowOutside: false });
+    expect(venues.map(({ name }) => name)).toEqual(names);
+  });
+});
