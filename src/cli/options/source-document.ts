@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { type Document, isNode, LineCounter, parseAllDocuments } from 'yaml';
+import { type Document, isAlias, isNode, isScalar, LineCounter, parseAllDocuments } from 'yaml';
 import type { z } from 'zod';
 import { type FieldError, SignageError } from '../../domain/error.ts';
 import { memberPath, wrongMembers } from '../../domain/json/schema-issue.ts';
@@ -20,6 +20,8 @@ export interface SourceDocument {
   complaint(path: Path, message: string): FieldError;
   /** Returns the position for people: `site.yaml, line 12`. */
   place(path: Path): string;
+  /** Returns a number or another scalar as written: `0x10`. `undefined` for other parts. */
+  written(path: Path): string | undefined;
 }
 
 /**
@@ -37,6 +39,12 @@ function offsetOf(document: Document.Parsed, path: Path): number {
     if (isNode(node) && node.range) return node.range[0];
   }
   return document.contents?.range[0] ?? document.range[0];
+}
+
+function writtenAt(document: Document.Parsed, path: Path): string | undefined {
+  const found = document.getIn(path, true);
+  const node = isAlias(found) ? found.resolve(document) : found;
+  return isScalar(node) ? node.source : undefined;
 }
 
 /** Normalizes a value to JSON, and drops `__proto__` keys as the service does. */
@@ -152,7 +160,8 @@ export function parseDocuments(text: string, path: string): SourceDocument[] {
       path: `${place(where)}: ${memberPath(where) || 'the document'}`,
       message,
     });
-    return [{ value, folder: path === '-' ? '.' : dirname(path), place, complaint }];
+    const written = (where: Path) => writtenAt(parse().documents[at] as Document.Parsed, where);
+    return [{ value, folder: path === '-' ? '.' : dirname(path), place, written, complaint }];
   });
 }
 
@@ -181,9 +190,11 @@ function valueAt(value: unknown, path: Path): unknown {
 }
 
 /** Adds a hint to numbers and booleans that must be strings, a common mistake in YAML labels. */
-function quoteHint(message: string, value: unknown): string {
+function quoteHint(message: string, value: unknown, written: () => string | undefined): string {
   const isMeant = message === 'must be a string' && ['number', 'boolean'].includes(typeof value);
-  return isMeant ? `${message}: put it in quotes, "${value}"` : message;
+  if (!isMeant) return message;
+  const text = written();
+  return `${message}: put it in quotes${text === undefined ? '' : `, "${text}"`}`;
 }
 
 function fieldErrorsOf(issue: z.core.$ZodIssue, document: SourceDocument): FieldError[] {
@@ -192,7 +203,10 @@ function fieldErrorsOf(issue: z.core.$ZodIssue, document: SourceDocument): Field
     ({ path, message }) => {
       const value = valueAt(document.value, path);
       const isMissing = value === undefined && path.length > 0 && !isUnknown;
-      return document.complaint(path, isMissing ? 'is missing' : quoteHint(message, value));
+      return document.complaint(
+        path,
+        isMissing ? 'is missing' : quoteHint(message, value, () => document.written(path)),
+      );
     },
   );
 }

@@ -128,6 +128,7 @@ export function parseCsv(
     },
     folder: dirname(file),
     place,
+    written: () => undefined,
     complaint: (path, message) => ({
       path: `${place(path)}: ${origin(venues, path).column}`,
       message,
