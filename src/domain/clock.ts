@@ -67,3 +67,15 @@ export function iso(timeMs: number): string {
 export function isoOrNull(timeMs: number | null | undefined): string | null {
   return timeMs === null || timeMs === undefined ? null : iso(timeMs);
 }
+
+const isoForm = /^(\d{4}-\d{2}-(\d{2}))(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
+
+/**
+ * Parses an ISO 8601 time with a zone to milliseconds. A date without a time is its UTC midnight.
+ * Returns `NaN` for other text.
+ */
+export function isoMs(text: string): number {
+  const [, day = '', dayOfMonth] = isoForm.exec(text) ?? [];
+  // `Date` would convert 30 February to 2 March.
+  return new Date(day).getUTCDate() === Number(dayOfMonth) ? Date.parse(text) : Number.NaN;
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isoMs } from './clock.ts';
 
 /**
  * A record id, from the caller or the service: any 8-4-4-4-12 hex UUID. Ids are compared without
@@ -13,18 +14,6 @@ export const recordId = z
 export const isoTime = z
   .string()
   .meta({ format: 'date-time', example: '2026-11-20T12:00:00.000Z' });
-
-const isoForm = /^(\d{4}-\d{2}-(\d{2}))(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
-
-/**
- * Parses an ISO 8601 time with a zone to milliseconds. A date without a time is its UTC midnight.
- * Returns `NaN` for other text.
- */
-export function isoMs(text: string): number {
-  const [, day = '', dayOfMonth] = isoForm.exec(text) ?? [];
-  // `Date` would convert 30 February to 2 March.
-  return new Date(day).getUTCDate() === Number(dayOfMonth) ? Date.parse(text) : Number.NaN;
-}
 
 /** An ISO 8601 time in a body, converted to milliseconds. */
 export const isoInput = z

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { epochMs, isoMs } from './fields.ts';
+import { isoMs } from './clock.ts';
+import { epochMs } from './fields.ts';
 import { parseSelector } from './selector.ts';
 
 /** Maximum and default number of records on a page (docs/protocol.md §1.6). */

@@ -1,4 +1,6 @@
 // Makes the settings of commands, one function for each type of value.
+
+import { isoMs } from '../../domain/clock.ts';
 import { parseDuration } from '../../domain/duration.ts';
 import { type NameKind, type Setting, usage } from './settings.ts';
 
@@ -133,22 +135,24 @@ export function flag(flags: string, help: string): Setting<boolean> {
 /** A day in UTC, such as `2026-11-20`. Default: `undefined`. */
 export function day(flags: string, help: string): Setting<string | undefined> {
   const read = (value: string, source: string) => {
-    const midnightMs = /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(value) : Number.NaN;
-    // Engines may read 2026-02-30 as a day of March.
-    if (Number.isNaN(midnightMs) || new Date(midnightMs).toISOString().slice(0, 10) !== value)
+    if (value.includes('T') || Number.isNaN(isoMs(value)))
       throw usage(`${source} must be a day in UTC such as 2026-11-20, not "${value}".`);
     return value;
   };
   return { flags, help, read, initial: undefined };
 }
 
-/**
- * A duration such as `90s`, `15m` or `2h`. Its value is in milliseconds. A plain number means
- * seconds.
- */
+/** Throws `usage` for a span of time without a unit, such as `12`. */
+export function requireUnit(text: string, source: string): void {
+  if (/^[1-9]\d{0,4}$/.test(text))
+    throw usage(`${source} has no unit: "${text}". Do you mean ${text}h?`);
+}
+
+/** A duration such as `90s`, `15m`, `2h` or `0`. Its value is in milliseconds. */
 export function duration(initial: string, flags: string, help: string): Setting<number> {
   const read = (value: string, source: string) => {
-    const durationMs = parseDuration(value);
+    requireUnit(value, source);
+    const durationMs = /^[1-9]\d*$/.test(value) ? undefined : parseDuration(value);
     if (durationMs === undefined)
       throw usage(`${source} must be a span of time such as 90s, 15m or 2h, not "${value}".`);
     return durationMs;

@@ -1,3 +1,4 @@
+import { isoMs } from '../../domain/clock.ts';
 import type { Environment } from '../command/environment.ts';
 import * as option from './option.ts';
 import { usage } from './settings.ts';
@@ -7,7 +8,6 @@ import { usage } from './settings.ts';
  * seconds is in the year 5138.
  */
 const firstMilliseconds = 100_000_000_000;
-const isoForm = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?$/;
 const spanForm = /^\d{1,9}(ms|s|m|h|d)$/;
 const span = option.duration('1s', '--span', '');
 
@@ -21,17 +21,17 @@ interface TimeContext {
 
 /**
  * Parses a point in time and returns epoch milliseconds. Accepts ISO 8601 (a date means midnight
- * UTC), Unix epoch seconds or milliseconds, and a duration from now. Throws `usage` for other text.
+ * UTC), Unix epoch seconds or milliseconds (9 to 15 digits), and a duration from now. Throws
+ * `usage` for other text.
  *
  * @example readTime('2026-11-20', { source: '--since', nowMs, spans: 'ago' }) // 1795132800000
  */
 export function readTime(text: string, { source, nowMs, spans }: TimeContext): number {
   if (spanForm.test(text)) return nowMs + span.read(text, source) * (spans === 'ago' ? -1 : 1);
-  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  option.requireUnit(text, source);
+  const number = /^\d{9,15}$/.test(text) ? Number(text) : Number.NaN;
   const timeMs = Number.isNaN(number)
-    ? isoForm.test(text)
-      ? Date.parse(text)
-      : Number.NaN
+    ? isoMs(text)
     : number * (number < firstMilliseconds ? 1000 : 1);
   if (!Number.isNaN(new Date(timeMs).getTime())) return timeMs;
   const like = `2026-11-20, 2026-11-20T08:00:00Z, 1795161600, or ${spans === 'ago' ? '2h for two hours ago' : '7d for seven days from now'}`;

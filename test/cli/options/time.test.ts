@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { duration } from '../../../src/cli/options/option.ts';
 import { readTime, shownEpoch } from '../../../src/cli/options/time.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
@@ -21,14 +22,28 @@ describe('readTime', () => {
   it('adds a duration to the present for times ahead', () =>
     expect(readTime('1d', { ...reading, spans: 'ahead' })).toBe(nowMs + 86_400_000));
 
-  it.each(['', 'yesterday', '2026-13-01', '2026-11-20T08:00:00', '-5', '1.5h'])(
-    'rejects %s',
-    (text) => {
-      expect(() => readTime(text, reading)).toThrowError(
-        expect.objectContaining({ code: 'usage' }),
-      );
-    },
-  );
+  it.each([
+    '',
+    'yesterday',
+    '2026-13-01',
+    '2026-02-30',
+    '2027-02-29T08:00:00Z',
+    '2026-11-20T08:00:00',
+    '20261120',
+    '0',
+    '-5',
+    '1.5h',
+  ])('rejects %s', (text) => {
+    expect(() => readTime(text, reading)).toThrowError(expect.objectContaining({ code: 'usage' }));
+  });
+});
+
+it('a number without a unit is no span of time', () => {
+  const advice = '--since has no unit: "12". Do you mean 12h?';
+  expect(() => readTime('12', reading)).toThrow(advice);
+  expect(() => duration('1s', '--since', '').read('12', '--since')).toThrow(advice);
+  expect(() => duration('1s', '--since', '').read('123456', '--since')).toThrow('must be a span');
+  expect(duration('1s', '--since', '').read('0', '--since')).toBe(0);
 });
 
 describe('shownEpoch', () => {
