@@ -10,6 +10,7 @@ export const outputOptions = {
     'pass the result, as JSON, through a jq expression; strings are printed without quotes',
   ),
   fields: option.text('--fields <paths>', 'only these members, such as id,name,labels.floor'),
+  bom: option.flag('--bom', 'with -o csv: begin with a byte order mark, for Excel'),
 };
 
 /** Options for messages and questions. */

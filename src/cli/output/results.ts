@@ -70,7 +70,7 @@ const planView: View<PlannedRequest> = {
  */
 export function makeResults(
   { io, clock }: Pick<Environment, 'io' | 'clock'>,
-  common: Pick<CommonValues, 'output' | 'jq' | 'fields' | 'quiet'>,
+  common: Pick<CommonValues, 'output' | 'jq' | 'fields' | 'bom' | 'quiet'>,
 ): Results {
   const { stdout } = io;
   const format = common.output ?? (common.jq === undefined ? 'table' : 'json');
@@ -79,6 +79,7 @@ export function makeResults(
     throw usage(`--jq works with -o json or ndjson, not with ${format}.`);
   if (fields && format === 'name')
     throw usage('-o name prints only names: leave --fields out, or choose another format.');
+  if (common.bom && format !== 'csv') throw usage(`--bom works with -o csv, not with ${format}.`);
   let plan: RecordWriter | undefined;
 
   const jqLines = async (value: unknown) => {
@@ -115,7 +116,7 @@ export function makeResults(
     if (format === 'name')
       return eachRecord((record) => stdout.write(`${escapeControl(view.nameOf(record))}\n`));
     const all: readonly Column<unknown>[] = fields ? fieldColumns(fields) : view.columns;
-    if (format === 'csv') return csvWriter(stdout, all);
+    if (format === 'csv') return csvWriter(stdout, all, common);
     const paint = await makePainter(io, stdout);
     const { strong } = paint;
     if (shape === 'record') return recordTable({ stdout, columns: all, strong });

@@ -142,11 +142,19 @@ export function recordTable({ stdout, columns, strong }: TableOptions): RecordWr
 const csvCell = (value: unknown) =>
   typeof value === 'number' ? value : escapeControl(exactText(value));
 
-/** Writes CSV (RFC 4180) page by page. The header is written even without records. */
-export function csvWriter(stdout: Output, columns: readonly Column<unknown>[]): RecordWriter {
+/**
+ * Writes CSV (RFC 4180) page by page. The header is written even without records. `bom`: Excel
+ * reads UTF-8 only after a byte order mark.
+ */
+export function csvWriter(
+  stdout: Output,
+  columns: readonly Column<unknown>[],
+  { bom }: { bom: boolean },
+): RecordWriter {
   let hasHeader = false;
   const writeHeader = () => {
-    if (!hasHeader) stdout.write(csvLine(columns.map(({ name }) => csvCell(name))));
+    const header = csvLine(columns.map(({ name }) => csvCell(name)));
+    if (!hasHeader) stdout.write(bom ? `\ufeff${header}` : header);
     hasHeader = true;
   };
   return {

@@ -16,7 +16,7 @@ const columns = ['screen', 'claim'] as const;
  * valid.
  */
 function readHeader(header: CsvLine | undefined, file: string) {
-  const names = header?.cells.map((cell) => cell.trim()) ?? [];
+  const names = header?.cells.map((cell) => cell.trim().toLowerCase()) ?? [];
   if (columns.some((column) => !names.includes(column)))
     throw new SignageError(
       'invalid_file',

@@ -6,6 +6,7 @@ import { countsText, countText } from '../records/text.ts';
 import { members } from '../records/views/columns.ts';
 import { isPrintable } from '../terminal/escape.ts';
 import { type Applied, applyPlan, deletionRefusal, plannedResult } from './apply-plan.ts';
+import { garbledWarning } from './garbled-text.ts';
 import { type Planned, planSite } from './plan-site.ts';
 import { readSite } from './read-site.ts';
 
@@ -67,6 +68,16 @@ interface SiteOptions {
   allowOutside: boolean;
 }
 
+async function plansOf(
+  call: CommandContext,
+  { files, prune, allowOutside }: SiteOptions,
+): Promise<Planned[]> {
+  const site = await readSite(call.io, files, { allowOutside });
+  const warning = garbledWarning(site);
+  if (warning !== undefined) call.note(warning);
+  return planSite(call, site, { prune });
+}
+
 const changing = (plans: readonly Planned[]) =>
   plans.filter(({ change }) => change !== 'unchanged');
 
@@ -74,11 +85,8 @@ const changing = (plans: readonly Planned[]) =>
  * Prints the differences between service and files. Returns the exit code: 9 if there are any, else
  * 0.
  */
-export async function showDifferences(
-  call: CommandContext,
-  { files, prune, allowOutside }: SiteOptions,
-): Promise<number> {
-  const plans = await planSite(call, await readSite(call.io, files, { allowOutside }), { prune });
+export async function showDifferences(call: CommandContext, options: SiteOptions): Promise<number> {
+  const plans = await plansOf(call, options);
   const changes = changing(plans);
   const lines = differenceLines(changes);
   // Prints each name only once.
@@ -120,9 +128,9 @@ function summary(results: readonly Applied[]): string {
 /** Applies site files. Returns the exit code: 9 if a record failed, else 0. */
 export async function applySite(
   call: CommandContext,
-  { files, prune, force, allowOutside }: SiteOptions & { force: boolean },
+  { force, ...options }: SiteOptions & { force: boolean },
 ): Promise<number> {
-  const plans = await planSite(call, await readSite(call.io, files, { allowOutside }), { prune });
+  const plans = await plansOf(call, options);
   if (call.common.dryRun) {
     await call.results.list(onePage(plans.map((plan) => plannedResult(plan, force))), appliedView);
     call.note(

@@ -29,6 +29,17 @@ const plain: Readonly<Record<string, Fill>> = {
 /** Columns that `screen list -o csv` writes and that cannot be set. */
 const readOnly = ['state', 'code', 'deviceId', 'id', 'venueId', 'createdAt', 'updatedAt'];
 
+/** Returns the name of a column that a spreadsheet may write in another case. */
+export function columnNamed(header: string): string {
+  const text = header.trim();
+  const isNamed = (name: string) => name.toLowerCase() === text.toLowerCase();
+  const known = [...Object.keys(plain), ...readOnly].find(isNamed);
+  return known ?? text.replace(/^(?:label|config)\./i, (kind) => kind.toLowerCase());
+}
+
+/** Spreadsheets write booleans in upper case. */
+const settingText = (text: string) => (/^(?:true|false)$/i.test(text) ? text.toLowerCase() : text);
+
 export const columnNames = [...Object.keys(plain), 'label.KEY', 'config.KEY'].join(', ');
 
 const withLabels = (entry: CsvEntry, labels: Readonly<Record<string, string>>): CsvEntry => ({
@@ -45,7 +56,7 @@ export function fillOf(column: string): Fill | undefined {
     return (entry, text) => withLabels(entry, Object.fromEntries([[key, text]]));
   if (kind === undefined) return undefined;
   return (entry, text) => {
-    const config = mergeConfigs(entry.config ?? {}, readAssignment(`${key}=${text}`));
+    const config = mergeConfigs(entry.config ?? {}, readAssignment(`${key}=${settingText(text)}`));
     return { ...entry, config };
   };
 }

@@ -4,7 +4,7 @@ import { foldName } from '../../domain/fields.ts';
 import { memberPath } from '../../domain/json/schema-issue.ts';
 import { type CsvLine, cellText, readCsvLines } from '../options/csv-lines.ts';
 import type { Path, SourceDocument } from '../options/source-document.ts';
-import { type CsvEntry, columnNames, fillOf } from './csv-columns.ts';
+import { type CsvEntry, columnNamed, columnNames, fillOf } from './csv-columns.ts';
 
 /** A screen, or the venue alone if `name` is missing. */
 interface Row {
@@ -89,7 +89,7 @@ export function parseCsv(
     fieldErrors.push({ path: `${file}, line ${line}: ${column}`, message });
   const [header, ...lines] = readCsvLines(text, file);
   if (!header) return undefined;
-  const columns = header.cells.map((cell) => cell.trim());
+  const columns = header.cells.map(columnNamed);
   for (const [at, column] of columns.entries()) {
     if (!fillOf(column))
       complain(header.number, `"${column}"`, `is not a known column. Columns: ${columnNames}`);

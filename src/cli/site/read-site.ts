@@ -126,8 +126,8 @@ async function namedPlaylists(
  * site file in YAML or JSON begins with such a line.
  */
 function isCsv(text: string): boolean {
-  const [header = ''] = text.split(/[\r\n]/, 1);
-  return header.split(/[,;\t]/).some((cell) => /^"?\s*venue\s*"?$/.test(cell));
+  const [header = ''] = text.replace(/^sep=.(?:\r*\n|\r)/i, '').split(/[\r\n]/, 1);
+  return header.split(/[,;\t]/).some((cell) => /^"?\s*venue\s*"?$/i.test(cell));
 }
 
 /**
