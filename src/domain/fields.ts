@@ -79,9 +79,18 @@ export const storedName = z
   .refine((text) => !text.includes('/'), 'must not contain "/"')
   .refine((text) => text.isWellFormed(), 'must be well-formed Unicode');
 
+/**
+ * Spaces, and letters, joiners and marks without a shape of their own. A name of only these looks
+ * empty.
+ */
+const blanks =
+  ' \\u00a0\\u034f\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u200a\\u200c\\u200d\\u202f\\u205f\\u2800\\u3000\\u3164\\ufe00-\\ufe0f\\uffa0';
+const onlyBlanks = new RegExp(`^[${blanks}]*$`);
+
 /** All rules for the characters of a name, as one pattern for the OpenAPI document. */
 const nameCharacters =
-  '^[^/\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff]*$';
+  `^(?![${blanks}]*$)` +
+  '[^/\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff]*$';
 
 /**
  * A name in a request: like `storedName`, but without invisible characters (docs/protocol.md §5.1).
@@ -91,16 +100,25 @@ export const recordName = storedName
     matches(noInvisibles),
     'must not contain invisible characters, or marks that change the direction of text',
   )
+  .refine((text) => !onlyBlanks.test(text), 'must contain a visible character')
   .meta({
-    description: 'Unique in its scope, without regard to case. Stored in NFC, trimmed.',
+    description:
+      'Unique in its scope, without regard to case and kinds of spaces. Stored in NFC, trimmed.',
     example: 'Lobby',
     maxLength: 200,
     pattern: nameCharacters,
   });
 
-/** Returns the form in which names are compared: without regard to case. */
+/**
+ * Returns the form in which names are compared: without regard to case, and with a space for each
+ * space separator, such as U+00A0.
+ */
 export function foldName(name: string): string {
-  return name.normalize('NFC').trim().toLowerCase();
+  return name
+    .normalize('NFC')
+    .replaceAll(/\p{Zs}/gu, ' ')
+    .trim()
+    .toLowerCase();
 }
 
 /** Free text of at most `max` characters. */

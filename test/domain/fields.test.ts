@@ -132,6 +132,20 @@ describe('a name', () => {
     expect(good(storedName, `Lob${one}by`)).toBe(true);
   });
 
+  it.each([
+    '\u3164',
+    '\u115f',
+    '\uffa0',
+    '\u2800',
+    '\u180e',
+    '\u200d',
+    '\u3164 \u2800\u00a0\u115f',
+  ])('may not consist of blank characters only: %j', (name) => {
+    expect(good(recordName, name)).toBe(false);
+    expect(good(recordName, `${name}x`)).toBe(true);
+    expect(good(storedName, name)).toBe(true);
+  });
+
   it('is unchanged when validated again', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (text) => {
@@ -145,6 +159,11 @@ describe('a name', () => {
   it('is compared without regard to case and normal form', () => {
     expect(foldName(' CAFE\u0301 ')).toBe(foldName('caf\u00e9'));
   });
+
+  it.each(['\u00a0', '\u1680', '\u2003', '\u2009', '\u202f', '\u205f', '\u3000'])(
+    'is compared with the space separator %j as a space',
+    (space) => expect(foldName(`Screen${space}1`)).toBe('screen 1'),
+  );
 });
 
 describe('labels', () => {

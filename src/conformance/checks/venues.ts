@@ -56,18 +56,19 @@ const venues = checkGroup({ id: 'venue', subject: 'POST /v1/venues', section: '5
   ),
   profile(
     '409',
-    '409 for a taken name, case-insensitively, with the id of the other venue',
+    '409 for a taken name, without regard to case and kinds of spaces, with the id of the other venue',
   ).expects('409 name_taken, its id', async (fixture) => {
     const { name, answer } = await createdVenue(fixture);
     return conflictAndId(
-      await createVenue(fixture, `  ${name.toUpperCase()} `),
+      await createVenue(fixture, `  ${name.toUpperCase().replaceAll(' ', '\u00a0')} `),
       at(answer.json, 'id'),
     );
   }),
-  profile('400.name', '400 for a name that is empty or contains a slash').expects(
-    '400 invalid_request at /name, 400 invalid_request at /name',
+  profile('400.name', '400 for a name that is empty, looks empty, or contains a slash').expects(
+    '400 invalid_request at /name, 400 invalid_request at /name, 400 invalid_request at /name',
     async (fixture) => [
       await createVenue(fixture, ' '),
+      await createVenue(fixture, '\u3164 \u2800'),
       await createVenue(fixture, `${fixture.name}/2`),
     ],
   ),
