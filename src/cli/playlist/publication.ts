@@ -3,8 +3,8 @@ import type { Publication } from '../../domain/records/playlist.ts';
 import type { Reader } from '../api/client.ts';
 import type { Environment } from '../command/environment.ts';
 import { readSource } from '../options/input-file.ts';
-import type { Path, SourceDocument } from '../options/source-document.ts';
-import { readTime } from '../options/time.ts';
+import type { SourceDocument } from '../options/source-document.ts';
+import { readValidUntil } from './valid-until.ts';
 
 /** Returns the version of a screen's playlist, or `undefined` if it has none. */
 export async function versionOn(reader: Reader, id: string): Promise<number | undefined> {
@@ -14,47 +14,6 @@ export async function versionOn(reader: Reader, id: string): Promise<number | un
     if (hasCode(error, 'playlist_not_found')) return undefined;
     throw error;
   }
-}
-
-/**
- * Members that the service adds to a playlist. They are removed before the playlist is published
- * again.
- */
-const storedMembers = ['id', 'tenantId', 'screenId', 'status', 'version'];
-
-/** Parses the end of a playlist, in epoch seconds. `none` becomes `null`. */
-export function readValidUntil(
-  { clock }: Pick<Environment, 'clock'>,
-  text: string,
-  source = '--valid-until',
-): number | null {
-  if (text === 'none') return null;
-  return Math.floor(readTime(text, { source, nowMs: clock.now(), spans: 'ahead' }) / 1000);
-}
-
-function contentOf(document: unknown): Record<string, unknown> {
-  if (Array.isArray(document)) return { items: document };
-  if (typeof document === 'object' && document !== null) {
-    return Object.fromEntries(
-      Object.entries(document).filter(([name]) => !storedMembers.includes(name)),
-    );
-  }
-  throw new SignageError('invalid_file', 'A playlist is an object with items, or a list of items.');
-}
-
-/**
- * Returns the content in the form in which the service stores it. Throws `invalid_file` with all
- * mistakes in the content, each with its line in the source.
- */
-async function checkContent(content: unknown, source: SourceDocument): Promise<Publication> {
-  const { publication } = await import('../../domain/records/playlist.ts');
-  const { checkDocument, invalidFile } = await import('../options/source-document.ts');
-  const complaint = (path: Path, message: string) =>
-    source.complaint(Array.isArray(source.value) ? path.slice(1) : path, message);
-  const fieldErrors: FieldError[] = [];
-  const checked = checkDocument(publication, { ...source, value: content, complaint }, fieldErrors);
-  if (!checked) throw explained(fieldErrors, invalidFile(fieldErrors));
-  return checked;
 }
 
 /** Returns the errors with a hint if one of them is in a media URL. */
@@ -73,26 +32,29 @@ export interface WrittenPublication {
   writtenEnd: string | number | null;
 }
 
+/** Returns the end as the file has it, before it was read as a time. */
+function writtenEndOf({ value }: SourceDocument): string | number | null {
+  const { validUntil = null } = value as { validUntil?: string | number | null };
+  return validUntil;
+}
+
 /**
- * Reads a playlist to publish from a file (`-` for stdin): a publication, a playlist of the
- * service, or a list of items. In the file, `validUntil` may be ISO 8601. The parameter
- * `validUntil` overrides it. Throws `invalid_file` with file, line and member of each mistake.
+ * Reads a playlist to publish from a file (`-` for stdin). The parameter `validUntil` overrides the
+ * end in the file. Throws `invalid_file` with file, line and member of each mistake.
  */
 export async function readPublication(
-  context: Environment,
+  { io, clock }: Environment,
   file: string,
   validUntil: string | undefined,
 ): Promise<WrittenPublication> {
-  const source = await readSource(context.io, file);
-  const content = contentOf(source.value);
-  const until =
-    validUntil ?? (typeof content.validUntil === 'string' ? content.validUntil : undefined);
-  if (until !== undefined)
-    content.validUntil = readValidUntil(
-      context,
-      until,
-      validUntil === undefined ? 'validUntil' : undefined,
-    );
-  const publication = await checkContent(content, source);
-  return { publication, writtenEnd: until ?? publication.validUntil ?? null };
+  const source = await readSource(io, file);
+  const { playlistDocument } = await import('./playlist-document.ts');
+  const { checkDocument, invalidFile } = await import('../options/source-document.ts');
+  const nowMs = clock.now();
+  const fieldErrors: FieldError[] = [];
+  const publication = checkDocument(playlistDocument(nowMs), source, fieldErrors);
+  if (!publication) throw explained(fieldErrors, invalidFile(fieldErrors));
+  if (validUntil === undefined) return { publication, writtenEnd: writtenEndOf(source) };
+  const end = readValidUntil(validUntil, nowMs, '--valid-until');
+  return { publication: { ...publication, validUntil: end }, writtenEnd: validUntil };
 }

@@ -5,7 +5,6 @@ import { hasFilter, isSingle, type Selected, selectScreens } from '../options/se
 import { usage } from '../options/settings.ts';
 import { shellQuote } from '../records/text.ts';
 import { playlistView } from '../records/views/playlist-views.ts';
-import { readValidUntil } from './publication.ts';
 import {
   formerContent,
   type NewEnd,
@@ -13,6 +12,7 @@ import {
   rollBackAll,
   rollBackOne,
 } from './rollback.ts';
+import { readValidUntil } from './valid-until.ts';
 
 function readVersion(text: string): number {
   const [, digits] = /^v?([1-9]\d{0,14})$/.exec(text) ?? [];
@@ -54,7 +54,10 @@ export async function runRollback(call: CommandContext): Promise<number> {
   const names = call.args.target.slice(0, -1);
   const version = call.args.target.at(-1) ?? '';
   const wanted = version === 'previous' ? undefined : readVersion(version);
-  const end = validUntil === undefined ? undefined : readValidUntil(call, validUntil);
+  const end =
+    validUntil === undefined
+      ? undefined
+      : readValidUntil(validUntil, call.clock.now(), '--valid-until');
   const isMany = !isSingle(call, names);
   if (wanted !== undefined && (isMany || state !== undefined))
     throw usage(

@@ -72,7 +72,7 @@ async function plansOf(
   call: CommandContext,
   { files, prune, allowOutside }: SiteOptions,
 ): Promise<Planned[]> {
-  const site = await readSite(call.io, files, { allowOutside });
+  const site = await readSite(call, files, { allowOutside });
   const warning = garbledWarning(site);
   if (warning !== undefined) call.note(warning);
   return planSite(call, site, { prune });

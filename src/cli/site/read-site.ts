@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { type FieldError, hasCode, SignageError } from '../../domain/error.ts';
 import { foldName } from '../../domain/fields.ts';
+import type { Environment } from '../command/environment.ts';
 import { decodeText } from '../options/decode-text.ts';
 import { fileProblem } from '../options/file-error.ts';
 import { readInput } from '../options/input-file.ts';
@@ -14,11 +15,10 @@ import {
   parseDocuments,
   type SourceDocument,
 } from '../options/source-document.ts';
-import type { Io } from '../terminal/io.ts';
+import { playlistDocument } from '../playlist/playlist-document.ts';
 import {
   type NamedAttributes,
   type PlaylistPlace,
-  playlistBody,
   type Site,
   type SiteDocument,
   type SitePlaylist,
@@ -37,7 +37,11 @@ function isBelow(folder: string, file: string): boolean {
  * file may come from an untrusted source. So the function reads only files inside its folder, after
  * resolving symbolic links, unless `allowOutside` is set.
  */
-function makePlaylistFiles(fieldErrors: FieldError[], { allowOutside }: { allowOutside: boolean }) {
+function makePlaylistFiles(
+  fieldErrors: FieldError[],
+  { allowOutside, nowMs }: { allowOutside: boolean; nowMs: number },
+) {
+  const schema = playlistDocument(nowMs);
   const files = new Map<string, Promise<SitePlaylist | undefined>>();
 
   async function parseFile(file: string, path: string): Promise<SitePlaylist | undefined> {
@@ -47,7 +51,7 @@ function makePlaylistFiles(fieldErrors: FieldError[], { allowOutside }: { allowO
     );
     if (!document || more.length > 0)
       throw new SignageError('invalid_file', `${path} must hold one playlist`);
-    return checkDocument(playlistBody, document, fieldErrors);
+    return checkDocument(schema, document, fieldErrors);
   }
 
   async function readBelow(folder: string, path: string): Promise<SitePlaylist | undefined> {
@@ -85,6 +89,8 @@ function makePlaylistFiles(fieldErrors: FieldError[], { allowOutside }: { allowO
     }
   };
 }
+
+type ReadContext = Pick<Environment, 'io' | 'clock'>;
 
 interface Read {
   source: SourceDocument;
@@ -145,17 +151,18 @@ async function parseSiteFile(
 }
 
 async function readDocuments(
-  io: Io,
+  { io, clock }: ReadContext,
   files: readonly string[],
   fieldErrors: FieldError[],
 ): Promise<Read[]> {
   if (files.filter((file) => file === '-').length > 1) throw usage('-f - can be given only once.');
+  const schema = siteDocument(clock.now());
   const all: Read[] = [];
   let found = 0;
   for (const file of files) {
     for (const source of await parseSiteFile(await readInput(io, file), file, fieldErrors)) {
       found += 1;
-      const content = checkDocument(siteDocument, source, fieldErrors);
+      const content = checkDocument(schema, source, fieldErrors);
       if (content) all.push({ source, content });
     }
   }
@@ -170,13 +177,16 @@ async function readDocuments(
  * documents are valid.
  */
 export async function readSite(
-  io: Io,
+  context: ReadContext,
   files: readonly string[],
   { allowOutside }: { allowOutside: boolean },
 ): Promise<Site> {
   const fieldErrors: FieldError[] = [];
-  const all = await readDocuments(io, files, fieldErrors);
-  const readPlaylist = makePlaylistFiles(fieldErrors, { allowOutside });
+  const all = await readDocuments(context, files, fieldErrors);
+  const readPlaylist = makePlaylistFiles(fieldErrors, {
+    allowOutside,
+    nowMs: context.clock.now(),
+  });
   const playlists = await namedPlaylists(all, fieldErrors, readPlaylist);
   const isFirstTenant = makeDuplicateCheck(fieldErrors);
   const isFirstRecord = makeDuplicateCheck(fieldErrors);

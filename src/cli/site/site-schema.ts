@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { epochMs, labels, storedName } from '../../domain/fields.ts';
+import { labels, storedName } from '../../domain/fields.ts';
 import { type ConfigBody, configBody } from '../../domain/records/config.ts';
-import { publication } from '../../domain/records/playlist.ts';
 import { venuePatch } from '../../domain/records/venue.ts';
+import { chosenBy } from '../options/chosen-by.ts';
+import { playlistDocument } from '../playlist/playlist-document.ts';
 
 /** A playlist in the form in which it is published. */
 export interface SitePlaylist {
@@ -41,14 +42,6 @@ export interface Site {
   venues: readonly SiteVenue[];
 }
 
-/** A playlist written in the site file, in the format of publications. */
-export const playlistBody = publication.transform(
-  ({ items, validUntil }): SitePlaylist => ({
-    items,
-    validUntil: validUntil == null ? null : Math.floor(epochMs(validUntil) / 1000),
-  }),
-);
-
 /** A playlist in its own JSON or YAML file, relative to the folder of the site file. */
 const playlistFile = z.strictObject({
   file: z.string('must be the path of a file').min(1, 'must be the path of a file'),
@@ -56,33 +49,11 @@ const playlistFile = z.strictObject({
 
 export type PlaylistPlace = SitePlaylist | z.infer<typeof playlistFile>;
 
-const isMap = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/**
- * Returns a schema that validates each value with the schema that `choose` returns for this value.
- * Avoids `z.union`, because zod reports little about a failed union.
- */
-function chosenBy<T>(choose: (value: unknown) => z.ZodType<T>) {
-  return z.unknown().transform((value, context): T => {
-    const result = choose(value).safeParse(value);
-    if (result.success) return result.data;
-    for (const issue of result.error.issues)
-      context.issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
-    return z.NEVER;
-  });
-}
-
-const playlistPlace = chosenBy<PlaylistPlace>((value) =>
-  isMap(value) && Object.hasOwn(value, 'file') ? playlistFile : playlistBody,
-);
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 const playlistName = z
   .string('must be the name of a playlist under "playlists", { file: … }, { items: […] }, or null')
   .nullish();
-const playlistOfScreen = chosenBy<PlaylistPlace | string | null | undefined>((value) =>
-  isMap(value) ? playlistPlace : playlistName,
-);
 
 const config = configBody.nullable().optional();
 const allLabels = labels
@@ -90,39 +61,49 @@ const allLabels = labels
   .optional()
   .transform((map) => (map === null ? {} : map));
 
-const screen = z.strictObject(
-  { name: storedName, labels: allLabels, config, playlist: playlistOfScreen.optional() },
-  'must be a screen: { name: … }',
-);
+/**
+ * Returns the schema of one document of a site file, format 1 (docs/site-files.md). Durations start
+ * at `nowMs`.
+ */
+export function siteDocument(nowMs: number) {
+  const playlistBody = playlistDocument(nowMs);
+  const playlistPlace = chosenBy<PlaylistPlace>((value) =>
+    isObject(value) && 'file' in value ? playlistFile : playlistBody,
+  );
+  const playlistOfScreen = chosenBy<PlaylistPlace | string | null | undefined>((value) =>
+    isObject(value) ? playlistPlace : playlistName,
+  );
+  const screen = z.strictObject(
+    { name: storedName, labels: allLabels, config, playlist: playlistOfScreen.optional() },
+    'must be a screen: { name: … }',
+  );
+  const venue = z.strictObject(
+    {
+      name: storedName,
+      address: venuePatch.shape.address,
+      timezone: venuePatch.shape.timezone,
+      labels: allLabels,
+      config,
+      screens: z.array(screen, 'must be a list of screens').default([]),
+    },
+    'must be a venue: { name: … }',
+  );
+  return z.strictObject(
+    {
+      version: z.literal(1, 'must be 1, the version of this format'),
+      tenant: z
+        .strictObject(
+          { name: storedName.optional(), config },
+          'must be a map, such as { config: … } or {}',
+        )
+        .optional(),
+      playlists: z
+        .record(z.string(), playlistPlace, 'must be a map of playlists by their names')
+        .default({}),
+      venues: z.array(venue, 'must be a list of venues').default([]),
+    },
+    'must be a map with version: 1',
+  );
+}
 
-const venue = z.strictObject(
-  {
-    name: storedName,
-    address: venuePatch.shape.address,
-    timezone: venuePatch.shape.timezone,
-    labels: allLabels,
-    config,
-    screens: z.array(screen, 'must be a list of screens').default([]),
-  },
-  'must be a venue: { name: … }',
-);
-
-/** One document of a site file, format 1 (docs/site-files.md). */
-export const siteDocument = z.strictObject(
-  {
-    version: z.literal(1, 'must be 1, the version of this format'),
-    tenant: z
-      .strictObject(
-        { name: storedName.optional(), config },
-        'must be a map, such as { config: … } or {}',
-      )
-      .optional(),
-    playlists: z
-      .record(z.string(), playlistPlace, 'must be a map of playlists by their names')
-      .default({}),
-    venues: z.array(venue, 'must be a list of venues').default([]),
-  },
-  'must be a map with version: 1',
-);
-
-export type SiteDocument = z.output<typeof siteDocument>;
+export type SiteDocument = z.output<ReturnType<typeof siteDocument>>;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { decodeText } from '../../../src/cli/options/decode-text.ts';
 import { readSite } from '../../../src/cli/site/read-site.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { fakeIo } from '../../support/process/fake-io.ts';
 import { startCli } from '../run-cli.ts';
@@ -115,7 +116,9 @@ describe('a command', () => {
     ],
     ['CSV in UTF-16', utf16('venue\tname\nZwölf\tS\n'), ['Zwölf']],
   ])('reads a site file with %s', async (_, stdin, names) => {
-    const { venues } = await readSite(fakeIo({ stdin }), ['-'], { allowOutside: false });
+    const { venues } = await readSite({ io: fakeIo({ stdin }), clock: systemClock }, ['-'], {
+      allowOutside: false,
+    });
     expect(venues.map(({ name }) => name)).toEqual(names);
   });
 });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { originalOf } from '../../../src/cli/site/garbled-text.ts';
 import { readSite } from '../../../src/cli/site/read-site.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
 import { fakeIo } from '../../support/process/fake-io.ts';
 import { startCli } from '../run-cli.ts';
 
@@ -19,7 +20,9 @@ it.each([
   ['headers in capitals', 'Venue,NAME,Label.floor\nLobby,Main,2\n'],
   ['another separator in quotes', 'venue;name;label.floor;"label.a,b,c,d"\nLobby;Main;2;\n'],
 ])('readSite recognizes CSV with %s on stdin', async (_, stdin) => {
-  const { venues } = await readSite(fakeIo({ stdin }), ['-'], { allowOutside: false });
+  const { venues } = await readSite({ io: fakeIo({ stdin }), clock: systemClock }, ['-'], {
+    allowOutside: false,
+  });
   expect(venues).toMatchObject([
     { name: 'Lobby', screens: [{ name: 'Main', labels: { floor: '2' } }] },
   ]);
@@ -27,7 +30,9 @@ it.each([
 
 it('readSite reads booleans of settings in any case, and labels as text', async () => {
   const stdin = 'venue;name;label.lit;config.a;config.b.c\nLobby;Main;TRUE;TRUE;False\n';
-  const { venues } = await readSite(fakeIo({ stdin }), ['-'], { allowOutside: false });
+  const { venues } = await readSite({ io: fakeIo({ stdin }), clock: systemClock }, ['-'], {
+    allowOutside: false,
+  });
   expect(venues[0]?.screens).toMatchObject([
     { labels: { lit: 'TRUE' }, config: { a: true, b: { c: false } } },
   ]);
@@ -51,11 +56,11 @@ it.each([
       '',
     ];
     const { stdin } = { stdin: lines.join(end) };
-    await expect(readSite(fakeIo({ stdin }), ['-'], { allowOutside: false })).rejects.toMatchObject(
-      {
-        errors: [{ path: 'stdin, line 4: timezone' }, { path: 'stdin, line 7: timezone' }],
-      },
-    );
+    await expect(
+      readSite({ io: fakeIo({ stdin }), clock: systemClock }, ['-'], { allowOutside: false }),
+    ).rejects.toMatchObject({
+      errors: [{ path: 'stdin, line 4: timezone' }, { path: 'stdin, line 7: timezone' }],
+    });
   },
 );
 
@@ -64,9 +69,9 @@ it.each([
   ['a,1"2', 'a quotation mark is inside a cell'],
 ])('readSite names the line of a record with a wrong quotation mark: %s', async (row, mistake) => {
   const stdin = `venue,name\r\n"X\r\nY",S\r\n${row}\r\nB,T\r\n`;
-  await expect(readSite(fakeIo({ stdin }), ['-'], { allowOutside: false })).rejects.toThrow(
-    `stdin, line 4: is not valid CSV: ${mistake}`,
-  );
+  await expect(
+    readSite({ io: fakeIo({ stdin }), clock: systemClock }, ['-'], { allowOutside: false }),
+  ).rejects.toThrow(`stdin, line 4: is not valid CSV: ${mistake}`);
 });
 
 describe('originalOf', () => {

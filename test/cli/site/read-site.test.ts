@@ -3,6 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readSite } from '../../../src/cli/site/read-site.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { fakeIo } from '../../support/process/fake-io.ts';
 import { item } from '../../support/service/content.ts';
@@ -16,7 +17,7 @@ async function file(path: string, content: unknown): Promise<string> {
 }
 
 const read = (files: readonly string[], allowOutside = false) =>
-  readSite(fakeIo(), files, { allowOutside });
+  readSite({ io: fakeIo(), clock: systemClock }, files, { allowOutside });
 const siteOf = (named: string) => ({
   version: 1,
   venues: [{ name: 'A', screens: [{ name: 'S', playlist: { file: named } }] }],
@@ -45,6 +46,50 @@ describe('readSite', () => {
       expect(await itemsRead([site])).toEqual(items);
     },
   );
+
+  const end = { validUntil: '2099-02-28' };
+  it.each<[string, unknown, number | null]>([
+    ['a list of items', items, null],
+    ['items and an end in ISO 8601', { items, ...end }, Date.parse('2099-02-28') / 1000],
+    [
+      'the output of playlist get',
+      {
+        id: 'p',
+        tenantId: 't',
+        screenId: 's',
+        status: 'active',
+        version: 3,
+        items,
+        validUntil: null,
+      },
+      null,
+    ],
+    ['an end in milliseconds', { items, validUntil: 4_000_000_000_000 }, 4_000_000_000],
+    ['no end', { items, validUntil: 'none' }, null],
+  ])('reads a playlist file or an inline playlist with %s', async (_, playlist, validUntil) => {
+    await file(join(inside, 'given.json'), playlist);
+    for (const place of [{ file: 'given.json' }, playlist]) {
+      const venues = [{ name: 'A', screens: [{ name: 'S', playlist: place }] }];
+      const site = await file(join(inside, 'site.json'), { version: 1, venues });
+      expect((await read([site])).venues[0]?.screens[0]?.playlist).toEqual({ items, validUntil });
+    }
+  });
+
+  it.each<[string, unknown, string, string]>([
+    ['30 February', { items, validUntil: '2099-02-30' }, 'validUntil', 'must be a time such as'],
+    ['another type', 7, 'the document', 'must be a playlist: { items: […] }, or a list of items'],
+    ['items of another type', { items: {} }, 'items', 'must be an array of 1 to 500 items'],
+    ['an end of another type', { items, validUntil: [] }, 'validUntil', 'must be a whole number'],
+    ['an unknown member', { items, until: 1 }, 'until', 'is not a known entry'],
+    ['an item of another type', [7], '[0]', 'must be an object'],
+  ])('names the line of a mistake in a playlist file: %s', async (_, playlist, member, message) => {
+    const given = await file(join(inside, 'given.json'), playlist);
+    const site = await file(join(inside, 'site.json'), siteOf('given.json'));
+    await expect(read([site])).rejects.toMatchObject({
+      code: 'invalid_file',
+      errors: [{ path: `${given}, line 1: ${member}`, message: expect.stringContaining(message) }],
+    });
+  });
 
   it('reads a playlist file by its absolute path, also where the folder itself is a link', async () => {
     await file(join(inside, 'site.json'), siteOf(join(inside, 'p.json')));
