@@ -94,13 +94,14 @@ async function checkFile(
     for (const problem of problems) if (problem) report(problem);
   };
   const isCompressed = isEncoded(file.reply);
-  const format = isCompressed ? undefined : sniff(file.reply.body);
+  const size = isCompressed ? undefined : fileSize(file.reply);
+  const isWhole = size === file.reply.body.length;
+  const format = isCompressed ? undefined : sniff(file.reply.body, isWhole);
   const content = isCompressed ? encodingProblem(file.reply) : contentProblem(type, format);
   add(content);
   // The headers of a wrong file, such as an error page, say nothing about the right one.
   if (content?.level === 'error') return undefined;
   add(typeProblem(type, file.reply, format));
-  const size = isCompressed ? undefined : fileSize(file.reply);
   const isLarge = type === 'video' || (size ?? 0) > partBytes;
   const rangeFault = firstRangeProblem(file);
   add(rangeFault);
@@ -134,7 +135,7 @@ export async function checkUrl(
   const hops = await follow(url, { player, headersFor, send, report });
   const file = hops?.at(-1);
   if (!hops || !file) return undefined;
-  const failed = isEmpty(file.reply) ? emptyProblem() : statusProblem(file.reply);
+  const failed = isEmpty(file.reply) ? emptyProblem() : statusProblem(file.reply, type !== 'html');
   if (failed) {
     report(failed);
     return undefined;

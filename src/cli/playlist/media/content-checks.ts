@@ -20,8 +20,17 @@ const examples: Readonly<Record<CreativeType, string>> = {
 
 const noType = ['', 'application/octet-stream', 'binary/octet-stream'];
 
-/** Checks the status. It must be 200, or 206 for a range. `isEmpty` handles 204. */
-export function statusProblem({ status }: MediaReply): MediaProblem | undefined {
+/**
+ * Checks the status. It must be 200, or 206 for a range. `isEmpty` handles 204. `hasRange`: the
+ * request asked for a range.
+ */
+export function statusProblem({ status }: MediaReply, hasRange: boolean): MediaProblem | undefined {
+  if (status === 206 && !hasRange)
+    return error('status', {
+      detail: 'The server answers with status 206, although the request has no Range.',
+      effect: 'Browsers refuse such an answer.',
+      advice: 'Correct the range support of the server (RFC 9110 §14.2), or switch it off.',
+    });
   if ([200, 204, 206].includes(status)) return undefined;
   const isDenied = status === 401 || status === 403;
   const advice = isDenied
@@ -63,6 +72,12 @@ export function contentProblem(
   type: CreativeType,
   format: Format | undefined,
 ): MediaProblem | undefined {
+  if (format?.kind === type && format.fault !== undefined)
+    return error('content', {
+      detail: `The file is ${format.name} with an error: ${format.fault}.`,
+      effect: 'The browser of a TV does not show it.',
+      advice: 'Correct the file, or export it again.',
+    });
   if (format ? format.kind === type : type === 'html') return undefined;
   const what = format?.name ?? 'in no known format';
   const isOther = format !== undefined && format.kind !== 'other';

@@ -22,10 +22,17 @@ interface FollowOptions {
   report(problem: MediaProblem): void;
 }
 
+/**
+ * Percent-encodes the bytes of a header that are not ASCII, as browsers do. Node has decoded them
+ * as Latin-1.
+ */
+const escapeBytes = (header: string) =>
+  header.replaceAll(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+
 /** Parses a `Location`. Does not use `URL.canParse`, which rejects some hosts in Node 20. */
 function targetOf(location: string | undefined, base: URL): URL | undefined {
   try {
-    const target = location === undefined ? undefined : new URL(location, base);
+    const target = location === undefined ? undefined : new URL(escapeBytes(location), base);
     // Browsers refuse a redirect with credentials for a request with CORS.
     const isUsable = target && /^https?:$/.test(target.protocol) && !target.username;
     return isUsable ? target : undefined;

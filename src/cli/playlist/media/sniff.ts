@@ -1,10 +1,12 @@
-/**
- * The type of a file, according to its first bytes.
- */
+import { decodeMarkup, readXmlRoot, type XmlRoot } from './xml-root.ts';
+
+/** The type of a file, according to its first bytes. */
 export interface Format {
   name: string;
   /** The `creativeType` with which browsers show the format. `other`: they do not show it. */
   kind: 'image' | 'video' | 'html' | 'other';
+  /** Reason why browsers do not show a file of this format. */
+  fault?: string;
 }
 
 type Matches = (bytes: Buffer) => boolean;
@@ -22,20 +24,9 @@ const both =
 const brand = (pattern: RegExp): Matches =>
   both(at(4, 'ftyp'), (bytes) => pattern.test(bytes.toString('latin1', 8, 12)));
 
-/** The text without byte order mark, white space, XML declaration and comments at its beginning. */
-const start = (bytes: Buffer) =>
-  bytes
-    .toString('utf8', 0, 2048)
-    .replace(/^\ufeff?(?:\s+|<\?[^>]*\?>|<!--[\s\S]*?-->|<!doctype\s+svg[^>]*>)*/i, '');
-
 /** Tags that identify HTML: WHATWG MIME Sniffing, section 7.1. */
 const htmlTag =
   /^<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>]/i;
-
-const text =
-  (pattern: RegExp): Matches =>
-  (bytes) =>
-    pattern.test(start(bytes));
 
 /** Signatures: WHATWG MIME Sniffing, section 6, and common formats that browsers do not show. */
 const formats: readonly (readonly [matches: Matches, name: string, kind: Format['kind']])[] = [
@@ -64,17 +55,32 @@ const formats: readonly (readonly [matches: Matches, name: string, kind: Format[
   [at(0, '%PDF-'), 'a PDF file', 'other'],
   [at(0, 'PK\x03\x04'), 'a ZIP archive', 'other'],
   [at(0, '\x1f\x8b'), 'a gzip archive', 'other'],
-  [text(/^#EXTM3U/), 'an HLS playlist', 'other'],
-  [text(/^<MPD[\s>]/), 'a DASH manifest', 'other'],
-  [text(/^<svg[\s>]/i), 'an SVG image', 'image'],
-  [text(htmlTag), 'an HTML page', 'html'],
 ];
+
+const svgNamespace = 'http://www.w3.org/2000/svg';
+
+function svgFormat({ namespace, fault }: XmlRoot): Format {
+  const isSvg = namespace === svgNamespace;
+  const reason = isSvg ? fault : `its root element lacks xmlns="${svgNamespace}"`;
+  return { name: 'an SVG image', kind: 'image', ...(reason !== undefined && { fault: reason }) };
+}
+
+/** Returns the format of a text. */
+function sniffText(bytes: Buffer, isWhole: boolean): Format | undefined {
+  const markup = decodeMarkup(bytes, isWhole);
+  const start = markup.text.slice(0, 2048).replace(/^(?:\s+|<\?[^>]*\?>|<!--[\s\S]*?-->)*/, '');
+  if (/^#EXTM3U/.test(start)) return { name: 'an HLS playlist', kind: 'other' };
+  const root = /^\s*</.test(markup.text) ? readXmlRoot(markup) : undefined;
+  if (root?.name === 'svg') return svgFormat(root);
+  if (root?.name === 'MPD') return { name: 'a DASH manifest', kind: 'other' };
+  return htmlTag.test(start) ? { name: 'an HTML page', kind: 'html' } : undefined;
+}
 
 /**
  * Returns the format of a file by its first bytes, or `undefined` if it is unknown. HTML without a
- * well-known first tag is unknown, too.
+ * well-known first tag is unknown, too. `isWhole`: the bytes are the whole file.
  */
-export function sniff(bytes: Buffer): Format | undefined {
+export function sniff(bytes: Buffer, isWhole = false): Format | undefined {
   const found = formats.find(([matches]) => matches(bytes));
-  return found && { name: found[1], kind: found[2] };
+  return found ? { name: found[1], kind: found[2] } : sniffText(bytes, isWhole);
 }

@@ -281,6 +281,19 @@ const sites: BadMedia[] = [
   badVideo('a video without range support', 'warning ranges', /does not support ranges/, {
     hasRanges: false,
   }),
+  bad(
+    'a page with status 206, which was not asked for a range',
+    'error status',
+    /although the request has no Range/,
+    respond(206, { 'content-type': 'text/html', 'content-range': 'bytes 0-5/6' }, '<html>'),
+    { type: 'html' },
+  ),
+  bad(
+    'an SVG image without its namespace',
+    'error content',
+    /an SVG image with an error: its root element lacks xmlns=/,
+    respond(200, { 'content-type': 'image/svg+xml', [allow]: '*' }, '<svg width="1"/>'),
+  ),
   badVideo(
     'a 206 without Content-Range',
     'error ranges',

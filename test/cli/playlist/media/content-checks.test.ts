@@ -58,7 +58,7 @@ describe('typeProblem', () => {
 
 describe('statusProblem', () => {
   it.each([200, 204, 206])('accepts %i', (status) => {
-    expect(statusProblem(reply(status))).toBeUndefined();
+    expect(statusProblem(reply(status), true)).toBeUndefined();
   });
 
   it.each([
@@ -67,7 +67,7 @@ describe('statusProblem', () => {
     [404, 'Correct the URL'],
     [503, 'Correct the URL'],
   ])('advises for %i: %s', (status, advice) => {
-    expect(statusProblem(reply(status))).toMatchObject({
+    expect(statusProblem(reply(status), true)).toMatchObject({
       level: 'error',
       detail: `The server answers with status ${status}.`,
       advice: expect.stringContaining(advice),

@@ -11,7 +11,8 @@ interface GoodMedia {
   certificate?: string;
 }
 
-const toOther = respond(302, { location: '/b.png', 'access-control-allow-origin': '*' });
+const allowAll = { 'access-control-allow-origin': '*' };
+const toOther = respond(302, { location: '/b.png', ...allowAll });
 
 const sites: GoodMedia[] = [
   { what: 'a PNG image', answer: serveFile(files.png) },
@@ -67,6 +68,17 @@ const sites: GoodMedia[] = [
     answer: (request, response) =>
       (request.url === '/media' ? toOther : serveFile(files.png))(request, response),
   },
+  {
+    what: 'a redirect to raw UTF-8, which browsers percent-encode',
+    answer: (request, response) =>
+      (request.url === '/Caf%C3%A9.png'
+        ? serveFile(files.png)
+        : respond(302, { location: Buffer.from('/Café.png').toString('latin1'), ...allowAll }))(
+        request,
+        response,
+      ),
+  },
+  { what: 'an SVG image', answer: serveFile(files.svg) },
   {
     what: 'a signed URL that lasts longer than the playlist',
     answer: serveFile(files.png),

@@ -72,13 +72,14 @@ const png = Buffer.concat([
   Buffer.from(Array.from({ length: 200 }, (_, at) => at)),
 ]);
 const mp4 = Buffer.concat([fileType, filled('moov', 500), filled('mdat', 5000)]);
+const svg = Buffer.from('<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>');
 const html = Buffer.from('<!doctype html><title>Menu</title>');
 
 export const files = {
   png: { start: png, size: png.length, type: 'image/png' },
   jpeg: { start: Buffer.from('ffd8ffe0', 'hex'), size: 300, type: 'image/jpeg' },
   heic: { start: Buffer.from('\0\0\0\x18ftypheic', 'latin1'), size: 300, type: 'image/heic' },
-  svg: { start: Buffer.from('<?xml version="1.0"?>\n<svg>'), size: 27, type: 'image/svg+xml' },
+  svg: { start: svg, size: svg.length, type: 'image/svg+xml' },
   mp4: { start: mp4, size: mp4.length, type: 'video/mp4' },
   /** The index comes after 100,000 bytes of media data. */
   mp4IndexBehind: {
