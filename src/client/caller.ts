@@ -117,6 +117,10 @@ export function operationOf(id: OperationId): Operation {
   );
 }
 
+/** Whether a 304 may answer the request. Without `If-None-Match`, the body would be missing. */
+const isConditional = ({ headers }: Exchange) =>
+  Object.keys(headers).some((name) => name.toLowerCase() === 'if-none-match');
+
 /**
  * Calls the operations of `wire/operations.ts` over HTTP. `ManagementClient` and `DeviceClient` use
  * it.
@@ -205,7 +209,10 @@ export class Caller {
     return declaresIdempotencyKey(this.#document, { method, path });
   }
 
-  /** Sends a request with retries. Resolves for 2xx and 304, otherwise throws the error. */
+  /**
+   * Sends a request with retries. Resolves for 2xx, and for 304 if the request is conditional.
+   * Otherwise throws the error.
+   */
   #send(
     request: Exchange,
     isIdempotent: boolean | (() => Promise<boolean>),
@@ -215,7 +222,14 @@ export class Caller {
     const policy = { ...this.#policy, attempts };
     const attempt = async () => {
       const reply = await this.#transport(request);
-      if (reply.status === 304 || (reply.status >= 200 && reply.status < 300)) return reply;
+      if (reply.status >= 200 && reply.status < 300) return reply;
+      if (reply.status === 304) {
+        if (isConditional(request)) return reply;
+        throw new SignageError(
+          'unexpected_answer',
+          `${this.service} answered 304 to a request without If-None-Match. Is a cache in between?`,
+        );
+      }
       throw answeredError(reply, this.service, clock.now());
     };
     return withRetry(attempt, { policy, clock, random, signal: request.signal, isIdempotent });

@@ -1,4 +1,3 @@
-import { SignageError } from '../domain/error.ts';
 import type { CallAnswer } from './call.ts';
 import {
   type Answered,
@@ -241,12 +240,6 @@ export class DeviceClient {
     { etag }: ConditionalCall,
     source: string,
   ): Fetched<CallAnswer<I>> {
-    if (reply.status === 304 && etag === undefined) {
-      throw new SignageError(
-        'unexpected_answer',
-        `${this.#caller.service} answered 304 to an unconditional request.`,
-      );
-    }
     const answeredAtMs = Date.parse(header(reply, 'date') ?? '');
     return {
       answer: reply.status === 304 ? undefined : reply.answer,

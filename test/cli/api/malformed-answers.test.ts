@@ -103,6 +103,7 @@ const malformed = (good: object) =>
       ),
     }),
     fc.record({ status: oneOfThese(200, 201), body: html }),
+    fc.record({ status: fc.constant(304), body: fc.constant('') }),
     fc.record({ status: badStatus, body: html }),
     fc.record({
       status: badStatus,
@@ -173,4 +174,17 @@ describe.each(cases)('signage $called', ({ argv, good, before }) => {
       { numRuns: Math.ceil(200 / commands.length) },
     );
   });
+});
+
+it.each([
+  ['api GET', ['api', 'GET', '/v1/me']],
+  ['api GET --paginate', ['api', 'GET', '/v1/venues', '--paginate']],
+  ['api POST', ['api', 'POST', '/v1/devices/provisioning-codes']],
+  ['venue list', ['venue', 'list']],
+  ['venue delete', ['venue', 'delete', id, '--yes']],
+])('signage %s exits with 7 for a 304 that it did not ask for', async (_, argv) => {
+  stub.answers.splice(0, Infinity, raw(304, '', { etag: '"1"' }));
+  const { code, stdout, stderr } = await run(argv);
+  expect(stderr).toContain('answered 304 to a request without If-None-Match');
+  expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
 });

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
-import { json, problem, silence } from '../../support/network/stub-service.ts';
+import { json, problem, raw, silence } from '../../support/network/stub-service.ts';
 import type { FakeIo } from '../../support/process/fake-io.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { config, registered } from '../../support/service/tv-place.ts';
@@ -28,6 +28,15 @@ describe('The exit code of signage tv', () => {
     expect(stub.heard.map(({ url }) => url)).toEqual(Array(3).fill('/devices/register'));
     expect(new Set(stub.heard.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
     expect((await runTv('http://127.0.0.1:9', ['--code', 'ABCD2345', '--once'])).code).toBe(7);
+  });
+
+  it.each([
+    ['the registration', [raw(304, '')]],
+    ['the config', [json(201, registered), raw(304, '')]],
+  ])('is 7 for a 304 that it did not ask for, to %s', async (_, answers) => {
+    const stub = await stubOfTest(...answers);
+    const run = await runTv(stub.url, ['--code', 'ABCD2345', '--once']);
+    expect(run).toMatchObject({ code: 7, stderr: expect.stringContaining('answered 304') });
   });
 
   it('is 3 at once for another service', async () => {
