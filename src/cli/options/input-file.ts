@@ -19,9 +19,8 @@ async function readBytes(io: Io, path: string): Promise<Uint8Array> {
 }
 
 /**
- * Returns the text of a file, or of stdin for `-` and `/dev/stdin`. Throws `invalid_file` for a wrong
- * encoding.
- * `isSecret`: errors quote nothing of the text.
+ * Returns the text of a file, or of stdin for `-` and `/dev/stdin`. Throws `invalid_file` for a
+ * wrong encoding. `isSecret`: errors quote nothing of the text.
  */
 export async function readInput(
   io: Io,

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { codeAlphabet } from '../../../src/domain/records/typed-code.ts';
 import {
   codeFinishedAt,
   codeStatusAt,
@@ -9,6 +8,7 @@ import {
   makeCode,
   pairingCodeText,
 } from '../../../src/domain/records/pairing-code.ts';
+import { codeAlphabet } from '../../../src/domain/records/typed-code.ts';
 
 describe('makeCode', () => {
   it('uses 31 characters, without easily confused ones', () => {
