@@ -52,9 +52,13 @@ function poisoned(body: unknown, member: string, value: unknown): string {
     .replace(',}', '}');
 }
 
-/** Returns the stored rows and the answer, without data that is kept as sent. */
+/**
+ * Returns the stored rows and the answer, without data that is kept as sent. The service itself
+ * chooses the `share` of a claim from the tenants that trust the caller's address.
+ */
 function told(changes: readonly Change[], answer: Answer, isKept: boolean): string {
-  const rows = changes.map(({ row }) => ({ ...row, config: undefined, items: undefined }));
+  const left = { config: undefined, items: undefined, share: undefined };
+  const rows = changes.map(({ row }) => ({ ...row, ...left }));
   return `${JSON.stringify(rows)} ${isKept ? '' : answer.text}`;
 }
 
