@@ -1,10 +1,7 @@
-import { type Clock, secondMs } from '../../domain/clock.ts';
+import type { Clock } from '../../domain/clock.ts';
 import type { Database } from './connection/database.ts';
 import { Batcher } from './rows/batcher.ts';
 import { lookUpLimits } from './rows/versioned-rows.ts';
-
-/** Interval at which the time of the database is read again. */
-export const renewMs = 5 * secondMs;
 
 /**
  * The clock of the database, which all instances share. Between two readings it runs on at the pace

@@ -1,13 +1,5 @@
-import {
-  type Clock,
-  hourMs,
-  minuteMs,
-  type Random,
-  secondMs,
-  systemClock,
-} from '../../domain/clock.ts';
+import { type Clock, type Random, secondMs, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import { startPeriodicJob } from '../../domain/periodic-job.ts';
 import type { DeviceActivity, LastActivity, TokenActivity } from '../../domain/records/activity.ts';
 import type { AuditEntry } from '../../domain/records/audit.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
@@ -33,11 +25,12 @@ import type { Connect, DatabaseLimits } from './connection/connect.ts';
 import type { Database } from './connection/database.ts';
 import { unavailable } from './connection/errors.ts';
 import { databaseLocked } from './connection/instance-lock.ts';
-import { DatabaseClock, renewMs } from './database-clock.ts';
+import { DatabaseClock } from './database-clock.ts';
 import { dropPartitionsBefore, EventLog } from './events/event-log.ts';
 import { eventPage } from './events/event-pages.ts';
 import { Rollups } from './events/rollups.ts';
 import { SharedGuessCounters } from './guess-counters.ts';
+import { startJobs } from './jobs.ts';
 import { type AnyActivity, LastActivityTable } from './last-activity.ts';
 import { Listener } from './notify/listener.ts';
 import { Notifier } from './notify/notifier.ts';
@@ -55,15 +48,6 @@ import { lookUpLimits, VersionedRows } from './rows/versioned-rows.ts';
 import { Writer } from './rows/writer.ts';
 
 const readyTimeoutMs = 2 * secondMs;
-/**
- * Intervals of the periodic jobs. Activity must be stored within a minute. Folding is not urgent,
- * since reports fold the remaining batches themselves.
- */
-const foldMs = 5 * secondMs;
-const flushMs = 15 * secondMs;
-const purgeMs = minuteMs;
-const createPartitionsMs = hourMs;
-
 export interface PostgresOptions extends DatabaseLimits {
   /** The clock of the store. `undefined`: the clock of the database. */
   clock: Clock | undefined;
@@ -93,7 +77,7 @@ export class PostgresStore implements Store {
   readonly #lastActivity: LastActivityTable;
   readonly #guessCounters: SharedGuessCounters;
   readonly #playlistSummaries: Batcher<string, PlaylistSummary | undefined>;
-  #stopJobs: (() => Promise<void>)[] = [];
+  #stopJobs = async () => {};
   #closing: Promise<void> | undefined;
 
   constructor(database: Database, connect: Connect, options: StoreOptions) {
@@ -136,32 +120,17 @@ export class PostgresStore implements Store {
       await this.#listener.close();
       throw databaseLocked('The database', 'signage store copy');
     }
-    this.#stopJobs.push(
-      startPeriodicJob(
-        systemClock,
-        renewMs,
-        async () => void (await this.#clock.read()),
-        // It runs on. Other work reports that the database cannot be reached.
-        () => {},
-      ),
+    this.#stopJobs = startJobs(
+      {
+        clock: this.#clock,
+        events: this.#events,
+        rollups: this.#rollups,
+        lastActivity: this.#lastActivity,
+        guessCounters: this.#guessCounters,
+        refusedRequests: this.refusedRequests,
+      },
+      this.#options,
     );
-    this.#startJob(foldMs, 'Adding up impressions', () => this.#rollups.fold());
-    this.#startJob(flushMs, 'Writing the activity of devices', () => this.#lastActivity.flush());
-    this.#startJob(purgeMs, 'Deleting expired guess counters', () => this.#guessCounters.purge());
-    this.#startJob(purgeMs, 'Deleting the oldest refused requests', () =>
-      this.refusedRequests.trim(),
-    );
-    this.#startJob(createPartitionsMs, 'Creating partitions', () =>
-      this.#events.createPartitions(),
-    );
-  }
-
-  #startJob(everyMs: number, name: string, work: () => Promise<void>): void {
-    const { clock = systemClock, warn } = this.#options;
-    const stop = startPeriodicJob(clock, everyMs, work, (error) =>
-      warn(`${name} failed and will be retried`, error),
-    );
-    this.#stopJobs.push(stop);
   }
 
   now(): number {
@@ -289,8 +258,7 @@ export class PostgresStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const jobs = this.#stopJobs.map((stop) => stop());
-    await Promise.all([this.#writer.settled(), this.#events.settled(), ...jobs]);
+    await Promise.all([this.#writer.settled(), this.#events.settled(), this.#stopJobs()]);
     await this.#lastActivity.flush().catch(() => undefined);
     await Promise.all([this.#notifier.close(), this.#listener.close()]);
     await this.#database.close();
