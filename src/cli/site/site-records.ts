@@ -15,7 +15,7 @@ export const requestsAtOnce = 16;
 
 /**
  * ETags of a record, its config and its playlist. `null`: nothing is stored. Absent: unknown,
- * because lists and earlier versions of the service send none.
+ * because lists send none.
  */
 type Etags = Partial<Record<'record' | 'config' | 'playlist', string | null | undefined>>;
 
@@ -58,8 +58,7 @@ export function readPlaylist(reader: Reader, id: string) {
 }
 
 /**
- * Normalizes media URLs like site files do, because an earlier version of the service stored URLs
- * unchanged.
+ * Normalizes media URLs like site files do: another service may store them as they were sent.
  */
 function canonicalItems(items: CallAnswer<'readPlaylist'>['items']): SitePlaylist['items'] {
   return items.map((item) => ({ ...item, creativeUrl: canonicalMediaUrl(item.creativeUrl) }));

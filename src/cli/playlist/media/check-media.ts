@@ -39,7 +39,7 @@ export interface MediaReport {
 
 /** A media file, the requirements of the playlists, and its first position. */
 interface Entry extends Omit<Media, 'url'> {
-  /** `undefined`: the text is not a media URL. Earlier versions of the service stored any text. */
+  /** `undefined`: the text is not a media URL. Another service may send any text. */
   url: URL | undefined;
   place: Pick<MediaFinding, 'screen' | 'item'>;
   uses: number;
