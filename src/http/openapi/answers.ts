@@ -149,11 +149,26 @@ const transient: ServiceErrorCode[] = [
   'config_fetch_failed',
 ];
 
+/** Error responses that several operations share, by their names in `components.responses`. */
+const shared = new Map<string, ZodOpenApiResponseObject>();
+
 /** Returns an error response: a problem document with one of these codes. */
 function problem(codes: ServiceErrorCode[], own: readonly HeaderName[]): ZodOpenApiResponseObject {
+  const id = [...codes, ...own].join('.');
+  const response = shared.get(id) ?? makeProblem(id, codes, own);
+  shared.set(id, response);
+  return response;
+}
+
+function makeProblem(
+  id: string,
+  codes: ServiceErrorCode[],
+  own: readonly HeaderName[],
+): ZodOpenApiResponseObject {
   const isTransient = codes.some((code) => transient.includes(code));
   const isUnauthorized = codes.some((code) => errorKinds[code].status === 401);
   return {
+    id,
     description: codes.map((code) => `\`${code}\``).join(', '),
     headers: headers(
       'Cache-Control',

@@ -7,6 +7,7 @@ import { errorKinds } from '../../../src/wire/errors.ts';
 import { impliedErrors, possibleErrors } from '../../../src/wire/operation.ts';
 import { type Operation, operations } from '../../../src/wire/operations.ts';
 import { type SchemaName, schemas } from '../../../src/wire/schemas.ts';
+import { responseIn } from '../../support/service/described-answers.ts';
 
 type Json = { [name: string]: Json } & Json[];
 
@@ -16,6 +17,9 @@ const table = Object.entries<Operation>(operations);
 function described({ path, method }: Operation): Json {
   return document.paths![path.replace(/:(\w+)/g, '{$1}')]![method.toLowerCase()]!;
 }
+
+const responseOf = ({ path, method }: Operation, status: number | string): Json =>
+  responseIn(document, path.replace(/:(\w+)/g, '{$1}'), method, status).response;
 
 /** Yields every object of a document with its path. */
 function* objectsIn(
@@ -165,9 +169,8 @@ describe.each(table)('%s in the document', (id, operation) => {
     expect(Object.keys(entry.responses!)).toEqual(
       [...new Set(expected)].toSorted((a, b) => a - b).map(String),
     );
-    for (const [status, answer] of Object.entries(entry.responses!).filter(
-      ([one]) => Number(one) >= 400,
-    )) {
+    for (const status of Object.keys(entry.responses!).filter((one) => Number(one) >= 400)) {
+      const answer = responseOf(operation, status);
       const named = Object.keys(answer.content!['application/problem+json']!.examples!);
       expect(named).toEqual(codes.filter((code) => errorKinds[code].status === Number(status)));
       for (const code of named) expect(answer.description).toContain(`\`${code}\``);
@@ -241,16 +244,26 @@ describe.each(table)('%s in the document', (id, operation) => {
         ...(isCompressed ? ['Vary', 'Content-Encoding'] : []),
       ].toSorted(),
     );
-    for (const [status, each] of Object.entries(entry.responses!))
-      expect('RateLimit' in each.headers!, status).toBe(id === 'registerDevice');
-    for (const each of Object.values(entry.responses!))
-      expect(Object.keys(each.headers!)).toEqual(expect.arrayContaining(everywhere));
+    for (const status of Object.keys(entry.responses!)) {
+      const headers = Object.keys(responseOf(operation, status).headers!);
+      expect(headers.includes('RateLimit'), status).toBe(id === 'registerDevice');
+      expect(headers).toEqual(expect.arrayContaining(everywhere));
+    }
   });
 });
 
 describe('the document beyond the table', () => {
   const answer = (id: keyof typeof operations, status: number) =>
-    described(operations[id]).responses![status]!;
+    responseOf(operations[id], status);
+
+  it('has each error response once', () => {
+    const inline = objects.filter(
+      ([place, object]) => /^#\/paths\/.*\/responses\/[45]\d\d$/.test(place) && !('$ref' in object),
+    );
+    expect(inline.map(([place]) => place)).toEqual([]);
+    const texts = Object.values(document.components!.responses!).map((one) => JSON.stringify(one));
+    expect(new Set(texts).size).toBe(texts.length);
+  });
 
   it('describes the report as CSV, too', () => {
     expect(Object.keys(answer('reportImpressions', 200).content!)).toEqual([

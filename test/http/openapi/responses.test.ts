@@ -10,6 +10,7 @@ import {
   type DescribedAnswers,
   describedAnswers,
   operationOf,
+  responseIn,
   systemOperations,
 } from '../../support/service/described-answers.ts';
 import {
@@ -232,8 +233,10 @@ describe('the OpenAPI document', () => {
     expect(refusals).not.toEqual([]);
     expect(refusals.flatMap(violations)).toEqual([]);
     for (const { method, path, answer } of refusals.filter((one) => one.answer.status >= 400)) {
-      const { content } = document.paths[path][method.toLowerCase()].responses[answer.status];
-      expect(Object.keys(content['application/problem+json'].examples)).toContain(answer.body.code);
+      const { response } = responseIn(document, path, method, answer.status);
+      expect(Object.keys(response.content['application/problem+json'].examples)).toContain(
+        answer.body.code,
+      );
     }
   });
 

@@ -78,6 +78,28 @@ function namesOf(headers: Headers): string[] {
 const escaped = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1');
 const at = (...parts: string[]) => `doc#/${parts.map(escaped).map(encodeURIComponent).join('/')}`;
 
+/**
+ * Returns the description of a response, and its place in the document. `undefined` for a status
+ * that the operation does not have.
+ */
+export function responseIn(
+  // biome-ignore lint/suspicious/noExplicitAny: the document is walked as the JSON that it is.
+  document: any,
+  path: string,
+  method: string,
+  status: number | string,
+) {
+  const key = method.toLowerCase();
+  const response = document.paths[path][key].responses[status];
+  if (response?.$ref === undefined)
+    return { response, place: ['paths', path, key, 'responses', String(status)] };
+  const name = response.$ref.replace('#/components/responses/', '');
+  return {
+    response: document.components.responses[name],
+    place: ['components', 'responses', name],
+  };
+}
+
 /** Validates answers and request bodies by the document. */
 // biome-ignore lint/suspicious/noExplicitAny: the document is walked as the JSON that it is.
 export function describedAnswers(document: any) {
@@ -103,7 +125,7 @@ export function describedAnswers(document: any) {
     /** Returns the errors of an answer. */
     complaints({ method, path, answer }: Answered): string[] {
       const { status, headers, text, body } = answer;
-      const described = document.paths[path][method.toLowerCase()].responses[status];
+      const { response: described, place } = responseIn(document, path, method, status);
       if (!described) return [`${status} is not described`];
       const known = Object.keys(described.headers ?? {});
       const lower = known.map((name) => name.toLowerCase());
@@ -117,17 +139,7 @@ export function describedAnswers(document: any) {
       if (!described.content) return text === '' ? wrong : [...wrong, 'it has a body'];
       if (!type || !described.content[type]) return [...wrong, `${type} is not described`];
       if (!/json$/.test(type)) return wrong;
-      const place = [
-        'paths',
-        path,
-        method.toLowerCase(),
-        'responses',
-        String(status),
-        'content',
-        type,
-        'schema',
-      ];
-      return [...wrong, ...complaint(at(...place), body)];
+      return [...wrong, ...complaint(at(...place, 'content', type, 'schema'), body)];
     },
 
     takesBody: ({ method, path }: Pick<Answered, 'method' | 'path'>): boolean =>
