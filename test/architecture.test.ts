@@ -449,11 +449,11 @@ describe('the architecture checks, on sample files', () => {
   it('find imports that slow the start, but not types and dynamic imports', () => {
     const files = {
       'cli/main.ts': `import './io.ts'; import('undici'); import type { Z } from 'zod';`,
-      'cli/io.ts': `import '@inquirer/input'; import { type Dispatcher } from 'undici';`,
+      'cli/io.ts': `import '@inquirer/prompts'; import { type Dispatcher } from 'undici';`,
     };
     expect(slowStarts(sampleFiles(files), ['cli/main.ts', 'cli/program.ts'])).toEqual([
       'cli/program.ts does not exist',
-      'cli/main.ts -> cli/io.ts -> @inquirer/input',
+      'cli/main.ts -> cli/io.ts -> @inquirer/prompts',
       // `import { type … }` still loads the module: verbatimModuleSyntax keeps `import {}`.
       'cli/main.ts -> cli/io.ts -> undici',
     ]);

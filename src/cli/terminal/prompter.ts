@@ -81,8 +81,8 @@ interface PromptStreams {
 const interruptionErrors = ['ExitPromptError', 'AbortPromptError'];
 
 /**
- * Makes the prompter. Each kind of question loads its package when it is first asked. Questions
- * throw `interrupted` at Ctrl-C, and when `signal` aborts.
+ * Makes the prompter. The first question loads the package that asks. Questions throw `interrupted`
+ * at Ctrl-C, and when `signal` aborts.
  */
 export function makePrompter(
   io: Io,
@@ -109,7 +109,7 @@ export function makePrompter(
     },
     input: (question) =>
       ask(question, async (message, context) => {
-        const { default: input } = await import('@inquirer/input');
+        const { input } = await import('@inquirer/prompts');
         const { initial, canBeEmpty = false, validate } = question;
         const options = {
           message,
@@ -121,22 +121,22 @@ export function makePrompter(
       }),
     password: (question) =>
       ask(question, async (message, context) => {
-        const { default: password } = await import('@inquirer/password');
+        const { password } = await import('@inquirer/prompts');
         return password({ message, mask: true }, context);
       }),
     confirm: (question) =>
       ask(question, async (message, context) => {
-        const { default: confirm } = await import('@inquirer/confirm');
+        const { confirm } = await import('@inquirer/prompts');
         return confirm({ message, default: question.initial ?? false }, context);
       }),
     select: (question) =>
       ask(question, async (message, context) => {
-        const { default: select } = await import('@inquirer/select');
+        const { select } = await import('@inquirer/prompts');
         return select({ message, choices: question.choices.map(shownChoice) }, context);
       }),
     search: (question) =>
       ask(question, async (message, context) => {
-        const { default: search } = await import('@inquirer/search');
+        const { search } = await import('@inquirer/prompts');
         const rows = pageSize(context.output);
         let count = 0;
         const source = async (term: string | undefined, { signal }: { signal: AbortSignal }) => {
