@@ -1,7 +1,7 @@
 // Takes the picture of the web player in the README, of the demo in a real Chromium:
 // npm run build && node test/config/screenshot.js
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -18,8 +18,8 @@ const service = spawn(process.execPath, [fromRoot('bin/signage.js'), ...argv], {
 /** Returns the address of the player with the code that the demo prints. */
 async function playerAddress() {
   for await (const line of createInterface({ input: service.stdout })) {
-    const [, url, code] = /Open (\S+\/player) and type ([A-Z0-9 ]{9}) /.exec(line) ?? [];
-    if (url) return `${url}#${code.replace(' ', '')}`;
+    const [, url, code] = /Open (\S+\/player) in a browser and type (\S+) /.exec(line) ?? [];
+    if (url) return `${url}#${code}`;
   }
   throw new Error('The demo has printed no code.');
 }
@@ -32,7 +32,10 @@ try {
   const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
   await page.goto(await playerAddress());
   await page.locator('img.visible').waitFor();
-  await page.screenshot({ path: fromRoot('docs/images/web-player.png') });
+  const devTools = await page.context().newCDPSession(page);
+  // Playwright itself writes no WebP, which is a third of a JPEG.
+  const { data } = await devTools.send('Page.captureScreenshot', { format: 'webp', quality: 60 });
+  writeFileSync(fromRoot('docs/images/web-player.webp'), Buffer.from(data, 'base64'));
 } finally {
   await browser.close();
   service.kill();

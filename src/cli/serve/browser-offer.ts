@@ -13,7 +13,6 @@ export interface Demo extends Simulation {
 export interface BrowserOffer {
   screenId: string;
   code: string;
-  expiresInSeconds: number;
 }
 
 /**
@@ -31,24 +30,31 @@ export async function offerCode(
   io.stdout.write(
     `${start}Open ${url}/player in a browser and type ${groupedCode(code)} within ${minutes} minutes.\n`,
   );
-  return { screenId, code, expiresInSeconds };
+  return { screenId, code };
 }
 
-/** Replaces the code for a browser whenever it has expired. Ends when it was used or cancelled. */
-export async function renewOffer(demo: Demo, first: BrowserOffer): Promise<void> {
+/** How often the demo looks whether a browser has used its code. */
+const lookEveryMs = secondMs;
+
+/**
+ * Waits until a browser has used the code, and replaces the code whenever it has expired. Returns
+ * whether a browser did; not if the code was cancelled or the demo ended.
+ */
+export async function awaitBrowser(demo: Demo, first: BrowserOffer): Promise<boolean> {
   const { management, clock, log, interrupted: signal } = demo;
-  let { screenId, code, expiresInSeconds } = first;
+  let { screenId, code } = first;
   try {
     for (;;) {
-      await pause(clock, (expiresInSeconds + 1) * secondMs, signal);
-      if (signal.aborted) return;
-      const input = { params: { code }, signal };
-      const { status } = await management.call('getCodeStatus', input);
-      if (status !== 'expired') return;
-      ({ code, expiresInSeconds } = await offerCode(demo, screenId, 'The code has expired. '));
+      await pause(clock, lookEveryMs, signal);
+      if (signal.aborted) return false;
+      const { status } = await management.call('getCodeStatus', { params: { code }, signal });
+      if (status === 'expired')
+        ({ code } = await offerCode(demo, screenId, 'The code has expired. '));
+      else if (status !== 'pending') return status === 'used';
     }
   } catch (err) {
     if (!signal.aborted)
       log.warn({ err }, `No new code for a browser. To get one: signage code create ${screenId}`);
+    return false;
   }
 }

@@ -1,25 +1,20 @@
-import { posix } from 'node:path';
 import { readAsset } from '../../assets.ts';
 import type { CallAnswer } from '../../client/call.ts';
 import type { DeviceInfoInput } from '../../client/entities.ts';
 import { ManagementClient } from '../../client/management-client.ts';
-import { pause } from '../../client/pause.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
-import { largest } from '../../domain/numbers/extremes.ts';
 import { Player } from '../../player/player.ts';
 import { readDeviceProfile } from '../simulate/fixtures.ts';
 import { escapeControl } from '../terminal/escape.ts';
-import { type BrowserOffer, type Demo, offerCode, renewOffer } from './browser-offer.ts';
+import { awaitBrowser, type BrowserOffer, type Demo, offerCode } from './browser-offer.ts';
+import { type DemoScreen, demoLine, printEvents } from './demo-events.ts';
 import { oldestTenant, type Simulation } from './simulated-tvs.ts';
 
 const tvCount = 3;
 
 type Screen = CallAnswer<'getScreen'>;
 
-interface DemoTv {
-  /** Venue and screen: `Aurora Café / Entrance`. */
-  place: string;
-  screenId: string;
+interface DemoTv extends DemoScreen {
   player: Player;
   /** Whether it replaces the TV of an earlier run. */
   isReplacement: boolean;
@@ -117,66 +112,49 @@ async function pairDemoTvs(demo: Demo, count: number): Promise<DemoTv[]> {
   return tvs;
 }
 
-/** Offers the first free screen of the demo to a browser. Does nothing without a free screen. */
-async function offerBrowser(demo: Demo): Promise<BrowserOffer | undefined> {
-  for (const place of demoPlaces().slice(tvCount)) {
-    const screen = await findScreen(demo, place);
-    if (!screen || screen.deviceId !== null) continue;
-    const name = escapeControl(`${place.venue} / ${place.screen}`);
-    const offer = await offerCode(demo, screen.id, `A TV in your browser, for ${name}:\n  `);
-    demo.io.stdout.write('\n');
-    return offer;
-  }
-  return undefined;
-}
-
-type StoredEvent = CallAnswer<'listEvents'>['items'][number];
-
-const waitSeconds = 20;
-const retryDelayMs = 2000;
-
 /**
- * Returns the file name of a creative on the TV's playlist, such as `spring.mp4`. Returns the id of
- * any other creative.
+ * Returns a free screen for a TV in a browser: that of a place, or a new one beside it with the
+ * same playlist. `undefined` if the place is gone.
  */
-function creativeName(tv: DemoTv | undefined, creativeId: unknown): string {
-  const item = tv?.player.state.playlist?.items.find((one) => one.creativeId === creativeId);
-  return item ? posix.basename(new URL(item.creativeUrl).pathname) : String(creativeId);
-}
-
-/** Formats an event: `14:05:09  Aurora Café / Entrance  impression  spring.mp4, 10 s`. */
-function eventLine({ event, screenId, receivedAt }: StoredEvent, tvs: readonly DemoTv[]): string {
-  const tv = tvs.find((one) => one.screenId === screenId);
-  const width = largest(tvs.map((one) => one.place.length));
-  const time = new Date(receivedAt).toTimeString().slice(0, 8);
-  const shown =
-    event.type === 'impression'
-      ? `  ${creativeName(tv, event.creativeId)}, ${event.duration} s`
-      : '';
-  const place = escapeControl((tv?.place ?? screenId).padEnd(width));
-  return `${time}  ${place}  ${escapeControl(String(event.type))}${escapeControl(shown)}\n`;
-}
-
-/** Prints a line for each new event until the demo is interrupted. Retries after errors. */
-async function printEvents(
-  { management, io, clock, log, interrupted: signal }: Demo,
-  tvs: readonly DemoTv[],
-): Promise<void> {
-  const newest = await management.call('listEvents', { query: { limit: 1 }, signal });
-  let after = newest.items[0]?.id;
-  while (!signal.aborted) {
-    try {
-      const since = after === undefined ? {} : { after };
-      const query = { order: 'asc' as const, waitSeconds, ...since };
-      const { items } = await management.call('listEvents', { query, signal });
-      for (const item of items) io.stdout.write(eventLine(item, tvs));
-      after = items.at(-1)?.id ?? after;
-    } catch (err) {
-      if (signal.aborted) return;
-      log.warn({ err }, 'Reading new events failed; retrying.');
-      await pause(clock, retryDelayMs, signal);
-    }
+async function screenForBrowser(
+  demo: Demo,
+  { venue, screen: name, deviceInfo }: Place,
+): Promise<DemoScreen | undefined> {
+  const { management, interrupted: signal } = demo;
+  const first = await findScreen(demo, { venue, screen: name, deviceInfo });
+  if (!first) return undefined;
+  for (let number = 1; ; number++) {
+    const screen = number === 1 ? name : `${name} ${number}`;
+    const found = await findScreen(demo, { venue, screen, deviceInfo });
+    const place = `${venue} / ${screen}`;
+    if (found && found.deviceId === null) return { screenId: found.id, place };
+    if (found) continue;
+    const body = { venueId: first.venueId, name: screen };
+    const { id } = await management.call('createScreen', { body, signal });
+    const { items } = await management.call('readPlaylist', { params: { id: first.id }, signal });
+    await management.call('publishPlaylist', { params: { id }, body: { items }, signal });
+    return { screenId: id, place };
   }
+}
+
+/** Offers a screen to a browser, and says so when a browser is its TV. */
+async function offerBrowser(
+  demo: Demo,
+  { screen, offer }: { screen: DemoScreen; offer: BrowserOffer },
+  screens: readonly DemoScreen[],
+): Promise<void> {
+  if (await awaitBrowser(demo, offer))
+    demo.io.stdout.write(demoLine(demo.clock.now(), screen, screens, 'paired'));
+}
+
+async function makeOffer(demo: Demo) {
+  const [place] = demoPlaces().slice(tvCount);
+  const screen = place && (await screenForBrowser(demo, place));
+  if (!screen) return undefined;
+  const start = `A TV in your browser, for ${escapeControl(screen.place)}:\n  `;
+  const offer = await offerCode(demo, screen.screenId, start);
+  demo.io.stdout.write('\n');
+  return { screen, offer };
 }
 
 function announce({ io }: Demo, tvs: readonly DemoTv[]): void {
@@ -217,12 +195,13 @@ async function run(simulation: Simulation, hasPlayer: boolean): Promise<void> {
     return;
   }
   announce(demo, tvs);
-  const offer = hasPlayer ? await offerBrowser(demo) : undefined;
+  const offered = hasPlayer ? await makeOffer(demo) : undefined;
+  const screens = [...tvs, ...(offered ? [offered.screen] : [])];
   io.stdout.write('Events as they arrive (GET /v1/events):\n');
   await Promise.all([
-    printEvents(demo, tvs),
+    printEvents(demo, screens),
     ...tvs.map((tv) => keepPlaying(demo, tv)),
-    ...(offer ? [renewOffer(demo, offer)] : []),
+    ...(offered ? [offerBrowser(demo, offered, screens)] : []),
   ]);
 }
 

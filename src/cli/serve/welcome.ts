@@ -125,10 +125,15 @@ function curlCommand(url: string, { token, show, file }: KnownToken): string {
 }
 
 /** Returns the command that logs in to this service. It never contains the token. */
-function loginCommand(url: string, { file }: KnownToken, { tlsCert }: ServeValues): string {
+function loginCommand(
+  program: string,
+  url: string,
+  { file }: KnownToken,
+  { tlsCert }: ServeValues,
+): string {
   const token = file === undefined ? '' : ` --token-file ${shellQuote(resolve(file))}`;
   const certificate = tlsCert === undefined ? '' : ` --ca-file ${shellQuote(resolve(tlsCert))}`;
-  return `signage login --url ${localUrl(url)}${token}${certificate}`;
+  return `${program} login --url ${localUrl(url)}${token}${certificate}`;
 }
 
 /** Returns the text for a service that is ready. */
@@ -137,10 +142,11 @@ function banner(
   settings: ServeValues,
   known: KnownToken,
   context: LocalContext | undefined,
-  isTerminal: boolean,
+  { program, stdin }: Pick<Io, 'program' | 'stdin'>,
 ): string {
   const rows: [string, string][] = [
     ['Service', url],
+    ...(settings.noPlayer ? [] : [['Player', `${url}/player`] as [string, string]]),
     ['Reference', `${url}/docs`],
     ['Data', shownPlace(settings)],
   ];
@@ -149,12 +155,12 @@ function banner(
   if (known.file) rows.push(['Token file', known.file]);
   if (context) rows.push(['Context', context.name]);
   const next: [string, string][] = context
-    ? [['Try:', `signage venue list${context.flags}`]]
+    ? [['Try:', `${program} pair${context.flags}`]]
     : [
-        ['Log in:', loginCommand(url, known, settings)],
+        ['Log in:', loginCommand(program, url, known, settings)],
         ['Try:', curlCommand(url, known)],
       ];
-  if (isTerminal) next.push(['Stop:', 'Ctrl-C']);
+  if (stdin.isTTY) next.push(['Stop:', 'Ctrl-C']);
   return `\n${pairs(rows)}\n${pairs(next)}\n`;
 }
 
@@ -177,5 +183,5 @@ export async function welcome(
     );
     return undefined;
   });
-  io.stdout.write(banner(running.url, settings, known, context, io.stdin.isTTY));
+  io.stdout.write(banner(running.url, settings, known, context, io));
 }

@@ -1,4 +1,5 @@
 import { memoize } from '../command/memoize.ts';
+import { programName } from '../command/program-name.ts';
 
 export interface Output {
   /** Writes text. Bytes must be UTF-8. */
@@ -34,6 +35,8 @@ export interface Io {
   /** For everything else: logs, progress, questions, errors. */
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** What somebody types to run this program: `signage`, or `node bin/signage.js`. */
+  readonly program: string;
   /** For prompts, which are drawn on `stderr`. */
   terminal(): Terminal;
   /**
@@ -91,6 +94,12 @@ export function processIo(): Io {
     stdout: output(() => process.stdout),
     stderr: output(() => process.stderr),
     env: process.env,
+    get program() {
+      const [node, script] = process.argv;
+      const isScript = script !== undefined && script !== node;
+      const file = isScript ? script : process.execPath;
+      return programName({ file, isScript, cwd: process.cwd(), path: process.env.PATH });
+    },
     terminal: () => ({ input: process.stdin, output: process.stderr }),
     onSignal(name, handle) {
       process.on(name, handle);

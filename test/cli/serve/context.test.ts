@@ -34,7 +34,7 @@ const cli = (...argv: string[]) => runCli(argv, { env: { XDG_CONFIG_HOME: home }
 describe('signage serve at a terminal', () => {
   it('saves the context local, which the suggested command uses', async () => {
     await servingWhile([], async ({ url, out }) => {
-      expect(out).toContain('Try:   signage venue list\n');
+      expect(out).toContain('Try:   signage pair\n');
       expect(await saved()).toEqual({
         current: 'local',
         contexts: {
@@ -115,7 +115,7 @@ describe('signage serve at a terminal', () => {
     await servingWhile([], async ({ out }) => expect(out).toMatch(/^Context +local$/m));
     await servingWhile(second, async ({ out }) => {
       expect(out).toMatch(/^Context +local-2$/m);
-      expect(out).toContain('Try:   signage venue list --context local-2\n');
+      expect(out).toContain('Try:   signage pair --context local-2\n');
     });
     const tokens = async () =>
       Object.entries<{ token: string }>((await saved()).contexts).map(([name, { token }]) => [
@@ -156,7 +156,7 @@ describe('signage serve at a terminal', () => {
     });
     await servingWhile([], async ({ out }) => {
       expect((await saved()).current).toBe('work');
-      expect(out).toContain('Try:   signage venue list --context local\n');
+      expect(out).toContain('Try:   signage pair --context local\n');
       expect((await cli('venue', 'list', '--context', 'local')).code).toBe(0);
     });
   });

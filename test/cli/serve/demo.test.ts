@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ManagementClient } from '../../../src/client/management-client.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { impression } from '../../support/service/content.ts';
 import { sendTo } from '../../support/service/service.ts';
 import { serving } from './serving.ts';
 
@@ -49,6 +50,36 @@ describe('signage serve --demo', () => {
     const path = `/devices/${body.screenId}/playlist`;
     const playlist = await sendTo(url, 'GET', path, { key: body.apiKey });
     expect(playlist.status).toBe(200);
+    await io.until(/^\d\d:\d\d:\d\d {2}Aurora Riverside \/ Bar +paired$/m);
+    const { creativeId } = playlist.body.items[0];
+    const reported = await sendTo(url, 'POST', `/devices/${body.deviceId}/events`, {
+      key: body.apiKey,
+      headers: { 'idempotency-key': 'one' },
+      body: [impression({ creativeId, duration: 5 })],
+    });
+    expect(reported.status).toBe(202);
+    await io.until(/Aurora Riverside \/ Bar +impression {2}\w[\w-]*\.svg, 5 s/);
+  });
+
+  it('offers another screen to a browser when the first one has a TV', async () => {
+    const folder = await newFolder();
+    const offered = async () => {
+      const { io, url, stop } = await start(folder);
+      const pattern = /in your browser, for (.*):\n {2}Open \S+ in a browser and type (\S+)/;
+      await io.until(/Events as they arrive/);
+      const [, place, code = ''] = pattern.exec(io.out()) ?? [];
+      const { status, body } = await register(url, code.replace('-', ''));
+      expect(status).toBe(201);
+      const path = `/devices/${body.deviceId}/playlist`;
+      const playlist = await sendTo(url, 'GET', path, { key: body.apiKey });
+      expect(playlist.status).toBe(200);
+      await stop();
+      return place;
+    };
+    expect([await offered(), await offered()]).toEqual([
+      'Aurora Riverside / Bar',
+      'Aurora Riverside / Bar 2',
+    ]);
   });
 
   it('prints another code when no browser has used the first in time', async () => {

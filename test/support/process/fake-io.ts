@@ -47,6 +47,7 @@ export function fakeIo({
   };
   return {
     env,
+    program: 'signage',
     stdin: { isTTY, bytes: async () => Buffer.from(stdin) },
     type: (text) => void keys.write(text),
     terminal: () => ({
