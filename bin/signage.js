@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Entry point: runs the command line and sets the exit code. This file is CommonJS (see
 // package.json beside it), which Node starts a fifth faster than an ES module.
+const { existsSync } = require('node:fs');
 
 const interrupted = [130, 143];
 
@@ -22,6 +23,10 @@ function endNow() {
 async function run(argv) {
   // Remains if Node runs out of work before `main` has ended: a script must see the failure.
   process.exitCode = 1;
+  if (!existsSync(`${__dirname}/../dist`)) {
+    process.stderr.write('signage: this checkout is not built. Run: npm ci && npm run build\n');
+    return;
+  }
   const { main, processIo } = await import('../dist/cli/main.js');
   process.exitCode = await main(argv, processIo());
   if (interrupted.includes(process.exitCode)) endNow();

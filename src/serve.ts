@@ -37,9 +37,18 @@ import { makeServices } from './service/services.ts';
 import { isFolder, openStore } from './store/open.ts';
 import { storeClock } from './store/store-clock.ts';
 
-const { version } = JSON.parse(readAsset('package', 'package.json').toString()) as {
-  version: string;
-};
+/** The version of this package. Throws in a bundle, which lacks the files of the package. */
+function ownVersion(): string {
+  const text = readAsset('package', 'package.json').toString();
+  const { name, version } = JSON.parse(text) as { name: string; version: string };
+  if (name !== 'signage-kit')
+    throw new Error(
+      'signage-kit does not find the files of its package. If a bundler put it into this file, make signage-kit an external package of the bundle.',
+    );
+  return version;
+}
+
+const version = ownVersion();
 
 /** URL of a service that neither listens nor has a public URL. The name is reserved (RFC 6761). */
 const noUrl = 'http://signage.invalid';

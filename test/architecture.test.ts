@@ -55,6 +55,7 @@ const mayImport: Record<string, string[]> = {
     'http/listener/tls.ts',
     'domain',
   ],
+  'entry/browser.ts': ['client', 'domain'],
   'entry/client.ts': ['client', 'wire', 'domain'],
   'entry/simulator.ts': ['simulator', 'player'],
   'entry/conformance.ts': ['conformance', 'exam'],

@@ -2,7 +2,8 @@
 // types, a program against it, and the programs of the pages.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
@@ -10,6 +11,9 @@ import pLimit from 'p-limit';
 import { publint } from 'publint';
 import { rolldown } from 'rolldown';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { samplePlaylist } from '../../src/testing/fixtures.ts';
+import { startService } from '../../src/testing/start-service.ts';
+import { chromiumPath, needsChromium, openTvPage } from '../support/browser/chromium.ts';
 import { temporaryFolder } from '../support/disk/temporary-folder.ts';
 import {
   compile,
@@ -19,7 +23,7 @@ import {
 import { checkout, endProcesses, startProcess } from '../support/process/signage-process.ts';
 
 const run = promisify(execFile);
-const maxBytes = 1.8e6;
+const maxBytes = 1.9e6;
 
 /** A user's program: pairs a TV with one of two services, and prints the results. */
 const program = `
@@ -105,8 +109,10 @@ describe('the package', () => {
     const places = new Set(installed.packed.map((path) => path.match(/^(fixtures\/)?[^/]+/)?.[0]));
     expect([...places].sort()).toEqual([
       'CHANGELOG.md',
+      'CONTRIBUTING.md',
       'LICENSE',
       'README.md',
+      'SECURITY.md',
       'bin',
       'dist',
       'docs',
@@ -120,6 +126,41 @@ describe('the package', () => {
       'fixtures/sites',
       'package.json',
     ]);
+  });
+
+  it('has all that its pages link to', async () => {
+    const pages = installed.packed.filter((path) => path.endsWith('.md'));
+    const missing = pages.flatMap((page) => {
+      const text = readFileSync(join(checkout, page), 'utf8');
+      const links = [...text.matchAll(/\]\(([^)#\s]+)/g)].map(([, link = '']) => link);
+      const paths = links
+        .filter((link) => !/^[a-z]+:/.test(link))
+        .map((link) => join(dirname(page), link));
+      return paths.filter(
+        (path) => !installed.packed.some((one) => one === path || one.startsWith(`${path}/`)),
+      );
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it('exports its fixtures', () => {
+    const resolve = createRequire(join(folder, 'package.json')).resolve;
+    expect(resolve('signage-kit/fixtures/demo.json')).toMatch(/signage-kit\/fixtures\/demo\.json$/);
+  });
+
+  it('is not packed from a checkout without a build, and its program says what to do', async () => {
+    const unbuilt = await temporaryFolder();
+    for (const path of ['.npmrc', 'package.json', 'bin'])
+      await cp(join(checkout, path), join(unbuilt, path), { recursive: true });
+    const packed = run('npm', ['pack', '--ignore-scripts'], { cwd: unbuilt });
+    await expect(packed).rejects.toMatchObject({
+      stderr: expect.stringMatching(/no such file.*dist/),
+    });
+    const started = startProcess(['bin/signage.js', 'serve'], { cwd: unbuilt });
+    expect(await started.ended).toBe(1);
+    expect(started.err()).toBe(
+      'signage: this checkout is not built. Run: npm ci && npm run build\n',
+    );
   });
 
   it('has the files that the program reads besides its code', () => {
@@ -216,6 +257,18 @@ describe('the package', () => {
     }
   });
 
+  it('says that a server must not be bundled', async () => {
+    const text = `import { serve } from 'signage-kit'; await serve({ store: 'memory:', port: 0 });`;
+    await writeFile(join(folder, 'server.js'), text);
+    const input = join(folder, 'server.js');
+    // Optional native parts of its packages stay outside, as bundlers leave them.
+    const bundle = await rolldown({ input, cwd: folder, platform: 'node', logLevel: 'silent' });
+    await bundle.write({ dir: join(folder, 'bundled-server') });
+    const started = startProcess(['bundled-server/server.js'], { cwd: folder });
+    expect(await started.ended).toBe(1);
+    expect(started.err()).toContain('make signage-kit an external package of the bundle');
+  });
+
   it('runs as a command: signage serve --demo', { timeout: 60_000 }, async () => {
     const service = startProcess(
       ['node_modules/.bin/signage', 'serve', '--demo', '--port', '0', '--data', 'data'],
@@ -284,6 +337,7 @@ describe('the programs of the pages', () => {
     expect(programs.map(({ name }) => name)).toEqual([
       'tv-app.ts',
       'tv-app.test.ts',
+      'tv-page.ts',
       'mount.ts',
       'fleet.ts',
       'own-parts.ts',
@@ -298,6 +352,36 @@ describe('the programs of the pages', () => {
   });
 
   it('compile', () => expect(errors).toBe(''));
+
+  it.skipIf(!chromiumPath)(`run in a browser: tv-page.ts${needsChromium}`, async () => {
+    const bundle = await rolldown({
+      input: join(folder, 'out/tv-page.js'),
+      cwd: folder,
+      platform: 'browser',
+      onLog: (_level, { message }) => {
+        throw new Error(message);
+      },
+    });
+    const { output } = await bundle.generate({
+      format: 'iife',
+      name: 'tvPage',
+      codeSplitting: false,
+    });
+    await using service = await startService({ corsOrigins: ['*'] });
+    const code = await service.createCode();
+    const { page } = await openTvPage();
+    await page.addScriptTag({ content: output[0].code });
+    const shown = await page.evaluate(
+      ([url, code]) =>
+        (
+          globalThis as unknown as {
+            tvPage: { pairAndFetch(...args: unknown[]): Promise<string[]> };
+          }
+        ).tvPage.pairAndFetch(url, code),
+      [service.url, code],
+    );
+    expect(shown).toEqual(samplePlaylist.items.map(({ creativeUrl }) => creativeUrl));
+  });
 
   it('run, and print what the page says', { timeout: 300_000 }, async () => {
     const check = async ({ name, prints }: Program) => {
