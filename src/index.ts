@@ -22,7 +22,12 @@ export type { CountedEvent, EventQuery, TelemetryEvent } from './domain/events/e
 export type { DeviceSequence, NumberRange } from './domain/events/sequence.ts';
 export type { LogMethod, LogSink } from './domain/log.ts';
 export type { MaybePromise } from './domain/maybe-promise.ts';
-export type { DeviceActivity, LastActivity, TokenActivity } from './domain/records/activity.ts';
+export type {
+  Activities,
+  DeviceActivity,
+  LastActivity,
+  TokenActivity,
+} from './domain/records/activity.ts';
 export type {
   Actor,
   AuditDetails,

@@ -59,6 +59,28 @@ export interface CallerOptions extends Omit<ClientOptions, 'makeRequester'> {
   prepareSignal?: ((signal: AbortSignal) => void) | undefined;
 }
 
+const optionNames = [
+  'url',
+  'timeoutMs',
+  'retry',
+  'certificates',
+  'makeRequester',
+  'onExchange',
+  'clock',
+  'random',
+  'prepareSignal',
+] satisfies (keyof CallerOptions)[];
+
+/** Throws `invalid_option` for a name that is no option. Types find it only in TypeScript. */
+function checkNames(options: object): void {
+  const unknown = Object.keys(options).find((name) => !(optionNames as string[]).includes(name));
+  if (unknown !== undefined)
+    throw new SignageError(
+      'invalid_option',
+      `A client has no option ${JSON.stringify(unknown)}. It has url, token or apiKey, tenantId, timeoutMs, retry, certificates, makeRequester, onExchange, clock and random.`,
+    );
+}
+
 /** A response: status, headers and parsed body. */
 export interface Answered<I extends OperationId> extends Pick<Reply, 'status' | 'headers'> {
   answer: CallAnswer<I>;
@@ -136,6 +158,7 @@ export class Caller {
   #document: string | undefined;
 
   constructor(options: CallerOptions) {
+    checkNames(options);
     this.service = serviceAddress(options.url);
     this.clock = options.clock ?? systemClock;
     this.random = options.random ?? systemRandom;

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../domain/maybe-promise.ts';
-import type { DeviceActivity, LastActivity, TokenActivity } from '../domain/records/activity.ts';
+import type { Activities } from '../domain/records/activity.ts';
 import type { AuditEntry } from '../domain/records/audit.ts';
 import type { GuessCounter } from '../domain/records/pairing-code.ts';
 import type { ReportRow } from '../domain/records/report.ts';
@@ -126,10 +126,8 @@ export interface Store {
    * persisted, and visible to other instances, within a minute. A crash loses up to a minute of it.
    * When several instances record activity, the latest wins.
    */
-  touch(kind: 'device', id: string, activity: LastActivity): void;
-  touch(kind: 'token', id: string, activity: TokenActivity): void;
-  marks(kind: 'device', id: string): Promise<DeviceActivity>;
-  marks(kind: 'token', id: string): Promise<TokenActivity>;
+  touch<K extends keyof Activities>(kind: K, id: string, activity: Activities[K]['recorded']): void;
+  marks<K extends keyof Activities>(kind: K, id: string): Promise<Activities[K]['known']>;
 
   /**
    * Updates the guess counters of some sources atomically: all of them or none. Updates are

@@ -20,3 +20,9 @@ export interface DeviceActivity extends LastActivity, Partial<DeviceSequence> {}
 export interface TokenActivity {
   lastUsedAt?: number;
 }
+
+/** What is recorded of a kind of record, and what is known of it. */
+export interface Activities {
+  device: { recorded: LastActivity; known: DeviceActivity };
+  token: { recorded: TokenActivity; known: TokenActivity };
+}

@@ -160,16 +160,12 @@ export class JsonStore implements Store {
     return this.#parts.audit.page(query);
   }
 
-  touch(kind: 'device', id: string, activity: LastActivity): void;
-  touch(kind: 'token', id: string, activity: TokenActivity): void;
   touch(kind: 'device' | 'token', id: string, activity: LastActivity & TokenActivity): void {
     this.#refuseClosed();
     this.#parts.lastActivity.touch(kind, id, activity);
   }
 
-  marks(kind: 'device', id: string): Promise<DeviceActivity>;
-  marks(kind: 'token', id: string): Promise<TokenActivity>;
-  async marks(kind: 'device' | 'token', id: string): Promise<DeviceActivity | TokenActivity> {
+  async marks(kind: 'device' | 'token', id: string): Promise<DeviceActivity & TokenActivity> {
     this.#refuseClosed();
     const sequence = kind === 'device' ? this.#parts.events.sequences.summary(id) : undefined;
     return { ...this.#parts.lastActivity.marks(kind, id), ...sequence };

@@ -1,6 +1,5 @@
 import { type Clock, type Random, secondMs, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { DeviceActivity, LastActivity, TokenActivity } from '../../domain/records/activity.ts';
 import type { AuditEntry } from '../../domain/records/audit.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
 import type { Playlist, Rows } from '../../domain/records/rows.ts';
@@ -202,15 +201,11 @@ export class PostgresStore implements Store {
     return auditPage(this.#database.query, query);
   }
 
-  touch(kind: 'device', id: string, activity: LastActivity): void;
-  touch(kind: 'token', id: string, activity: TokenActivity): void;
   touch(kind: 'device' | 'token', id: string, activity: AnyActivity): void {
     this.#refuseClosed();
     this.#lastActivity.touch(kind, id, activity);
   }
 
-  marks(kind: 'device', id: string): Promise<DeviceActivity>;
-  marks(kind: 'token', id: string): Promise<TokenActivity>;
   async marks(kind: 'device' | 'token', id: string): Promise<AnyActivity> {
     return this.#lastActivity.marks(kind, id);
   }

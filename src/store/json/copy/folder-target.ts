@@ -173,10 +173,7 @@ export class FolderTarget implements StoreTarget {
 
   async #touch(records: readonly CopiedActivity[]): Promise<void> {
     const store = await this.#openStore();
-    for (const { kind, id, marks } of records) {
-      if (kind === 'device') store.touch(kind, id, marks);
-      else store.touch(kind, id, marks);
-    }
+    for (const { kind, id, marks } of records) store.touch(kind, id, marks);
   }
 
   async complete(section: Section): Promise<void> {
