@@ -21,7 +21,7 @@ const secrets = /\b((?:dak|mak|clm)_)[0-9A-Za-z]+/g;
 const withoutSecrets = (path: string) =>
   path.replaceAll(codeInPath, '$1…').replaceAll(secrets, '$1…');
 /** Decodes the percent-encoded ASCII characters of a path. */
-export const decodedAscii = (path: string) =>
+const decodedAscii = (path: string) =>
   path.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );

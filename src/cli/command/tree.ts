@@ -20,7 +20,6 @@ export const single: CommandTree['single'] = {
   tv: 'Run one simulated TV',
   simulate: 'Run a fleet of simulated TVs and check what the service stored',
   record: 'Record the requests of a TV, and check them',
-  replay: 'Send the requests of a recording again',
   conformance: 'Check whether a deployment, or a TV, follows the protocol',
   completion: 'Print the completion script of a shell',
 };
@@ -59,7 +58,6 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandSpec>>> = {
   tv: async () => (await import('../commands/tv.ts')).tv,
   simulate: async () => (await import('../commands/tv.ts')).simulate,
   record: async () => (await import('../commands/tv.ts')).record,
-  replay: async () => (await import('../commands/tv.ts')).replay,
   conformance: async () => (await import('../commands/checks.ts')).conformance,
   completion: async () =>
     (await import('../commands/completion.ts')).completionOf({

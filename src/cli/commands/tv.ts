@@ -1,5 +1,5 @@
-import { defineCommand, one } from '../command/spec.ts';
-import { recordOptions, replayOptions } from '../record/options.ts';
+import { defineCommand } from '../command/spec.ts';
+import { recordOptions } from '../record/options.ts';
 import { simulateSettings } from '../simulate/options.ts';
 import { tvOptions } from '../tv/tv-options.ts';
 
@@ -78,9 +78,9 @@ far).`,
 export const record = defineCommand({
   summary: 'Record the requests of a TV, and check them',
   description: `Passes the requests of a TV app on to a service, and the answers back. Each exchange
-is checked against the protocol, shown, and written to a file as one line of JSON. Names such as
-dak_#1 and code_#2 replace keys, tokens, pairing codes, idempotency keys, MAC and IP addresses.
-Bodies that are not JSON, or larger than 1 MiB, are recorded by their length and a hash.
+is checked against the protocol, shown, and written to a file as one line of JSON. The line has
+times, sizes, statuses, what is wrong, and the types and times of events. It has no secrets, no ids
+and no texts of the TV.
 
 Ctrl-C ends the recording and prints a summary: requests, answers, and intervals compared with the
 config. --summary prints it again. docs/tv.md says more. Exit codes: 0 --summary was printed, 5 the
@@ -103,33 +103,4 @@ port is taken, 6 the file is not a recording, 130 Ctrl-C.`,
   ],
   effect: 'alone',
   run: async (call) => (await import('../record/run-record.ts')).runRecord(call, call.options),
-});
-
-export const replay = defineCommand({
-  summary: 'Send the requests of a recording again',
-  description: `Registers with a pairing code, and sends the requests of a recording of "signage
-record" to a service, at the recorded times divided by --speed. New keys and ids replace the
-recorded ones. ETags and cursors come from the new answers. A recording of several TVs needs a code
-for each. Requests to /v1 are left out.
-
-The result counts recorded and new answers. Exit codes: 0 all answers are as recorded, 9 an answer
-differs, 2 too few codes, 3 unknown code, 5 a code was used or has expired, 6 the file is not a
-recording, 7 the service cannot be reached, 130 Ctrl-C.`,
-  arguments: { file: one('the recording; - for stdin') },
-  options: replayOptions,
-  examples: [
-    ['signage replay tv.ndjson --code ABCD-2345', 'the same requests, at the recorded pace'],
-    [
-      'signage replay tv.ndjson --speed 60 --url https://signage.example.com',
-      '60 times faster, against another service; asks for the code',
-    ],
-    [
-      'signage replay tv.ndjson --speed max --code - -o json < codes.txt',
-      'for scripts: exit code 9 if an answer differs',
-    ],
-  ],
-  effect: 'alone',
-  hints: codeHints,
-  run: async (call) =>
-    (await import('../replay/run-replay.ts')).runReplay(call, call.args.file, call.options),
 });

@@ -33,7 +33,7 @@ const routes = (Object.keys(operations) as OperationId[])
   .sort((one, other) => parameterCount(operations[one]) - parameterCount(operations[other]))
   .map((id) => {
     const { method, path } = operations[id];
-    return { id, method, form: new RegExp(`^${path.replaceAll(parameter, '[^/]+')}$`) };
+    return { id, method, path, form: new RegExp(`^${path.replaceAll(parameter, '[^/]+')}$`) };
   });
 
 /**
@@ -43,6 +43,8 @@ const routes = (Object.keys(operations) as OperationId[])
 export interface Route {
   operationId: OperationId | undefined;
   methods: readonly string[];
+  /** The path of the operations, such as `/devices/:id/playlist`. */
+  template: string | undefined;
 }
 
 /** Finds the operation of a request. `HEAD` counts as `GET` (docs/protocol.md §1.1). */
@@ -50,8 +52,10 @@ export function routeOf({ method, path }: Pick<CapturedExchange, 'method' | 'pat
   const [withoutQuery = ''] = path.split('?');
   const found = routes.filter(({ form }) => form.test(withoutQuery));
   const wanted = method === 'HEAD' ? 'GET' : method;
+  const own = found.find((route) => route.method === wanted);
   return {
-    operationId: found.find((route) => route.method === wanted)?.id,
+    operationId: own?.id,
     methods: found.map((route) => route.method),
+    template: (own ?? found[0])?.path,
   };
 }

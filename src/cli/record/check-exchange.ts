@@ -28,6 +28,8 @@ const jsonType = /^application\/(?:[^\s;]+\+)?json\s*(?:;|$)/i;
 const eventsKey = /^[\x20-\x7e]{1,255}$/;
 const secretKey = /^[\x21-\x7e]{16,255}$/;
 
+const nameOrIndex = /^(?:\d{1,4}|[a-z][a-zA-Z]{0,39})$/;
+
 class Violations {
   readonly list: Violation[] = [];
   readonly #in: Violation['in'];
@@ -42,17 +44,17 @@ class Violations {
 
   /**
    * Adds the violations of a schema. With `prefix`, their paths are `query.<name>`. Otherwise the
-   * paths are JSON Pointers into the body.
+   * paths are JSON Pointers into the body. A name in a path that is not like one of the protocol's
+   * is shown as `?`: it may be a secret.
    */
   validate(section: string, name: SchemaName, value: unknown, prefix?: 'query'): void {
     const { error } = schemas[name].safeParse(value);
     for (const issue of error?.issues ?? []) {
-      for (const { path, message } of wrongMembers(issue, 'is unknown: check its spelling'))
-        this.add(
-          section,
-          prefix ? `query.${path.map(String).join('.')}` : jsonPointer(path),
-          message,
-        );
+      for (const { path, message } of wrongMembers(issue, 'is unknown: check its spelling')) {
+        const shown = path.map((part) => (nameOrIndex.test(String(part)) ? part : '?'));
+        const place = prefix ? `query.${shown.map(String).join('.')}` : jsonPointer(shown);
+        this.add(section, place, message);
+      }
     }
   }
 }

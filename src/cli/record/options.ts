@@ -1,8 +1,7 @@
 import * as option from '../options/option.ts';
 import { behaviourOptions, connectionOptions, outputOptions } from '../options/shared.ts';
-import { speed } from '../simulate/options.ts';
 
-const { url, context, caFile, insecureHttp } = connectionOptions;
+const { context, caFile, insecureHttp } = connectionOptions;
 
 export const recordOptions = {
   to: option.text('--to <url>', 'URL of the service; default: the service of the context'),
@@ -15,23 +14,6 @@ export const recordOptions = {
   summary: option.text('--summary <file>', 'summarize this recording, and record nothing'),
   ...outputOptions,
   quiet: behaviourOptions.quiet,
-  context,
-  caFile,
-  insecureHttp,
-};
-
-export const replayOptions = {
-  code: option.repeated(
-    '--code <code>',
-    'the pairing code of a TV, such as ABCD2345 or abcd-2345; - reads codes from stdin, one a line',
-  ),
-  speed: speed(
-    '--speed <factor>',
-    'run faster: 60 is one hour per minute, max never waits (default: 1)',
-  ),
-  ...outputOptions,
-  ...behaviourOptions,
-  url,
   context,
   caFile,
   insecureHttp,

@@ -10,7 +10,7 @@ import { request as requestHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
 import { unreachable } from '../../client/transport.ts';
-import { type Clock, type Random, secondMs } from '../../domain/clock.ts';
+import { type Clock, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { CapturedBody } from './captured-body.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
@@ -25,7 +25,6 @@ export interface ProxyOptions {
   /** Certificates to trust (PEM), in place of Node's default certificates. */
   certificates?: readonly string[];
   clock: Clock;
-  random: Random;
   /** Called once for each request, after its answer has ended. */
   onExchange(exchange: CapturedExchange): void;
   /**
@@ -91,18 +90,13 @@ class PassedExchange {
   #answerHeaders: IncomingHttpHeaders = {};
   #failure: Outcome | undefined;
 
-  constructor(
-    options: ProxyOptions,
-    hashKey: Uint8Array,
-    incoming: IncomingMessage,
-    outgoing: ServerResponse,
-  ) {
+  constructor(options: ProxyOptions, incoming: IncomingMessage, outgoing: ServerResponse) {
     this.#options = options;
     this.#incoming = incoming;
     this.#outgoing = outgoing;
     this.#startedMs = options.clock.now();
-    this.#requestBody = new CapturedBody(hashKey, Number(incoming.headers['content-length'] ?? 0));
-    this.#answerBody = new CapturedBody(hashKey);
+    this.#requestBody = new CapturedBody(Number(incoming.headers['content-length'] ?? 0));
+    this.#answerBody = new CapturedBody();
   }
 
   /** Forwards the exchange. Resolves when it has ended, successfully or not. */
@@ -254,8 +248,7 @@ function listenError(cause: NodeJS.ErrnoException, host: string, port: number): 
  * Throws `port_taken` or `invalid_option` if it cannot listen.
  */
 export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
-  const { host, port, random, onInvalid } = options;
-  const hashKey = random(32);
+  const { host, port, onInvalid } = options;
   const open = new Set<Promise<void>>();
   const server = createServer((incoming, outgoing) => {
     // The recorder forwards only paths. It rejects absolute URLs and `*`.
@@ -264,7 +257,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
       outgoing.writeHead(400, { connection: 'close' }).end();
       return;
     }
-    const passed = new PassedExchange(options, hashKey, incoming, outgoing).pass();
+    const passed = new PassedExchange(options, incoming, outgoing).pass();
     open.add(passed);
     void passed.finally(() => open.delete(passed));
   });

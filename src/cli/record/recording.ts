@@ -24,33 +24,47 @@ const violation = z.object({
 });
 export type Violation = z.infer<typeof violation>;
 
-/**
- * A request or an answer. `json` is its body. A body that is not JSON or is too large has only its
- * length and an HMAC. Equal bodies have equal HMACs within a recording.
- */
-const message = z.object({
-  headers: z.record(z.string(), z.string()),
-  json: z.unknown().optional(),
-  bytes: z.int().min(0).optional(),
-  hash: z.string().optional(),
-});
+/** The size of a body, and the headers whose values are words of HTTP or of the protocol. */
+const message = z.object({ bytes: z.int().min(0), headers: z.record(z.string(), z.string()) });
 export type RecordedMessage = z.infer<typeof message>;
 
-/** One line of a recording. Names such as `dak_#1` replace secrets. */
+/** One line of a recording. */
 const recordedExchange = z.object({
   /** Arrival time of the request. */
   at: z.iso.datetime(),
   /** Milliseconds from the arrival of the headers to the end of the answer. */
   ms: z.number().min(0),
+  /** Number of the TV in the recording. `null`: the management API. */
+  tv: z.int().min(1).nullable(),
   /** Operation id. `null`: the protocol has no such endpoint. */
   operation: z.string().nullable(),
   method: z.string().regex(/^[A-Z-]+$/),
-  path: z.string().regex(/^\/[\x21-\x7e]*$/),
+  /** Template of the path: `/devices/:id/playlist`. `*` stands for other parts. */
+  path: z.string(),
   request: message,
   /** Status that the TV got. `null`: the TV got no answer. */
   status: z.int().nullable(),
+  /** Error code of the answer. */
+  code: z.string().optional(),
   answer: message,
   outcome: z.enum(outcomes),
+  /** The events of a batch. `null` is a type that breaks the rules of types. */
+  events: z
+    .array(
+      z.object({
+        type: z.string().nullable(),
+        timestamp: z.number().optional(),
+        duration: z.number().optional(),
+      }),
+    )
+    .optional(),
+  /** The intervals of a config that the TV got. */
+  config: z
+    .object({
+      syncIntervalMinutes: z.number().optional(),
+      heartbeatIntervalMinutes: z.number().optional(),
+    })
+    .optional(),
   wrong: z.array(violation),
 });
 export type RecordedExchange = z.infer<typeof recordedExchange>;

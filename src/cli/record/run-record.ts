@@ -13,15 +13,19 @@ import { usage, type Values } from '../options/settings.ts';
 import { countText } from '../records/text.ts';
 import { makePainter, type Painter } from '../terminal/colours.ts';
 import { escapeControl, printableJson } from '../terminal/escape.ts';
-import { type CapturedExchange, routeOf } from './captured-exchange.ts';
+import {
+  type CapturedExchange,
+  type CapturedMessage,
+  type Route,
+  routeOf,
+} from './captured-exchange.ts';
 import { checkExchange } from './check-exchange.ts';
 import type { recordOptions } from './options.ts';
 import { startProxy } from './proxy.ts';
-import { textMember } from './recorded-tvs.ts';
+import { recordedExchange } from './recorded-exchange.ts';
 import { type RecordedExchange, readRecording } from './recording.ts';
-import { redactExchange } from './redact-exchange.ts';
-import { SecretNames } from './secret-names.ts';
 import { summarize, summaryView } from './summary.ts';
+import { type ParsedExchange, TvNumbers } from './tv-numbers.ts';
 
 type RecordOptions = Values<typeof recordOptions>;
 
@@ -50,6 +54,21 @@ function requireOther(target: string, port: number): void {
   );
 }
 
+function jsonOf({ headers, body }: CapturedMessage): unknown {
+  try {
+    return body.parse(headers['content-encoding']).json;
+  } catch {
+    return undefined;
+  }
+}
+
+const parsedExchange = (exchange: CapturedExchange, { operationId }: Route): ParsedExchange => ({
+  ...exchange,
+  operationId,
+  requestJson: jsonOf(exchange.request),
+  answerJson: jsonOf(exchange.answer),
+});
+
 function statusColour(status: number | null, { bad, good, warning }: Painter) {
   if (status === null || status >= 500) return bad;
   return status >= 400 ? warning : good;
@@ -60,9 +79,8 @@ function statusColour(status: number | null, { bad, good, warning }: Painter) {
  * each violation.
  */
 function exchangeLines(exchange: RecordedExchange, paint: Painter): string {
-  const { at, ms, method, path, status, answer, outcome, wrong } = exchange;
-  const code = textMember(answer.json, 'code');
-  const answered = `${status ?? 'no answer'}${code === undefined ? '' : ` ${escapeControl(code)}`}`;
+  const { at, ms, method, path, status, code, outcome, wrong } = exchange;
+  const answered = `${status ?? 'no answer'}${code === undefined ? '' : ` ${code}`}`;
   const end = outcome === 'answered' ? '' : `  ${outcome}`;
   const lines = [
     `${paint.faint(at.slice(11, 19))}  ${method} ${path}  ${statusColour(status, paint)(answered)}  ${paint.faint(`${ms} ms`)}${end}`,
@@ -108,7 +126,7 @@ class RecordingFile {
 }
 
 async function record(call: CommandContext, options: RecordOptions, out: string): Promise<number> {
-  const { io, clock, random, interrupted, common } = call;
+  const { io, clock, interrupted, common } = call;
   const { host, port } = readListen(options.listen);
   const address = await readAddress({ ...options, url: options.to }, io);
   const target = serviceAddress(address.url.value);
@@ -117,16 +135,17 @@ async function record(call: CommandContext, options: RecordOptions, out: string)
   const certificates = caFile === undefined ? undefined : await readCertificates(caFile);
   const file = new RecordingFile(await createFile(out, '--out'), out);
   const paint = await makePainter(io, io.stderr);
-  const names = new SecretNames();
+  const tvs = new TvNumbers();
   const onExchange = (captured: CapturedExchange) => {
     const route = routeOf(captured);
-    const violations = checkExchange(captured, route);
-    const exchange = redactExchange(captured, route.operationId, violations, names);
+    const parsed = parsedExchange(captured, route);
+    const wrong = checkExchange(captured, route);
+    const exchange = recordedExchange(parsed, route, tvs.of(parsed), wrong);
     file.append(exchange);
     if (!common.quiet || exchange.wrong.length > 0) io.stderr.write(exchangeLines(exchange, paint));
   };
   const onInvalid = (code: string) => call.note(`A connection sent no valid HTTP: ${code}.`);
-  const proxied = { target, host, port, clock, random, onExchange, onInvalid };
+  const proxied = { target, host, port, clock, onExchange, onInvalid };
   const proxy = await startProxy({ ...proxied, ...(certificates && { certificates }) }).catch(
     async (error: unknown) => {
       await file.close();

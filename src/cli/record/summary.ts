@@ -1,14 +1,12 @@
 import { minuteMs } from '../../domain/clock.ts';
 import { epochMs } from '../../domain/fields.ts';
 import type { View } from '../output/view.ts';
-import { isManagement, type RecordedTv, recordedTvs } from './recorded-tvs.ts';
 import type { RecordedExchange } from './recording.ts';
 
 /** The requests of one TV to one operation, or its heartbeat events. */
 export interface SummaryRow {
   /** Number of the TV in the recording. `null`: management requests. */
   tv: number | null;
-  screenId: string | null;
   /** Id of the operation, `heartbeat`, or method and path of an unknown endpoint. */
   operation: string;
   requests: number;
@@ -58,24 +56,18 @@ function configuredMs(
   exchanges: readonly RecordedExchange[],
   member: IntervalMember,
 ): number | undefined {
-  const values = exchanges.flatMap(({ operation, status, answer }) => {
-    const json = answer.json as { config?: Record<string, unknown> } & Record<string, unknown>;
-    if (operation === 'registerDevice' && status === 201) return [json?.config?.[member]];
-    return operation === 'getDeviceConfig' && status === 200 ? [json?.[member]] : [];
-  });
+  const values = exchanges.map(({ config }) => config?.[member]);
   const minutes = values.filter((value) => typeof value === 'number').at(-1);
   return minutes === undefined ? undefined : minutes * minuteMs;
 }
 
 /** Returns the distinct times of the heartbeats of a TV, in milliseconds. */
 function heartbeatTimes(exchanges: readonly RecordedExchange[]): number[] {
-  const events = exchanges.flatMap(({ operation, request }) =>
-    operation === 'postEvents' && Array.isArray(request.json) ? (request.json as unknown[]) : [],
-  );
-  const times = events.flatMap((event) => {
-    const { type, timestamp } = (event ?? {}) as Record<string, unknown>;
-    return type === 'heartbeat' && typeof timestamp === 'number' ? [epochMs(timestamp)] : [];
-  });
+  const times = exchanges
+    .flatMap(({ events = [] }) => events)
+    .flatMap(({ type, timestamp }) =>
+      type === 'heartbeat' && timestamp !== undefined ? [epochMs(timestamp)] : [],
+    );
   return [...new Set(times)].sort((one, other) => one - other);
 }
 
@@ -101,7 +93,7 @@ function groupByOperation(exchanges: readonly RecordedExchange[]) {
   const groups = new Map<string, RecordedExchange[]>();
   for (const exchange of exchanges) {
     const { operation, method, path } = exchange;
-    const name = operation ?? `${method} ${path.replace(/\?.*$/, '')}`;
+    const name = operation ?? `${method} ${path}`;
     const group = groups.get(name);
     if (group) group.push(exchange);
     else groups.set(name, [exchange]);
@@ -109,14 +101,13 @@ function groupByOperation(exchanges: readonly RecordedExchange[]) {
   return groups;
 }
 
-function rowsOf(exchanges: readonly RecordedExchange[], tv?: RecordedTv): SummaryRow[] {
-  const identity = { tv: tv?.number ?? null, screenId: tv?.screenId ?? null };
+function rowsOf(tv: number | null, exchanges: readonly RecordedExchange[]): SummaryRow[] {
   const configOf = (name: string) => {
     const interval = intervals[name];
     return interval && configuredMs(exchanges, interval.member);
   };
   const rows = [...groupByOperation(exchanges)].map(([operation, group]) => ({
-    ...identity,
+    tv,
     operation,
     requests: group.length,
     answers: countBy(group, ({ status }) => String(status ?? 'none')),
@@ -126,7 +117,7 @@ function rowsOf(exchanges: readonly RecordedExchange[], tv?: RecordedTv): Summar
   const beats = heartbeatTimes(exchanges);
   if (beats.length === 0) return rows;
   const heartbeat = {
-    ...identity,
+    tv,
     operation: 'heartbeat',
     requests: beats.length,
     answers: {},
@@ -138,10 +129,15 @@ function rowsOf(exchanges: readonly RecordedExchange[], tv?: RecordedTv): Summar
 
 /** Counts the requests of each TV by operation, and compares their intervals with its config. */
 export function summarize(exchanges: readonly RecordedExchange[]): SummaryRow[] {
-  return [
-    ...recordedTvs(exchanges).flatMap((tv) => rowsOf(tv.exchanges, tv)),
-    ...rowsOf(exchanges.filter(isManagement)),
-  ];
+  const tvs = [...new Set(exchanges.map(({ tv }) => tv))];
+  // The management API comes last.
+  tvs.sort((one, other) => (one ?? Infinity) - (other ?? Infinity));
+  return tvs.flatMap((tv) =>
+    rowsOf(
+      tv,
+      exchanges.filter((one) => one.tv === tv),
+    ),
+  );
 }
 
 export const summaryView: View<SummaryRow> = {
@@ -160,7 +156,6 @@ export const summaryView: View<SummaryRow> = {
     { name: 'configSeconds', value: ({ configSeconds }) => configSeconds },
     { name: 'wrong', value: ({ wrong }) => wrong },
     { name: 'remark', value: ({ remark }) => remark },
-    { name: 'screenId', value: ({ screenId }) => screenId, wide: true },
   ],
   nameOf: ({ tv, operation }) => `${tv ?? '-'} ${operation}`,
 };

@@ -18,7 +18,7 @@ export type CodeSource = (
 ) => Promise<string | undefined>;
 
 /** Returns the reason why a text is not a pairing code, or `undefined` for a valid code. */
-export function codeProblem(text: string): string | undefined {
+function codeProblem(text: string): string | undefined {
   try {
     readCode(text);
     return undefined;

@@ -4,12 +4,13 @@ import { readRecording } from '../../../src/cli/record/recording.ts';
 const line = JSON.stringify({
   at: '2026-11-20T12:00:00.000Z',
   ms: 5,
+  tv: 1,
   operation: null,
   method: 'GET',
   path: '/devices/x',
-  request: { headers: {} },
+  request: { bytes: 0, headers: {} },
   status: 200,
-  answer: { headers: {} },
+  answer: { bytes: 0, headers: {} },
   outcome: 'answered',
   wrong: [],
 });

@@ -1,5 +1,4 @@
 // Defects of authorization, and undocumented answers.
-import { SecretNames } from '../../../src/cli/record/secret-names.ts';
 import type { MakeRequester } from '../../../src/client/requester.ts';
 import type { DeviceKey } from '../../../src/domain/records/rows.ts';
 import { listen } from '../../../src/http/listener/listener.ts';
@@ -22,7 +21,6 @@ import { runFuzz } from '../fuzz/run-fuzz.ts';
 import { runAssignments } from '../matrix/run-assignments.ts';
 import { runMatrix } from '../matrix/run-matrix.ts';
 import { searchSecrets } from '../secrets/checker.ts';
-import { serveRecorded } from '../secrets/recorded.ts';
 import { sentElsewhere } from '../secrets/sent-elsewhere.ts';
 import { obeyedOutput } from './obeyed-output.ts';
 import { seeded } from './seeded-defect.ts';
@@ -195,21 +193,6 @@ async function searched(start = serve): Promise<readonly string[]> {
   return (await searchSecrets(search)).found;
 }
 
-/** Searches the recording of a scenario. `inText` replaces the search in texts. */
-async function searchedRecording(
-  inText = SecretNames.prototype.inText,
-): Promise<readonly string[]> {
-  const { start, places } = await serveRecorded();
-  const original = SecretNames.prototype.inText;
-  SecretNames.prototype.inText = inText;
-  try {
-    const search = { store: 'memory:', misplaced: 1, start, contents: places };
-    return (await searchSecrets(search)).found;
-  } finally {
-    SecretNames.prototype.inText = original;
-  }
-}
-
 type MakeDefect = (clock: ManualClock) => Defect;
 
 /** Runs a test on a service in memory. */
@@ -278,9 +261,6 @@ export const intruders = [
   }),
   byFuzz('createVenue', 30, { 'a stack trace in an error': stackShown }),
   seeded('search-secrets', searched, { 'a token in a log': serveTelling }),
-  seeded('search-secrets', searchedRecording, {
-    'a recording has secrets outside their members': (text: string) => text,
-  }),
   seeded('sent-elsewhere', sentElsewhere, { 'a redirect is followed': following }),
   seeded('obeyed-output', obeyedOutput, { 'control bytes are printed': unescaping }),
 ];
