@@ -55,6 +55,7 @@ export type ServiceErrorCode =
 /** Codes of errors of the toolkit itself: of clients, simulator, `serve`, stores and origins. */
 export type ToolkitErrorCode =
   | 'unreachable'
+  | 'proxy_refused'
   | 'unexpected_answer'
   | 'interrupted'
   | 'invalid_option'

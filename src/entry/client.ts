@@ -16,6 +16,7 @@ export {
 export type * from '../client/entities.ts';
 export { ManagementClient, type ManagementOptions } from '../client/management-client.ts';
 export type { Reply } from '../client/problem.ts';
+export type { HttpProxy } from '../client/proxy-tunnel.ts';
 export type { MakeRequester, Requester, RequestParts, RequestReply } from '../client/requester.ts';
 export type { RetryPolicy } from '../client/retry.ts';
 export { RuntimeClient } from '../client/runtime-client.ts';

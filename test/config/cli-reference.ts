@@ -114,6 +114,12 @@ const otherVariables: readonly (readonly [string, string])[] = [
   ['CI', 'never ask, as with `--no-input`'],
   ['NO_COLOR', 'no colours'],
   ['XDG_CONFIG_HOME', 'parent of the folder `signage` with the contexts. Default: `~/.config`'],
+  [
+    'HTTPS_PROXY',
+    'the HTTP proxy for https services and media files. Default: that of `HTTP_PROXY`',
+  ],
+  ['HTTP_PROXY', 'the HTTP proxy for http services and media files'],
+  ['NO_PROXY', 'hosts that are reached directly, such as `example.com,.internal:8443`, or `*`'],
   ['NODE_EXTRA_CA_CERTS', 'a file of trusted certificates, as with `--ca-file`'],
 ];
 

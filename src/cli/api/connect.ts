@@ -1,6 +1,6 @@
 import type { ClientOptions } from '../../client/caller.ts';
 import { ManagementClient, type ManagementOptions } from '../../client/management-client.ts';
-import { makeNodeRequester } from '../../client/node-requester.ts';
+import { nodeRequesterThrough } from '../../client/node-requester.ts';
 import type { Exchanged } from '../../client/transport.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Environment } from '../command/environment.ts';
@@ -9,6 +9,7 @@ import { readRegularFile } from '../options/read-file.ts';
 import { isUuid } from '../records/names.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import type { Address, Profile } from './profile.ts';
+import { proxyFor } from './proxy.ts';
 
 /** A client of the service, and the tenant that is named in its requests. */
 export interface Connection {
@@ -95,7 +96,7 @@ export async function clientConnection(
   return {
     clock,
     random,
-    makeRequester: makeNodeRequester,
+    makeRequester: nodeRequesterThrough((url) => proxyFor(url, io.env)),
     ...(caFile !== undefined && { certificates: await readCertificates(caFile) }),
     ...(verbose && { onExchange: (exchange) => io.stderr.write(exchangeLine(exchange)) }),
   };

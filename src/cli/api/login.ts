@@ -10,6 +10,7 @@ import { connect } from './connect.ts';
 import { type Contexts, changeContexts, readContexts, type SavedContext } from './contexts.ts';
 import { readTokenFile } from './private-file.ts';
 import { defaultUrl } from './profile.ts';
+import { warnOfReadableToken } from './proxy.ts';
 import { baseUrl, requireSafeAddress, withScheme } from './service-url.ts';
 
 /**
@@ -145,6 +146,7 @@ export async function logIn(call: CommandContext, fromStdin: boolean): Promise<v
   const typed = (await chooseUrl(call, given, contexts)).trim();
   const url = baseUrl(withScheme(typed));
   requireSafeAddress(url, given.insecureHttp);
+  warnOfReadableToken(url, call.io.env, call.note);
   if (url !== typed) call.note(`The address of the service is ${url}.`);
   const { saved, identity, view } = await readVerified(call, given, fromStdin, {
     url,

@@ -3,6 +3,7 @@ import type { ConnectionValues } from '../options/shared.ts';
 import type { Io } from '../terminal/io.ts';
 import { type Contexts, readContexts, type SavedContext } from './contexts.ts';
 import { type Report, readTokenFile } from './private-file.ts';
+import { warnOfReadableToken } from './proxy.ts';
 import { baseUrl, requireSafeAddress } from './service-url.ts';
 
 /** A value and its source, such as `--url`, `SIGNAGE_URL` or `context local`. */
@@ -155,7 +156,7 @@ export async function readAddress(flags: AddressValues, io: Pick<Io, 'env'>): Pr
 /**
  * Determines the service and the credentials. Flags override the environment, which overrides the
  * current context. A context named by `--context` overrides the environment, too. `warn` is called
- * if other users can read the token file.
+ * if others can read the token: in its file, or at a proxy.
  */
 export async function readProfile(
   flags: ConnectionValues,
@@ -166,9 +167,11 @@ export async function readProfile(
   const hasToken = isGiven(flags.tokenFile, SIGNAGE_TOKEN?.trim(), SIGNAGE_TOKEN_FILE);
   const chosen = await readChosen(flags, io, isGiven(flags.url, SIGNAGE_URL) && hasToken);
   const { ofContext, ...address } = addressOf(flags, chosen);
+  const token = await findToken(flags, address.url, chosen, warn);
+  if (token && warn) warnOfReadableToken(address.url.value, io.env, warn);
   return {
     ...address,
-    token: await findToken(flags, address.url, chosen, warn),
+    token,
     tenant: pick(flags.tenant, '--tenant', 'SIGNAGE_TENANT', ofContext?.tenant, chosen),
   };
 }

@@ -29,6 +29,7 @@ const ownCodes: Readonly<Record<string, number>> = {
   backup_unusable: 6,
   store_unreachable: 7,
   unreachable: 7,
+  proxy_refused: 7,
   unexpected_answer: 7,
   playlist_fetch_failed: 7,
   wait_timed_out: 8,

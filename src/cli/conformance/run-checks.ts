@@ -1,4 +1,3 @@
-import { makeNodeRequester } from '../../client/node-requester.ts';
 import { allChecks } from '../../conformance/all-checks.ts';
 import type { Level, Need, Outcome } from '../../conformance/check.ts';
 import { runConformance } from '../../conformance/run-conformance.ts';
@@ -103,23 +102,13 @@ async function withNearIds(error: unknown, rows: readonly string[]): Promise<unk
 export async function runChecks(call: CommandContext, options: CheckOptions): Promise<number> {
   const profile = await call.profile();
   const { tenantId } = await connect(profile, call, call.common.verbose);
-  const { url, token, certificates, clock, random, onExchange } = await clientOptions(
-    profile,
-    call,
-    call.common.verbose,
-  );
+  const client = await clientOptions(profile, call, call.common.verbose);
   const counts: Record<Outcome['result'], number> = { pass: 0, fail: 0, skip: 0 };
   const failed: Outcome[] = [];
   const leftovers: string[] = [];
   const run = {
-    url,
-    token,
+    ...client,
     tenantId,
-    certificates,
-    clock,
-    random,
-    onExchange,
-    makeRequester: makeNodeRequester,
     only: options.only,
     ids: options.row,
     allow: allowed(options),

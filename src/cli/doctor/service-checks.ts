@@ -1,9 +1,11 @@
 import type { Caller } from '../../client/caller.ts';
 import { asObject, header, type Reply } from '../../client/problem.ts';
+import type { HttpProxy } from '../../client/proxy-tunnel.ts';
 import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { isLoopback } from '../api/loopback.ts';
 import type { Profile } from '../api/profile.ts';
+import { proxyFor } from '../api/proxy.ts';
 import type { Environment } from '../command/environment.ts';
 import { span } from '../records/text.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
@@ -15,15 +17,12 @@ const timeoutMs = 10_000;
 const clockWarnsMs = 5 * secondMs;
 const clockFailsMs = 5 * minuteMs;
 
-async function makeCaller(
-  { url }: Profile,
-  certificates: string[] | undefined,
-  { clock, random }: Environment,
-): Promise<Caller> {
+async function makeCaller(profile: Profile, environment: Environment): Promise<Caller> {
   const { Caller } = await import('../../client/caller.ts');
   const { withNodePlatform } = await import('../../client/node-platform.ts');
-  const trust = certificates && { certificates };
-  const options = { url: url.value, timeoutMs, retry: { attempts: 1 }, ...trust, clock, random };
+  const { clientConnection } = await import('../api/connect.ts');
+  const connection = await clientConnection(profile, environment, false);
+  const options = { ...connection, url: profile.url.value, timeoutMs, retry: { attempts: 1 } };
   return new Caller(withNodePlatform(options));
 }
 
@@ -55,7 +54,13 @@ async function checkAlive(
     reply = await caller.send('GET', '/healthz', { signal: interrupted });
   } catch (error) {
     if (!(error instanceof SignageError) || error.code === 'interrupted') throw error;
-    return [fail('service', error.message, error.code === 'unreachable' ? startIt(profile) : null)];
+    return [
+      fail(
+        'service',
+        error.message,
+        error.hint ?? (error.code === 'unreachable' ? startIt(profile) : null),
+      ),
+    ];
   }
   const endedMs = clock.now();
   const { status, version } = asObject(reply.text) ?? {};
@@ -85,6 +90,9 @@ async function checkReady(
   }
 }
 
+const proxyFinding = ({ url, variable }: HttpProxy) =>
+  ok('proxy', `Requests pass ${url.origin} (${variable}).`);
+
 /**
  * Checks everything that needs no token: connection, TLS, service. Stops at the first failure that
  * further checks depend on.
@@ -92,10 +100,11 @@ async function checkReady(
 export async function checkService(profile: Profile, context: Environment): Promise<Finding[]> {
   const { readCertificates } = await import('../api/connect.ts');
   const ca = profile.caFile === undefined ? undefined : await readCertificates(profile.caFile);
-  const caller = await makeCaller(profile, ca, context);
+  const proxy = proxyFor(new URL(profile.url.value), context.io.env);
+  const caller = await makeCaller(profile, context);
   const address = ok('address', `${profile.url.value} (${profile.url.source})`);
-  const tls = await checkTls(profile.url.value, ca, context.clock.now());
-  const before = [address, tls ?? []].flat();
+  const tls = await checkTls(profile.url.value, { ca, proxy }, context.clock.now());
+  const before = [address, proxy ? proxyFinding(proxy) : [], tls ?? []].flat();
   if (tls?.status === 'fail') return before;
   const alive = await checkAlive(caller, profile, context);
   if (alive[0]?.status === 'fail') return [...before, ...alive];

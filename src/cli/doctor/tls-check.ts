@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
+import { type HttpProxy, openTunnel } from '../../client/proxy-tunnel.ts';
 import { dayMs } from '../../domain/clock.ts';
 import { isLoopback } from '../api/loopback.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
@@ -8,18 +9,25 @@ const timeoutMs = 10_000;
 const endsSoonDays = 21;
 const trustIt = 'signage doctor --ca-file FILE';
 
+interface Way {
+  /** Certificates to trust (PEM), in place of Node's own. */
+  ca: readonly string[] | undefined;
+  proxy: HttpProxy | undefined;
+}
+
 /** Connects and accepts any certificate. Returns the socket, or the error code. */
-function tlsHandshake(
-  url: URL,
-  ca: readonly string[] | undefined,
-): Promise<TLSSocket | { code: string }> {
+async function tlsHandshake(url: URL, { ca, proxy }: Way): Promise<TLSSocket | { code: string }> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const name = isIP(host) ? {} : { servername: host };
+  const port = Number(url.port || 443);
+  const authority = `${url.hostname}:${port}`;
+  const tunnel = proxy && (await openTunnel(proxy, authority, ca).catch(() => undefined));
+  // The check of the service, which follows, reports why the proxy fails.
+  if (proxy && !tunnel) return { code: 'proxy' };
   return new Promise((resolve) => {
     // Safe: the certificate is checked below, and no data is sent.
     const options = {
-      host,
-      port: Number(url.port || 443),
+      ...(tunnel ? { socket: tunnel } : { host, port }),
       ...name,
       ...(ca && { ca: [...ca] }),
       rejectUnauthorized: false,
@@ -63,7 +71,7 @@ function certificateProblem(code: string, socket: TLSSocket, host: string): Find
 /** Checks the certificate of a service. Returns `undefined` if nothing answers. Sends no data. */
 export async function checkTls(
   address: string,
-  ca: readonly string[] | undefined,
+  way: Way,
   nowMs: number,
 ): Promise<Finding | undefined> {
   const url = new URL(address);
@@ -71,7 +79,7 @@ export async function checkTls(
     if (isLoopback(url.hostname)) return ok('tls', 'Not encrypted. This is safe on this machine.');
     return warn('tls', 'Not encrypted. Tokens and keys are readable on the network.');
   }
-  const socket = await tlsHandshake(url, ca);
+  const socket = await tlsHandshake(url, way);
   if ('code' in socket) {
     const isNoTls = /^(?:ERR_SSL|EPROTO)/.test(socket.code);
     return isNoTls

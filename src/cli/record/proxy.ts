@@ -9,6 +9,7 @@ import {
 import { request as requestHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
+import { type HttpProxy, makeTunnelAgent } from '../../client/proxy-tunnel.ts';
 import { unreachable } from '../../client/transport.ts';
 import { type Clock, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
@@ -24,6 +25,8 @@ export interface ProxyOptions {
   port: number;
   /** Certificates to trust (PEM), in place of Node's default certificates. */
   certificates?: readonly string[];
+  /** The HTTP proxy between the recorder and the service. */
+  proxy?: HttpProxy | undefined;
   clock: Clock;
   /** Called once for each request, after its answer has ended. */
   onExchange(exchange: CapturedExchange): void;
@@ -118,10 +121,11 @@ class PassedExchange {
 
   /** Opens the request to the service. Does not send its body yet. */
   #forward(): ClientRequest {
-    const { clock, target, certificates } = this.#options;
+    const { clock, target, certificates, proxy } = this.#options;
     const { method, url, headers, headersDistinct } = this.#incoming;
     const { pathname, host, protocol } = new URL(target);
     const isSecure = protocol === 'https:';
+    const trust = isSecure && certificates ? { ca: [...certificates] } : {};
     const passed = passedHeaders(headersDistinct);
     if (headers['transfer-encoding'] !== undefined) passed['transfer-encoding'] = ['chunked'];
     // Uses a new connection for each request. The service may close an idle connection just when a
@@ -133,15 +137,17 @@ class PassedExchange {
       path: `${pathname.replace(/\/$/, '')}${url}`,
       method,
       headers: { ...passed, host, connection: 'keep-alive' },
-      agent: false,
-      ...(isSecure && certificates && { ca: [...certificates] }),
+      agent: proxy ? makeTunnelAgent(proxy, protocol, trust) : false,
+      ...trust,
     });
     const cancelTimeout = clock.after(connectTimeoutMs, () =>
       upstream.destroy(Object.assign(new Error('timeout'), { code: 'UND_ERR_CONNECT_TIMEOUT' })),
     );
-    upstream.once('socket', (socket) =>
-      socket.once(isSecure ? 'secureConnect' : 'connect', cancelTimeout),
-    );
+    upstream.once('socket', (socket) => {
+      // A tunnel through a proxy is connected already.
+      if (proxy && !isSecure) cancelTimeout();
+      else socket.once(isSecure ? 'secureConnect' : 'connect', cancelTimeout);
+    });
     upstream.on('error', (error) => this.#fail(error));
     upstream.once('close', () => {
       cancelTimeout();

@@ -6,6 +6,7 @@ import { readCertificates } from '../api/connect.ts';
 import { isLoopback } from '../api/loopback.ts';
 import { createFile } from '../api/private-file.ts';
 import { readAddress } from '../api/profile.ts';
+import { proxyFor } from '../api/proxy.ts';
 import type { CommandContext } from '../command/context.ts';
 import { unusableFile } from '../options/file-error.ts';
 import { readInput } from '../options/input-file.ts';
@@ -145,7 +146,8 @@ async function record(call: CommandContext, options: RecordOptions, out: string)
     if (!common.quiet || exchange.wrong.length > 0) io.stderr.write(exchangeLines(exchange, paint));
   };
   const onInvalid = (code: string) => call.note(`A connection sent no valid HTTP: ${code}.`);
-  const proxied = { target, host, port, clock, onExchange, onInvalid };
+  const upstream = proxyFor(new URL(target), io.env);
+  const proxied = { target, host, port, clock, onExchange, onInvalid, proxy: upstream };
   const proxy = await startProxy({ ...proxied, ...(certificates && { certificates }) }).catch(
     async (error: unknown) => {
       await file.close();

@@ -3,6 +3,7 @@ import type { FleetOptions } from '../../simulator/fleet/options.ts';
 import type { FleetReport } from '../../simulator/fleet/report.ts';
 import { connect, readCertificates } from '../api/connect.ts';
 import { readProfile } from '../api/profile.ts';
+import { proxyFor } from '../api/proxy.ts';
 import type { Environment, Flags, ProgramEnvironment } from '../command/environment.ts';
 import { failedExitCode } from '../command/exit-code.ts';
 import { readInput } from '../options/input-file.ts';
@@ -11,6 +12,7 @@ import { readSettings, type Values } from '../options/settings.ts';
 import { connectionOptions } from '../options/shared.ts';
 import { printableJson } from '../terminal/escape.ts';
 import { withProgress } from '../terminal/progress.ts';
+import { writeMessage } from '../terminal/wrap.ts';
 import { readDeviceProfiles } from './fixtures.ts';
 import { simulateSettings } from './options.ts';
 import type { ReadScenario } from './read-scenario.ts';
@@ -26,14 +28,20 @@ async function serviceOf(
   environment: Environment,
   flags: Flags,
   hasCodes: boolean,
-): Promise<Pick<FleetOptions, 'url' | 'token' | 'tenantId'>> {
-  const profile = await readProfile(readSettings(connectionOptions, flags, {}), environment.io);
-  const certificates =
-    profile.caFile === undefined ? {} : { certificates: await readCertificates(profile.caFile) };
+): Promise<Pick<FleetOptions, 'url' | 'token' | 'tenantId' | 'certificates' | 'proxy'>> {
+  const { io } = environment;
+  const profile = await readProfile(readSettings(connectionOptions, flags, {}), io, (text) =>
+    writeMessage(io.stderr, text),
+  );
   const url = profile.url.value;
-  if (hasCodes && !profile.token) return { url, ...certificates };
+  const connection = {
+    url,
+    certificates: profile.caFile === undefined ? undefined : await readCertificates(profile.caFile),
+    proxy: proxyFor(new URL(url), io.env),
+  };
+  if (hasCodes && !profile.token) return connection;
   const { tenantId } = await connect(profile, environment, false);
-  return { url, ...certificates, token: profile.token?.value, tenantId };
+  return { ...connection, token: profile.token?.value, tenantId };
 }
 
 async function readCodes({ io }: Environment, file: string): Promise<string[]> {

@@ -18,21 +18,26 @@ interface ConnectionPool {
 
 /**
  * Makes a pool of at most `connections` connections. Further requests wait for a free connection.
- * `null`: no limit. `certificates` (PEM) are trusted in place of Node's own.
+ * `null`: no limit.
  */
 function makePool(
   connections: number | null,
-  certificates: readonly string[] | undefined,
+  { certificates, proxy }: Pick<FleetOptions, 'certificates' | 'proxy'>,
 ): ConnectionPool {
   let pool: ReturnType<typeof open> | undefined;
 
   async function open() {
     // Loaded on demand, because a program that only runs a service does not need undici.
-    const { Agent, request } = await import('undici');
-    const agent = new Agent({
-      connections,
-      ...(certificates && { connect: { ca: [...certificates] } }),
-    });
+    const { Agent, ProxyAgent, request } = await import('undici');
+    const trust = certificates && { ca: [...certificates] };
+    const agent = proxy
+      ? new ProxyAgent({
+          uri: proxy.url.href,
+          connections,
+          ...(proxy.authorization !== undefined && { token: proxy.authorization }),
+          ...(trust && { requestTls: trust, proxyTls: trust }),
+        })
+      : new Agent({ connections, ...(trust && { connect: trust }) });
     // The client applies its own timeouts.
     return { agent, request, options: { headersTimeout: 0, bodyTimeout: 0, dispatcher: agent } };
   }
@@ -84,16 +89,16 @@ export function makeFleetDependencies(options: FleetOptions): FleetDependencies 
     stopwatch = () => performance.now(),
   } = options;
   const connections = options.connections ?? defaultConnections;
-  const pool = makePool(connections, certificates);
+  const pool = makePool(connections, options);
   const customRequester = options.makeRequester?.(certificates);
   // Without a limit, because each TV may keep a connection busy with a held request for up to 50
   // seconds.
-  const holdPool = makePool(null, certificates);
+  const holdPool = makePool(null, options);
   const requester: Requester = async (url, parts) => {
     if (customRequester) return (await customRequester)(url, parts);
     return (isHeld(url) ? holdPool : pool).requester(url, parts);
   };
-  const managementPool = makePool(managementConnections, certificates);
+  const managementPool = makePool(managementConnections, options);
   const ledger = new FleetLedger();
   const traffic = new LatencyRecorder();
   const shared = {

@@ -1,4 +1,5 @@
 import type { ConfigInput, DeviceInfoInput, Publication } from '../../client/entities.ts';
+import type { HttpProxy } from '../../client/proxy-tunnel.ts';
 import type { MakeRequester } from '../../client/requester.ts';
 import type { Clock, Random } from '../../domain/clock.ts';
 import type { FleetProgress } from './report.ts';
@@ -17,6 +18,8 @@ export interface FleetOptions {
   tenantId?: string | undefined;
   /** CA certificates (PEM) to trust in place of Node's own. Default: Node's own. */
   certificates?: readonly string[] | undefined;
+  /** HTTP proxy of all requests. Default: none. */
+  proxy?: HttpProxy | undefined;
   /** Number of TVs. Default: the number of codes, or 10 without codes. */
   count?: number | undefined;
   /** Name of the venue of the screens. Created if it does not exist. Default: `Simulated`. */

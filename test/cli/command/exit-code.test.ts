@@ -29,6 +29,7 @@ it.each<[ErrorCode, number]>([
   ['unsupported_media_type', 6],
   ['playlist_fetch_failed', 7],
   ['unreachable', 7],
+  ['proxy_refused', 7],
   ['unexpected_answer', 7],
   ['unavailable', 7],
   ['too_many_attempts', 7],

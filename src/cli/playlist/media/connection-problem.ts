@@ -1,6 +1,8 @@
 import { systemCode } from '../../../client/transport.ts';
+import { SignageError } from '../../../domain/error.ts';
 import { error, type MediaProblem } from './finding.ts';
 
+const notChecked = 'The item was not checked.';
 const notLoaded = 'A TV cannot load the item.';
 
 const dnsCodes = ['ENOTFOUND', 'EAI_AGAIN', 'ENODATA'];
@@ -57,6 +59,13 @@ function tlsProblem(code: string, cause: unknown, { host }: URL): MediaProblem {
 
 /** Describes why a request failed, by the error code of Node. */
 export function connectionProblem(cause: unknown, url: URL): MediaProblem {
+  // The failure of a proxy already has its text.
+  if (cause instanceof SignageError)
+    return error('connect', {
+      detail: cause.message,
+      effect: notChecked,
+      advice: cause.hint ?? '',
+    });
   const code = systemCode(cause);
   if (dnsCodes.includes(code)) {
     return error('dns', {

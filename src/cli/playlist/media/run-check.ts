@@ -2,6 +2,7 @@ import { type Exchanged, serviceAddress } from '../../../client/transport.ts';
 import { SignageError } from '../../../domain/error.ts';
 import type { Publication } from '../../../domain/records/playlist.ts';
 import { exchangeLine, readCertificates } from '../../api/connect.ts';
+import { proxyFor } from '../../api/proxy.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { failedExitCode } from '../../command/exit-code.ts';
 import { hasFilter } from '../../options/select-screens.ts';
@@ -37,6 +38,7 @@ async function examine(
       player,
       timeoutMs,
       certificates,
+      proxyFor: (url) => proxyFor(url, io.env),
       interrupted,
       onExchange,
       onProgress: (done, total) => show(`Checking ${progressBar(done, total)}`),

@@ -1,6 +1,12 @@
-import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import {
+  type Agent,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { interrupted } from '../../../client/pause.ts';
+import { type HttpProxy, makeTunnelAgent } from '../../../client/proxy-tunnel.ts';
 import type { Exchanged } from '../../../client/transport.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import { span } from '../../records/text.ts';
@@ -44,6 +50,8 @@ export interface SendOptions {
   timeoutMs: number;
   /** CA certificates (PEM) in place of Node's own. */
   certificates: readonly string[] | undefined;
+  /** Returns the HTTP proxy for a URL. `undefined`: none. */
+  proxyFor(url: URL): HttpProxy | undefined;
   interrupted: AbortSignal;
   /** Called for each request, for `--verbose`. The path is the URL without secrets. */
   onExchange?: ((exchange: Exchanged) => void) | undefined;
@@ -54,6 +62,7 @@ interface OpenOptions {
   method: string;
   headers: Record<string, string>;
   signal: AbortSignal;
+  agent: Agent | false;
   ca?: string[];
 }
 
@@ -61,7 +70,7 @@ interface OpenOptions {
 function open(url: URL, options: OpenOptions): Promise<IncomingMessage> {
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
-    request(url, { ...options, agent: false })
+    request(url, options)
       .on('response', resolve)
       .on('error', reject)
       // Node reports neither a response nor an error for a 101, which closes the connection.
@@ -119,7 +128,8 @@ const slowProblem = (url: URL, tookMs: number) =>
 
 /** Makes the sender for one media URL. `stop` clears its timeout. */
 export function makeSender(options: SendOptions): { send: Send; stop: () => void } {
-  const { clock, timeoutMs, certificates, report, onExchange, interrupted: stopSignal } = options;
+  const { clock, timeoutMs, certificates, proxyFor, report, onExchange } = options;
+  const { interrupted: stopSignal } = options;
   const deadline = new AbortController();
   const abort = () => deadline.abort();
   const cancel = clock.after(timeoutMs, abort);
@@ -136,10 +146,12 @@ export function makeSender(options: SendOptions): { send: Send; stop: () => void
       onExchange?.({ method, path: shownUrl(url), outcome, tookMs: clock.now() - startedMs });
     let received: number | undefined;
     try {
+      const proxy = proxyFor(url);
       const answer = await open(url, {
         method,
         headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers },
         signal: deadline.signal,
+        agent: proxy ? makeTunnelAgent(proxy, url.protocol, trust ?? {}) : false,
         ...trust,
       });
       received = 0;
