@@ -1,3 +1,4 @@
+import type { CertainFailure } from './certain-failure.ts';
 import { allTvChecks } from './checks/all-checks.ts';
 import { skip, type TvCheck, type TvCheckLevel, type TvCheckOutcome } from './checks/check.ts';
 import { ExamView, type RecordedExam } from './checks/exam-view.ts';
@@ -8,7 +9,7 @@ export interface TvExamReport {
   checks: readonly TvCheckOutcome[];
   /** Summary in one line, for example for the README of a TV app. */
   summary: string;
-  /** Whether no check failed, and the TV sent at least one request. */
+  /** Whether no check failed, the TV sent a request, and the exam did not end early. */
   isPassed: boolean;
   /** Whether the exam was interrupted before its end. */
   isInterrupted: boolean;
@@ -18,10 +19,17 @@ export interface TvExamReport {
   strangers: number;
 }
 
-function judge(check: TvCheck, view: ExamView, finished: readonly PartId[]): TvCheckOutcome {
+function judge(
+  check: TvCheck,
+  view: ExamView,
+  { finished, endedBy }: { finished: readonly PartId[]; endedBy: CertainFailure | undefined },
+): TvCheckOutcome {
   const { id, level, section, title, expected, advice, part } = check;
-  const isJudged = part === undefined || finished.includes(part);
-  const verdict = isJudged ? check.judge(view) : skip(`The part "${part}" did not run to its end.`);
+  const isJudged = part === undefined || finished.includes(part) || part === endedBy?.part;
+  const reason = endedBy ? `: the exam ended, because the TV ${endedBy.text}` : '';
+  const verdict = isJudged
+    ? check.judge(view)
+    : skip(`The part "${part}" did not run to its end${reason}.`);
   return { id, level, section, title, expected, ...verdict, advice };
 }
 
@@ -33,18 +41,28 @@ function countText(checks: readonly TvCheckOutcome[], level: TvCheckLevel): stri
 
 /** Judges a recorded exam. */
 export function makeReport(
-  exam: RecordedExam & { strangers: number; isInterrupted: boolean },
+  exam: RecordedExam & {
+    strangers: number;
+    isInterrupted: boolean;
+    /** The mistake that ended the exam before its last part. */
+    endedBy?: CertainFailure | undefined;
+  },
   finished: readonly PartId[],
 ): TvExamReport {
   const view = new ExamView(exam);
-  const checks = allTvChecks.map((check) => judge(check, view, finished));
+  const checks = allTvChecks.map((check) =>
+    judge(check, view, { finished, endedBy: exam.endedBy }),
+  );
   const skipped = checks.filter(({ result }) => result === 'skip').length;
   const kind = exam.isQuick ? ' (quick)' : '';
   const counts = `${countText(checks, 'must')}, ${countText(checks, 'should')}`;
   return {
     checks,
     summary: `signage TV exam${kind}: ${counts}, ${skipped} not judged`,
-    isPassed: checks.every(({ result }) => result !== 'fail') && exam.exchanges.length > 0,
+    isPassed:
+      checks.every(({ result }) => result !== 'fail') &&
+      exam.exchanges.length > 0 &&
+      exam.endedBy === undefined,
     isInterrupted: exam.isInterrupted,
     requests: exam.exchanges.length,
     strangers: exam.strangers,

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { type Clock, systemClock, systemRandom } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
+import { type CertainFailure, certainFailures, patienceMinutes } from './certain-failure.ts';
 import { ExamService } from './exam-service.ts';
 import { type Timing, type TvExamOptions, timingOf } from './options.ts';
 import type { PartId } from './part-ids.ts';
@@ -48,6 +49,8 @@ class ExamRun {
   readonly #codes: string[] = [];
   readonly #finished = new Set<PartId>();
   readonly #interruption = new AbortController();
+  /** Why the exam ended before its last part. */
+  #endedBy: CertainFailure | undefined;
 
   constructor(options: TvExamOptions) {
     this.#options = options;
@@ -114,17 +117,36 @@ class ExamRun {
       holdSeconds: Math.max(1, Math.floor(holdTvSeconds / this.#timing.pace)),
       clock: this.#clock,
     });
+    let cancelEnd = () => {};
     try {
       this.#faults.add(lostRotation);
       await this.#runPart(register, service, front);
+      cancelEnd = this.#clock.after(this.#patienceMs, () => this.#endIfFailed());
       for (const stage of stages) {
         const isDue = stage.some((part) => this.#isDue(part));
         if (isDue && !(await this.#isPaired(service, front))) return;
         await Promise.all(stage.map((part) => this.#runPart(part, service, front)));
       }
     } finally {
+      cancelEnd();
       await front.close();
     }
+  }
+
+  get #patienceMs(): number {
+    return patienceMinutes(this.#options.quick === true) * this.#timing.minuteMs;
+  }
+
+  /** Ends the exam if the TV has certainly failed. Its parts may wait very long for such a TV. */
+  #endIfFailed(): void {
+    const { ofTv } = this.#recording;
+    this.#endedBy = certainFailures.find(
+      ({ part, isMade }) => this.#isChosen(part) && isMade(ofTv),
+    );
+    if (!this.#endedBy) return;
+    const { part, text } = this.#endedBy;
+    this.#options.onStep?.({ part, text: `${text}, so the exam ends` });
+    this.#interruption.abort();
   }
 
   /** Returns whether the TV has a key. Shows a new code if the TV has lost its key. */
@@ -137,9 +159,12 @@ class ExamRun {
 
   /** Returns whether a part was chosen and is unfinished. */
   #isDue({ id }: Part): boolean {
+    return this.#isChosen(id) && !this.#finished.has(id);
+  }
+
+  #isChosen(part: PartId): boolean {
     const { parts } = this.#options;
-    const isChosen = id === 'register' || (parts?.includes(id) ?? true);
-    return isChosen && !this.#finished.has(id);
+    return part === 'register' || (parts?.includes(part) ?? true);
   }
 
   async #runPart(part: Part, service: ExamService, front: Front): Promise<void> {
@@ -176,7 +201,8 @@ class ExamRun {
       timing: this.#timing,
       isQuick: this.#options.quick === true,
       strangers: this.#recording.strangers,
-      isInterrupted: this.#interruption.signal.aborted,
+      isInterrupted: this.#interruption.signal.aborted && !this.#endedBy,
+      endedBy: this.#endedBy,
     };
     return makeReport(exam, [...this.#finished]);
   }

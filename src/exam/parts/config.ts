@@ -22,7 +22,7 @@ export const config: Part = {
   async run(exam) {
     exam.step('fetches its config');
     const firstMs = exam.minutes(1.6 * firstConfig.syncIntervalMinutes);
-    await exam.untilGood('getDeviceConfig', 0, firstMs);
+    if (!(await exam.untilGood('getDeviceConfig', 0, firstMs))) return;
     await exam.service.setConfig(secondConfig);
     exam.step('gets another sync interval');
     const second = await exam.untilExchange(

@@ -23,7 +23,8 @@ export const playlist: Part = {
     const phases = phasesOf(exam.isQuick);
     const sync = secondConfig.syncIntervalMinutes;
     exam.step('fetches its playlist');
-    await exam.untilGood('getPlaylist', 0, exam.minutes(1.6 * firstConfig.syncIntervalMinutes));
+    const firstMs = exam.minutes(1.6 * firstConfig.syncIntervalMinutes);
+    if (!(await exam.untilGood('getPlaylist', 0, firstMs))) return;
     exam.step('gets 500 for its playlist, first with Retry-After');
     exam.inject({
       id: 'playlist.500-retry-after',
@@ -39,7 +40,7 @@ export const playlist: Part = {
     const startMs = exam.now();
     const failed = await exam.untilExchange(
       ({ fault, atMs }) => fault === 'playlist.500' && atMs >= startMs,
-      exam.minutes(1.6 * firstConfig.syncIntervalMinutes),
+      firstMs,
     );
     if (failed) await exam.pauseTv(phases.failing);
     exam.mark('playlist failures end');

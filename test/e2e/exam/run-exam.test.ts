@@ -31,6 +31,37 @@ async function registerOnly(url: string, pairingCode: string): Promise<void> {
   }
 }
 
+/**
+ * A TV that registers, then fetches its playlist and posts a heartbeat in each minute of TV time,
+ * and its config too if `hasConfig`. It plays nothing. Resolves at the end of the exam.
+ */
+async function idleTv(url: string, pairingCode: string, minuteMs: number, hasConfig: boolean) {
+  const json = { 'Content-Type': 'application/json' };
+  let device: { screenId: string; apiKey: string } | undefined;
+  for (let count = 0; ; count++) {
+    const key = { 'Idempotency-Key': `idle-tv-request-${device ? count : 0}` };
+    const bearer = { Authorization: `Bearer ${device?.apiKey}` };
+    const send = (path: string, more: RequestInit = {}) =>
+      fetch(url + path, { ...more, headers: { ...json, ...key, ...bearer } });
+    const post = (body: unknown) => ({ method: 'POST', body: JSON.stringify(body) });
+    try {
+      if (device) {
+        const own = `/devices/${device.screenId}`;
+        await send(`${own}/playlist`);
+        if (hasConfig) await send(`${own}/config`);
+        await send(`${own}/events`, post([{ type: 'heartbeat', timestamp: count }]));
+      } else {
+        const answer = await send('/devices/register', post({ pairingCode, deviceInfo: {} }));
+        if (answer.status === 201) device = (await answer.json()) as typeof device;
+      }
+    } catch (error) {
+      const { code } = ((error as Error).cause ?? {}) as { code?: string };
+      if (code === 'ECONNREFUSED') return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, device ? minuteMs : 1000));
+  }
+}
+
 // The exams wait most of their time, so they run side by side.
 describe.concurrent('an exam of the simulated TV', () => {
   it('passes each check that the TV gives occasion to', async () => {
@@ -118,11 +149,42 @@ describe.concurrent('an exam of the simulated TV', () => {
   }, 120_000);
 });
 
+describe.concurrent('an exam of a TV that cannot pass', () => {
+  it.each([
+    [false, 'tv.config.fetched', 'The TV never fetched its config'],
+    [true, 'tv.playlist.impressions', 'The TV never reported that it played an item'],
+  ])(
+    'ends within 9 minutes of TV time, with config: %s',
+    async (hasConfig, failed, reason) => {
+      const minuteMs = 60_000 / pace;
+      const steps: string[] = [];
+      let registeredMs = 0;
+      const report = await runTvExam({
+        ...{ quick: true, pace, retryAfterSeconds: 1 },
+        onCode: (code, url) => void idleTv(url, code, minuteMs, hasConfig),
+        onStep({ part, text }) {
+          if (part !== 'register') registeredMs ||= Date.now();
+          steps.push(`The TV ${text}`);
+        },
+      });
+      expect((Date.now() - registeredMs) / minuteMs).toBeLessThan(9);
+      expect(report).toMatchObject({ isPassed: false, isInterrupted: false });
+      expect(idsOf(report, 'fail')).toContain(failed);
+      expect(steps.at(-1)).toBe(`${reason}, so the exam ends`);
+      expect(report.checks.find(({ id }) => id === 'tv.revoke.pairs-again')).toMatchObject({
+        result: 'skip',
+        seen: expect.stringContaining(reason.replace('The', 'the')),
+      });
+    },
+    60_000,
+  );
+});
+
 describe.concurrent('an exam without a TV', () => {
   it('ends when the TV falls silent after its registration, and does not enter a new code', async () => {
     const codes: string[] = [];
     const report = await runTvExam({
-      ...{ quick: true, pace: 100, retryAfterSeconds: 1, pairingSeconds: 4 },
+      ...{ quick: true, pace: 30, retryAfterSeconds: 1, pairingSeconds: 1.5 },
       onCode(code, url) {
         codes.push(code);
         if (codes.length === 1) void registerOnly(url, code);
