@@ -12,6 +12,11 @@ export const othersCanRead = (mode: number): boolean => (mode & readable) !== 0;
 /** Returns whether other users of the machine can change a file or folder of this mode. */
 export const othersCanWrite = (mode: number): boolean => (mode & writable) !== 0;
 
+/** Quotes a text as one word for a shell, if necessary. */
+export function shellQuote(text: string): string {
+  return /^[\w./@%+,:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 /**
  * Returns a message that names the access of other users to a file or folder, and the command that
  * removes it.

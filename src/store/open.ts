@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { type Clock, type Random, secondMs, systemClock } from '../domain/clock.ts';
-import { SignageError } from '../domain/error.ts';
+import { hasCode, SignageError } from '../domain/error.ts';
+import { shellQuote } from '../domain/file-access.ts';
 import { type FileSystem, nodeFileSystem } from './json/disk/file-system.ts';
 import { makeMemoryFileSystem } from './json/disk/memory-file-system.ts';
 import { refuseNetworkFileSystem } from './json/disk/network-file-system.ts';
@@ -135,7 +136,7 @@ async function openFolder(context: PartContext, random: Random): Promise<Store> 
   } catch (error) {
     await release();
     throw asUnusable(
-      error,
+      withRemedy(error, directory),
       `${directory} cannot be used as a data folder`,
       hintFor(error as NodeJS.ErrnoException, directory),
     );
@@ -143,8 +144,27 @@ async function openFolder(context: PartContext, random: Random): Promise<Store> 
 }
 
 /** Returns advice for the operator about a refused folder, such as a bind mount of a container. */
-function hintFor({ code }: NodeJS.ErrnoException, directory: string): string | undefined {
+function hintFor(
+  { code, syscall, path }: NodeJS.ErrnoException,
+  directory: string,
+): string | undefined {
+  if (code === 'ENOSPC') return 'Free some space on its disk, then try again.';
+  if (code === 'EROFS') return 'Its file system is read-only. Choose a folder elsewhere.';
   const uid = process.geteuid?.();
   if (code !== 'EACCES' || uid === undefined) return undefined;
-  return `The service runs as user ${uid}. If the folder is its own: chown -R ${uid} ${directory}`;
+  const who = `The service runs as user ${uid}`;
+  return syscall === 'mkdir' && path !== undefined
+    ? `${who}, who may not create a folder in ${dirname(path)}. Choose a folder elsewhere, or create this one as root: install -d -o ${uid} -m 700 ${shellQuote(directory)}`
+    : `${who}. If the folder is its own: chown -R ${uid} ${shellQuote(directory)}`;
+}
+
+/** Adds the next step, which needs the name of the folder, to an error about damage. */
+function withRemedy(error: unknown, directory: string): unknown {
+  if (!hasCode(error, 'store_damaged')) return error;
+  const folder = shellQuote(directory);
+  return new SignageError(
+    error.code,
+    `${error.message} Run \`signage data check ${folder}\` for details. Then restore a backup, or save the readable data with \`signage data repair ${folder} --into NEW\`.`,
+    { cause: error },
+  );
 }

@@ -8,6 +8,7 @@ import { unusableFile } from '../options/file-error.ts';
 import { readRegularFile } from '../options/read-file.ts';
 import { isUuid } from '../records/names.ts';
 import { escapeControl } from '../terminal/escape.ts';
+import { isLoopback } from './loopback.ts';
 import type { Address, Profile } from './profile.ts';
 import { proxyFor } from './proxy.ts';
 
@@ -58,8 +59,11 @@ export async function readCertificates(file: string): Promise<string[]> {
 
 function requireToken({ token, url }: Profile): string {
   if (token !== undefined) return token.value;
+  const start = isLoopback(new URL(url.value).hostname)
+    ? 'signage serve starts a service on this machine. '
+    : '';
   throw new SignageError('credential_missing', `There is no token for ${url.value}.`, {
-    hint: `Log in with signage login${url.source === 'default' ? '' : ` --url ${url.value}`}, or set SIGNAGE_TOKEN.`,
+    hint: `${start}Log in with signage login${url.source === 'default' ? '' : ` --url ${url.value}`}, or set SIGNAGE_TOKEN.`,
   });
 }
 

@@ -77,6 +77,8 @@ export function describeExtraWords(
   const meant = (text: string) => ({ message, advice: `Did you mean ${text}? ` });
   if (/^https?:/.test(word) && command.options.some(({ long }) => long === '--url'))
     return meant(`--url ${shellQuote(word)}`);
+  const flag = command.options.find(({ long, required }) => long === `--${word}` && !required);
+  if (flag) return meant(`${flag.long}`);
   const [option, next] = optionsFor(word, command, spec);
   // Does not repeat the words, because a mistyped pairing code still reveals most of the code.
   if (option?.flags.startsWith('--code '))

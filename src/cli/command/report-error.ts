@@ -9,6 +9,8 @@ import { exitCodeOf } from './exit-code.ts';
 /** Default hints by error code. An error or a command may have its own hint. */
 const hints: Readonly<Record<string, string>> = {
   unreachable: 'Check --url. signage serve starts a service, and signage doctor finds the cause.',
+  store_damaged:
+    'signage data check lists the damage. Restore a backup, or save the readable data with signage data repair.',
   unavailable: 'Try again later; signage doctor finds the cause.',
   credential_missing: 'Log in with signage login, or set SIGNAGE_TOKEN.',
   credential_invalid:

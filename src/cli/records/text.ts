@@ -1,9 +1,6 @@
-import { dayMs, hourMs, minuteMs, secondMs } from '../../domain/clock.ts';
+export { shellQuote } from '../../domain/file-access.ts';
 
-/** Quotes a text as one word for a shell, if necessary. */
-export function shellQuote(text: string): string {
-  return /^[\w./@%+,:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
+import { dayMs, hourMs, minuteMs, secondMs } from '../../domain/clock.ts';
 
 /** Formats a count: `1 venue`, `1,000 screens`. */
 export function countText(count: number, noun: string): string {

@@ -9,11 +9,19 @@ import {
   wholeNumber,
   withVariables,
 } from '../options/option.ts';
-import type { Values } from '../options/settings.ts';
+import { usage, type Values } from '../options/settings.ts';
 import { rotateEvery } from '../simulate/options.ts';
 import { storeFileSetting, storeSetting } from './store-location.ts';
 
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+
+/** Throws `usage` for a URL, or an address with a port. */
+function readHost(value: string, source: string): string {
+  const [, host = '', port] = /^(?:https?:\/\/)?([^/:]+|\[.*\]):?(\d+)?\/?$/.exec(value) ?? [];
+  if (host === '' || host === value) return value;
+  const hint = `Did you mean --host ${host}${port === undefined ? '' : ` --port ${port}`}?`;
+  throw usage(`${source} must be an address without scheme and port, not "${value}".`, hint);
+}
 
 /**
  * The settings of `signage serve`. Secrets come from files or the environment: other users of the
@@ -21,7 +29,10 @@ const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
  */
 export const serveSettings = {
   ...withVariables({
-    host: textOr('127.0.0.1', '--host <address>', 'address to listen on'),
+    host: {
+      ...textOr('127.0.0.1', '--host <address>', 'address to listen on'),
+      read: readHost,
+    },
     port: wholeNumber(
       [0, 65_535],
       4100,

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
+import { hasCode, SignageError } from '../../domain/error.ts';
 import type { LogSink } from '../../domain/log.ts';
 import type { ServeOptions } from '../../serve/serve-options.ts';
 import { type Running, serve } from '../../serve.ts';
@@ -7,10 +8,11 @@ import { isLoopback } from '../api/loopback.ts';
 import { checkSecretFiles, readSecretFile } from '../api/private-file.ts';
 import type { Environment } from '../command/environment.ts';
 import { usage } from '../options/settings.ts';
+import { shellQuote } from '../records/text.ts';
 import type { Io } from '../terminal/io.ts';
 import { keepToken } from './admin-token.ts';
 import type { ServeValues } from './options.ts';
-import { storePlace } from './store-location.ts';
+import { shownPlace, storePlace } from './store-location.ts';
 
 /** Reads the standard environment variables of AWS. Secrets have no flags. */
 function readAwsSettings({ env }: Pick<Io, 'env'>): NonNullable<ServeOptions['aws']> {
@@ -75,14 +77,33 @@ export async function readTls(
     cert: await readSecretFile(certFile, '--tls-cert'),
     key: await readSecretFile(keyFile, '--tls-key'),
   };
+  requireLoadable({ cert: texts.cert }, `${certFile} (--tls-cert) contains no usable certificate`);
+  if (/ENCRYPTED/.test(texts.key))
+    throw usage(
+      `The key in ${keyFile} (--tls-key) is protected by a passphrase.`,
+      `Store it without one: openssl pkey -in ${shellQuote(keyFile)} -out key.pem`,
+    );
+  requireLoadable({ key: texts.key }, `${keyFile} (--tls-key) contains no usable private key`);
+  requireLoadable(
+    texts,
+    `The key in ${keyFile} does not belong to the certificate in ${certFile}`,
+    'Name the key that the certificate was requested with.',
+  );
+  return texts;
+}
+
+/** Throws `usage` with this text if TLS cannot load a certificate, a key or both. */
+function requireLoadable(
+  texts: Partial<TlsTexts>,
+  problem: string,
+  hint = 'Name a file in PEM form, which begins with -----BEGIN.',
+): void {
   try {
     createSecureContext(texts);
   } catch (error) {
-    throw usage(
-      `The certificate in ${certFile} and the key in ${keyFile} cannot be used: ${(error as Error).message}.`,
-    );
+    const { code } = error as { code?: string };
+    throw usage(`${problem}${code === undefined ? '' : ` (${code})`}.`, hint);
   }
-  return texts;
 }
 
 /** Reads the files that the settings name, and starts the service. */
@@ -150,6 +171,13 @@ export async function startService(
   return running.catch(async (error: unknown) => {
     // A failed start leaves no token file behind.
     if (keptTokenFile !== undefined) await rm(keptTokenFile, { force: true });
+    // Without `Retry-After`, which is for the clients of a running service.
+    if (hasCode(error, 'unavailable'))
+      throw new SignageError(
+        'store_unreachable',
+        `The service cannot start with its store, ${shownPlace(settings)}: ${error.message}`,
+        { cause: error },
+      );
     throw error;
   });
 }

@@ -6,7 +6,6 @@ import { errorKinds } from '../../../src/wire/errors.ts';
 it.each<[ErrorCode, number]>([
   ['internal_error', 1],
   ['config_fetch_failed', 1],
-  ['store_damaged', 1],
   ['usage', 2],
   ['invalid_option', 2],
   ['ambiguous_name', 2],
@@ -25,6 +24,8 @@ it.each<[ErrorCode, number]>([
   ['store_locked', 5],
   ['invalid_request', 6],
   ['invalid_file', 6],
+  ['store_damaged', 6],
+  ['store_unusable', 6],
   ['body_too_large', 6],
   ['unsupported_media_type', 6],
   ['playlist_fetch_failed', 7],

@@ -60,7 +60,7 @@ describe('a data folder', () => {
         await expect(openStore(join(folder, 'data'))).rejects.toMatchObject({
           code: 'store_unusable',
           message: expect.stringContaining('EACCES'),
-          hint: expect.stringMatching(/^The service runs as user \d+.*chown -R \d+ /),
+          hint: `The service runs as user ${isRoot ? nobody : process.getuid?.()}, who may not create a folder in ${folder}. Choose a folder elsewhere, or create this one as root: install -d -o ${isRoot ? nobody : process.getuid?.()} -m 700 ${join(folder, 'data')}`,
         });
       });
       expect(await readdir(folder)).toEqual([]);

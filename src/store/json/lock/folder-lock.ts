@@ -86,7 +86,7 @@ function lockError(directory: string, error: Error): SignageError {
   if (error instanceof LockHeldError) {
     return new SignageError(
       'store_locked',
-      `${directory} is in use by ${error.message}: stop it first. Only one service may use a data folder.`,
+      `${directory} is in use by ${error.message}. Stop it first, or use another folder.`,
     );
   }
   return new SignageError(

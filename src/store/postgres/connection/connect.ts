@@ -4,7 +4,7 @@ import { hourMs, secondMs } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { publicUrl } from '../../../domain/store-url.ts';
 import { type DatabaseAddress, parseDatabaseUrl } from './database-url.ts';
-import { describeTlsFailure, isConnectionLost, isQueryTimeout } from './errors.ts';
+import { describeTlsFailure, isConnectionLost, isQueryTimeout, nextStepAfter } from './errors.ts';
 
 /** Limits on the use of the database. Durations in milliseconds. */
 export interface DatabaseLimits {
@@ -64,9 +64,11 @@ export async function connectTo<T>(
     const [code, problem] = isConnectionLost(reason)
       ? (['store_unreachable', 'cannot be reached'] as const)
       : (['store_unusable', 'cannot be used'] as const);
+    const hint = nextStepAfter(reason, address);
     const cause = describeTlsFailure(reason, address.host) ?? messageOf(reason);
     throw new SignageError(code, `The database ${publicUrl(url)} ${problem}: ${cause}.`, {
       cause: error,
+      ...(hint !== undefined && { hint }),
     });
   }
 }

@@ -50,6 +50,35 @@ export function describeTlsFailure(error: unknown, host: string): string | undef
   return `the certificate of ${host} cannot be verified (${(error as Error).message}), and nothing was sent. Set sslmode and sslrootcert in the URL: ${how}`;
 }
 
+/** Next steps by error code. `host` includes the port. */
+const nextSteps: readonly (readonly [RegExp, (host: string, database: string) => string])[] = [
+  [
+    /^(ECONNREFUSED|ENOENT)$/,
+    (host) => `Start PostgreSQL on ${host}, or correct host and port in the URL of the store.`,
+  ],
+  [/^(ENOTFOUND|EAI_)/, () => 'Correct the host in the URL of the store.'],
+  [
+    /^3D/,
+    (_, database) =>
+      `Create the database with createdb ${database}, or correct its name in the URL of the store.`,
+  ],
+  [
+    /^28/,
+    () =>
+      'Correct user and password in the URL of the store. Pass a password in --store-file or SIGNAGE_STORE.',
+  ],
+];
+
+/** Returns the next step after a connection that failed. `undefined`: none is known. */
+export function nextStepAfter(
+  error: unknown,
+  { host, port, database }: { host: string; port: number; database: string },
+): string | undefined {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const [, text] = nextSteps.find(([codes]) => codes.test(codeOf(first))) ?? [];
+  return text?.(`${host}:${port}`, database);
+}
+
 /** A row that the change has read was modified meanwhile. */
 export class SerializationConflict extends Error {}
 

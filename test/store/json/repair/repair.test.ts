@@ -180,8 +180,8 @@ describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
     await writeFile(join(crashed, segment), bytes);
     await expect(openStore(crashed)).rejects.toMatchObject({
       code: 'store_damaged',
-      message: expect.stringMatching(
-        /signage data check FOLDER.*signage data repair FOLDER --into NEW/,
+      message: expect.stringContaining(
+        `Run \`signage data check ${crashed}\` for details. Then restore a backup, or save the readable data with \`signage data repair ${crashed} --into NEW\`.`,
       ),
     });
     const { into, mended, held } = await repairedCopy(crashed, clock);
