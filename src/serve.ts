@@ -23,6 +23,7 @@ import { checkOpenFiles } from './serve/check-open-files.ts';
 import { checkOptions } from './serve/check-options.ts';
 import { makeInProcess, trackAnswers } from './serve/in-process.ts';
 import { maskedLog } from './serve/masked-log.ts';
+import { OutageLog } from './serve/outage-log.ts';
 import type { RequestInfo, ServeOptions } from './serve/serve-options.ts';
 import { makeShutdown } from './serve/shutdown.ts';
 import { timedStore } from './serve/timed-store.ts';
@@ -119,7 +120,8 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   } = options;
   const { port, codeTtlMinutes, retentionDays, authGraceMs, publicUrl, ...connections } =
     checkOptions(options);
-  const log = options.log ? maskedLog(options.log) : silentLog;
+  const outage = new OutageLog(options.log ? maskedLog(options.log) : silentLog, clock);
+  const log = outage.sink;
   const folder = typeof given === 'string' && isFolder(given) ? given : undefined;
   checkAdminToken(options.adminToken);
   const faults = options.faults?.length ? makeFaults(options.faults, random) : undefined;
@@ -132,7 +134,13 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   const onWarning = (message: string, cause?: unknown) => log.warn({ err: cause }, message);
   const untimed =
     typeof given === 'string'
-      ? await open(given, { clock, random, database: options.database, onWarning })
+      ? await open(given, {
+          clock,
+          random,
+          database: options.database,
+          onWarning,
+          onReachable: outage.onReachable,
+        })
       : given;
   const stopping = new AbortController();
   // Each delay of a fault rule adds a listener, so the number of listeners has no limit.

@@ -40,6 +40,8 @@ export interface OpenStoreOptions {
    * record that was cut off.
    */
   onWarning?: (message: string, cause?: unknown) => void;
+  /** Called when the database becomes unreachable, with the reason, and when it answers again. */
+  onReachable?: ((isReachable: boolean, reason?: unknown) => void) | undefined;
 }
 
 /** Whether a location is a folder, that is, neither `memory:` nor a URL. */
@@ -87,6 +89,7 @@ export async function openStore(location: string, options: OpenStoreOptions = {}
       clock: customClock,
       random,
       warn: onWarning,
+      onReachable: options.onReachable,
       ...databaseLimits(options.database),
     });
   }

@@ -1,4 +1,5 @@
 import { type Clock, type Random, secondMs } from '../../domain/clock.ts';
+import { hasCode } from '../../domain/error.ts';
 import type { LogSink } from '../../domain/log.ts';
 import type { MirrorPending } from '../../domain/records/rows.ts';
 import type { ConfigCopies, PlaylistCopies } from '../../origin/origin.ts';
@@ -94,7 +95,9 @@ export function startMirror({
       await startInitialFill(decoratedStore, copies.location);
       await queuePending();
     } catch (error) {
-      log.warn(
+      // Requests report a store that is unavailable.
+      const level = hasCode(error, 'unavailable') ? 'debug' : 'warn';
+      log[level](
         { err: error },
         'The outbox of the mirror cannot be read from the store; it is retried.',
       );

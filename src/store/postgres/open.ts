@@ -13,7 +13,7 @@ export async function openPostgresStore(
 ): Promise<PostgresStore> {
   return connectTo(url, async (connect) => {
     await migrate(connect);
-    const database = new Database(connect, options);
+    const database = new Database(connect, options, options.onReachable);
     try {
       return await startStore(database, connect, options);
     } catch (error) {

@@ -52,6 +52,7 @@ export interface PostgresOptions extends DatabaseLimits {
   clock: Clock | undefined;
   random: Random;
   warn: (message: string, cause?: unknown) => void;
+  onReachable: ((isReachable: boolean, reason?: unknown) => void) | undefined;
 }
 
 interface StoreOptions extends PostgresOptions {

@@ -28,10 +28,16 @@ export class Database {
   readonly #sockets = new Set<Socket>();
   /** Reason why the database is considered down. `undefined` while it is considered up. */
   #down: unknown;
+  readonly #onReachable: (isReachable: boolean, reason?: unknown) => void;
   #firstProbe = Promise.resolve();
   #closed = false;
 
-  constructor(connect: Connect, limits: DatabaseLimits) {
+  constructor(
+    connect: Connect,
+    limits: DatabaseLimits,
+    onReachable: (isReachable: boolean, reason?: unknown) => void = () => {},
+  ) {
+    this.#onReachable = onReachable;
     this.#prepared = !connect.isPooled;
     this.#pool = connect.pool(limits, () => {
       const socket = new Socket();
@@ -121,6 +127,7 @@ export class Database {
   #markDown(error: unknown): void {
     if (this.#down !== undefined || this.#closed) return;
     this.#down = error;
+    this.#onReachable(false, error);
     this.#firstProbe = this.#probe();
     void this.#probeUntilUp();
   }
@@ -139,6 +146,7 @@ export class Database {
         withTimeout(this.#clock, probeTimeoutMs, send(client, this.#prepared, 'SELECT 1')),
       );
       this.#down = undefined;
+      this.#onReachable(true);
     } catch (error) {
       this.#down = error;
     }
