@@ -12,7 +12,7 @@ export type { Fetched, RuntimeOptions } from './client/device-client.ts';
 /** @deprecated Import it from `signage-kit/client`. */
 export { ManagementClient, type ManagementOptions } from './client/management-client.ts';
 /** @deprecated Import it from `signage-kit/client`. */
-export type { RetryPolicy } from './client/retry.ts';
+export type { Retry, RetryPolicy } from './client/retry.ts';
 /** @deprecated Import it from `signage-kit/client`. */
 export { RuntimeClient } from './client/runtime-client.ts';
 export { type Clock, type Random, systemClock } from './domain/clock.ts';

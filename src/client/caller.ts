@@ -7,7 +7,7 @@ import { declaresIdempotencyKey } from './declared-keys.ts';
 import { answeredError, type Reply } from './problem.ts';
 import { requestPath } from './request-path.ts';
 import type { MakeRequester } from './requester.ts';
-import { defaultRetry, type RetryPolicy, withRetry } from './retry.ts';
+import { defaultRetry, type Retry, type RetryPolicy, withRetry } from './retry.ts';
 import {
   type Exchange,
   type Exchanged,
@@ -43,6 +43,11 @@ export interface ClientOptions {
    * Called after each request, retries included. `path` is unmasked: it may contain a pairing code.
    */
   onExchange?: ((exchange: Exchanged) => void) | undefined;
+  /**
+   * Called before each wait for a further attempt, and with `undefined` at the end of a call that
+   * has waited.
+   */
+  onRetry?: ((retry: Retry | undefined) => void) | undefined;
   /** Default: the system clock. */
   clock?: Clock;
   /** Source of idempotency keys and retry jitter. Default: the platform's CSPRNG. */
@@ -153,6 +158,7 @@ export class Caller {
   readonly random: Random;
   readonly #timeoutMs: number;
   readonly #policy: RetryPolicy;
+  readonly #onRetry: CallerOptions['onRetry'];
   readonly #transport: Transport;
   /** The service's OpenAPI document as JSON text. `undefined` until a call first needs it. */
   #document: string | undefined;
@@ -164,6 +170,7 @@ export class Caller {
     this.random = options.random ?? systemRandom;
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.#policy = { ...defaultRetry, ...options.retry };
+    this.#onRetry = options.onRetry;
     this.#transport = makeTransport({ service: this.service, clock: this.clock, ...options });
   }
 
@@ -255,7 +262,9 @@ export class Caller {
       }
       throw answeredError(reply, this.service, clock.now());
     };
-    return withRetry(attempt, { policy, clock, random, signal: request.signal, isIdempotent });
+    const { signal } = request;
+    const onRetry = this.#onRetry;
+    return withRetry(attempt, { policy, clock, random, signal, isIdempotent, onRetry });
   }
 
   #request(method: string, path: string, input: PlainInput, own = {}): Exchange {

@@ -20,6 +20,16 @@ export interface RetryPolicy {
 
 export const defaultRetry: RetryPolicy = { attempts: 4, firstDelayMs: 250, longestDelayMs: 30_000 };
 
+/** A failed attempt that will be repeated. */
+export interface Retry {
+  error: SignageError;
+  /** Number of the failed attempt, from 1. */
+  attempt: number;
+  attempts: number;
+  /** Delay before the next attempt, in milliseconds. */
+  delayMs: number;
+}
+
 interface RetryContext {
   policy: RetryPolicy;
   clock: Clock;
@@ -32,6 +42,8 @@ interface RetryContext {
    * on the result.
    */
   isIdempotent: boolean | (() => Promise<boolean>);
+  /** Called before each wait, and with `undefined` at the end of a call that has waited. */
+  onRetry?: ((retry: Retry | undefined) => void) | undefined;
 }
 
 const transientCodes = ['unreachable', 'unavailable'];
@@ -70,6 +82,19 @@ function delayBefore(
  * retry is not allowed. Throws `interrupted` if the signal aborts.
  */
 export async function withRetry<T>(call: () => Promise<T>, context: RetryContext): Promise<T> {
+  let hasWaited = false;
+  const onRetry: RetryContext['onRetry'] = (retry) => {
+    hasWaited = true;
+    context.onRetry?.(retry);
+  };
+  try {
+    return await repeat(call, { ...context, onRetry });
+  } finally {
+    if (hasWaited) context.onRetry?.(undefined);
+  }
+}
+
+async function repeat<T>(call: () => Promise<T>, context: RetryContext): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await call();
@@ -77,7 +102,9 @@ export async function withRetry<T>(call: () => Promise<T>, context: RetryContext
       if (!(error instanceof SignageError) || attempt >= context.policy.attempts) throw error;
       if ((error.retryAfterSeconds ?? 0) * 1000 > context.policy.longestDelayMs) throw error;
       if (!(await mayRepeat(error, context.isIdempotent))) throw error;
-      await pause(context.clock, delayBefore(attempt, error, context), context.signal);
+      const delayMs = delayBefore(attempt, error, context);
+      context.onRetry?.({ error, attempt, attempts: context.policy.attempts, delayMs });
+      await pause(context.clock, delayMs, context.signal);
       if (context.signal?.aborted) throw interrupted(context.signal);
     }
   }

@@ -18,7 +18,7 @@ export { ManagementClient, type ManagementOptions } from '../client/management-c
 export type { Reply } from '../client/problem.ts';
 export type { HttpProxy } from '../client/proxy-tunnel.ts';
 export type { MakeRequester, Requester, RequestParts, RequestReply } from '../client/requester.ts';
-export type { RetryPolicy } from '../client/retry.ts';
+export type { Retry, RetryPolicy } from '../client/retry.ts';
 export { RuntimeClient } from '../client/runtime-client.ts';
 export type { Exchanged } from '../client/transport.ts';
 export { type Clock, type Random, systemClock } from '../domain/clock.ts';

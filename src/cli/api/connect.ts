@@ -6,11 +6,13 @@ import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Environment } from '../command/environment.ts';
 import { unusableFile } from '../options/file-error.ts';
 import { readRegularFile } from '../options/read-file.ts';
+import type { CommonValues } from '../options/shared.ts';
 import { isUuid } from '../records/names.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import { isLoopback } from './loopback.ts';
 import type { Address, Profile } from './profile.ts';
 import { proxyFor } from './proxy.ts';
+import { makeWaitingLine } from './waiting-line.ts';
 
 /** A client of the service, and the tenant that is named in its requests. */
 export interface Connection {
@@ -117,13 +119,17 @@ export async function clientOptions(
   return { ...options, url: profile.url.value, token };
 }
 
-/** Makes a client of the profile's service. Sends a request only to look up a tenant by name. */
+/**
+ * Makes a client of the profile's service. Sends a request only to look up a tenant by name. At a
+ * terminal, a line shows a call that waits for the service, unless `verbose` or `quiet`.
+ */
 export async function connect(
   profile: Profile,
   environment: Environment,
-  verbose: boolean,
+  { verbose, quiet }: Pick<CommonValues, 'verbose' | 'quiet'>,
 ): Promise<Connection> {
   const options = await clientOptions(profile, environment, verbose);
+  if (!verbose && !quiet) options.onRetry = makeWaitingLine(environment, profile.url.value);
   const client = new ManagementClient(options);
   if (profile.tenant === undefined) return { client, tenantId: undefined };
   const tenantId = await tenantIdOf(client, profile.tenant.value, environment.interrupted);

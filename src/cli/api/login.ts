@@ -81,7 +81,7 @@ async function verify(
     caFile: saved.caFile,
     insecureHttp: saved.insecureHttp === true,
   };
-  const { client, tenantId } = await connect(profile, call, call.common.verbose);
+  const { client, tenantId } = await connect(profile, call, call.common);
   const me = await client.call('getMe', { signal: call.interrupted });
   saved.tokenId = me.tokenId;
   if (tenantId !== undefined) saved.tenant = tenantId;

@@ -27,7 +27,7 @@ async function use(call: CommandContext, secret: string): Promise<void> {
   const profile = await call.profile();
   const token = { value: secret, source: 'token rotate' };
   const other = { ...profile, tenant: undefined, token };
-  const { client } = await connect(other, call, call.common.verbose);
+  const { client } = await connect(other, call, call.common);
   await client.call('getMe', { signal: call.interrupted });
 }
 

@@ -72,7 +72,7 @@ function makeCommandContext(
     readProfile(readSettings(connectionOptions, flags, {}), io, note),
   );
   const service = makeApiClient({
-    connect: memoize(async () => connect(await profile(), environment, common.verbose)),
+    connect: memoize(async () => connect(await profile(), environment, common)),
     plan: common.dryRun ? results.planned : undefined,
     signal: interrupted,
   });

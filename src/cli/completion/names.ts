@@ -99,7 +99,11 @@ async function askService(
     // Ignores `--tenant` when completing a tenant name, because the option may hold the unfinished
     // name.
     const wanted = kind === 'tenant' ? { ...profile, tenant: undefined } : profile;
-    const { client } = await connect(wanted, { ...context, interrupted: signal }, false);
+    const { client } = await connect(
+      wanted,
+      { ...context, interrupted: signal },
+      { verbose: false, quiet: true },
+    );
     return await ask[kind]({ client, signal, typed });
   } finally {
     cancel();

@@ -101,7 +101,7 @@ async function withNearIds(error: unknown, rows: readonly string[]): Promise<unk
 /** Runs the checks and prints their outcomes. Returns the exit code. */
 export async function runChecks(call: CommandContext, options: CheckOptions): Promise<number> {
   const profile = await call.profile();
-  const { tenantId } = await connect(profile, call, call.common.verbose);
+  const { tenantId } = await connect(profile, call, call.common);
   const client = await clientOptions(profile, call, call.common.verbose);
   const counts: Record<Outcome['result'], number> = { pass: 0, fail: 0, skip: 0 };
   const failed: Outcome[] = [];

@@ -40,7 +40,7 @@ async function serviceOf(
     proxy: proxyFor(new URL(url), io.env),
   };
   if (hasCodes && !profile.token) return connection;
-  const { tenantId } = await connect(profile, environment, false);
+  const { tenantId } = await connect(profile, environment, { verbose: false, quiet: false });
   return { ...connection, token: profile.token?.value, tenantId };
 }
 
