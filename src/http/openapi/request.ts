@@ -91,17 +91,28 @@ function keyHeaderOf(access: Operation['access'], hasBody: boolean): keyof typeo
   return 'CreationKey';
 }
 
+/** Path parameters that are not ids. */
+const shownTexts: Record<string, Pick<oas31.ParameterObject, 'description' | 'schema'>> = {
+  code: {
+    description: 'The pairing code',
+    schema: { type: 'string', pattern: '^[A-Z0-9]{8}$' },
+  },
+  claim: {
+    description: 'The claim that the TV shows',
+    schema: { type: 'string', pattern: '^[A-Z0-9]{6}$' },
+  },
+};
+
 function pathParameter(name: string, { access, record }: Operation): oas31.ParameterObject {
   const inPath = { name, in: 'path', required: true } as const;
-  if (name === 'code')
-    return {
-      ...inPath,
-      description: 'The pairing code',
-      schema: { type: 'string', pattern: '^[A-Z0-9]{8}$' },
-    };
-  const description =
-    access === 'device' ? 'The id of the screen, or of the device' : `The id of the ${record}`;
-  return { ...inPath, description, schema: { type: 'string', format: 'uuid' } };
+  const shown = shownTexts[name];
+  if (shown) return { ...inPath, ...shown };
+  const named = access === 'device' ? 'screen, or of the device' : record;
+  return {
+    ...inPath,
+    ...(named === undefined ? {} : { description: `The id of the ${named}` }),
+    schema: { type: 'string', format: 'uuid' },
+  };
 }
 
 /** Returns the path, header and query parameters of an operation. */

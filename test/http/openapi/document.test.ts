@@ -95,6 +95,25 @@ describe('GET /openapi.json', () => {
     expect(bare.map(([place]) => place)).toEqual([]);
   });
 
+  it('has the pattern of codes and claims, and uuid for all other parameters of paths', () => {
+    const inPaths = objects.filter(([, one]) => one.in === 'path').map(([, one]) => one);
+    const kinds = inPaths.map(({ name, description, schema }) =>
+      JSON.stringify([name, description, schema]),
+    );
+    expect([...new Set(kinds)].toSorted()).toMatchInlineSnapshot(`
+      [
+        "["claim","The claim that the TV shows",{"type":"string","pattern":"^[A-Z0-9]{6}$"}]",
+        "["code","The pairing code",{"type":"string","pattern":"^[A-Z0-9]{8}$"}]",
+        "["id","The id of the device",{"type":"string","format":"uuid"}]",
+        "["id","The id of the screen",{"type":"string","format":"uuid"}]",
+        "["id","The id of the screen, or of the device",{"type":"string","format":"uuid"}]",
+        "["id","The id of the tenant",{"type":"string","format":"uuid"}]",
+        "["id","The id of the token",{"type":"string","format":"uuid"}]",
+        "["id","The id of the venue",{"type":"string","format":"uuid"}]",
+      ]
+    `);
+  });
+
   it('has no default in a request body, which generated types would make required', () => {
     const bodies = objects.filter(([place]) =>
       /schemas\/(Device(Info)|\w+(Creation|Patch))/.test(place),
