@@ -2,7 +2,7 @@ import type { Requester } from '../../src/client/requester.ts';
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
 import type { Outcome } from '../../src/conformance/check.ts';
 import { type ConformanceOptions, runConformance } from '../../src/conformance/run-conformance.ts';
-import type { Clock } from '../../src/domain/clock.ts';
+import { type Clock, secondMs } from '../../src/domain/clock.ts';
 import type { ManualClock } from '../support/runtime/manual-clock.ts';
 import { adminToken } from '../support/service/management.ts';
 
@@ -24,12 +24,12 @@ function advancingClock(clock: ManualClock): Clock {
   };
 }
 
-/** Sends requests, and lets the time of a hold pass that nothing else ends. */
+/** Sends requests, and lets time pass while one is held: a service with a defect may not end it. */
 function requesterWithClock(clock: ManualClock): Requester {
   const send = makeUndiciRequester(undefined);
   return async (url, parts) => {
-    if (!url.endsWith('waitSeconds=1')) return send(url, parts);
-    const passing = setInterval(() => clock.advance(1000), 50);
+    if (!url.includes('waitSeconds=')) return send(url, parts);
+    const passing = setInterval(() => clock.advance(secondMs), 250);
     return send(url, parts).finally(() => clearInterval(passing));
   };
 }
