@@ -2,6 +2,7 @@ import { DeviceClient } from '../client/device-client.ts';
 import { makeFetchRequester } from '../client/fetch-requester.ts';
 import { dayMs, minuteMs, secondMs, systemClock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
+import { pagesNotIsolated } from '../domain/events/web-player-log.ts';
 import { bindingInFragment } from '../player/pairing/player-link.ts';
 import { Player } from '../player/player.ts';
 import type { PlayerBinding, PlayerState } from '../player/state.ts';
@@ -124,7 +125,7 @@ async function runPlayer(): Promise<void> {
 
   const reportStart = async () => {
     player.report(await started);
-    if (!(await isolated)) player.report(logEvent('web pages not isolated', {}));
+    if (!(await isolated)) player.report(logEvent(pagesNotIsolated, {}));
   };
   const player = new Player({
     client,

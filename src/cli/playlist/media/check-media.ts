@@ -1,5 +1,6 @@
 import { forEachBounded } from '../../../domain/concurrency.ts';
 import { mediaUrlFault } from '../../../domain/records/media-url.ts';
+import type { Selected } from '../../options/select-screens.ts';
 import { checkUrl, type Media } from './check-url.ts';
 import type { CreativeType } from './content-checks.ts';
 import { error, type MediaFinding, type MediaProblem, shownUrl } from './finding.ts';
@@ -13,6 +14,8 @@ const filesAtOnce = 8;
 export interface CheckedPlaylist {
   /** The name of its screen. `null` for a file. */
   screen: string | null;
+  /** All screens that show it. */
+  shownOn: readonly Selected[];
   items: readonly {
     creativeUrl: string;
     creativeType: CreativeType;

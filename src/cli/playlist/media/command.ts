@@ -21,9 +21,9 @@ export const check = defineCommand({
   description: `Requests each media file of a playlist from this machine, and reads only its
 beginning. The service itself sends no request. Checks the connection, the certificate, redirects,
 the status, the type, the size, ranges, CORS and frames. Lists errors (a TV does not show the item)
-and warnings (a TV shows it late, or keeps no copy). docs/media.md explains each check. With --file
-and screen names, checks the file against the configs of these screens. Exit codes: 0 no error, 9
-errors.`,
+and warnings (a TV shows it late, keeps no copy, or may freeze). docs/media.md explains each
+check. With --file and screen names, checks the file against the configs and TVs of these screens.
+Exit codes: 0 no error, 9 errors.`,
   arguments: { screens: some('screens whose current playlist is checked', 'screen') },
   options: {
     file: option.text(

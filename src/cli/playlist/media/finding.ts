@@ -48,7 +48,8 @@ interface ProblemText {
 /** A problem of one media file. */
 export interface MediaProblem extends ProblemText {
   /**
-   * `error`: some or all TVs do not show the item. `warning`: a TV shows it late, or keeps no copy.
+   * `error`: some or all TVs do not show the item. `warning`: a TV shows it late, keeps no copy, or
+   * may freeze.
    */
   level: 'error' | 'warning';
   check: MediaCheck;

@@ -5,13 +5,14 @@ import { exchangeLine, readCertificates } from '../../api/connect.ts';
 import { proxyFor } from '../../api/proxy.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { failedExitCode } from '../../command/exit-code.ts';
-import { hasFilter } from '../../options/select-screens.ts';
+import { hasFilter, type Selected } from '../../options/select-screens.ts';
 import { usage } from '../../options/settings.ts';
 import { countText } from '../../records/text.ts';
 import { progressBar, withProgress } from '../../terminal/progress.ts';
 import { type CheckedPlaylist, checkMedia, type MediaReport } from './check-media.ts';
 import { findingText, type MediaFinding, mediaFindingView } from './finding.ts';
 import { namedScreens, publishedPlaylists, smallestLimit } from './screens.ts';
+import { findUnisolatedTvs } from './unisolated-tvs.ts';
 
 const publishTimeoutMs = 20_000;
 
@@ -32,7 +33,7 @@ async function examine(
   const onExchange = call.common.verbose
     ? (exchange: Exchanged) => io.stderr.write(exchangeLine(exchange))
     : undefined;
-  return withProgress(call, (show) =>
+  const { files, findings } = await withProgress(call, (show) =>
     checkMedia(playlists, {
       clock,
       player,
@@ -44,6 +45,11 @@ async function examine(
       onProgress: (done, total) => show(`Checking ${progressBar(done, total)}`),
     }),
   );
+  const withPages = playlists.filter(({ items }) =>
+    items.some(({ creativeType }) => creativeType === 'html'),
+  );
+  const screens = withPages.flatMap(({ shownOn }) => shownOn);
+  return { files, findings: [...findings, ...(await findUnisolatedTvs(call, screens))] };
 }
 
 const countOf = (findings: readonly MediaFinding[], wanted: MediaFinding['level']) =>
@@ -77,13 +83,22 @@ async function chosenPlaylists(
   const none = { screens: [], single: undefined };
   const selection = hasScreens ? await namedScreens(call, names) : none;
   if (!written) return publishedPlaylists(call, selection);
-  return [fileAsPlaylist(written, await smallestLimit(call, selection.screens))];
+  return [await fileAsPlaylist(call, written, selection.screens)];
 }
 
-const fileAsPlaylist = (
+async function fileAsPlaylist(
+  call: CommandContext,
   { items, validUntil = null }: Publication,
-  maxSizeGB: number,
-): CheckedPlaylist => ({ screen: null, items, validUntil, maxSizeGB });
+  shownOn: readonly Selected[],
+): Promise<CheckedPlaylist> {
+  return {
+    screen: null,
+    shownOn,
+    items,
+    validUntil,
+    maxSizeGB: await smallestLimit(call, shownOn),
+  };
+}
 
 /**
  * Runs `playlist check`. Returns the exit code: 9 if a media file has an error, else 0.
@@ -112,8 +127,8 @@ export async function requireGoodMedia(
   written: Publication,
 ): Promise<void> {
   const player = await playerUrl(call, call.options.origin);
-  const maxSizeGB = await smallestLimit(call, (await namedScreens(call, names)).screens);
-  const playlist = fileAsPlaylist(written, maxSizeGB);
+  const { screens } = await namedScreens(call, names);
+  const playlist = await fileAsPlaylist(call, written, screens);
   const report = await examine(call, [playlist], { player, timeoutMs: publishTimeoutMs });
   if (countOf(report.findings, 'error') === 0) {
     for (const finding of report.findings) call.note(`Warning: ${findingText(finding)}`);

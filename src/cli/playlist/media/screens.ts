@@ -76,7 +76,8 @@ export async function publishedPlaylists(
     forEachBounded(screens.entries(), recordsAtOnce, async ([at, one]) => {
       try {
         const { items, validUntil } = await call.read('readPlaylist', { params: { id: one.id } });
-        playlists[at] = { screen: one.name, items, validUntil, maxSizeGB: await limitOf(one) };
+        const maxSizeGB = await limitOf(one);
+        playlists[at] = { screen: one.name, shownOn: [one], items, validUntil, maxSizeGB };
       } catch (error) {
         if (single || !hasCode(error, 'playlist_not_found')) throw error;
       }
