@@ -12,6 +12,7 @@ import { intruders } from './intruders.ts';
 import { origins } from './origins.ts';
 import { rotations } from './rotations.ts';
 import { starts } from './starts.ts';
+import { time } from './time.ts';
 
 const areas = [
   authority,
@@ -25,6 +26,7 @@ const areas = [
   intruders,
   rotations,
   starts,
+  time,
 ];
 
 describe.each(areas.flat())('$harness', ({ findInOriginal, defects }) => {

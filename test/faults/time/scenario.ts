@@ -1,13 +1,14 @@
-import type { ServeOptions } from '../../../src/serve/serve-options.ts';
-import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import {
+  dayMs as day,
+  iso,
+  minuteMs as minute,
+  secondMs as second,
+} from '../../../src/domain/clock.ts';
 import { impression, item } from '../../support/service/content.ts';
-import { startService } from '../../support/service/service.ts';
+import type { Answer, Sent } from '../../support/service/service.ts';
 import { FuzzRandom } from '../fuzz/random.ts';
+import type { Topology } from './topology.ts';
 
-const second = 1000;
-const minute = 60 * second;
-const iso = (ms: number) => new Date(ms).toISOString();
-const day = 24 * 60 * minute;
 const ttl = 15 * minute;
 /**
  * Jumps around the ends of codes and lock-outs, and larger ones as by a dead clock battery or a
@@ -32,16 +33,15 @@ interface Tv {
   apiKey: string;
 }
 
-/** Runs `steps` random actions with clock jumps. Returns the violations. */
+/** Runs `steps` random actions with clock jumps, then closes everything. Returns the violations. */
 export async function runTimeScenario(
   seed: string,
   steps: number,
-  options: ServeOptions = {},
+  topology: Topology,
 ): Promise<string[]> {
   const random = new FuzzRandom(seed);
-  const clock = new ManualClock();
-  // Retention follows the clock, and nothing must become old enough.
-  const service = await startService({ retentionDays: 36_500, ...options, clock });
+  const instances = Array.from({ length: topology.size }, (_, place) => place);
+  const some = () => topology.service(random.one(instances));
   const found: string[] = [];
   const codes: Code[] = [];
   const living: Tv[] = [];
@@ -50,14 +50,30 @@ export async function runTimeScenario(
   const tokens: string[] = [];
   const claims: { claim: string; screenId: string }[] = [];
 
+  const { id: venueId } = await some().venue();
+  // Instances would give their screens the same names.
+  const newScreen = () => some().screen({ venueId, name: crypto.randomUUID() });
+
   const due = (what: string, got: unknown, ...allowed: unknown[]) => {
     if (!allowed.includes(got))
       found.push(`${what}: ${got}, when only ${allowed.join(' or ')} may be`);
   };
-  const statusOf = ({ code }: Code) =>
-    service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`);
+  /** Reads at each instance. All must answer alike. */
+  async function read(path: string, sent: Sent = {}): Promise<Answer> {
+    const answers: Answer[] = [];
+    for (const place of instances)
+      answers.push(await topology.service(place).manage('GET', path, undefined, sent));
+    const [first, ...others] = answers as [Answer, ...Answer[]];
+    for (const { status, body } of others) {
+      due(`${path} at another instance`, status, first.status);
+      due(`the state of ${path} at another instance`, body.status, first.body.status);
+    }
+    return first;
+  }
+
+  const statusOf = ({ code }: Code) => read(`/v1/devices/provisioning-codes/${code}/status`);
   const configStatus = async ({ screenId, apiKey: key }: Tv) =>
-    (await service.send('GET', `/devices/${screenId}/config`, { key })).status;
+    (await read(`/devices/${screenId}/config`, { key })).status;
 
   /** Returns the statuses that a registration may get after this status of the code. */
   function dueAfter(
@@ -70,18 +86,18 @@ export async function runTimeScenario(
     if (end !== undefined) return [end === 'used' ? 409 : 410, 404];
     if (known.body.status === 'pending') return [201];
     // A day after its end, at `expiresAt` or earlier.
-    const isForgotten = Date.parse(known.body.expiresAt) - ttl <= clock.now() - day;
+    const isForgotten = Date.parse(known.body.expiresAt) - ttl <= topology.now() - day;
     return isForgotten ? [410, 404] : [410];
   }
 
-  const inTwoHours = () => clock.now() + 120 * minute;
+  const inTwoHours = () => topology.now() + 120 * minute;
   const labelled = { labels: { seen: 'yes' } };
 
   const actions = {
     async make() {
-      const { id } = await service.screen();
+      const { id } = await newScreen();
       for (let left = random.whole(1, 2); left > 0; left--) {
-        const { code } = await service.code(id);
+        const { code } = await some().code(id);
         codes.push({ code, screenId: id, end: undefined });
       }
     },
@@ -90,7 +106,7 @@ export async function runTimeScenario(
       if (codes.length === 0) return;
       const one = random.one(codes);
       const known = await statusOf(one);
-      const { status, body } = await service.register(one.code);
+      const { status, body } = await some().register(one.code);
       due(`a code (${one.end ?? known.body.status})`, status, ...dueAfter(known, one.end));
       if (status !== 201) return;
       for (const other of codes)
@@ -101,7 +117,7 @@ export async function runTimeScenario(
     async revoke() {
       const tv = living.shift();
       if (!tv) return;
-      const { status } = await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`);
+      const { status } = await some().manage('POST', `/v1/devices/${tv.deviceId}/revoke`);
       due('revoke', status, 200);
       revoked.push(tv);
     },
@@ -110,7 +126,7 @@ export async function runTimeScenario(
       for (const tv of living) {
         due('a key that lives', await configStatus(tv), 200);
         const sent = { key: tv.apiKey, body: [impression()] };
-        const posted = await service.send('POST', `/devices/${tv.screenId}/events`, sent);
+        const posted = await some().send('POST', `/devices/${tv.screenId}/events`, sent);
         due('a batch', posted.status, 202);
         batches++;
       }
@@ -119,45 +135,45 @@ export async function runTimeScenario(
 
     /** What a token may read, it may also change, and nothing else. */
     async useTokens() {
-      const { id } = await service.screen();
+      const { id } = await newScreen();
       for (const token of tokens) {
-        const read = await service.send('GET', `/v1/screens/${id}`, { key: token });
-        const changed = await service.send('PATCH', `/v1/screens/${id}`, {
+        const seen = await read(`/v1/screens/${id}`, { key: token });
+        const changed = await some().send('PATCH', `/v1/screens/${id}`, {
           key: token,
           body: labelled,
         });
-        due('a change with a token, as its read', changed.status, read.status);
-        due('a read with a token', read.status, 200, 401);
+        due('a change with a token, as its read', changed.status, seen.status);
+        due('a read with a token', seen.status, 200, 401);
       }
     },
 
     async makeToken() {
       const body = { name: `t${tokens.length}`, role: 'admin', expiresAt: iso(inTwoHours()) };
-      const made = await service.manage('POST', '/v1/tokens', body);
+      const made = await some().manage('POST', '/v1/tokens', body);
       due('a token for two hours', made.status, 201);
-      const read = await service.send('GET', '/v1/me', { key: made.body.token });
-      due('its first use', read.status, 200);
+      const seen = await read('/v1/me', { key: made.body.token });
+      due('its first use', seen.status, 200);
       tokens.push(made.body.token);
       if (random.happens(0.5)) return;
-      const rotated = await service.manage('POST', `/v1/tokens/${made.body.id}/rotate`);
+      const rotated = await some().manage('POST', `/v1/tokens/${made.body.id}/rotate`);
       due('its rotation', rotated.status, 200);
       tokens.push(rotated.body.token);
     },
 
     async makeClaim() {
-      const { status, body } = await service.send('POST', '/devices/claims', {
+      const { status, body } = await some().send('POST', '/devices/claims', {
         body: { deviceInfo: {} },
       });
       due('a claim', status, 201, 429);
-      if (status === 201) claims.push({ claim: body.claim, screenId: (await service.screen()).id });
+      if (status === 201) claims.push({ claim: body.claim, screenId: (await newScreen()).id });
     },
 
     /** A claim that an installer sees can be offered a screen, and no other. */
     async offerClaims() {
       for (const { claim, screenId } of claims.splice(0)) {
-        const seen = await service.manage('GET', `/v1/devices/claims/${claim}`);
+        const seen = await read(`/v1/devices/claims/${claim}`);
         const path = `/v1/devices/claims/${claim}/offer`;
-        const offered = await service.manage('POST', path, { screenId });
+        const offered = await some().manage('POST', path, { screenId });
         due('an offer', offered.status, seen.status === 200 ? 201 : seen.status);
       }
     },
@@ -170,11 +186,14 @@ export async function runTimeScenario(
           items: [item()],
           validUntil,
         };
-        const put = await service.manage('PUT', `/v1/screens/${screenId}/playlist`, body);
+        const put = await some().manage('PUT', `/v1/screens/${screenId}/playlist`, body);
         due('a playlist for two hours', put.status, 200, 201);
-        const got = await service.send('GET', `/devices/${screenId}/playlist`, { key });
+        const got = await some().send('GET', `/devices/${screenId}/playlist`, { key });
         due('its first fetch', got.status, 200);
-        due('the header Date', got.headers.get('date'), new Date(clock.now()).toUTCString());
+        const agoMs = topology.now() - Date.parse(got.headers.get('date') ?? '');
+        const { toleranceMs } = topology;
+        const isNow = agoMs >= -toleranceMs && agoMs < second + toleranceMs;
+        due(`the header Date of ${agoMs} ms ago is now`, isNow, true);
       }
     },
 
@@ -182,10 +201,10 @@ export async function runTimeScenario(
     async guess() {
       const statuses = new Set<number>();
       for (let left = 11; left > 0; left--)
-        statuses.add((await service.register(`ZZZZ${random.whole(1000, 9999)}`)).status);
+        statuses.add((await some().register(`ZZZZ${random.whole(1000, 9999)}`)).status);
       due('a guess too many', statuses.has(429), true);
-      clock.advance(ttl + second);
-      due('a guess after the longest wait', (await service.register('ZZZZ9999')).status, 404);
+      await topology.pass(ttl + second);
+      due('a guess after the longest wait', (await some().register('ZZZZ9999')).status, 404);
     },
 
     async ends() {
@@ -204,7 +223,7 @@ export async function runTimeScenario(
       const ids: string[] = [];
       for (let cursor: string | null = ''; cursor !== null; ) {
         const query: string = `limit=7&order=${order}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
-        const { body } = await service.manage('GET', `/v1/events?${query}`);
+        const { body } = await some().manage('GET', `/v1/events?${query}`);
         ids.push(...body.items.map(({ id }: { id: string }) => id));
         cursor = body.nextCursor;
       }
@@ -218,13 +237,13 @@ export async function runTimeScenario(
   for (let step = 0; step < steps; step++) {
     if (random.happens(0.6)) {
       const ms = random.one(random.happens(0.15) ? yearsMs : jumpsMs);
-      clock.set(clock.now() + ms);
+      await topology.jump(ms, random);
     }
-    if (random.happens(0.1)) await service.restart();
+    if (random.happens(0.1)) await some().restart();
     await random.one(happenings)();
   }
   await actions.play();
   await pages();
-  await service.close();
+  await topology.close();
   return found;
 }
