@@ -22,6 +22,9 @@ export interface TvStyle {
   maxCodes?: number;
 }
 
+/** Time that a TV takes to start, in its own time: events have times in whole seconds. */
+const bootMs = 1000;
+
 /** A clock that runs `pace` times as fast as real time. */
 function fastClock(pace: number): PlayerClock {
   const startMs = systemClock.now();
@@ -76,6 +79,7 @@ export class ExaminedTv implements TvPower, LinkedTv {
   async on(): Promise<void> {
     this.starts++;
     this.#plug = new AbortController();
+    if (this.starts > 1) await pause(this.clock, bootMs);
     const { options, link = (send) => send, makeStage } = this.#style;
     this.#makeRequester ??= requesterOver(linked(link, inTvSeconds(this.#pace)), this);
     const player = new Player({

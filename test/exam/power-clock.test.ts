@@ -13,26 +13,38 @@ const event = (type: string, seconds: number) =>
 function exchange(seconds: number, more: Partial<Exchange>): Exchange {
   const atMs = goneMs + seconds * 1000;
   const answer = { status: 202 } as Exchange['answer'];
-  const common = { number: 100 + seconds, atMs, endMs: atMs, end: 'answered', answer, events: [] };
-  return { ...common, ...more } as unknown as Exchange;
+  const shown = { method: 'POST', path: '/' };
+  const common = { ...shown, number: 100 + seconds, atMs, endMs: atMs, end: 'answered', answer };
+  return { ...common, events: [], ...more } as unknown as Exchange;
 }
 
-/** The TV had no network until 26 s after the power cut, and sent this batch at 30 s. */
-function judge(events: readonly SentEvent[]): string | undefined {
+/**
+ * Judges a TV whose batch was lost at a power cut, that had no network until 26 s later, and was
+ * revoked at 40 s.
+ */
+function judgeRow(id: string, later: readonly Exchange[]): string | undefined {
   const exchanges = [
     exchange(-60, { operation: 'getPlaylist' }),
+    exchange(-1, { operation: 'postEvents', end: 'lost', fault: 'power.lost' } as object),
     exchange(1, { operation: 'getPlaylist', end: 'cut', fault: 'power.offline' }),
-    exchange(30, { operation: 'postEvents', events }),
+    ...later,
   ];
   const marks = [
     { name: 'power goes', atMs: goneMs },
+    { name: 'power is back', atMs: goneMs + 500 },
     { name: 'power found its network', atMs: goneMs + 26_000 },
+    { name: 'revoked', atMs: goneMs + 40_000 },
   ];
   const timing = { pace: 1, minuteMs: 60_000, tvSecondMs: 1000 } as ExamView['timing'];
   const view = new ExamView({ exchanges, marks, timing, isQuick: true });
-  const check = powerChecks.find(({ id }) => id === 'tv.power.plays-without-network');
-  return check?.judge(view).result;
+  return powerChecks.find((check) => check.id === id)?.judge(view).result;
 }
+
+const sent = (seconds: number, events: readonly SentEvent[] = []) =>
+  exchange(seconds, { operation: 'postEvents', events: [...events] });
+
+const judge = (events: readonly SentEvent[], seconds = 30) =>
+  judgeRow('tv.power.plays-without-network', [sent(seconds, events)]);
 
 const played = [6, 11, 16, 21, 26].map((seconds) => event('impression', seconds));
 const playedOnce = [...played.slice(0, 1), event('heartbeat', 29)];
@@ -46,4 +58,16 @@ it('judges the playing of a TV that set its clock back at its start', () => {
 it('judges the playing of a TV that sends no start', () => {
   expect(judge(played)).toBe('pass');
   expect(judge(playedOnce)).toBe('fail');
+});
+
+it('does not judge the playing of a TV that sends its events only after it was revoked', () => {
+  expect(judge(played, 45)).toBe('skip');
+});
+
+it('does not judge the unanswered batch of a TV that lost its key and sent none', () => {
+  const registered = exchange(30, { operation: 'registerDevice' });
+  expect(judgeRow('tv.power.same-batch', [registered])).toBe('skip');
+  expect(judgeRow('tv.power.same-batch', [])).toBe('fail');
+  const other = exchange(31, { operation: 'postEvents', bodyDigest: 'other' });
+  expect(judgeRow('tv.power.same-batch', [registered, other])).toBe('fail');
 });

@@ -56,6 +56,12 @@ function hasPlaylist(view: ExamView, atMs: number): boolean {
   return last !== undefined && isGood(last);
 }
 
+const revokedMs = (view: ExamView) => view.markedMs('revoked') ?? Number.POSITIVE_INFINITY;
+
+/** Whether the TV registered after an outage, before it was revoked. */
+const registeredAgain = (view: ExamView, backMs: number): boolean =>
+  view.of('registerDevice').some(({ atMs }) => atMs >= backMs && atMs <= revokedMs(view));
+
 /** Judges whether the TV keeps using its key after an outage. */
 function keyAfter(view: ExamView, backMs: number, endMs: number) {
   const later = view.exchanges.filter(({ atMs }) => atMs >= backMs && atMs <= endMs);
@@ -64,8 +70,6 @@ function keyAfter(view: ExamView, backMs: number, endMs: number) {
   const first = later.find(isGood);
   return first ? pass(`${shown(first)}.`) : fail('No request with the key followed.');
 }
-
-const revokedMs = (view: ExamView) => view.markedMs('revoked') ?? Number.POSITIVE_INFINITY;
 
 export const networkChecks: readonly TvCheck[] = [
   {
@@ -168,6 +172,7 @@ export const powerChecks: readonly TvCheck[] = [
       const lost = view.faulted('power.lost').at(-1);
       if (backMs === undefined || !lost) return noPower;
       const next = view.of('postEvents').find(({ atMs }) => atMs >= backMs);
+      if (!next && registeredAgain(view, backMs)) return skip('The TV had lost its key.');
       if (!next) return fail(`${shown(lost)}; no batch of events followed.`);
       const same = view
         .of('postEvents')
@@ -234,15 +239,16 @@ function createdAfterPower(view: ExamView): (batch: Exchange) => SentEvent[] {
 }
 
 /**
- * Returns the distinct events that the TV created after the power cut and sent from an exchange on.
- * Stops at the last batch accepted within `queueSeconds` of the first one. `lastMs` is the time of
- * that last batch.
+ * Returns the distinct events that the TV created after the power cut and sent from an exchange on,
+ * before it was revoked: a revoked TV does not play. Stops at the last batch accepted within
+ * `queueSeconds` of the first one. `lastMs` is the time of that last batch.
  */
 function eventsAfterPower(view: ExamView, { atMs: startMs }: Exchange) {
   const created = createdAfterPower(view);
   const batches = view
     .of('postEvents')
-    .filter((one) => one.atMs >= startMs && created(one).length > 0);
+    .filter(({ atMs }) => atMs >= startMs && atMs <= revokedMs(view))
+    .filter((one) => created(one).length > 0);
   const accepted = batches.filter(isGood);
   const endMs = (accepted[0]?.atMs ?? 0) + queueSeconds * view.timing.tvSecondMs;
   const last = accepted.findLast(({ atMs }) => atMs <= endMs);
