@@ -128,6 +128,14 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     await tv.browser.close();
   });
 
+  it('clears the screen at once when the playlist is withdrawn', async () => {
+    const tv = await startTvOnScreen({ items: [of('red.png', 'image', 60)] });
+    await shows(tv, red);
+    await tv.service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
+    await shows(tv, '0,0,0');
+    await tv.browser.close();
+  });
+
   it('applies the settings of the config', async () => {
     const player = { fit: 'fill', background: '#00ff00', sound: true, pixelShift: true };
     const args = ['--autoplay-policy=no-user-gesture-required'];

@@ -31,7 +31,7 @@ const leftOut = ['.git', 'coverage', 'dist', 'node_modules'];
 describe.skipIf(!chromiumPath)(`the tests of the web player${needsChromium}`, () => {
   let copy: string;
 
-  /** Builds the copy, and returns whether the test passes. */
+  /** Builds the copy, and returns whether the test passes. Throws if there is no such test. */
   async function passes([file, name]: PlayerDefect['test']): Promise<boolean> {
     const bundle = join(copy, 'test/config/bundle-web.js');
     const build = `import { bundleWeb } from ${JSON.stringify(bundle)}; await bundleWeb('dist/web');`;
@@ -40,12 +40,16 @@ describe.skipIf(!chromiumPath)(`the tests of the web player${needsChromium}`, ()
     const argv = ['run', '--config', 'test/config/vitest.config.ts', '--maxWorkers=1'];
     const vitest = join(copy, 'node_modules/vitest/vitest.mjs');
     const path = `test/e2e/web/${file}.test.ts`;
-    try {
-      await run(process.execPath, [vitest, ...argv, path, '-t', name], { cwd: copy });
-      return true;
-    } catch {
-      return false;
-    }
+    const results = join(copy, 'results.json');
+    await rm(results, { force: true });
+    const report = ['--reporter=json', `--outputFile=${results}`];
+    await run(process.execPath, [vitest, ...argv, ...report, path, '-t', name], {
+      cwd: copy,
+    }).catch(() => {});
+    const { numPassedTests, numFailedTests } = JSON.parse(await readFile(results, 'utf8'));
+    // Vitest succeeds if no test has the name.
+    expect(numPassedTests + numFailedTests, `tests named "${name}"`).toBeGreaterThan(0);
+    return numFailedTests === 0;
   }
 
   beforeAll(async () => {
