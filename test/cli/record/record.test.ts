@@ -116,11 +116,7 @@ describe('signage record', () => {
       '/v1/venues',
     ]);
     const places = run.exchanges.map(({ wrong }) => wrong.map((one) => one.path));
-    expect(places).toEqual([
-      ['header.authorization', 'query.?'],
-      [],
-      ['/?', '/adress'],
-    ]);
+    expect(places).toEqual([['header.authorization', 'query.?'], [], ['/?', '/adress']]);
     for (const secret of ['Secret1', 'ABCD2345', 'hunter2'])
       expect(run.text + run.stdout + run.stderr).not.toContain(secret);
   });
