@@ -66,8 +66,8 @@ export interface Running {
    */
   url: string;
   /**
-   * The platform token: the given token, or the token that the first start created. `undefined` on
-   * later starts without a given token.
+   * The platform token: the given token, or the token that this start created. `undefined` on later
+   * starts without a given token or `newAdminToken`.
    */
   adminToken: string | undefined;
   /**
@@ -229,7 +229,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       log,
     });
     // Runs before the port opens, so that every request finds the tenant and the platform token.
-    const bootstrapped = await bootstrap(services.deps, options.adminToken, options.makesToken);
+    const bootstrapped = await bootstrap(services.deps, options);
     const adminToken = bootstrapped.token;
     deleteNewToken = bootstrapped.takeBack;
     if (adminToken !== undefined && deleteNewToken) await options.keepToken?.(adminToken);

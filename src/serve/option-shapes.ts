@@ -61,6 +61,7 @@ const shapes: Record<keyof ServeOptions, z.ZodType> = {
   metricsToken: text,
   adminToken: text,
   makesToken: flag,
+  newAdminToken: flag,
   keepToken: callable,
   demo: flag,
   onDemand: z.union([text, callable], 'must be a function, or a URL'),

@@ -110,7 +110,12 @@ export interface ServeOptions {
    */
   makesToken?: boolean;
   /**
-   * Receives the token that a first start created, before the service listens. If it rejects, the
+   * Creates another platform token, for an operator who has lost all of them. The other tokens keep
+   * working. Invalid with `adminToken`. Default: false.
+   */
+  newAdminToken?: boolean;
+  /**
+   * Receives the token that this start created, before the service listens. If it rejects, the
    * token is deleted and the start fails.
    */
   keepToken?: (token: string) => void | Promise<void>;

@@ -20,6 +20,15 @@ export function checkAdminToken(adminToken: string | undefined): void {
   );
 }
 
+/** The options of `serve` about the platform token. */
+export interface BootstrapOptions {
+  adminToken?: string | undefined;
+  /** Default: true. */
+  makesToken?: boolean | undefined;
+  /** Default: false. */
+  newAdminToken?: boolean | undefined;
+}
+
 /** Result of `bootstrap`. */
 export interface BootstrapResult {
   /** The given token, or the token that this start created. `undefined` if there is neither. */
@@ -33,8 +42,8 @@ export interface BootstrapResult {
 
 /**
  * Prepares the store for use at start (docs/protocol.md §5.2). Creates the tenant `default` in an
- * empty store. Without `adminToken`, also creates a platform token if none exists. The new token is
- * returned once and can never be read again.
+ * empty store. Without `adminToken`, also creates a platform token if none exists, or in any case
+ * with `newAdminToken`. The new token is returned once and can never be read again.
  *
  * If `makesToken` is false, the first start requires `adminToken`. At every start, a given token
  * becomes the bootstrap token: a changed value replaces the previous one. All changes are durable
@@ -42,12 +51,17 @@ export interface BootstrapResult {
  */
 export async function bootstrap(
   deps: SystemDependencies,
-  adminToken: string | undefined,
-  makesToken = true,
+  options: BootstrapOptions,
 ): Promise<BootstrapResult> {
+  if (options.newAdminToken && options.adminToken !== undefined) {
+    throw new SignageError(
+      'invalid_option',
+      'The platform token is given (SIGNAGE_ADMIN_TOKEN), and a new one is asked for (--new-admin-token): leave out one of the two.',
+    );
+  }
   for (let attempt = 1; ; attempt++) {
     try {
-      return await bootstrapOnce(deps, adminToken, makesToken);
+      return await bootstrapOnce(deps, options);
     } catch (error) {
       // Another instance bootstrapped the same store concurrently. The next attempt reads the
       // records that it created.
@@ -58,15 +72,15 @@ export async function bootstrap(
 
 async function bootstrapOnce(
   deps: SystemDependencies,
-  adminToken: string | undefined,
-  makesToken: boolean,
+  { adminToken, makesToken = true, newAdminToken = false }: BootstrapOptions,
 ): Promise<BootstrapResult> {
   const { items } = await deps.store.list('tenants', { limit: 1 });
   const isEmpty = items.length === 0;
-  if (isEmpty && adminToken === undefined && !makesToken) {
+  if ((isEmpty || newAdminToken) && adminToken === undefined && !makesToken) {
+    const reason = isEmpty ? 'The store is empty, and a' : 'A';
     throw new SignageError(
       'invalid_option',
-      'The store is empty, and a platform token created now would not be displayed: set SIGNAGE_ADMIN_TOKEN to mak_ and at least 24 letters and digits.',
+      `${reason} platform token created now would not be displayed: set SIGNAGE_ADMIN_TOKEN to mak_ and at least 24 letters and digits.`,
     );
   }
   const newToken =
@@ -74,9 +88,12 @@ async function bootstrapOnce(
   const newTokenId = await deps.store.write(async (tx) => {
     if (isEmpty) await createDefaultTenant(deps, tx);
     if (adminToken !== undefined) await applyGivenToken(deps, tx, adminToken);
-    if (newToken === undefined || (await platformTokens(tx)).length > 0) return undefined;
-    const hash = hashKey(newToken);
-    return createPlatformToken(deps, tx, { name: 'first start', hash, bootstrap: false });
+    if (newToken === undefined) return undefined;
+    const others = await platformTokens(tx);
+    if (others.length > 0 && !newAdminToken) return undefined;
+    const wanted = newAdminToken ? 'new admin token' : 'first start';
+    const name = unusedName(wanted, [...others, ...(await backupTokens(tx))]);
+    return createPlatformToken(deps, tx, { name, hash: hashKey(newToken), bootstrap: false });
   });
   if (newTokenId === undefined) return { token: adminToken };
   return { token: newToken, takeBack: () => deleteToken(deps, newTokenId) };

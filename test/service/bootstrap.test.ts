@@ -7,7 +7,7 @@ import { SignageError } from '../../src/domain/error.ts';
 import { makeIdSource } from '../../src/domain/id.ts';
 import type { Token } from '../../src/domain/records/rows.ts';
 import { serve } from '../../src/serve.ts';
-import { bootstrap, checkAdminToken } from '../../src/service/bootstrap.ts';
+import { type BootstrapOptions, bootstrap, checkAdminToken } from '../../src/service/bootstrap.ts';
 import { decorateStore } from '../../src/service/store-decorator.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -24,12 +24,13 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-const start = (adminToken?: string, makesToken?: boolean, on = store) =>
+const startWith = (options: BootstrapOptions, on = store) =>
   bootstrap(
     { store: on, clock, random: randomBytes, newId: makeIdSource(clock, randomBytes) },
-    adminToken,
-    makesToken,
+    options,
   );
+const start = (adminToken?: string, makesToken?: boolean, on = store) =>
+  startWith({ adminToken, makesToken }, on);
 const rowOf = (token = '') => store.read.find('tokens', 'hash', hashKey(token));
 const tenants = async () =>
   (await store.list('tenants', { limit: 9 })).items.map(({ name }) => name);
@@ -115,6 +116,33 @@ describe('the first start', () => {
       expect((await fetch(`${service.url}/v1/me`, { headers })).status).toBe(200);
     }
     expect(tokens).toEqual([expect.stringMatching(/^mak_/), undefined]);
+  });
+});
+
+describe('newAdminToken', () => {
+  it('creates another platform token with an audit entry, and the others keep working', async () => {
+    const { token: lost } = await start();
+    const tokens = [await startWith({ newAdminToken: true })];
+    tokens.push(await startWith({ newAdminToken: true }));
+    expect(await platformTokens()).toEqual(['first start', 'new admin token', 'new admin token 2']);
+    for (const { token } of [{ token: lost }, ...tokens])
+      expect(await rowOf(token)).toMatchObject({ role: 'platform', bootstrap: false });
+    expect((await audited()).slice(0, 2).map(({ action }) => action)).toEqual([
+      'token.create',
+      'token.create',
+    ]);
+    await tokens[1]?.takeBack?.();
+    expect(await platformTokens()).toEqual(['first start', 'new admin token']);
+  });
+
+  it('invalid_option with a given token, or if it would not be displayed', async () => {
+    await start(first);
+    for (const options of [{ adminToken: first }, { makesToken: false }])
+      await expect(startWith({ newAdminToken: true, ...options })).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringContaining('SIGNAGE_ADMIN_TOKEN'),
+      });
+    expect(await platformTokens()).toEqual(['bootstrap']);
   });
 });
 

@@ -12,6 +12,8 @@ export interface SavedContext {
   token: string;
   /** Id of the token. Missing in contexts that earlier versions saved. */
   tokenId?: string;
+  /** Role of the token when the context was saved. Missing like `tokenId`. */
+  role?: string;
   /** Id of the tenant to act in. */
   tenant?: string;
   caFile?: string;
@@ -55,13 +57,14 @@ export async function contextFile(io: Pick<Io, 'env'>): Promise<string | undefin
 }
 
 function isContext(value: unknown): value is SavedContext {
-  const { url, token, tokenId, tenant, caFile } = (value ?? {}) as Record<string, unknown>;
+  const { url, token, tokenId, role, tenant, caFile } = (value ?? {}) as Record<string, unknown>;
   const isTextOrNone = (one: unknown) => one === undefined || typeof one === 'string';
   return (
     typeof url === 'string' &&
     URL.canParse(url) &&
     typeof token === 'string' &&
     isTextOrNone(tokenId) &&
+    isTextOrNone(role) &&
     isTextOrNone(tenant) &&
     isTextOrNone(caFile)
   );
@@ -128,6 +131,15 @@ export function requireContext({ contexts }: Contexts, name: string): void {
   throw new SignageError('context_not_found', `There is no context "${name}".`, {
     hint: 'signage context list shows all contexts.',
   });
+}
+
+/** Whether the context has a platform token that no other context has. */
+export function hasOnlyPlatformToken({ contexts }: Contexts, name: string): boolean {
+  const saved = contexts[name];
+  if (saved?.role !== 'platform') return false;
+  return !Object.entries(contexts).some(
+    ([other, { token }]) => other !== name && token === saved.token,
+  );
 }
 
 /**

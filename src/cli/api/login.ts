@@ -67,7 +67,7 @@ async function readToken(
 
 /**
  * Asks the service for the identity of the token, so that an invalid token is not saved. Adds the
- * id of the token to `saved`, and replaces the name of the tenant by its id.
+ * id and the role of the token to `saved`, and replaces the name of the tenant by its id.
  */
 async function verify(
   saved: SavedContext,
@@ -84,6 +84,7 @@ async function verify(
   const { client, tenantId } = await connect(profile, call, call.common);
   const me = await client.call('getMe', { signal: call.interrupted });
   saved.tokenId = me.tokenId;
+  saved.role = me.role;
   if (tenantId !== undefined) saved.tenant = tenantId;
   const identity = {
     ...me,

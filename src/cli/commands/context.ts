@@ -1,9 +1,36 @@
-import { changeContexts, readContexts, requireContext } from '../api/contexts.ts';
+import { SignageError } from '../../domain/error.ts';
+import {
+  type Contexts,
+  changeContexts,
+  hasOnlyPlatformToken,
+  readContexts,
+  requireContext,
+  type SavedContext,
+} from '../api/contexts.ts';
 import type { CommandContext } from '../command/context.ts';
 import { defineCommand, one, optional } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { type ContextRow, contextView, identityView } from '../records/views/access-views.ts';
+
+/**
+ * Asks before the only saved copy of a platform token is deleted. Throws `declined` when the answer
+ * is no, or when it cannot ask.
+ */
+async function confirmLoss(call: CommandContext, saved: Contexts, name: string): Promise<void> {
+  const { yes, dryRun } = call.common;
+  if (yes || dryRun) return;
+  const { url } = saved.contexts[name] as SavedContext;
+  const loss = `The context "${name}" has the only saved copy of a platform token of ${url}.`;
+  const wayBack =
+    'Without it, the way back in is a new start of the service with --new-admin-token.';
+  if (!call.prompter.canAsk)
+    throw new SignageError('declined', `${loss} Nothing was deleted.`, {
+      hint: `${wayBack} Give --yes to delete it.`,
+    });
+  call.note(`${loss} ${wayBack}`);
+  await call.confirmDestruction(`Delete the context "${name}" and its token?`);
+}
 
 /** Deletes a context and its token from the file. */
 async function forgetContext(call: CommandContext, name: string): Promise<void> {
@@ -63,8 +90,10 @@ const remove = defineCommand({
   local: true,
   async run(call) {
     const name = call.args.context;
-    requireContext(await readContexts(call.io), name);
-    await call.confirmDestruction(`Delete the context "${name}" and its token?`);
+    const saved = await readContexts(call.io);
+    requireContext(saved, name);
+    if (hasOnlyPlatformToken(saved, name)) await confirmLoss(call, saved, name);
+    else await call.confirmDestruction(`Delete the context "${name}" and its token?`);
     await forgetContext(call, name);
   },
 });
@@ -88,8 +117,8 @@ names the saved context. Default: the host name. The token is sent only to this 
 
 export const logout = defineCommand({
   summary: 'Delete the saved token of a service',
-  description: `Deletes a saved context. Default: the current one. The token itself stays valid;
-signage token delete ends it.`,
+  description: `Deletes a saved context. Default: the current one. Asks first if the context has the
+only saved copy of a platform token. The token itself stays valid; signage token delete ends it.`,
   arguments: { context: optional('its name', 'context') },
   examples: [
     ['signage logout', 'deletes the current context'],
@@ -102,6 +131,7 @@ signage token delete ends it.`,
     const name = call.args.context ?? (call.io.env.SIGNAGE_CONTEXT || saved.current);
     if (name === undefined) throw usage('There is no current context.', 'signage context list');
     requireContext(saved, name);
+    if (hasOnlyPlatformToken(saved, name)) await confirmLoss(call, saved, name);
     await forgetContext(call, name);
     if (call.io.env.SIGNAGE_TOKEN) call.note('SIGNAGE_TOKEN is set and is still used.');
   },

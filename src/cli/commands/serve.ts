@@ -5,7 +5,8 @@ export const serve = defineCommand({
   summary: 'Run the service',
   description: `The first start with an empty data folder creates a platform token. At a terminal it
 is shown once. Otherwise it is written to the file admin-token in the data folder.
-SIGNAGE_ADMIN_TOKEN sets the token instead: mak_ and at least 24 letters and digits.`,
+SIGNAGE_ADMIN_TOKEN sets the token instead: mak_ and at least 24 letters and digits. When all copies
+are lost, --new-admin-token creates another platform token.`,
   options: serveSettings,
   examples: [
     ['signage serve', 'reachable from this machine only, data in ./signage-data'],

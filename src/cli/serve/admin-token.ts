@@ -1,10 +1,12 @@
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { SignageError } from '../../domain/error.ts';
 import type { LogSink } from '../../domain/log.ts';
 import type { Running } from '../../serve.ts';
 import { readSecretFile, writeSecretFile } from '../api/private-file.ts';
 import { fileProblem } from '../options/file-error.ts';
 import { usage } from '../options/settings.ts';
+import { shellQuote } from '../records/text.ts';
 import type { Io } from '../terminal/io.ts';
 import type { ServeValues } from './options.ts';
 
@@ -35,7 +37,20 @@ const tokenFile = ({ data, store }: ServeValues) =>
 const isKept = ({ demo }: ServeValues, io: Io) => demo || !io.stdout.isTTY;
 
 /**
- * Writes the token of a first start to the file `admin-token` in the data folder. Returns the path,
+ * Throws `usage` if a new token would replace the one in the token file, which may be the only copy
+ * of that token.
+ */
+export function requireTokenFile(settings: ServeValues, io: Io): void {
+  const file = tokenFile(settings);
+  if (file === undefined || !isKept(settings, io) || !existsSync(file)) return;
+  throw usage(
+    `${file} already contains a platform token, and the new one would be written there.`,
+    `Use that token: signage login --token-file ${shellQuote(resolve(file))}. If it no longer works, move the file away and start again.`,
+  );
+}
+
+/**
+ * Writes the token that this start created to the file `admin-token` in the data folder. Returns the path,
  * or `undefined` if it is shown instead. Throws `token_not_kept` if it cannot be written.
  */
 export async function keepToken(

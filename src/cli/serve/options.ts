@@ -149,6 +149,10 @@ export const serveSettings = {
     ),
     demo: flag('--demo', 'fill an empty store with demo data, and pair three simulated TVs'),
   }),
+  newAdminToken: flag(
+    '--new-admin-token',
+    'create another platform token, for when all copies of the others are lost',
+  ),
   simulate: count(
     [1, 100_000],
     '--simulate <number>',

@@ -10,7 +10,7 @@ import type { Environment } from '../command/environment.ts';
 import { usage } from '../options/settings.ts';
 import { shellQuote } from '../records/text.ts';
 import type { Io } from '../terminal/io.ts';
-import { keepToken } from './admin-token.ts';
+import { keepToken, requireTokenFile } from './admin-token.ts';
 import type { ServeValues } from './options.ts';
 import { shownPlace, storePlace } from './store-location.ts';
 
@@ -130,6 +130,7 @@ export async function startService(
       'Without TLS, keys and tokens cross the network in clear text: use --tls-cert and --tls-key, or a proxy with HTTPS.',
     );
   }
+  if (settings.newAdminToken) requireTokenFile(settings, io);
   let keptTokenFile: string | undefined;
   const running = serve({
     host,
@@ -154,6 +155,7 @@ export async function startService(
     // A new token is shown at the terminal or written to the data folder. A service with a database
     // has no data folder, so it needs a terminal.
     makesToken: settings.store === 'json' || io.stdout.isTTY,
+    newAdminToken: settings.newAdminToken,
     keepToken: async (token) => {
       keptTokenFile = await keepToken(token, settings, io);
     },

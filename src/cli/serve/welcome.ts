@@ -29,6 +29,7 @@ interface OwnContext {
   name: string;
   token: string;
   tokenId: string;
+  role: SavedContext['role'];
 }
 
 /**
@@ -41,10 +42,11 @@ async function findOwnContext(
   wantedId: string | undefined,
   { contexts }: Contexts,
 ): Promise<OwnContext | undefined> {
-  for (const [name, { token }] of Object.entries(contexts)) {
+  for (const [name, { token, role }] of Object.entries(contexts)) {
     if (!/^local(-\d+)?$/.test(name)) continue;
     const tokenId = await running.identifyToken(token);
-    if (tokenId !== undefined && (wantedId ?? tokenId) === tokenId) return { name, token, tokenId };
+    if (tokenId !== undefined && (wantedId ?? tokenId) === tokenId)
+      return { name, token, tokenId, role };
   }
   return undefined;
 }
@@ -93,7 +95,8 @@ async function saveLocalContext(
   if (settings.noContext || !io.stdout.isTTY || isCi(io) || (await contextFile(io)) === undefined)
     return undefined;
   const tokenId = token === undefined ? undefined : await running.identifyToken(token);
-  const given = token === undefined || tokenId === undefined ? undefined : { token, tokenId };
+  const given =
+    token === undefined || tokenId === undefined ? undefined : { token, tokenId, role: 'platform' };
   const own = await findOwnContext(running, tokenId, await readContexts(io));
   const known = own ?? given;
   if (known === undefined) return undefined;
@@ -101,6 +104,7 @@ async function saveLocalContext(
     url: localUrl(running.url),
     token: known.token,
     tokenId: known.tokenId,
+    ...(known.role && { role: known.role }),
   };
   if (settings.tlsCert !== undefined) saved.caFile = resolve(settings.tlsCert);
   if (settings.store === 'memory') saved.inMemory = true;
@@ -160,6 +164,8 @@ function banner(
         ['Log in:', loginCommand(program, url, known, settings)],
         ['Try:', curlCommand(url, known)],
       ];
+  if (!context && known.token === undefined)
+    next.push(['No token?', 'start again with --new-admin-token, or with SIGNAGE_ADMIN_TOKEN set']);
   if (stdin.isTTY) next.push(['Stop:', 'Ctrl-C']);
   return `\n${pairs(rows)}\n${pairs(next)}\n`;
 }

@@ -38,7 +38,12 @@ describe('signage serve at a terminal', () => {
       expect(await saved()).toEqual({
         current: 'local',
         contexts: {
-          local: { url, token: expect.stringMatching(/^mak_/), tokenId: expect.any(String) },
+          local: {
+            url,
+            token: expect.stringMatching(/^mak_/),
+            tokenId: expect.any(String),
+            role: 'platform',
+          },
         },
       });
       expect((await cli('venue', 'list')).code).toBe(0);
@@ -102,8 +107,9 @@ describe('signage serve at a terminal', () => {
     await servingWhile(
       ['--demo'],
       async ({ url, out, io }) => {
-        expect(out).toContain(`Log in:  signage login --url ${url}\n`);
-        expect(out).toContain(`Try:     curl ${url}/healthz\n`);
+        expect(out).toContain(`Log in:    signage login --url ${url}\n`);
+        expect(out).toContain(`Try:       curl ${url}/healthz\n`);
+        expect(out).toContain('No token?  start again with --new-admin-token');
         await io.until(/No simulated TVs/);
       },
       alone,

@@ -102,6 +102,45 @@ describe('the first start of signage serve', () => {
   });
 });
 
+describe('signage serve --new-admin-token', () => {
+  it('shows a new token, when the start before says that none is known', async () => {
+    const data = newFolder();
+    const env = { SIGNAGE_NO_CONTEXT: 'true' };
+    const terminal = { isTTY: true, env };
+    await (await serving(['--data', data], terminal)).stop();
+    const lost = await serving(['--data', data], terminal);
+    expect(lost.io.out()).toContain('--new-admin-token');
+    await lost.stop();
+    const { io, url } = await serving(['--data', data, '--new-admin-token'], terminal);
+    const [token = ''] = /mak_[0-9A-Za-z]{49}/.exec(io.out()) ?? [];
+    expect(await me(url, token)).toBe(200);
+    expect(io.out()).not.toContain('--new-admin-token');
+    const argv = ['audit', 'list', '--action', 'token.create', '-o', 'json', '--url', url];
+    const { json } = await runCli(argv, { env: { SIGNAGE_TOKEN: token } });
+    expect(json).toMatchObject([{ actor: { kind: 'system' } }, { actor: { kind: 'system' } }]);
+  });
+
+  it('writes a new token to its file, but not over the file of another', async () => {
+    const data = newFolder();
+    await (await serving(['--data', data])).stop();
+    const argv = ['serve', '--port', '0', '--data', data, '--new-admin-token'];
+    const first = tokenIn(data);
+    const { code, stderr } = await runCli(argv);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('login --token-file')]);
+    expect(tokenIn(data)).toBe(first);
+    rmSync(join(data, 'admin-token'));
+    const { url } = await serving(['--data', data, '--new-admin-token']);
+    expect(tokenIn(data)).not.toBe(first);
+    expect([await me(url, first), await me(url, tokenIn(data))]).toEqual([200, 200]);
+  });
+
+  it('2 with SIGNAGE_ADMIN_TOKEN', async () => {
+    const argv = ['serve', '--port', '0', '--store', 'memory', '--new-admin-token'];
+    const { code, stderr } = await runCli(argv, { env: { SIGNAGE_ADMIN_TOKEN: adminToken } });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('leave out one of the two')]);
+  });
+});
+
 describe('signage serve rejects', () => {
   async function refused(data: string, argv: string[] = []) {
     const { code, stdout, stderr } = await runCli([

@@ -52,7 +52,7 @@ export async function mounted<C extends Clock = ManualClock>({
     codeTtlMinutes: 15,
     log,
   });
-  await bootstrap(services.deps, adminToken);
+  await bootstrap(services.deps, { adminToken });
   const app = makeApp({
     services,
     clock,
