@@ -2,11 +2,13 @@ import type { Command, CommanderError } from 'commander';
 import { readAsset } from '../assets.ts';
 import type { ProgramEnvironment } from './command/environment.ts';
 import { requireFileOption } from './command/extra-words.ts';
+import { jsonAlias } from './command/option-aliases.ts';
 import {
   explainArguments,
   nounCommand,
   parseWords,
   rootCommand,
+  showSharedOptions,
   specCommand,
 } from './command/parser.ts';
 import type { CommandSpec } from './command/spec.ts';
@@ -29,6 +31,7 @@ function splitAtFirst(argv: readonly string[]): Words {
   let at = 0;
   for (let word = argv[0]; word?.startsWith('-'); word = argv[at]) {
     if (leadingFlags.includes(word)) at += 2;
+    else if (word === jsonAlias) at += 1;
     else if (
       leadingFlags.some((flag) => word?.startsWith(flag.startsWith('--') ? `${flag}=` : flag))
     )
@@ -45,19 +48,18 @@ function asksForHelp(words: readonly string[]): boolean {
 }
 
 /**
- * Parses words that may name no command. Likely commands (`meant`) replace the suggestion of
- * commander.
+ * Parses words that may name no command. Advice about the likely commands (`meant`) replaces the
+ * suggestion of commander.
  */
 function parseUnknown(
   command: Command,
   words: readonly string[],
-  meant: readonly string[],
+  meant: string | undefined,
 ): number {
   const explain = ({ message }: CommanderError) => {
-    if (meant.length > 0) {
-      const commands = meant.map((one) => `signage ${one}`).join(' or ');
+    if (meant) {
       const short = message.replace(/^error: |\s*\(Did you mean .*/gs, '');
-      return { message: `${short}.`, advice: `Did you mean ${commands}? ` };
+      return { message: `${short}.`, advice: `${meant} ` };
     }
     if (command.name() === 'signage' || message.includes('Did you mean')) return undefined;
     const verbs = command.commands.map((one) => one.name()).join(', ');
@@ -66,11 +68,7 @@ function parseUnknown(
   return parseWords(command, words, explain) ?? 0;
 }
 
-function runRoot(
-  words: readonly string[],
-  { io }: ProgramEnvironment,
-  meant: string[] = [],
-): number {
+function runRoot(words: readonly string[], { io }: ProgramEnvironment, meant?: string): number {
   const text = readAsset('package', 'package.json').toString();
   const { version } = JSON.parse(text) as { version: string };
   return parseUnknown(rootCommand(version, io), words, meant);
@@ -83,7 +81,7 @@ async function runCommand(
   environment: ProgramEnvironment,
 ): Promise<number> {
   const command = specCommand(name, spec, environment.io);
-  const explain = explainArguments(command, spec);
+  const explain = explainArguments(command, spec, words);
   const exitCode = parseWords(command, asksForHelp(words) ? ['--help'] : words, explain);
   if (exitCode !== undefined) return exitCode;
   requireFileOption(command, spec);
@@ -97,10 +95,15 @@ export async function runProgram(
   argv: readonly string[],
   environment: ProgramEnvironment,
 ): Promise<number> {
+  if (argv[0] === 'help' && argv[1] === 'options') {
+    showSharedOptions(environment.io);
+    return 0;
+  }
   const { before, first, after } = splitAtFirst(
     argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv,
   );
   if (first === undefined) return runRoot(after, environment);
+  if (first === 'version') return runRoot(['--version'], environment);
   const single = await loadSingle(first);
   if (single) return runCommand(`signage ${first}`, single, [...before, ...after], environment);
   const verbs = await loadVerbs(first);
@@ -113,6 +116,6 @@ export async function runProgram(
   if (spec) return runCommand(`signage ${first} ${verb}`, spec, [...before, ...rest], environment);
   const noun = nounCommand(first, verbs, environment.io);
   const isWord = verb !== undefined && !verb.startsWith('-');
-  const meant = isWord ? await (await mistakes()).meantVerbs(first, verb) : [];
+  const meant = isWord ? await (await mistakes()).meantVerbs(first, verb) : undefined;
   return parseUnknown(noun, after.slice(0, 1), meant);
 }

@@ -58,16 +58,53 @@ export function requireFileOption(command: Command, { options = {} }: CommandSpe
 function adviseQuotes(command: Command, { arguments: all = {} }: CommandSpec): string {
   const { args } = command;
   const [venue = '', screen = ''] = args;
-  const isScreen = Object.values(all).some(({ completes }) => completes === 'screen');
-  if (isScreen && args.length === 2 && !venue.includes('/'))
+  if (Object.hasOwn(all, 'screen') && args.length === 2 && !`${venue}${screen}`.includes('/'))
     return `Did you mean ${shellQuote(`${venue}/${screen}`)}? `;
   return `Put a name with spaces in quotes: "${args.join(' ')}". `;
 }
 
-/** Describes the words after the last argument of a command, and suggests options for them. */
+/**
+ * Returns the option whose value continues with these words, in quotes: `--venue 'Coffee Corner'`.
+ * `undefined` if the words do not follow the value of an option.
+ */
+function splitValue(
+  command: Command,
+  words: readonly string[],
+  extra: readonly string[],
+): string | undefined {
+  const at = words.findIndex((word, index) => index > 1 && word === extra[0]);
+  const [flag = '', value = ''] = words.slice(Math.max(at - 2, 0), Math.max(at, 0));
+  const option = command.options.find(({ long, short }) => flag === long || flag === short);
+  if (!option?.required) return undefined;
+  const count = words.slice(at).findIndex((word) => word.startsWith('-'));
+  const rest = words.slice(at, count < 0 ? undefined : at + count);
+  return `${flag} ${shellQuote([value, ...rest].join(' '))}`;
+}
+
+/**
+ * Returns a hint for `Coffee Corner/Main` without quotes, which arrives as two names. Commands that
+ * take several names cannot detect this mistake before they look for the first one.
+ */
+export function hintOfQuotes(
+  { arguments: all = {} }: CommandSpec,
+  values: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const [name] = Object.entries(all).find(([, { completes }]) => completes === 'screen') ?? [];
+  const words = name === undefined ? undefined : values[name];
+  if (!Array.isArray(words)) return undefined;
+  const end = words.findIndex((word: string) => word.includes('/'));
+  if (end < 1) return undefined;
+  return `Put a name with spaces in quotes: "${words.slice(0, end + 1).join(' ')}".`;
+}
+
+/**
+ * Describes the words after the last argument of a command, and suggests options for them. `words`
+ * are all words after the name of the command.
+ */
 export function describeExtraWords(
   command: Command,
   spec: CommandSpec,
+  words: readonly string[],
 ): { message: string; advice: string } {
   const known = command.registeredArguments.length;
   const extra = command.args.slice(known);
@@ -79,6 +116,9 @@ export function describeExtraWords(
     return meant(`--url ${shellQuote(word)}`);
   const flag = command.options.find(({ long, required }) => long === `--${word}` && !required);
   if (flag) return meant(`${flag.long}`);
+  const split = splitValue(command, words, extra);
+  if (split !== undefined)
+    return { message, advice: `Put a value with spaces in quotes: ${split}. ` };
   const [option, next] = optionsFor(word, command, spec);
   // Does not repeat the words, because a mistyped pairing code still reveals most of the code.
   if (option?.flags.startsWith('--code '))

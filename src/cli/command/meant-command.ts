@@ -14,7 +14,49 @@ const synonyms: Readonly<Record<string, string>> = {
   unpair: 'revoke',
 };
 
+/** First words that people type, and the commands that do what they probably expect. */
+const expected: Readonly<Record<string, readonly string[]>> = {
+  backup: ['data backup'],
+  dashboard: ['status --watch'],
+  demo: ['serve --demo'],
+  deploy: ['apply -f site.yaml'],
+  health: ['doctor'],
+  import: ['apply -f site.yaml'],
+  info: ['status', 'whoami'],
+  init: ['serve', 'apply -f site.yaml'],
+  monitor: ['status --watch'],
+  play: ['tv'],
+  player: ['tv', 'pair --qr-web'],
+  register: ['pair'],
+  restore: ['data restore'],
+  run: ['serve'],
+  schedule: ['playlist publish --valid-until'],
+  show: ['status', 'screen get', 'playlist get'],
+  start: ['serve'],
+  tail: ['event list --follow', 'logs --follow'],
+  top: ['status --watch'],
+  up: ['serve'],
+  upload: ['playlist publish'],
+  user: ['token create'],
+  users: ['token list'],
+  watch: ['status --watch', 'event list --follow'],
+};
+
+const howToStop = 'Ctrl-C stops signage serve, where it runs; systemctl stop stops its unit.';
+/** First words for which there is no command, and what to do instead. */
+const advice: Readonly<Record<string, string>> = {
+  kill: howToStop,
+  restart: howToStop,
+  shutdown: howToStop,
+  stop: howToStop,
+};
+
 const maxOffered = 3;
+
+const question = (commands: readonly string[]) =>
+  commands.length === 0
+    ? undefined
+    : `Did you mean ${commands.map((one) => `signage ${one}`).join(' or ')}?`;
 
 /** Returns the noun that a word means: `screens` means `screen`. */
 function nounOf(word: string | undefined): string | undefined {
@@ -30,15 +72,15 @@ async function verbOf(noun: string, word: string | undefined): Promise<string | 
 /**
  * Returns the commands that a line may mean if its first word is not a command. That word may be a
  * plural, a verb before its noun, or a verb alone. Returns at most three commands.
- *
- * @example await meantCommands('list', 'screens') // ['screen list']
  */
-export async function meantCommands(first: string, second: string | undefined): Promise<string[]> {
+async function commandsFor(first: string, second: string | undefined): Promise<readonly string[]> {
   const noun = nounOf(first);
   if (noun) return [[noun, await verbOf(noun, second)].filter(Boolean).join(' ')];
   const after = nounOf(second);
   const verb = after && (await verbOf(after, first));
   if (verb) return [`${after} ${verb}`];
+  const known = Object.hasOwn(expected, first) ? expected[first] : undefined;
+  if (known) return known;
   const commands: string[] = [];
   for (const one of Object.keys(nouns)) {
     const known = await verbOf(one, first);
@@ -47,9 +89,21 @@ export async function meantCommands(first: string, second: string | undefined): 
   return commands.slice(0, maxOffered);
 }
 
-/** Returns the command that a word after a noun may mean, if it is not one of its verbs. */
-export async function meantVerbs(noun: string, word: string): Promise<string[]> {
+/**
+ * Returns advice for a line whose first word is not a command. `undefined` if nothing is likely.
+ *
+ * @example await meantCommands('list', 'screens') // 'Did you mean signage screen list?'
+ */
+export async function meantCommands(
+  first: string,
+  second: string | undefined,
+): Promise<string | undefined> {
+  return Object.hasOwn(advice, first) ? advice[first] : question(await commandsFor(first, second));
+}
+
+/** Returns advice for a word after a noun that is not one of its verbs. */
+export async function meantVerbs(noun: string, word: string): Promise<string | undefined> {
   const verb = await verbOf(noun, word);
-  if (verb) return [`${noun} ${verb}`];
-  return Object.hasOwn(single, word) ? [word] : [];
+  if (verb) return question([`${noun} ${verb}`]);
+  return Object.hasOwn(single, word) ? question([word]) : undefined;
 }

@@ -6,10 +6,11 @@ import {
   secretAdvice,
   usage,
 } from '../options/settings.ts';
-import { commonOptionsOf, leadingOptions } from '../options/shared.ts';
-import type { Io } from '../terminal/io.ts';
+import { commonOptionsOf, leadingOptions, sharedGroups } from '../options/shared.ts';
+import type { Io, Output } from '../terminal/io.ts';
 import { wrapText } from '../terminal/wrap.ts';
 import { describeExtraWords } from './extra-words.ts';
+import { addAliases } from './option-aliases.ts';
 import type { Argument, Arguments, CommandSpec, Verbs } from './spec.ts';
 import { nouns, single } from './tree.ts';
 
@@ -20,7 +21,11 @@ const defaultWidth = 80;
 /** Minimum width of help, in columns. A narrower terminal wraps the lines itself. */
 const minWidth = 40;
 const maxTermWidth = 26;
+const maxNounExamples = 4;
 const defaultHelp = new Help();
+/** Heading of the options that help does not list. */
+const sharedHeading = 'Shared options:';
+const optionsTopic = 'signage help options';
 
 /** Keeps the column of options and arguments narrow. A longer term gets its own line. */
 const helpLayout: HelpConfiguration = {
@@ -39,15 +44,32 @@ const helpLayout: HelpConfiguration = {
     const start = term.length > termWidth ? `  ${term}${nextLine}` : `  ${term.padEnd(column - 2)}`;
     return start + text.replaceAll('\n', nextLine);
   },
-  /** Does not wrap indented lines, which are commands or the content of a file. */
+  /**
+   * Does not wrap indented lines, which are commands or the content of a file. Indents the further
+   * lines of an entry of a list.
+   */
   boxWrap(text, width) {
-    const lines = text.split('\n');
-    return lines.map((line) => (line.startsWith(' ') ? line : wrapText(line, width))).join('\n');
+    const wrapLine = (line: string) => {
+      if (line.startsWith(' ')) return line;
+      if (!line.startsWith('- ')) return wrapText(line, width);
+      return `- ${wrapText(line.slice(2), width - 2).replaceAll('\n', '\n  ')}`;
+    };
+    return text.split('\n').map(wrapLine).join('\n');
+  },
+  /** `describeSetting` already describes the default. */
+  optionDescription: ({ description }) => description,
+  groupItems(unsorted, visible, groupOf) {
+    const groups = defaultHelp.groupItems(unsorted, visible, groupOf);
+    groups.delete(sharedHeading);
+    return groups;
   },
 };
 
-/** Joins the lines of a paragraph, so that help can wrap it again. Keeps indented lines. */
-const unwrapped = (text: string) => text.replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
+/**
+ * Joins the lines of a paragraph, so that help can wrap it again. Keeps indented lines and the
+ * entries of lists apart.
+ */
+const unwrapped = (text: string) => text.replaceAll(/(?<=\S)\n(?=\S)(?!- )/g, ' ');
 
 const forms: Record<Argument['form'], (name: string) => string> = {
   one: (name) => `<${name}>`,
@@ -59,6 +81,8 @@ const forms: Record<Argument['form'], (name: string) => string> = {
 /** Formats an argument for usage lines and for commander. */
 export const argumentTerm = (name: string, { form }: Argument) => forms[form](name);
 
+const widthOf = ({ columns }: Output) => Math.max(minWidth, columns ?? defaultWidth);
+
 function makeCommand(name: string, { stdout, stderr }: Outputs): Command {
   return new Command(name)
     .helpOption('-h, --help', 'show this help')
@@ -69,8 +93,8 @@ function makeCommand(name: string, { stdout, stderr }: Outputs): Command {
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
       outputError: () => {},
-      getOutHelpWidth: () => Math.max(minWidth, stdout.columns ?? defaultWidth),
-      getErrHelpWidth: () => Math.max(minWidth, stderr.columns ?? defaultWidth),
+      getOutHelpWidth: () => widthOf(stdout),
+      getErrHelpWidth: () => widthOf(stderr),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     });
@@ -90,6 +114,9 @@ function addArguments(command: Command, all: Arguments = {}): void {
   for (const [name, argument] of Object.entries(all))
     command.argument(argumentTerm(name, argument), argument.help);
 }
+
+const examplesText = (examples: CommandSpec['examples']) =>
+  `\nExamples:\n${examples.map(([line, what]) => `  # ${what}\n  ${line}`).join('\n')}`;
 
 const moreHelp = (name: string) => `${name} <command> --help describes a command, with examples.`;
 
@@ -117,7 +144,21 @@ export function nounCommand(noun: string, verbs: Verbs, io: Outputs): Command {
     .description(`${nouns[noun]}.\n\n${moreHelp(name)}`);
   for (const [verb, spec] of Object.entries(verbs))
     addArguments(command.command(verb).summary(spec.summary), spec.arguments);
-  return command;
+  const examples = Object.values(verbs).flatMap((spec) => spec.examples.slice(0, 1));
+  return command.addHelpText('after', examplesText(examples.slice(0, maxNounExamples)));
+}
+
+/** Prints the help of the options that most commands share. */
+export function showSharedOptions(io: Outputs): void {
+  const command = makeCommand(optionsTopic, io)
+    .helpOption(false)
+    .usage('')
+    .description('The options that most commands share.');
+  for (const [group, settings] of Object.entries(sharedGroups)) {
+    command.optionsGroup(`${group}:`);
+    addOptions(command, settings);
+  }
+  command.outputHelp();
 }
 
 /** Makes a command with its arguments, its options and its help. */
@@ -131,12 +172,28 @@ export function specCommand(name: string, spec: CommandSpec, io: Outputs): Comma
     .description(`${summary}.${about}`);
   addArguments(command, spec.arguments);
   addOptions(command, options);
-  for (const [group, settings] of Object.entries(commonOptionsOf(spec))) {
-    command.optionsGroup(`${group}:`);
-    addOptions(command, settings);
-  }
-  const shown = examples.map(([line, what]) => `  # ${what}\n  ${line}`);
-  return command.addHelpText('after', `\nExamples:\n${shown.join('\n')}`);
+  const common = commonOptionsOf(spec);
+  const isShared = (setting: Setting<unknown>) =>
+    Object.values(sharedGroups).some((group) => Object.values(group).includes(setting));
+  const settings = Object.values(common).flatMap((group) => Object.entries(group));
+  addOptions(command, Object.fromEntries(settings.filter(([, one]) => !isShared(one))));
+  command.optionsGroup(sharedHeading);
+  addOptions(command, Object.fromEntries(settings.filter(([, one]) => isShared(one))));
+  addAliases(command);
+  return command.addHelpText(
+    'after',
+    sharedText(Object.keys(common), widthOf(io.stdout)) + examplesText(examples),
+  );
+}
+
+/** Names an option of each shared group: `Shared options (-o, --quiet, --url, …)`. */
+function sharedText(groups: readonly string[], width: number): string {
+  const flags = groups.map((group) => {
+    const [first] = Object.values(sharedGroups[group] ?? {});
+    return first?.flags.split(/[ ,]/, 1)[0];
+  });
+  if (flags.length === 0) return '';
+  return `\n${wrapText(`Shared options (${flags.join(', ')}, …): ${optionsTopic}`, width)}\n`;
 }
 
 /** A clearer message for a mistake than the message of commander. */
@@ -148,9 +205,9 @@ interface Explanation {
 }
 
 /** Explains a wrong number of arguments. */
-export function explainArguments(command: Command, spec: CommandSpec) {
+export function explainArguments(command: Command, spec: CommandSpec, words: readonly string[]) {
   return ({ code }: CommanderError): Explanation | undefined => {
-    if (code === 'commander.excessArguments') return describeExtraWords(command, spec);
+    if (code === 'commander.excessArguments') return describeExtraWords(command, spec, words);
     const missing = command.registeredArguments[command.args.length];
     if (code !== 'commander.missingArgument' || !missing) return undefined;
     const message = `The argument <${missing.name()}> is missing: ${missing.description}.`;

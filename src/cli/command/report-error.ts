@@ -5,6 +5,7 @@ import { escapeControl, printableJson } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeMessage } from '../terminal/wrap.ts';
 import { exitCodeOf } from './exit-code.ts';
+import { jsonAlias } from './option-aliases.ts';
 
 /** Default hints by error code. An error or a command may have its own hint. */
 const hints: Readonly<Record<string, string>> = {
@@ -27,7 +28,7 @@ const hints: Readonly<Record<string, string>> = {
   device_not_found: 'signage device list shows all devices.',
   playlist_not_found: 'signage playlist publish gives the screen one.',
   config_not_found: 'signage config set stores one.',
-  name_taken: 'Choose another name, or change the existing record: signage … update.',
+  name_taken: 'Choose another name.',
   screen_already_bound: 'Free the screen first: signage device revoke …',
   screen_active: 'Free the screen first: signage device revoke …, or use --force.',
 };
@@ -97,6 +98,7 @@ function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   const words = end < 0 ? argv : argv.slice(0, end);
   const values = words.flatMap((word, at) => {
+    if (word === jsonAlias) return ['json'];
     if (word === '-o' || word === '--output') return [words[at + 1]];
     return [/^(?:-o=?|--output=)(.+)$/s.exec(word)?.[1]];
   });

@@ -12,6 +12,7 @@ import { makePrompter } from '../terminal/prompter.ts';
 import { writeMessage } from '../terminal/wrap.ts';
 import type { CommandContext } from './context.ts';
 import type { Flags, ProgramEnvironment } from './environment.ts';
+import { hintOfQuotes } from './extra-words.ts';
 import { forFlags } from './flag-words.ts';
 import { memoize } from './memoize.ts';
 import type { Arguments, ArgumentValues, CommandSpec, Options } from './spec.ts';
@@ -94,6 +95,9 @@ function makeCommandContext(
   };
 }
 
+/** Errors of a part of a name that was not quoted. */
+const notFoundCodes: readonly string[] = ['screen_not_found', 'venue_not_found'];
+
 /** Replaces placeholders in a hint: `{venue}` by the value of the argument or option `venue`. */
 function fillHint(hint: string, values: Flags): string {
   return hint.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
@@ -117,12 +121,12 @@ export async function runSpec(
   } catch (thrown) {
     if (!(thrown instanceof SignageError)) throw thrown;
     const error = call.shownError(thrown);
+    const withHint = (hint: string) =>
+      new SignageError(error.code, error.message, { ...error, cause: error.cause, hint });
+    const quotes = notFoundCodes.includes(error.code) ? hintOfQuotes(spec, call.args) : undefined;
+    if (quotes !== undefined) throw withHint(quotes);
     const hint = error.hint === undefined ? spec.hints?.[error.code] : undefined;
     if (hint === undefined) throw error;
-    throw new SignageError(error.code, error.message, {
-      ...error,
-      cause: error.cause,
-      hint: fillHint(hint, { ...flags, ...call.args }),
-    });
+    throw withHint(fillHint(hint, { ...flags, ...call.args }));
   }
 }

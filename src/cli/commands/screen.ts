@@ -1,6 +1,7 @@
+import { hasCode, SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
-import { alias, defineCommand, one, some } from '../command/spec.ts';
+import { alias, defineCommand, one, optional, some } from '../command/spec.ts';
 import {
   type LabelChanges,
   labelFilters,
@@ -21,34 +22,66 @@ import { selectorOption } from '../options/selector.ts';
 import { usage } from '../options/settings.ts';
 import { findScreen, findVenue, type Screen } from '../records/find.ts';
 import { screenPath } from '../records/names.ts';
+import { shellQuote } from '../records/text.ts';
 import { screensOfVenueView, screensView } from '../records/views/place-views.ts';
 import { wait } from './wait.ts';
 
+/** Returns the venue and the name of a new screen, from `Lobby/Main` or from the options. */
+function readPlace(call: CommandContext): { venue: string; name: string } {
+  const { venue, name } = call.options;
+  const given: string | undefined = call.args.screen;
+  if (given === undefined) {
+    if (venue !== undefined && name !== undefined) return { venue, name };
+    const missing = venue === undefined ? 'venue' : 'name';
+    throw usage(
+      `The ${missing} of the new screen is missing.`,
+      'Give VENUE/NAME, such as Lobby/Main, or --venue and --name.',
+    );
+  }
+  const slash = given.indexOf('/');
+  if (slash < 0 && venue !== undefined && name === undefined) return { venue, name: given };
+  if (slash > 0 && slash < given.length - 1 && venue === undefined && name === undefined)
+    return { venue: given.slice(0, slash), name: given.slice(slash + 1) };
+  if (slash < 0 && venue !== undefined)
+    throw usage(
+      `Unexpected argument: ${JSON.stringify(given)}.`,
+      `Put a name with spaces in quotes, such as --venue "${venue} ${given}".`,
+    );
+  throw usage(
+    slash < 0
+      ? `"${given}" does not say in which venue the new screen is.`
+      : `"${given}" must be VENUE/NAME, without --venue and --name.`,
+    'Give VENUE/NAME, such as Lobby/Main.',
+  );
+}
+
 const create = defineCommand({
   summary: 'Create a screen in a venue',
+  arguments: { screen: optional('the venue and its name, such as Lobby/Main') },
   options: {
-    venue: option.required('--venue <venue>', 'the venue, by id or name', 'venue'),
-    name: option.required('--name <name>', 'its name, unique in the venue'),
+    venue: option.text('--venue <venue>', 'instead: the venue, by id or name', 'venue'),
+    name: option.text('--name <name>', 'with --venue: its name, unique in the venue'),
     label: option.repeated('--label <key=value>', 'a label'),
   },
   examples: [
-    ['signage screen create --venue Lobby --name Main', 'next: signage pair Lobby/Main'],
-    [
-      'signage screen create --venue Lobby --name Main --label floor=2',
-      'with a label to select it by',
-    ],
+    ['signage screen create Lobby/Main', 'next: signage pair Lobby/Main'],
+    ['signage screen create Lobby/Main --label floor=2', 'with a label to select it by'],
     [
       'signage screen create --venue Lobby --name Main -o json --jq .id',
       'for scripts: prints the id alone',
     ],
   ],
   effect: 'changes',
-  hints: { name_taken: 'It already exists: signage screen get {venue}/{name}' },
   async run(call) {
-    const { venue, name, label } = call.options;
-    const labels = readLabels(label);
+    const { venue, name } = readPlace(call);
+    const labels = readLabels(call.options.label);
     const { id: venueId } = await findVenue(call, venue);
-    const made = await call.change('createScreen', { body: { venueId, name, labels } });
+    const body = { venueId, name, labels };
+    const made = await call.change('createScreen', { body }).catch((error: unknown) => {
+      if (!hasCode(error, 'name_taken')) throw error;
+      const hint = `It already exists: signage screen get ${shellQuote(`${venue}/${name}`)}`;
+      throw new SignageError(error.code, error.message, { ...error, cause: error.cause, hint });
+    });
     if (made) await call.results.record(made.answer, screensOfVenueView(call, venueId));
   },
 });

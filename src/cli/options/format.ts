@@ -16,6 +16,8 @@ const kinds = {
 
 export type Format = keyof typeof kinds;
 export const formats = Object.keys(kinds) as Format[];
+/** The formats of all results. A report of checks is only the result of `conformance`. */
+export const generalFormats = formats.filter((format) => kinds[format] !== 'report');
 
 /** Whether the format is for people, as the default format is. */
 export const isForPeople = (format: Format = 'table') => kinds[format] === 'people';

@@ -1,10 +1,13 @@
-import { formats } from './format.ts';
+import { formats, generalFormats } from './format.ts';
 import * as option from './option.ts';
 import type { Setting, Values } from './settings.ts';
 
 /** Options for the format of results. */
 export const outputOptions = {
-  output: option.choice(formats, '-o, --output <format>', 'format of the result'),
+  output: {
+    ...option.choice(generalFormats, '-o, --output <format>', 'format of the result'),
+    read: option.choice(formats, '--output', '').read,
+  },
   jq: option.text(
     '--jq <expression>',
     'pass the result, as JSON, through a jq expression; strings are printed without quotes',
@@ -61,6 +64,13 @@ export const leadingOptions = {
   url: connectionOptions.url,
   context: connectionOptions.context,
   tenant: connectionOptions.tenant,
+};
+
+/** The options that most commands share. `signage help options` describes them. */
+export const sharedGroups: Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>> = {
+  Result: outputOptions,
+  Behaviour: behaviourOptions,
+  Connection: connectionOptions,
 };
 
 export const commonOptions = {

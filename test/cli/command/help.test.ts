@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { nouns } from '../../../src/cli/command/tree.ts';
-import { commonOptionsOf } from '../../../src/cli/options/shared.ts';
+import { describeSetting } from '../../../src/cli/options/settings.ts';
+import { commonOptionsOf, sharedGroups } from '../../../src/cli/options/shared.ts';
 import { allCommands } from '../../support/process/commands.ts';
 import { runCli } from '../run-cli.ts';
 
 const commands = await allCommands();
+const shared = Object.values(sharedGroups).flatMap((group) => Object.values(group));
+const sharedOptions = () => runCli(['help', 'options']);
 
 /** Swaps two neighbouring letters, as a typo. */
 function mistyped(word: string): string {
@@ -45,11 +48,20 @@ describe.each(commands)('signage $name', ({ name: called, spec }) => {
         `${name} in ${stdout}`,
       ).toBe(true);
     }
-    const settings = [spec.options ?? {}, ...Object.values(commonOptionsOf(spec))].flatMap(
-      (group) => Object.values(group),
+    const common = Object.entries(commonOptionsOf(spec));
+    const settings = [spec.options ?? {}, ...common.map(([, group]) => group)].flatMap((group) =>
+      Object.values(group),
     );
-    for (const { flags, help } of settings)
-      expect(oneLine(stdout)).toContain(`${flags} ${oneLine(help)}`);
+    const sharedHelp = oneLine((await sharedOptions()).stdout);
+    for (const setting of settings) {
+      const text = `${setting.flags} ${oneLine(describeSetting(setting))}`;
+      const isOwn = Object.values(spec.options ?? {}).includes(setting);
+      const isShared = shared.includes(setting) && !isOwn;
+      expect([isShared, oneLine(stdout).includes(text)]).toEqual([isShared, !isShared]);
+      if (isShared) expect(sharedHelp).toContain(text);
+    }
+    expect(stdout.includes('signage help options')).toBe(common.length > 0);
+    expect(stdout).not.toContain('preset:');
     expect(stdout.split('\nExamples:\n')[1]).toContain(`signage ${called}`);
   });
 
@@ -91,6 +103,8 @@ describe.each(Object.entries(nouns))('signage %s', (name, summary) => {
     expect(code).toBe(0);
     expect(stdout).toContain(summary);
     for (const { spec } of own) expect(oneLine(stdout)).toContain(oneLine(spec.summary));
+    const [, examples = ''] = stdout.split('\nExamples:\n');
+    expect(examples).toContain(own[0]?.spec.examples[0]?.[0]);
   });
 
   it('without a verb lists its commands on stderr, and ends with 2', async () => {
@@ -131,6 +145,13 @@ describe('line width of help', () => {
     const { stdout } = await runCli(['pair', '--help'], { tty: true, columns });
     expect(widest(stdout)).toBeGreaterThan(most * 0.7);
     expect(oneLine(stdout)).toBe(oneLine((await runCli(['pair', '--help'])).stdout));
+  });
+
+  it('keeps the entries of a list apart', async () => {
+    const { stdout } = await runCli(['status', '--help'], { tty: true, columns: 60 });
+    expect(stdout).toContain(
+      '\n- failing: its TV is online and has no playlist, or not the\n  newest version\n- unpaired: ',
+    );
   });
 
   it('is at most 80 without a terminal, or with one of unknown width', async () => {
