@@ -78,9 +78,9 @@ export function readAnswer(operation: Operation, reply: Reply, service: string):
   const answer = asObject(reply.text);
   const mismatch = answer && findMismatch(shapes[operation.answer] ?? 'object', answer);
   if (answer && mismatch === undefined) return answer;
-  const problem = answer ? `without a usable "${mismatch}"` : 'no JSON object';
+  const problem = answer ? `without a usable "${mismatch}"` : 'with no JSON object';
   throw new SignageError(
     'unexpected_answer',
-    `${service} answered ${reply.status} with ${problem}. Is it a signage service?`,
+    `${service} answered ${reply.status} ${problem}. Is it a signage service?`,
   );
 }

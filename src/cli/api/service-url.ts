@@ -14,8 +14,12 @@ export function withScheme(text: string): string {
   return isLoopback(new URL(url).hostname) ? `http://${text}` : url;
 }
 
-/** Returns the base URL of a service. Removes `/v1`, which belongs to the paths of the API. */
-export const baseUrl = (url: string): string => url.replace(/\/v1\/*$/, '');
+/**
+ * Returns the base URL of a service. Removes the paths of the API, the web player and the reference,
+ * which people copy from a browser.
+ */
+export const baseUrl = (url: string): string =>
+  url.replace(/\/(?:v1|player|docs)\/*(?:[?#].*)?$/, '');
 
 /**
  * Throws `usage` for an invalid URL. Without `insecureHttp`, also throws for a URL that would send

@@ -40,6 +40,8 @@ function withOption({ flags, repeatable }: Setting<unknown>, words: readonly str
   return values.map((value) => `${flag} ${shellQuote(value)}`).join(' ');
 }
 
+const isFile = (path: string) => existsSync(path) && statSync(path).isFile();
+
 /**
  * Throws `usage` if a required option for a file is missing, but an argument is an existing file. A
  * command with any number of arguments parses the file name as an argument.
@@ -49,9 +51,18 @@ export function requireFileOption(command: Command, { options = {} }: CommandSpe
     (one) => one.required && one.flags.endsWith('<file>') && isMissing(one, command),
   );
   if (!missing) return;
-  const file = command.args.find((one) => existsSync(one) && statSync(one).isFile());
+  const file = command.args.find(isFile);
   if (file === undefined) return;
   throw missingOption(missing, `Did you mean ${withOption(missing, [file])}?`);
+}
+
+/** Returns a hint for a file that is given as a name, such as `playlist check menu.json`. */
+function hintOfFile({ options = {} }: CommandSpec, words: readonly unknown[]): string | undefined {
+  const option = Object.values(options).find(({ flags }) => flags.startsWith('-f, '));
+  const file = words.find((word) => typeof word === 'string' && isFile(word));
+  return option && file !== undefined
+    ? `Did you mean ${withOption(option, [`${file}`])}?`
+    : undefined;
 }
 
 /** Suggests how to write several words as one name: `VENUE/SCREEN`, or in quotes. */
@@ -82,14 +93,17 @@ function splitValue(
 }
 
 /**
- * Returns a hint for `Coffee Corner/Main` without quotes, which arrives as two names. Commands that
- * take several names cannot detect this mistake before they look for the first one.
+ * Returns a hint for a name that does not exist: a file, or `Coffee Corner/Main` without quotes, which
+ * arrives as two names. A command detects these mistakes only when it looks for the record.
  */
-export function hintOfQuotes(
-  { arguments: all = {} }: CommandSpec,
+export function hintOfName(
+  spec: CommandSpec,
   values: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  const [name] = Object.entries(all).find(([, { completes }]) => completes === 'screen') ?? [];
+  const ofFile = hintOfFile(spec, Object.values(values).flat());
+  if (ofFile !== undefined) return ofFile;
+  const [name] =
+    Object.entries(spec.arguments ?? {}).find(([, one]) => one.completes === 'screen') ?? [];
   const words = name === undefined ? undefined : values[name];
   if (!Array.isArray(words)) return undefined;
   const end = words.findIndex((word: string) => word.includes('/'));

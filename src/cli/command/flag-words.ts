@@ -9,7 +9,8 @@ import type { Options } from './spec.ts';
 const memberEndings = ['', 's', 'Id', 'Ids', 'At'];
 
 /** Phrases of the service that name a part of a request, and the flag that sets it. */
-const phrases: readonly (readonly [ofService: string, flag: string])[] = [
+const phrases: readonly (readonly [ofService: string | RegExp, flag: string])[] = [
+  [/ \(POST \/v1\/devices\/\S+\/revoke\)/, ''],
   ['?force=true', '--force'],
   ['the header X-Tenant-Id', '--tenant'],
 ];

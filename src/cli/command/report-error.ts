@@ -20,6 +20,7 @@ const hints: Readonly<Record<string, string>> = {
     'An admin creates a new token with signage token create; then signage login, or set SIGNAGE_TOKEN. signage doctor shows the source of the expired token.',
   insufficient_role:
     'signage whoami shows role and venues; an admin creates another token: signage token create --role …',
+  not_found: 'Check --url: it must be the address of the service alone.',
   tenant_required: 'Choose one with --tenant; signage tenant list shows all tenants.',
   tenant_not_found: 'signage tenant list shows all tenants.',
   token_not_found: 'signage token list shows all tokens.',
@@ -29,7 +30,8 @@ const hints: Readonly<Record<string, string>> = {
   playlist_not_found: 'signage playlist publish gives the screen one.',
   config_not_found: 'signage config set stores one.',
   name_taken: 'Choose another name.',
-  screen_already_bound: 'Free the screen first: signage device revoke …',
+  screen_already_bound:
+    'Free the screen first: signage device revoke …, or signage device replace …',
   screen_active: 'Free the screen first: signage device revoke …, or use --force.',
 };
 

@@ -12,7 +12,8 @@ import { makePrompter } from '../terminal/prompter.ts';
 import { writeMessage } from '../terminal/wrap.ts';
 import type { CommandContext } from './context.ts';
 import type { Flags, ProgramEnvironment } from './environment.ts';
-import { hintOfQuotes } from './extra-words.ts';
+import { hintOfName } from './extra-words.ts';
+import { emptyText } from './first-step.ts';
 import { forFlags } from './flag-words.ts';
 import { memoize } from './memoize.ts';
 import type { Arguments, ArgumentValues, CommandSpec, Options } from './spec.ts';
@@ -88,14 +89,18 @@ function makeCommandContext(
     prompter,
     profile,
     list: (id, view, ...input) =>
-      results.list(limitedPages(service, common.limit, id, ...input), view, 'Nothing found.'),
+      results.list(
+        limitedPages(service, common.limit, id, ...input),
+        view,
+        emptyText(id, input[0]),
+      ),
     shownError: (error) => (isJson(common.output) ? error : forFlags(error, spec.options ?? {})),
     note,
     ...makeConfirmations(prompter, common),
   };
 }
 
-/** Errors of a part of a name that was not quoted. */
+/** Errors of a name that may be something else, see `hintOfName`. */
 const notFoundCodes: readonly string[] = ['screen_not_found', 'venue_not_found'];
 
 /** Replaces placeholders in a hint: `{venue}` by the value of the argument or option `venue`. */
@@ -123,8 +128,8 @@ export async function runSpec(
     const error = call.shownError(thrown);
     const withHint = (hint: string) =>
       new SignageError(error.code, error.message, { ...error, cause: error.cause, hint });
-    const quotes = notFoundCodes.includes(error.code) ? hintOfQuotes(spec, call.args) : undefined;
-    if (quotes !== undefined) throw withHint(quotes);
+    const ofName = notFoundCodes.includes(error.code) ? hintOfName(spec, call.args) : undefined;
+    if (ofName !== undefined) throw withHint(ofName);
     const hint = error.hint === undefined ? spec.hints?.[error.code] : undefined;
     if (hint === undefined) throw error;
     throw withHint(fillHint(hint, { ...flags, ...call.args }));

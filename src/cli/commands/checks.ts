@@ -3,6 +3,7 @@ import { SignageError } from '../../domain/error.ts';
 import type { Profile } from '../api/profile.ts';
 import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
+import { emptyText } from '../command/first-step.ts';
 import { recordsAtOnce } from '../command/for-each-record.ts';
 import { defineCommand, some } from '../command/spec.ts';
 import { checkTvFlags, tvExamOptions } from '../conformance/tv-options.ts';
@@ -156,9 +157,6 @@ dark, 3 no screen matches.`,
     ],
   ],
   list: true,
-  hints: {
-    not_found: 'The service is of an earlier version: update it, or use signage device list.',
-  },
   async run(call) {
     const { watch, ...options } = call.options;
     if (watch) return (await import('../status/watch-status.ts')).watchStatus(call, options);
@@ -166,7 +164,8 @@ dark, 3 no screen matches.`,
     if (screens.length === 0 && (options.venue !== undefined || options.selector.length > 0))
       throw noneMatches(call, '');
     await call.results.list(limitPages([screens], call.common.limit), statusView);
-    call.note(`${countStatuses(screens)}.`);
+    const isEmpty = screens.length === 0;
+    call.note(isEmpty ? emptyText('listScreens') : `${countStatuses(screens)}.`);
     return screens.some(({ status }) => status === 'dark') ? failedExitCode : 0;
   },
 });

@@ -36,6 +36,9 @@ async function createCodes(call: CommandContext, screens: readonly Selected[]): 
   return forEachRecord(call, screens, createOne, codeResultColumns(call));
 }
 
+const screenTaken =
+  'To replace its TV: signage device replace {screen}. To free it: signage device revoke {screen}';
+
 const create = defineCommand({
   summary: 'Create a pairing code for a screen',
   description: `Type the code into the TV app before it expires. signage pair also follows the TV
@@ -49,7 +52,7 @@ or --venue, it creates one code for each screen without a TV.`,
     ['signage code create Lobby/Main -o name', 'for scripts: prints the code alone'],
   ],
   effect: 'changes',
-  hints: { screen_already_bound: 'Free the screen first: signage device revoke {screen}' },
+  hints: { screen_already_bound: screenTaken },
   async run(call) {
     const { screens, single } = await selectScreens(call, call.args.screen);
     if (!single) return createCodes(call, screens);
@@ -178,7 +181,7 @@ signage pair --tv also shows the TV, and follows it until it plays.`,
   effect: 'changes',
   hints: {
     ...claimHints,
-    screen_already_bound: 'Free the screen first: signage device revoke {screen}',
+    screen_already_bound: screenTaken,
   },
   async run(call) {
     const params = { claim: readClaim(call.args.claim.join('')) };

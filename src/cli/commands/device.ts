@@ -78,7 +78,8 @@ async function revokeTarget(call: CommandContext, { device }: Target): Promise<s
 
 const revoke = defineCommand({
   summary: 'Revoke a device and free its screen',
-  description: `Its key no longer works. Pair the same or another TV to use the screen again. With
+  description: `Ends the pairing of a TV: its key no longer works, and the state of the device is then
+suspended, for ever. The screen stays, with its playlist. Pair the same or another TV to use the screen again. With
 several devices, --selector or --venue, it prints one result for each device. One failure does not
 stop the others. Screens without a device are not changed.`,
   arguments: { device: some('the device id, or the screen that it is on', 'device') },
@@ -112,7 +113,9 @@ stop the others. Screens without a device are not changed.`,
 
 const list = defineCommand({
   summary: 'List devices',
-  description: 'The list includes revoked devices. --state bound leaves them out.',
+  description: `A device is a TV that was paired. It is bound until it is revoked, and then suspended
+for ever: its key no longer works, and its TV is paired again as a new device. The list includes
+suspended devices. --state bound leaves them out.`,
   options: {
     venue: option.text('--venue <venue>', 'only devices of this venue, by id or name', 'venue'),
     screen: option.text(

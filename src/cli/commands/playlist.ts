@@ -1,6 +1,6 @@
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
-import { defineCommand, many, one, some } from '../command/spec.ts';
+import { defineCommand, one, some } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import {
   confirmDestroyed,
@@ -239,12 +239,12 @@ const rollback = defineCommand({
   description: `The old content becomes a new version. The current version stays in the history.
 
 The last word is the version to go back to: a number, or previous, the version before the current
-one. Several screens need previous and --state. The --state file records the playlist of each screen
+one. Several screens need previous. The --state file records the playlist of each screen
 before the first change. A screen is changed only if its playlist is still the recorded one, so
 newer playlists of others are never overwritten. Run the same command with the same file again to
 retry the screens that failed. It changes nothing twice. Screens without a playlist are not changed.`,
   arguments: {
-    target: many('one or more screens, by id or name, and last the version', 'screen'),
+    target: some('one or more screens, by id or name, and last the version', 'screen'),
   },
   options: {
     validUntil: option.text(
@@ -253,7 +253,7 @@ retry the screens that failed. It changes nothing twice. Screens without a playl
     ),
     state: option.text(
       '--state <file>',
-      'file that records the earlier playlists; required for several screens',
+      'with several screens: file that records the earlier playlists; default: a new file',
     ),
     ...selectionOptions,
   },

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { SignageError } from '../../domain/error.ts';
 import type { Io } from '../terminal/io.ts';
 import { decodeText } from './decode-text.ts';
@@ -18,6 +19,26 @@ async function readBytes(io: Io, path: string): Promise<Uint8Array> {
   }
 }
 
+/** No text that the command line reads is invalid UTF-8, or begins with `<` as SVG and HTML do. */
+const mayBeMedia = (bytes: Uint8Array) => !isUtf8(bytes) || bytes[0] === '<'.charCodeAt(0);
+
+const publishUrl =
+  'A playlist names media by their URLs. Put the file on a web server, and give its URL: [{ "creativeId": "<uuid>", "creativeUrl": "https://…", "creativeType": "image", "duration": 10 }]';
+
+/** Throws `invalid_file` for a picture, a video or another file that is no text. */
+async function refuseMedia(bytes: Uint8Array, file: string): Promise<void> {
+  const { sniff } = await import('../playlist/media/sniff.ts');
+  const format = sniff(Buffer.from(bytes), true);
+  const isBinary = bytes.includes(0) && ![0xfe, 0xff].includes(bytes[0] ?? 0);
+  if (format === undefined && !isBinary) return;
+  const hint =
+    format === undefined || format.kind === 'other'
+      ? 'Give a text file in UTF-8. Save a spreadsheet as CSV.'
+      : publishUrl;
+  const what = format?.name ?? 'a binary file';
+  throw new SignageError('invalid_file', `${file} is ${what}, not a text file.`, { hint });
+}
+
 /**
  * Returns the text of a file, or of stdin for `-` and `/dev/stdin`. Throws `invalid_file` for a
  * wrong encoding. `isSecret`: errors quote nothing of the text.
@@ -28,7 +49,9 @@ export async function readInput(
   { isSecret = false }: { isSecret?: boolean } = {},
 ): Promise<string> {
   const file = path === '-' ? 'stdin' : path;
-  return decodeText(await readBytes(io, path), { file, isSecret });
+  const bytes = await readBytes(io, path);
+  if (mayBeMedia(bytes)) await refuseMedia(bytes, file);
+  return decodeText(bytes, { file, isSecret });
 }
 
 /**

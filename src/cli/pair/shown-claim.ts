@@ -1,4 +1,5 @@
-import { type ErrorCode, hasCode, type SignageError } from '../../domain/error.ts';
+import { type ErrorCode, hasCode, SignageError } from '../../domain/error.ts';
+import { groupedCode } from '../../domain/records/typed-code.ts';
 import type { CommandContext } from '../command/context.ts';
 import { readClaim } from '../options/pairing-code.ts';
 import { modelText } from './pair-update.ts';
@@ -9,9 +10,18 @@ interface OfferedPlace {
   screen: { name: string };
 }
 
-/** Returns a description of the TV that shows a claim: `Samsung QM55C from 192.0.2.17`. */
+/**
+ * Returns a description of the TV that shows a claim: `Samsung QM55C from 192.0.2.17`. Throws
+ * `claim_offered` for a claim that was used before.
+ */
 export async function describeTv({ read }: CommandContext, claim: string): Promise<string> {
-  const { deviceInfo, address } = await read('getClaim', { params: { claim } });
+  const { deviceInfo, address, status } = await read('getClaim', { params: { claim } });
+  if (status === 'offered')
+    throw new SignageError(
+      'claim_offered',
+      `The TV that shows the claim ${groupedCode(claim)} was already offered a screen.`,
+      { hint: 'Start pairing at the TV again: it then shows a new claim.' },
+    );
   const model = modelText(deviceInfo) || 'A TV of unknown model';
   return `${model} from ${address ?? 'an unknown address'}`;
 }
@@ -39,6 +49,7 @@ export async function confirmTv(
 /** Look-up errors that may not recur after a pause or with another claim. */
 const askAgainCodes: readonly ErrorCode[] = [
   'claim_not_found',
+  'claim_offered',
   'too_many_attempts',
   'unavailable',
   'unreachable',

@@ -6,6 +6,7 @@ import { preconditionOf, untilStored } from '../api/conditional.ts';
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
 import { confirmSelected } from '../options/select-screens.ts';
+import { shellQuote } from '../records/text.ts';
 import {
   currentPlaylist,
   openRollout,
@@ -238,7 +239,7 @@ export async function rollBackAll(
   } finally {
     if (!call.common.dryRun)
       call.note(
-        `The earlier playlists are recorded in ${call.options.state}. Run the same command again to retry the screens that failed. It changes nothing twice.`,
+        `The earlier playlists are recorded in ${call.options.state}. To retry the screens that failed, run the same command with --state ${shellQuote(call.options.state)}. It changes nothing twice.`,
       );
   }
 }

@@ -18,9 +18,20 @@ function readVersion(text: string): number {
   const [, digits] = /^v?([1-9]\d{0,14})$/.exec(text) ?? [];
   if (digits === undefined)
     throw usage(
-      `The last word is the version: a whole number such as 3, or previous, not "${text}".`,
+      text === ''
+        ? 'The version is missing.'
+        : `The last word is the version: a whole number such as 3, or previous, not "${text}".`,
+      text.includes('/')
+        ? `Did you mean signage playlist rollback ${shellQuote(text)} previous?`
+        : 'Did you mean previous, the version before the current one?',
     );
   return Number(digits);
+}
+
+/** Returns the default of `--state`: a new file in the current folder, named after the time. */
+function newStateFile(call: CommandContext): string {
+  const time = new Date(call.clock.now()).toISOString().replaceAll(/[:.]/g, '-');
+  return `rollback-${time}.json`;
 }
 
 function find(versions: readonly Playlist[], wanted: number, screen: string): Playlist {
@@ -50,7 +61,7 @@ async function rollBackTo(
 
 /** Runs `signage playlist rollback`. Its arguments end with the version. */
 export async function runRollback(call: CommandContext): Promise<number> {
-  const { validUntil, state } = call.options;
+  const { validUntil } = call.options;
   const names = call.args.target.slice(0, -1);
   const version = call.args.target.at(-1) ?? '';
   const wanted = version === 'previous' ? undefined : readVersion(version);
@@ -59,18 +70,16 @@ export async function runRollback(call: CommandContext): Promise<number> {
       ? undefined
       : readValidUntil(validUntil, call.clock.now(), '--valid-until');
   const isMany = !isSingle(call, names);
+  const severalAtOnce = isMany && (names.length > 0 || hasFilter(call));
+  const state = call.options.state ?? (severalAtOnce ? newStateFile(call) : undefined);
   if (wanted !== undefined && (isMany || state !== undefined))
     throw usage(
       isMany
         ? `Version numbers differ between screens: for several screens, give previous instead of ${wanted}.`
         : '--state works only with previous.',
     );
-  if (isMany && names.length + Number(hasFilter(call)) > 0 && state === undefined)
-    throw usage(
-      'Give --state a new file, such as --state rollback.json.',
-      'It records the current playlists, so that the command can be run again.',
-    );
-  if (state !== undefined) return rollBackAll(call, names, end);
+  if (state !== undefined)
+    return rollBackAll({ ...call, options: { ...call.options, state } }, names, end);
   const { single } = await selectScreens(call, names);
   if (!single) return 0;
   const done =

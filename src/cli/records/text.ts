@@ -27,8 +27,9 @@ export function span(ms: number): string {
   return `${Math.floor(Math.abs(ms) / unitMs)} ${name}`;
 }
 
-/** Formats a time by its distance from now: `3 h ago`, `in 3 h`. */
+/** Formats a time by its distance from now: `3 h ago`, `in 3 h`, or `now` within a second. */
 export function relativeTime(timeMs: number, nowMs: number): string {
+  if (Math.abs(timeMs - nowMs) < secondMs) return 'now';
   return timeMs <= nowMs ? `${span(nowMs - timeMs)} ago` : `in ${span(timeMs - nowMs)}`;
 }
 

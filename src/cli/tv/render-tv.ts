@@ -2,6 +2,7 @@ import type { ActivePlaylist, DeviceInfoInput } from '../../client/entities.ts';
 import { minuteMs } from '../../domain/clock.ts';
 import type { RuntimeOperation } from '../../player/observer.ts';
 import type { PlayerView } from '../../player/options.ts';
+import { countText } from '../records/text.ts';
 import { type LiveLine, type LiveViewSize, line } from '../terminal/live-view.ts';
 import {
   answerText,
@@ -112,7 +113,7 @@ function playlistText(
   validUntilMs: number | undefined,
 ): string {
   if (!playlist) return 'none';
-  return `version ${playlist.version}, ${playlist.items.length} items, until ${dayText(validUntilMs ?? 0)} UTC`;
+  return `version ${playlist.version}, ${countText(playlist.items.length, 'item')}, until ${dayText(validUntilMs ?? 0)} UTC`;
 }
 
 function stateLines(view: PlayerView, { stored, dropped }: TvStatus): LiveLine[] {

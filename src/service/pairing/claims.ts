@@ -32,7 +32,7 @@ export interface ClaimRequest extends Pick<ClientInfo, 'address'> {
 export const claimNotFound = () =>
   new SignageError(
     'claim_not_found',
-    'There is no such claim: it may have expired. The TV shows a new one when it asks again.',
+    'There is no such claim: check it. It may have expired; the TV shows a new one when it asks again.',
   );
 
 export const secondsLeft = ({ expiresAt }: Pick<Claim, 'expiresAt'>, nowMs: number) =>

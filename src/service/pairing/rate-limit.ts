@@ -50,7 +50,7 @@ export interface GuessRateLimit {
 function tooManyAttempts({ scope, waitMs }: Exclude<Decision, undefined>): SignageError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / secondMs));
   const where = scope === 'source' ? 'this address' : 'many addresses';
-  const detail = `Too many unknown pairing codes from ${where}: wait ${retryAfterSeconds} seconds, then check the code on the screen's page.`;
+  const detail = `Too many unknown pairing codes from ${where}: wait ${retryAfterSeconds} seconds, then check the code, or create a new one.`;
   return new SignageError('too_many_attempts', detail, { retryAfterSeconds });
 }
 

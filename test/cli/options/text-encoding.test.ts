@@ -56,6 +56,32 @@ describe('decodeText', () => {
 
 describe('a command', () => {
   let folder: string;
+
+  it.each([
+    ['menu.png', latin1('\x89PNG\r\n\x1a\n\0'), 'a PNG image', 'creativeUrl'],
+    [
+      'menu.svg',
+      latin1('<svg xmlns="http://www.w3.org/2000/svg"/>'),
+      'an SVG image',
+      'creativeUrl',
+    ],
+    ['menu.pdf', latin1('%PDF-1.7\n\xe2'), 'a PDF file', 'CSV'],
+    ['menu.xlsx', latin1('PK\x03\x04\0\xe9'), 'a ZIP archive', 'CSV'],
+    ['menu.yaml', latin1('\0\xe9'), 'a binary file', 'Give a text file'],
+  ])('6 for %s instead of a text file', async (name, bytes, what, next) => {
+    const path = join(folder, name);
+    await writeFile(path, bytes);
+    const { cli } = await startCli();
+    for (const argv of [
+      ['playlist', 'check', '-f', path],
+      ['apply', '-f', path],
+    ]) {
+      const { code, stderr } = await cli(argv);
+      const message = `${path} is ${what}, not a text file.\n`;
+      expect([code, stderr]).toEqual([6, expect.stringContaining(message)]);
+      expect(stderr).toContain(next);
+    }
+  });
   beforeEach(async () => {
     folder = await temporaryFolder();
   });

@@ -23,13 +23,13 @@ export function expiresSoon({ expiresAt }: Reach, nowMs: number): boolean {
   return expiresAt !== null && Date.parse(expiresAt) - nowMs <= soonMs;
 }
 
-/** Formats the expiry of a token: `in 30 d`, `soon: in 3 h`, `expired 2 d ago`. */
+/** Formats the expiry of a token: `in 30 d`, `in 3 h (soon)`, `expired 2 d ago`. */
 function expiryText(reach: Reach, nowMs: number): string {
   if (reach.expiresAt === null) return 'never';
   const remainingMs = Date.parse(reach.expiresAt) - nowMs;
   if (Number.isNaN(remainingMs)) return reach.expiresAt;
   if (remainingMs <= 0) return `expired ${span(remainingMs)} ago`;
-  return `${expiresSoon(reach, nowMs) ? 'soon: ' : ''}in ${span(remainingMs)}`;
+  return `in ${span(remainingMs)}${expiresSoon(reach, nowMs) ? ' (soon)' : ''}`;
 }
 
 /** Returns the columns for the limits of a token. */
