@@ -118,15 +118,14 @@ export function makeResults(
     const all: readonly Column<unknown>[] = fields ? fieldColumns(fields) : view.columns;
     if (format === 'csv') return csvWriter(stdout, all, common);
     const paint = await makePainter(io, stdout);
-    const { strong } = paint;
-    if (shape === 'record') return recordTable({ stdout, columns: all, strong });
-    if (format === 'wide') return listTable({ stdout, columns: all, strong });
+    if (shape === 'record') return recordTable({ stdout, columns: all, paint });
+    if (format === 'wide') return listTable({ stdout, columns: all, paint });
     if (view.marked && !fields) return markedLines({ stdout, marked: view.marked, paint });
     const lineWidth = stdout.isTTY ? stdout.columns : undefined;
     return listTable({
       stdout,
       columns: fields ? all : all.filter(({ wide }) => !wide),
-      strong,
+      paint,
       ...(lineWidth !== undefined && { fit: { lineWidth, nowMs: clock.now() } }),
     });
   }

@@ -1,9 +1,11 @@
 import { csvLine } from '../../domain/csv.ts';
 import { largest } from '../../domain/numbers/extremes.ts';
+import { type Painter, plainPainter } from '../terminal/colours.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
-import { truncate } from '../terminal/truncate.ts';
+import { truncate, truncateScreen } from '../terminal/truncate.ts';
 import type { RecordWriter } from './record-writer.ts';
+import { lookOfState } from './state-looks.ts';
 import { type Column, exactText, shownText } from './view.ts';
 
 /** Turns `lastSeenAt` into the header `LAST SEEN AT`. */
@@ -32,8 +34,8 @@ async function widthOf(rows: readonly (readonly string[])[]): Promise<(text: str
 export interface TableOptions {
   stdout: Output;
   columns: readonly Column<unknown>[];
-  /** Emphasises a header. */
-  strong(text: string): string;
+  /** Colours headers and states. Default: no colours. */
+  paint?: Painter;
   /** Fits a list to a terminal. Default: values are complete. */
   fit?: TerminalFit;
 }
@@ -49,21 +51,49 @@ interface TerminalFit {
 const separator = '  ';
 const minColumnWidth = 3;
 const minLastColumnWidth = 12;
+/** Minimum width of columns while it keeps the names of screens complete. */
+const minReadableWidth = 11;
+const minDetailsWidth = 6;
+/** Columns with names, alone or as `Venue/Screen`. They are cut last. */
+const isName = ({ name }: Column<unknown>) => name === 'name' || name === 'screen';
 
 /** Returns the width of a line with columns of these widths. */
 const lineWidth = (widths: readonly number[]) =>
   widths.reduce((sum, one) => sum + one, separator.length * (widths.length - 1));
 
-/** Narrows the last column, which has the details, and then the widest ones until a line fits. */
-function fittingWidths(widths: readonly number[], width: number): number[] {
+/** Returns the width that a cell needs if its venue is cut. */
+const widthWithoutVenue = (text: string, width: (text: string) => number) =>
+  width(text.replace(/^[^/]+(?=\/)/, '…'));
+
+/**
+ * Narrows columns until a line fits: the last column, which has the details, then the widest ones
+ * down to their floor, then the details again, and only then names. `isNamed`: the last column has
+ * names, and no details.
+ */
+function fittingWidths(
+  widths: readonly number[],
+  floors: readonly number[],
+  { width, isNamed }: { width: number; isNamed: boolean },
+): number[] {
   const fitting = [...widths];
   const last = fitting.length - 1;
+  const widthAt = (at: number) => fitting[at] as number;
+  const widestAbove = (floorOf: (at: number) => number) =>
+    fitting
+      .map((_, at) => at)
+      .filter((at) => widthAt(at) > floorOf(at))
+      .toSorted((a, b) => widthAt(b) - widthAt(a) || b - a)[0];
+  const [least, details] = isNamed
+    ? [floors[last] as number, floors[last] as number]
+    : [minLastColumnWidth, minDetailsWidth];
   for (let excess = lineWidth(fitting) - width; excess > 0; excess--) {
-    const widest = largest(fitting);
-    if (widest <= minColumnWidth) break;
-    const isLast = (fitting[last] as number) > minLastColumnWidth;
-    const narrowed = isLast ? last : fitting.lastIndexOf(widest);
-    fitting[narrowed] = (fitting[narrowed] as number) - 1;
+    const narrowed =
+      (widthAt(last) > least ? last : undefined) ??
+      widestAbove((at) => floors[at] as number) ??
+      (widthAt(last) > details ? last : undefined) ??
+      widestAbove(() => minColumnWidth);
+    if (narrowed === undefined) break;
+    fitting[narrowed] = widthAt(narrowed) - 1;
   }
   return fitting;
 }
@@ -87,8 +117,16 @@ function barsOf(
 }
 
 /** Writes a table with a header, page by page. A later page may widen columns. */
-export function listTable({ stdout, columns, strong, fit }: TableOptions): RecordWriter {
+export function listTable({
+  stdout,
+  columns,
+  paint = plainPainter,
+  fit,
+}: TableOptions): RecordWriter {
   let widths: number[] | undefined;
+  const lastColumn = columns.at(-1);
+  const isNamed = lastColumn !== undefined && isName(lastColumn);
+  let floors: number[] = columns.map((column) => (isName(column) ? 0 : minReadableWidth));
   return {
     async add(records) {
       if (records.length === 0) return;
@@ -103,18 +141,27 @@ export function listTable({ stdout, columns, strong, fit }: TableOptions): Recor
         ),
       );
       widths = now;
-      const shownWidths = fit ? fittingWidths(now, fit.lineWidth) : now;
-      const shownCell = (cell: string, columnWidth: number) => {
-        const shown = truncate(cell, columnWidth, width);
-        return shown + ' '.repeat(columnWidth - width(shown));
+      floors = floors.map((floor, at) =>
+        isName(columns[at] as Column<unknown>)
+          ? largest(
+              rows.map((row) => widthWithoutVenue(row[at] ?? '', width)),
+              floor,
+            )
+          : floor,
+      );
+      const shownWidths = fit ? fittingWidths(now, floors, { width: fit.lineWidth, isNamed }) : now;
+      const shownCell = (cell: string, at: number) => {
+        const column = columns[at] as Column<unknown>;
+        const columnWidth = shownWidths[at] ?? 0;
+        const shown = (isName(column) ? truncateScreen : truncate)(cell, columnWidth, width);
+        const look = lookOfState(column.name, cell);
+        return (look ? paint[look](shown) : shown) + ' '.repeat(columnWidth - width(shown));
       };
       const line = (row: readonly string[], bar = '') =>
-        [...row.map((cell, at) => shownCell(cell, shownWidths[at] ?? 0)), bar]
-          .join(separator)
-          .trimEnd();
+        [...row.map(shownCell), bar].join(separator).trimEnd();
       const leftWidth = fit ? fit.lineWidth - lineWidth(shownWidths) - separator.length : 0;
       const bar = barsOf(columns, records, leftWidth);
-      if (before === undefined) stdout.write(`${strong(line(titles))}\n`);
+      if (before === undefined) stdout.write(`${paint.strong(line(titles))}\n`);
       stdout.write(rows.map((row, at) => `${line(row, bar(records[at]))}\n`).join(''));
     },
     end: async () => {},
@@ -122,16 +169,18 @@ export function listTable({ stdout, columns, strong, fit }: TableOptions): Recor
 }
 
 /** Writes one record as a line for each column. */
-export function recordTable({ stdout, columns, strong }: TableOptions): RecordWriter {
+export function recordTable({ stdout, columns, paint = plainPainter }: TableOptions): RecordWriter {
   const labels = columns.map(({ name }) => escapeControl(label(name)));
   const widest = largest(
     labels.map((text) => text.length),
     0,
   );
   const lines = (record: unknown) =>
-    cells(columns, record).map(
-      (cell, at) => `${strong((labels[at] ?? '').padEnd(widest))}  ${cell}\n`,
-    );
+    cells(columns, record).map((cell, at) => {
+      const look = lookOfState(columns[at]?.name ?? '', cell);
+      const shown = look ? paint[look](cell) : cell;
+      return `${paint.strong((labels[at] ?? '').padEnd(widest))}  ${shown}\n`;
+    });
   return {
     add: async (records) =>
       stdout.write(records.map((record) => lines(record).join('')).join('\n')),

@@ -155,7 +155,7 @@ function banner(
     ['Data', shownPlace(settings)],
   ];
   if (known.show && known.token)
-    rows.push(['Token', `${known.token}  (shown only once; it allows everything)`]);
+    rows.push(['Token', known.token], ['', 'shown only once; it allows everything']);
   if (known.file) rows.push(['Token file', known.file]);
   if (context) rows.push(['Context', context.name]);
   const next: [string, string][] = context

@@ -119,7 +119,6 @@ async function table<T>(
   const writer = listTable({
     stdout,
     columns: columns as readonly Column<unknown>[],
-    strong: (text) => text,
     ...(width !== undefined && { fit: { lineWidth: width } }),
   });
   await writer.add(records);

@@ -31,7 +31,6 @@ async function tableLines(
   const writer = listTable({
     stdout: { isTTY: false, write: (text) => void written.push(`${text}`) },
     columns: statusView.columns.filter(({ wide }) => !wide) as readonly Column<unknown>[],
-    strong: (header) => header,
     fit: { lineWidth: (io.stderr.columns ?? defaultColumns) - 1 },
   });
   await writer.add(screens);

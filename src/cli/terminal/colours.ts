@@ -5,7 +5,7 @@ export type Look = 'strong' | 'good' | 'faint' | 'bad' | 'warning' | 'inverse';
 export type Painter = Record<Look, (text: string) => string>;
 
 const unchanged = (text: string) => text;
-const plain: Painter = {
+export const plainPainter: Painter = {
   strong: unchanged,
   good: unchanged,
   faint: unchanged,
@@ -19,7 +19,7 @@ const plain: Painter = {
  * not a terminal, or with `NO_COLOR` or `TERM=dumb`. Loads `chalk` only if needed.
  */
 export async function makePainter({ env }: Pick<Io, 'env'>, stream: Output): Promise<Painter> {
-  if (!stream.isTTY || env.NO_COLOR || env.TERM === 'dumb') return plain;
+  if (!stream.isTTY || env.NO_COLOR || env.TERM === 'dumb') return plainPainter;
   const { Chalk } = await import('chalk');
   const chalk = new Chalk({ level: 1 });
   return {

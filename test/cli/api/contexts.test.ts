@@ -39,7 +39,14 @@ describe('signage login', () => {
     const host = new URL(service.url).host;
     expect(await saved()).toEqual({
       current: host,
-      contexts: { [host]: { url: service.url, token: adminToken, tokenId: expect.any(String) } },
+      contexts: {
+        [host]: {
+          url: service.url,
+          token: adminToken,
+          tokenId: expect.any(String),
+          role: 'platform',
+        },
+      },
     });
     expect([await mode(file), await mode(join(home, 'signage'))]).toEqual(['600', '700']);
     expect(await readdir(join(home, 'signage'))).toEqual(['contexts.json']);

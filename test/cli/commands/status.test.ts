@@ -18,11 +18,11 @@ it('signage status judges by the clock of the service', async () => {
   expect((await judge('1h')).stdout).toContain('20 min ago');
 });
 
-it('signage status says what to do with a service that does not know the status', async () => {
+it('signage status says what to check when the service does not know the path', async () => {
   const stub = await stubService(
     json(404, { code: 'not_found', detail: 'There is nothing at this path.', status: 404 }),
   );
   const run = await cliOf(stub, adminToken)(['status']);
   expect(run.code).toBe(3);
-  expect(run.stderr).toContain('earlier version');
+  expect(run.stderr).toContain('Check --url');
 });

@@ -34,6 +34,7 @@ describe('settings of signage serve', () => {
       onDemandTimeoutMs: 2000,
       onDemandConcurrency: 20,
       demo: false,
+      newAdminToken: false,
       noCompression: false,
       noContext: false,
       noPlayer: false,

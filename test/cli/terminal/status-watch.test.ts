@@ -65,6 +65,22 @@ describe('a terminal with 30 screens', () => {
   );
 
   it.each(sizes)(
+    'the venue is cut first at %i columns, and the middle of the screen name last',
+    async (columns) => {
+      const options = { clock, tty: true, columns };
+      const { stdout } = await cliOf(service, adminToken)(['status'], options);
+      const names = stdout.match(/(?<= {2})\S*Scree.*?\d+(?= {2})/g) ?? [];
+      expect(new Set(names.map((name) => name.replace(/.*\D/, ''))).size).toBe(30);
+      for (const name of names)
+        expect(name).toMatch(
+          columns === 80 ? /^\S*…\/Screen beside the escalator \d+$/ : /^Scree.*….*r \d+$/,
+        );
+      expect(stdout).toContain('\u001b[32mok\u001b[39m');
+      expect((await cliOf(service, adminToken)(['status'])).stdout).not.toContain('\u001b[');
+    },
+  );
+
+  it.each(sizes)(
     'signage status --watch redraws in place at %i columns, until Ctrl-C',
     async (columns, rows) => {
       await darkenFirst();
