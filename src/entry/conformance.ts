@@ -5,6 +5,7 @@ export type { Manager } from '../conformance/rights.ts';
 export { type ConformanceOptions, runConformance } from '../conformance/run-conformance.ts';
 export type { TvCheckLevel, TvCheckOutcome } from '../exam/checks/check.ts';
 export type {
+  RefusedRequest,
   SavedTvExam,
   TvExamMemory,
   TvExamOptions,

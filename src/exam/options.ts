@@ -35,6 +35,11 @@ export interface TvExamOptions {
   onCode(code: string, url: string): void;
   /** Called with each step of the exam. */
   onStep?(step: TvExamStep): void;
+  /**
+   * Called for the first request of each kind that the service rejects, unless the exam wanted the
+   * rejection.
+   */
+  onRefused?(request: RefusedRequest): void;
   /** Cuts and restores the power of the TV. Default: the checks of power cuts are skipped. */
   power?: TvPower | undefined;
   /** Ends the exam early. The report then skips the checks of unfinished parts. */
@@ -65,6 +70,15 @@ export interface TvExamStep {
   part: PartId;
   /** Situation of the TV in this step, such as `has no network`. */
   text: string;
+}
+
+/** A rejected request of the TV. */
+export interface RefusedRequest {
+  /** Operation of the request, such as `postEvents`. */
+  operation: string;
+  status: number;
+  /** Error code of the answer. */
+  code: string | undefined;
 }
 
 /** The power of the TV. If a method rejects, the exam rejects. */

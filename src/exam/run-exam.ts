@@ -15,7 +15,7 @@ import { power } from './parts/power.ts';
 import { register } from './parts/register.ts';
 import { revoke } from './parts/revoke.ts';
 import { makeReport, type TvExamReport } from './report.ts';
-import { fingerprint } from './wire/exchange.ts';
+import { type Exchange, fingerprint } from './wire/exchange.ts';
 import { type Fault, Faults } from './wire/faults.ts';
 import { type Front, openFront } from './wire/front.ts';
 import { Recording, type SavedRecording } from './wire/recording.ts';
@@ -39,6 +39,21 @@ const lostRotation: Fault = {
 /** Maximum hold of a request for changes, in seconds of TV time. */
 const holdTvSeconds = 25;
 
+/** Statuses of rejections that the exam itself causes: no key, no playlist, too many codes. */
+const wantedStatuses = [401, 404, 429];
+
+/** Returns a function that reports the first rejection of each kind. */
+function refusalsOf({ onRefused }: TvExamOptions): (exchange: Exchange) => void {
+  const reported = new Set<string>();
+  return ({ operation = 'an unknown operation', answer, fault }) => {
+    const { status = 0, code } = answer ?? {};
+    const kind = `${operation} ${status} ${code}`;
+    if (fault !== undefined || status < 400 || wantedStatuses.includes(status)) return;
+    if (!reported.has(kind)) onRefused?.({ operation, status, code });
+    reported.add(kind);
+  };
+}
+
 /** One run of an exam: the service, the recording, and the finished parts. */
 class ExamRun {
   readonly #options: TvExamOptions;
@@ -56,7 +71,7 @@ class ExamRun {
     this.#options = options;
     this.#timing = timingOf(options);
     this.#clock = options.clock ?? systemClock;
-    this.#recording = new Recording(this.#clock);
+    this.#recording = new Recording(this.#clock, refusalsOf(options));
     // Removes the limit on listeners, because each wait of a part adds a listener.
     setMaxListeners(0, this.#interruption.signal);
   }

@@ -94,6 +94,27 @@ function showSummary(call: CommandContext, { summary, strangers, requests }: TvE
   call.note(summary);
 }
 
+/**
+ * Prints the rows. A terminal is too narrow for the table, so by default it gets only the failed
+ * rows, in full, and the number of the others.
+ */
+async function showOutcomes(call: CommandContext, { checks }: TvExamReport): Promise<void> {
+  const { output, fields, jq, quiet } = call.common;
+  const failed = checks.filter(({ result }) => result === 'fail');
+  const failures = failed.map((check) => ({
+    id: check.id,
+    text: `${check.title}. ${note(check)}`,
+  }));
+  const isDefault = (output ?? fields ?? jq) === undefined && !quiet;
+  if (call.io.stdout.isTTY && isDefault) {
+    showFailures(call, failures);
+    const others = checks.length - failed.length;
+    return call.note(`${countText(others, 'other row')} did not fail: -o table lists all rows.`);
+  }
+  await call.results.list([checks], outcomeView(output));
+  showFailures(call, failures);
+}
+
 /** Runs `signage conformance --tv`. Returns the exit code. */
 export async function runTvExamCommand(
   call: CommandContext,
@@ -120,16 +141,15 @@ export async function runTvExamCommand(
       ),
     onStep: ({ part, text }) =>
       call.note(`${elapsed(clock.now() - startMs)} ${part}: The TV ${text}.`),
+    onRefused: ({ operation, status, code }) =>
+      call.note(
+        `${elapsed(clock.now() - startMs)} The service refused ${operation} of the TV: ${[status, code].join(' ').trim()}.`,
+      ),
     signal: AbortSignal.any([interrupted, questionLeft.signal]),
     clock,
     random,
   });
-  await call.results.list([report.checks], outcomeView(call.common.output));
-  const failed = report.checks.filter(({ result }) => result === 'fail');
-  showFailures(
-    call,
-    failed.map((check) => ({ id: check.id, text: note(check) ?? '' })),
-  );
+  await showOutcomes(call, report);
   showSummary(call, report);
   questionLeft.signal.throwIfAborted();
   if (report.isInterrupted) return Number(interrupted.reason);

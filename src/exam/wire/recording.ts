@@ -25,6 +25,7 @@ const maxExchanges = 20_000;
 /** The requests of the TV, and the marks that the checks refer to. */
 export class Recording {
   readonly #clock: Clock;
+  readonly #onAdd: (exchange: Exchange) => void;
   #exchanges: Exchange[] = [];
   #strangers = 0;
   #marks: Mark[] = [];
@@ -38,8 +39,10 @@ export class Recording {
   #listeners = new Set<() => void>();
   #number = 0;
 
-  constructor(clock: Clock) {
+  /** `onAdd` is called with each exchange of the TV. */
+  constructor(clock: Clock, onAdd: (exchange: Exchange) => void = () => {}) {
     this.#clock = clock;
+    this.#onAdd = onAdd;
   }
 
   /** The exchanges of the TV, in order of arrival. */
@@ -101,6 +104,7 @@ export class Recording {
     // exchanges are inserted at the end.
     const later = this.#exchanges.findLastIndex(({ number }) => number < exchange.number);
     this.#exchanges.splice(later + 1, 0, exchange);
+    this.#onAdd(exchange);
     this.notify();
   }
 

@@ -17,6 +17,7 @@ const shownCode =
 async function examine(
   argv: readonly string[],
   onCode: (code: string, url: string) => void = () => {},
+  terminal: { tty?: boolean; columns?: number } = {},
 ) {
   const tv = new ExaminedTv(speed);
   let hasEnded = false;
@@ -33,7 +34,7 @@ async function examine(
   };
   const listen = `127.0.0.1:${await freePort()}`;
   const common = ['conformance', '--tv', '--quick', '--speed', String(speed), '--listen', listen];
-  const run = await runCli([...common, ...argv], { during: enterCodes });
+  const run = await runCli([...common, ...argv], { during: enterCodes, ...terminal });
   hasEnded = true;
   await tv.off();
   return run;
@@ -72,7 +73,13 @@ describe.concurrent('signage conformance --tv', () => {
     const { code, stdout, stderr } = await examine(['--part', 'revoke'], (shown, url) => {
       // The first code is not yet in use, so its request is that of another device.
       void fetch(`${url}/devices/${shown}/config`);
+      const body = JSON.stringify({ pairingCode: shown });
+      const headers = { 'content-type': 'application/json' };
+      void fetch(`${url}/devices/register`, { method: 'POST', headers, body });
     });
+    expect(stderr).toMatch(
+      /^0:\d\d The service refused registerDevice of the TV: 400 invalid_request\.$/m,
+    );
     expect(code).toBe(9);
     expect(stdout).toMatch(
       /^✗ +tv\.http\.secret-not-in-url +must .*Expected: the key in the header Authorization/m,
@@ -106,6 +113,19 @@ describe.concurrent('signage conformance --tv', () => {
     expect(stdout).toMatch(/^RESULT +ID +LEVEL +SECTION +TITLE +NOTE\n/);
     expect(stdout).toMatch(/^– +tv\.register\.valid-request +must +§3\.1 /m);
     expect(stderr).toContain('No TV registered.');
+  });
+
+  it('shows failed rows in full at a terminal, and counts the others', async () => {
+    const { code, stdout, stderr } = await examine(
+      ['--part', 'revoke'],
+      (shown, url) => void fetch(`${url}/devices/${shown}/config`),
+      { tty: true, columns: 80 },
+    );
+    expect([code, stdout]).toEqual([9, '']);
+    const text = stderr.replaceAll(/\s+/g, ' ');
+    expect(text).toMatch(/✗ tv\.http\.secret-not-in-url: .* Expected: the key in the header Auth/);
+    expect(text).toMatch(/ \d+ other rows did not fail: -o table lists all rows\. /);
+    expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
   it('continues with --state, and refuses the state of another exam', async () => {
