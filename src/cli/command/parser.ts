@@ -26,6 +26,8 @@ const defaultHelp = new Help();
 /** Heading of the options that help does not list. */
 const sharedHeading = 'Shared options:';
 const optionsTopic = 'signage help options';
+const tokenAdvice =
+  'A token never belongs in the command line: use --token-file, SIGNAGE_TOKEN, or signage login.';
 
 /** Keeps the column of options and arguments narrow. A longer term gets its own line. */
 const helpLayout: HelpConfiguration = {
@@ -206,7 +208,9 @@ interface Explanation {
 
 /** Explains a wrong number of arguments. */
 export function explainArguments(command: Command, spec: CommandSpec, words: readonly string[]) {
-  return ({ code }: CommanderError): Explanation | undefined => {
+  return ({ code, message: text }: CommanderError): Explanation | undefined => {
+    if (code === 'commander.unknownOption' && text.includes("'--token'"))
+      return { advice: `${tokenAdvice} ` };
     if (code === 'commander.excessArguments') return describeExtraWords(command, spec, words);
     const missing = command.registeredArguments[command.args.length];
     if (code !== 'commander.missingArgument' || !missing) return undefined;

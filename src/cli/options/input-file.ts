@@ -66,7 +66,9 @@ export async function readSource(io: Io, path: string): Promise<SourceDocument> 
   if (document && documents.length === 1) return document;
   throw new SignageError(
     'invalid_file',
-    `${path === '-' ? 'stdin' : path} must contain one document, not ${documents.length}.`,
+    documents.length === 0
+      ? `${path === '-' ? 'stdin' : path} is empty: it must contain one document.`
+      : `${path === '-' ? 'stdin' : path} must contain one document, not ${documents.length}.`,
   );
 }
 
