@@ -15,8 +15,8 @@ export function withScheme(text: string): string {
 }
 
 /**
- * Returns the base URL of a service. Removes the paths of the API, the web player and the reference,
- * which people copy from a browser.
+ * Returns the base URL of a service. Removes the paths of the API, the web player and the
+ * reference, which people copy from a browser.
  */
 export const baseUrl = (url: string): string =>
   url.replace(/\/(?:v1|player|docs)\/*(?:[?#].*)?$/, '');

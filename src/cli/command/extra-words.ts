@@ -93,8 +93,8 @@ function splitValue(
 }
 
 /**
- * Returns a hint for a name that does not exist: a file, or `Coffee Corner/Main` without quotes, which
- * arrives as two names. A command detects these mistakes only when it looks for the record.
+ * Returns a hint for a name that does not exist: a file, or `Coffee Corner/Main` without quotes,
+ * which arrives as two names. A command detects these mistakes only when it looks for the record.
  */
 export function hintOfName(
   spec: CommandSpec,

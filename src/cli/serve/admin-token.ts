@@ -50,8 +50,8 @@ export function requireTokenFile(settings: ServeValues, io: Io): void {
 }
 
 /**
- * Writes the token that this start created to the file `admin-token` in the data folder. Returns the path,
- * or `undefined` if it is shown instead. Throws `token_not_kept` if it cannot be written.
+ * Writes the token that this start created to the file `admin-token` in the data folder. Returns
+ * the path, or `undefined` if it is shown instead. Throws `token_not_kept` if it cannot be written.
  */
 export async function keepToken(
   token: string,

@@ -25,8 +25,8 @@ function truncateMiddle(text: string, columns: number, width: Measure): string {
 }
 
 /**
- * Cuts the name of a screen to a number of columns. Of `Venue/Screen`, cuts the venue first, and the
- * middle of the screen's name last.
+ * Cuts the name of a screen to a number of columns. Of `Venue/Screen`, cuts the venue first, and
+ * the middle of the screen's name last.
  */
 export function truncateScreen(text: string, columns: number, width: Measure): string {
   const slash = text.indexOf('/');
