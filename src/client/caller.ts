@@ -64,25 +64,26 @@ export interface CallerOptions extends Omit<ClientOptions, 'makeRequester'> {
   prepareSignal?: ((signal: AbortSignal) => void) | undefined;
 }
 
-const optionNames = [
-  'url',
-  'timeoutMs',
-  'retry',
-  'certificates',
-  'makeRequester',
-  'onExchange',
-  'clock',
-  'random',
-  'prepareSignal',
-] satisfies (keyof CallerOptions)[];
+const optionNames = {
+  url: true,
+  timeoutMs: true,
+  retry: true,
+  certificates: true,
+  makeRequester: true,
+  onExchange: true,
+  onRetry: true,
+  clock: true,
+  random: true,
+  prepareSignal: true,
+} satisfies Record<keyof CallerOptions, true>;
 
 /** Throws `invalid_option` for a name that is no option. Types find it only in TypeScript. */
 function checkNames(options: object): void {
-  const unknown = Object.keys(options).find((name) => !(optionNames as string[]).includes(name));
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
   if (unknown !== undefined)
     throw new SignageError(
       'invalid_option',
-      `A client has no option ${JSON.stringify(unknown)}. It has url, token or apiKey, tenantId, timeoutMs, retry, certificates, makeRequester, onExchange, clock and random.`,
+      `A client has no option ${JSON.stringify(unknown)}. It has token or apiKey, tenantId, ${Object.keys(optionNames).join(', ')}.`,
     );
 }
 

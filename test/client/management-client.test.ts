@@ -468,7 +468,7 @@ describe('options', () => {
     expect(make({ timeoutSeconds: 5 } as object)).toThrow(
       expect.objectContaining({
         code: 'invalid_option',
-        message: expect.stringContaining('no option "timeoutSeconds". It has url, token'),
+        message: expect.stringContaining('no option "timeoutSeconds". It has token'),
       }),
     );
   });
