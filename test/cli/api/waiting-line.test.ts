@@ -19,9 +19,7 @@ it('shows a command that waits for its service, with the attempt, and erases the
   const { code, stderr } = await list(stub.url, { tty: true });
   expect(code).toBe(0);
   expect(stderr).toContain(`${stub.url} answered 503. Attempt 2 of 4 in 1 s; Ctrl-C stops.`);
-  expect(stderr.endsWith('stops.\r\u001b[K') || stderr.includes('stops.\r\u001b[KNothing')).toBe(
-    true,
-  );
+  expect(stderr).toContain('stops.\r\u001b[K');
 });
 
 it('shows nothing for a short wait, without a terminal, or with --quiet', async () => {

@@ -25,7 +25,7 @@ describe('signage conformance', () => {
     expect(table.stderr).toContain('0 rows passed, 3 failed, 0 were skipped.');
     const terminal = { tty: true, columns: 80 };
     const narrow = await cli(['conformance', '--row', 'events.received.3'], terminal);
-    expect(narrow.stdout).toMatch(/^✗ +events\.received\.3 .*…$/m);
+    expect(narrow.stdout).toMatch(/✗\S* +events\.received\.3 .*…$/m);
     expect(narrow.stderr).toContain('✗ events.received.3: expected 3, saw 4\n');
     const json = await cli(['conformance', '--row', 'events.received.3', '-o', 'json'], terminal);
     expect(json.stderr).not.toContain('✗');
