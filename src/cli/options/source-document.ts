@@ -121,7 +121,12 @@ function parseYaml(
       merge: true,
     }),
   ];
-  const findings = documents.flatMap(({ errors }) => errors).slice(0, maxSyntaxErrors);
+  const lineOf = ({ pos: [offset] }: { pos: [number, number] }) => lines.linePos(offset).line;
+  // The further errors of a line follow from its first one.
+  const findings = documents
+    .flatMap(({ errors }) => errors)
+    .filter((one, at, all) => at === 0 || lineOf(one) !== lineOf(all[at - 1] ?? one))
+    .slice(0, maxSyntaxErrors);
   // The parser recurses, and has no limit of its own.
   if (findings.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) throw tooDeep(file);
   if (findings.length > 0)

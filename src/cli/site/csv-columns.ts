@@ -29,9 +29,17 @@ const plain: Readonly<Record<string, Fill>> = {
 /** Columns that `screen list -o csv` writes and that cannot be set. */
 const readOnly = ['state', 'code', 'deviceId', 'id', 'venueId', 'createdAt', 'updatedAt'];
 
-/** Returns the name of a column that a spreadsheet may write in another case. */
+/** What people call these columns in tables of their own. */
+const otherNames: Readonly<Record<string, string>> = {
+  screen: 'name',
+  'screen name': 'name',
+  'venue name': 'venue',
+  'time zone': 'timezone',
+};
+
+/** Returns the name of a column that a spreadsheet may write in another case or way. */
 export function columnNamed(header: string): string {
-  const text = header.trim();
+  const text = otherNames[header.trim().toLowerCase()] ?? header.trim();
   const isNamed = (name: string) => name.toLowerCase() === text.toLowerCase();
   const known = [...Object.keys(plain), ...readOnly].find(isNamed);
   return known ?? text.replace(/^(?:label|config)\./i, (kind) => kind.toLowerCase());
