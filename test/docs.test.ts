@@ -81,8 +81,13 @@ describe('the Markdown pages', () => {
     'CONTRIBUTING.md',
     'SECURITY.md',
     ...inDocs.map((name) => `docs/${name}`),
+    'docs/decisions/README.md',
   ];
-  const pages = paths.map((path) => ({ path, text: read(path) ?? '' }));
+  const decisions = readdirSync(`${root}docs/decisions`).map((name) => `docs/decisions/${name}`);
+  const pages = [...new Set([...paths, ...decisions])].map((path) => ({
+    path,
+    text: read(path) ?? '',
+  }));
 
   it('have no dead links', () =>
     expect(pages.flatMap((page) => deadLinks(page, read))).toEqual([]));
@@ -120,6 +125,9 @@ describe('the Markdown pages', () => {
   it('are all linked from README', () => {
     const readme = read('README.md') ?? '';
     expect(paths.slice(1).filter((path) => !readme.includes(`](${path})`))).toEqual([]);
+    const index = read('docs/decisions/README.md') ?? '';
+    const records = decisions.map((path) => path.replace('docs/decisions/', ''));
+    expect(records.filter((name) => !`${index}](README.md)`.includes(`](${name})`))).toEqual([]);
   });
 });
 
