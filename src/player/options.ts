@@ -60,7 +60,7 @@ export interface PlayerOptions {
   random?: Random;
   /**
    * Simulated seconds per second of the service, used for `Retry-After` and the validity of a
-   * playlist. Must be the speed of `clock`. Default: 1.
+   * playlist. Default: 1.
    */
   speed?: number;
   /**

@@ -1,4 +1,3 @@
-/** In milliseconds. Equals `sliceMs`, after which long lists yield to the event loop. */
 const defaultBudgetMs = 5;
 /** Maximum number of queued requests that begin in one turn of the event loop. */
 const maxPerTurn = 32;

@@ -22,7 +22,7 @@ import { type Finding, Findings } from './finding.ts';
  */
 export async function checkFolder(context: PartContext): Promise<Finding[]> {
   const findings = new Findings();
-  if (await isUnfinishedCopy(context, findings)) return findings.all;
+  if (await hasDamagedCopyMarker(context, findings)) return findings.all;
   const manifest = await checkManifests(context, findings);
   if (!manifest) return findings.all;
   const secret = await attempt(findings, 'secret', 'it is missing, or was changed or damaged', () =>
@@ -39,7 +39,7 @@ export async function checkFolder(context: PartContext): Promise<Finding[]> {
  * Returns whether the folder has a damaged copy marker, in which case nothing else is checked.
  * Throws `copy_unfinished` when the copy can be resumed.
  */
-async function isUnfinishedCopy(
+async function hasDamagedCopyMarker(
   { disk, directory }: PartContext,
   findings: Findings,
 ): Promise<boolean> {
