@@ -112,10 +112,12 @@ export function makeTunnelAgent(
     // Over the tunnel, the agent of `node:https` only adds TLS.
     const overTunnel = (socket: Socket) =>
       protocol === 'https:' ? connectDirectly({ ...target, socket } as typeof target) : socket;
-    openTunnel(proxy, authority, certificates).then(
-      (socket) => done?.(null, overTunnel(socket) as Socket),
-      (error: Error) => done?.(error, undefined as never),
-    );
+    openTunnel(proxy, authority, certificates)
+      .then(overTunnel)
+      .then(
+        (socket) => done?.(null, socket as Socket),
+        (error: Error) => done?.(error, undefined as never),
+      );
     return undefined;
   };
   return agent;
