@@ -273,7 +273,8 @@ describe('signage pair at a terminal, live view', () => {
       clock.advance(5000);
       return codeOn(io);
     };
-    await expect.poll(later, { interval: 5, timeout: 15_000 }).not.toBe(first);
+    // A request has 30 s of this clock until its time-out: 120 ms.
+    await expect.poll(later, { interval: 20, timeout: 30_000 }).not.toBe(first);
     // At a terminal there is no default timeout.
     expect(seen().join('\n')).toMatch(/1[45]:\d\d left/);
     const ticking = setInterval(() => clock.advance(1000), 5);

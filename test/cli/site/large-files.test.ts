@@ -35,7 +35,7 @@ describe('a file with deep nesting', () => {
   });
 });
 
-describe('a site file with 130,000 venues', () => {
+describe('a site file with 130,000 venues or mistakes', () => {
   const count = 130_000;
   let cli: Cli;
   beforeAll(async () => {
@@ -50,8 +50,8 @@ describe('a site file with 130,000 venues', () => {
     expect(code).toBe(9);
   });
 
-  it('6 for a mistake in each', async () => {
-    const venues = Array.from({ length: count }, () => ({ nam: 'x' }));
+  it('6 for 130,000 mistakes, two in each', async () => {
+    const venues = Array.from({ length: count / 2 }, () => ({ nam: 'x' }));
     const path = await fileOf('wrong.json', JSON.stringify({ version: 1, venues }));
     const { code, stderr } = await cli(['diff', '-f', path]);
     expect(stderr.slice(0, 300)).not.toContain('RangeError');
