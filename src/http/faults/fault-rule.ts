@@ -1,6 +1,6 @@
 import { type Random, secondMs } from '../../domain/clock.ts';
 import { parseDuration } from '../../domain/duration.ts';
-import { malformedRule, parseShare, randomFraction } from '../../domain/rule-text.ts';
+import { malformedRule, parseShare, randomFraction } from '../../faults/rule-text.ts';
 import type { ServiceErrorCode } from '../../wire/errors.ts';
 import { documentedCodes, type FaultTarget, isUnknownTarget, segmentsOf } from './fault-target.ts';
 

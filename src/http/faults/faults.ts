@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Clock, Random } from '../../domain/clock.ts';
-import { randomFraction } from '../../domain/rule-text.ts';
+import { randomFraction } from '../../faults/rule-text.ts';
 import type { Bindings } from '../request/request-context.ts';
 import { type FaultEffect, type FaultRule, readFaultRule } from './fault-rule.ts';
 import { isTarget, segmentsOf } from './fault-target.ts';

@@ -1,10 +1,10 @@
 import { pause } from '../../client/pause.ts';
 import type { Requester, RequestParts } from '../../client/requester.ts';
 import { secondMs } from '../../domain/clock.ts';
+import type { LinkFault, Rule } from '../../faults/fault.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { endpointOf, isHeld, type RecordedAnswer, replyOf } from '../tv/recording-transport.ts';
 import type { VirtualClock } from '../tv/virtual-clock.ts';
-import type { LinkFault, Rule } from './fault.ts';
 import type { Outage, Power } from './hardware.ts';
 
 type LinkRule = Rule & LinkFault;

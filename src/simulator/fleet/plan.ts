@@ -1,8 +1,8 @@
 import type { DeviceInfoInput } from '../../client/entities.ts';
 import { secondMs, systemClock, systemRandom } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { Rule } from '../faults/fault.ts';
-import { parseFault } from '../faults/parse-fault.ts';
+import type { Rule } from '../../faults/fault.ts';
+import { parseFault } from '../../faults/parse-fault.ts';
 import { SeededRandom } from '../seeded-random.ts';
 import { simulatedDeviceInfo } from '../tv/device-info.ts';
 import type { FleetOptions } from './options.ts';

@@ -1,7 +1,7 @@
 import type { Requester } from '../../client/requester.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
+import { isLinkFault } from '../../faults/fault.ts';
 import type { PlayerState } from '../../player/state.ts';
-import { isLinkFault } from '../faults/fault.ts';
 import { makeFaultyLink } from '../faults/faulty-link.ts';
 import { Outage, Power, SkewedClock, TvMemory } from '../faults/hardware.ts';
 import type { PairingCodeProvider } from '../fleet/code-provider.ts';

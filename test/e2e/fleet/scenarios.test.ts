@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readScenario } from '../../../src/cli/simulate/read-scenario.ts';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { parseFault } from '../../../src/simulator/faults/parse-fault.ts';
+import { parseFault } from '../../../src/faults/parse-fault.ts';
 import { fakeIo } from '../../support/process/fake-io.ts';
 import {
   startService,
@@ -65,7 +65,7 @@ const expected = ['unreachable', 'device_key_revoked', 'pairing_code_used'];
 it('there is a scenario for every kind of fault, and one with all of them', async () => {
   const kindsOf = async (name: string) =>
     ((await readScenario(fakeIo(), name)).faults ?? []).map((rule) => parseFault(rule).kind);
-  const { faultKinds } = await import('../../../src/simulator/faults/parse-fault.ts');
+  const { faultKinds } = await import('../../../src/faults/parse-fault.ts');
   expect([...new Set(await kindsOf('everything'))].sort()).toEqual(Object.keys(faultKinds).sort());
   const others = await Promise.all(names.filter((name) => name !== 'everything').map(kindsOf));
   expect([...new Set(others.flat())].sort()).toEqual(Object.keys(faultKinds).sort());

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { RequestParts } from '../../../src/client/requester.ts';
 import { secondMs } from '../../../src/domain/clock.ts';
-import { isLinkFault } from '../../../src/simulator/faults/fault.ts';
+import { isLinkFault } from '../../../src/faults/fault.ts';
+import { parseFault } from '../../../src/faults/parse-fault.ts';
 import { makeFaultyLink } from '../../../src/simulator/faults/faulty-link.ts';
 import { Outage, Power } from '../../../src/simulator/faults/hardware.ts';
-import { parseFault } from '../../../src/simulator/faults/parse-fault.ts';
 import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
 import type { RecordedAnswer } from '../../../src/simulator/tv/recording-transport.ts';
 import { makeVirtualClock } from '../../../src/simulator/tv/virtual-clock.ts';

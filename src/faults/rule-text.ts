@@ -1,5 +1,5 @@
-import type { Random } from './clock.ts';
-import { SignageError } from './error.ts';
+import type { Random } from '../domain/clock.ts';
+import { SignageError } from '../domain/error.ts';
 
 /**
  * Parses a share such as `10%` or `0.5%` to a number above 0 and at most 1. Returns `undefined` for

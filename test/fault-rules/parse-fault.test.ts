@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hourMs, minuteMs, secondMs } from '../../../src/domain/clock.ts';
-import { faultKinds, parseFault } from '../../../src/simulator/faults/parse-fault.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/domain/clock.ts';
+import { faultKinds, parseFault } from '../../src/faults/parse-fault.ts';
 
 const dayMs = 24 * hourMs;
 

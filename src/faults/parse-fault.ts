@@ -1,7 +1,6 @@
-import { dayMs, hourMs, minuteMs } from '../../domain/clock.ts';
-import { parseDuration } from '../../domain/duration.ts';
-import type { SignageError } from '../../domain/error.ts';
-import { malformedRule, parseShare } from '../../domain/rule-text.ts';
+import { dayMs, hourMs, minuteMs } from '../domain/clock.ts';
+import { parseDuration } from '../domain/duration.ts';
+import type { SignageError } from '../domain/error.ts';
 import {
   type Fault,
   type LifeFault,
@@ -11,6 +10,7 @@ import {
   type Target,
   targets,
 } from './fault.ts';
+import { malformedRule, parseShare } from './rule-text.ts';
 
 interface Word {
   text: string;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { parseDuration } from '../../src/domain/duration.ts';
-import { malformedRule, parseShare, randomFraction } from '../../src/domain/rule-text.ts';
+import { malformedRule, parseShare, randomFraction } from '../../src/faults/rule-text.ts';
 
 describe('a share', () => {
   it.each([
