@@ -1,275 +1,249 @@
-import { dayMs, hourMs, minuteMs } from '../domain/clock.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../domain/clock.ts';
 import { parseDuration } from '../domain/duration.ts';
-import type { SignageError } from '../domain/error.ts';
-import {
-  type Fault,
-  type LifeFault,
-  type LinkFault,
-  type Pace,
-  type Rule,
-  type Target,
-  targets,
-} from './fault.ts';
-import { malformedRule, parseShare } from './rule-text.ts';
+import { SignageError } from '../domain/error.ts';
+import { errorKinds, type ServiceErrorCode } from '../wire/errors.ts';
+import { tvCalls } from './tv-call.ts';
 
-interface Word {
-  text: string;
-  /** Offset in the rule, from 0. */
-  at: number;
-}
-
-const periodMs: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: dayMs };
-const durationRange = /^(\d+[a-z]*)(?:-(\d+[a-z]*))?$/;
-const frequencyPattern = /^(\d{1,6}(?:\.\d{1,6})?)(%?)\/(m|h|d)$/;
-
-const allowed = {
-  share: 'expected a share such as 20%, up to 100%',
-  target: `expected one of ${targets.join(', ')}`,
-  span: 'expected a duration such as 200ms, 90s, 5m, 2h or 1d',
-  spans: 'expected a duration such as 2s, or a range such as 200ms-2s',
-  pace: 'expected a frequency such as every 6h, 1%/h or 2/d',
-};
-
-/**
- * Reads the words of a fault rule one after another. An unexpected word throws `invalid_option`
- * with its place and the allowed values.
- */
-class FaultWords {
+/** Reads the words of a rule one after another. Colons or blanks separate words. */
+class Words {
+  readonly #rule: string;
+  readonly #words: readonly { text: string; at: number }[];
+  #next = 0;
+  /** The values that were possible at the current word. */
+  #wanted: string[] = [];
   /** The syntax of the rule, for error messages. */
   form = '';
-  readonly #rule: string;
-  readonly #words: readonly Word[];
-  #next = 0;
 
-  /** Colons or blanks separate words. */
   constructor(rule: string) {
     this.#rule = rule;
     this.#words = [...rule.matchAll(/[^\s:]+/g)].map(({ 0: text, index }) => ({ text, at: index }));
   }
 
-  /** Reads the first word: the kind of fault. */
-  kind<K extends string>(kinds: readonly K[]): K {
-    const found = kinds.find((kind) => kind === this.#text);
-    if (found === undefined) throw this.#complaint(`a rule begins with one of ${kinds.join(', ')}`);
-    this.#next++;
-    return found;
+  get first(): string {
+    return this.#words[0]?.text ?? '';
   }
 
-  /** Reads the calls that the fault affects. Default: all. */
-  target(): Target {
-    const found = targets.find((target) => target === this.#text);
-    if (found) this.#next++;
-    return found ?? 'all';
+  get text(): string {
+    return this.#words[this.#next]?.text ?? '';
   }
 
-  /** Reads a share, from 0 to 1. Returns `otherwise` if it is given and the rule ends here. */
-  share(otherwise?: number): number {
-    if (this.#isOver && otherwise !== undefined) return otherwise;
-    return this.#take(parseShare(this.#text), this.#isName ? allowed.target : allowed.share);
-  }
-
-  /** Reads a positive duration, in milliseconds. */
-  span(): number {
-    return this.#take(parseDuration(this.#text) || undefined, allowed.span);
-  }
-
-  /**
-   * Reads a range such as `200ms-2s`, in milliseconds. A single duration is both the minimum and
-   * the maximum.
-   */
-  spans(): readonly [leastMs: number, mostMs: number] {
-    const [, first = '', second = first] = durationRange.exec(this.#text) ?? [];
-    const least = parseDuration(first) ?? Number.NaN;
-    const most = parseDuration(second) ?? Number.NaN;
-    return this.#take(
-      least <= most && most > 0 ? ([least, most] as const) : undefined,
-      this.#isName ? allowed.target : allowed.spans,
-    );
-  }
-
-  /** Whether the next word is a duration. */
-  get hasSpan(): boolean {
-    return parseDuration(this.#text) !== undefined;
-  }
-
-  pace(): Pace {
-    if (this.#text === 'every') {
+  /** Takes the current word, unless its value is `undefined`. Returns the value. */
+  may<T>(value: T | undefined, wanted: string): T | undefined {
+    if (value === undefined) this.#wanted.push(wanted);
+    else {
       this.#next++;
-      return { everyMs: this.span() };
+      this.#wanted = [];
     }
-    const [, amount, percent, period = ''] = frequencyPattern.exec(this.#text) ?? [];
-    const times = Number(amount) / (percent === '%' ? 100 : 1);
-    return this.#take(
-      times > 0 ? { times, inMs: periodMs[period] ?? dayMs } : undefined,
-      allowed.pace,
-    );
+    return value;
+  }
+
+  /** Takes the current word. Throws `invalid_option` if its value is `undefined`. */
+  need<T>(value: T | undefined, wanted: string): T {
+    const taken = this.may(value, wanted);
+    if (taken === undefined) throw this.#complaint();
+    return taken;
   }
 
   /** Throws `invalid_option` if words are left. */
   end(): void {
-    if (!this.#isOver) throw this.#complaint('expected the end of the rule');
+    if (this.#next < this.#words.length) throw this.#complaint();
   }
 
-  #take<T>(value: T | undefined, wanted: string): T {
-    if (value === undefined) throw this.#complaint(wanted);
-    this.#next++;
-    return value;
-  }
-
-  get #isOver(): boolean {
-    return this.#next >= this.#words.length;
-  }
-
-  /** Whether the next word begins with a letter, so that it is a name instead of a number. */
-  get #isName(): boolean {
-    return /^[a-z]/i.test(this.#text);
-  }
-
-  get #text(): string {
-    return this.#words[this.#next]?.text ?? '';
-  }
-
-  #complaint(wanted: string): SignageError {
-    const { text: part, at } = this.#words[this.#next] ?? { text: '', at: this.#rule.length };
-    return malformedRule(this.#rule, {
-      part,
-      at,
-      allowed: this.form === '' ? wanted : `${wanted}; ${this.form}`,
-    });
+  /** Names the wrong word, its place and the allowed values. */
+  #complaint(): SignageError {
+    const { text, at } = this.#words[this.#next] ?? { text: '', at: this.#rule.length };
+    const problem =
+      text === ''
+        ? `something is missing at character ${at + 1}`
+        : `"${text}" (character ${at + 1}) is not understood`;
+    const wanted = `expected ${this.#wanted.join('; or ') || 'the end of the rule'}${this.form}`;
+    return new SignageError(
+      'invalid_option',
+      `In the fault rule "${this.#rule}", ${problem}: ${wanted}.`,
+    );
   }
 }
 
-/**
- * One kind of fault: the syntax of its rule, and a function that reads the words after the name.
- */
-interface Kind {
+/** A parameter of a kind of fault: its syntax, and a function that reads it. */
+interface Parameter<T> {
   form: string;
-  example: string;
-  /** Description of the fault, in one sentence. */
-  about: string;
-  read(words: FaultWords): Fault;
+  read(words: Words): T;
 }
 
-const requestFault = (
-  kind: Exclude<LinkFault['kind'], 'slow'>,
-  example: string,
-  about: string,
-): Kind => ({
-  form: `${kind}[:WHAT]:SHARE`,
-  example,
-  about,
-  read: (words) => ({ kind, target: words.target(), share: words.share() }),
-});
+/** Returns `text` if it is one of the values. */
+const among = <T extends string>(values: readonly T[], text: string): T | undefined =>
+  values.find((value) => value === text);
 
-const recurringFault = (
-  kind: 'factory-reset' | 'revoked-key',
-  example: string,
-  about: string,
-): Kind => ({
-  form: `${kind}:PACE`,
-  example,
-  about,
-  read: (words) => ({ kind, pace: words.pace() }),
-});
-
-function readSlow(words: FaultWords): Fault {
-  const target = words.target();
-  const [leastMs, mostMs] = words.spans();
-  return { kind: 'slow', target, leastMs, mostMs, share: words.share(1) };
+function shareOf(text: string): number | undefined {
+  const [, percent] = /^(\d{1,3}(?:\.\d{1,6})?)%$/.exec(text) ?? [];
+  const value = Number(percent) / 100;
+  return value > 0 && value <= 1 ? value : undefined;
 }
 
-function readTimedFault(
-  kind: 'offline' | 'power-cut',
-  words: FaultWords,
-  defaultMs?: number,
-): LifeFault {
-  const lastsMs = defaultMs === undefined || words.hasSpan ? words.span() : defaultMs;
-  return { kind, lastsMs, pace: words.pace() };
+const targets = [...tvCalls, 'all'] as const;
+const what: Parameter<(typeof targets)[number]> = {
+  form: '[:WHAT]',
+  read: (words) => words.may(among(targets, words.text), `one of ${targets.join(', ')}`) ?? 'all',
+};
+
+/** How often a rule hits the requests that it names. */
+export type Frequency = { share: number } | { every: number } | { first: number };
+const often: Parameter<Frequency> = {
+  form: '[:HOW OFTEN]',
+  read(words) {
+    const wanted = 'a frequency such as 20%, every 3 or first 5';
+    const share = words.may(shareOf(words.text), wanted);
+    if (share !== undefined) return { share };
+    const word = among(['every', 'first'], words.text);
+    if (!word) return { share: 1 };
+    words.may(word, '');
+    const count = /^[1-9]\d{0,8}$/.test(words.text) ? Number(words.text) : undefined;
+    const number = words.need(count, 'a whole number above 0');
+    return word === 'every' ? { every: number } : { first: number };
+  },
+};
+
+/** Times from `fromMs` to `toMs`. */
+export interface TimeRange {
+  fromMs: number;
+  toMs: number;
 }
 
-const defaultCutMs = 60_000;
+function rangeOf(text: string): TimeRange | undefined {
+  const [fromMs, toMs = fromMs, more] = text.split('-', 3).map(parseDuration);
+  const isRange = fromMs !== undefined && toMs !== undefined && more === undefined;
+  const isWhole = text.split('-').length < 3;
+  return isRange && isWhole && fromMs <= toMs && toMs > 0 ? { fromMs, toMs } : undefined;
+}
 
-/** All kinds of faults, by the first word of their rules. */
-export const faultKinds: Readonly<Record<Fault['kind'], Kind>> = {
-  'lost-request': requestFault(
-    'lost-request',
-    'lost-request:events:5%',
-    'the request never arrives',
-  ),
-  'lost-answer': requestFault(
-    'lost-answer',
-    'lost-answer:register:20%',
-    'the request arrives, and the TV never gets the answer',
-  ),
-  'cut-answer': requestFault(
-    'cut-answer',
-    'cut-answer:playlist:10%',
-    'the connection breaks in the middle of the answer',
-  ),
-  duplicate: requestFault(
-    'duplicate',
-    'duplicate:events:20%',
-    'the request arrives twice; the TV gets the second answer',
-  ),
-  slow: {
-    form: 'slow[:WHAT]:SPAN[-SPAN][:SHARE]',
-    example: 'slow:events:200ms-2s:30%',
-    about: 'the request is delayed by this long',
-    read: readSlow,
+const range: Parameter<TimeRange> = {
+  form: ':SPAN[-SPAN]',
+  read: (words) =>
+    words.need(rangeOf(words.text), 'a duration such as 2s, or a range such as 200ms-2s'),
+};
+
+const spanWanted = 'a duration such as 200ms, 90s, 5m, 2h or 1d';
+const spanOf = (text: string) => parseDuration(text) || undefined;
+const span: Parameter<number> = {
+  form: ':SPAN',
+  read: (words) => words.need(spanOf(words.text), spanWanted),
+};
+const spanOrMinute: Parameter<number> = {
+  form: '[:SPAN]',
+  read: (words) => words.may(spanOf(words.text), spanWanted) ?? minuteMs,
+};
+
+const statusOf = (text: string) => (/^[45]\d\d$/.test(text) ? Number(text) : undefined);
+const status: Parameter<number> = {
+  form: 'STATUS',
+  read: (words) => words.need(statusOf(words.text), 'a status from 400 to 599'),
+};
+
+/** An error code. `uncoded`: the answer has no code, like the answer of a proxy. */
+const code: Parameter<ServiceErrorCode | 'uncoded' | undefined> = {
+  form: '[:CODE]',
+  read(words) {
+    const all = Object.keys(errorKinds) as ServiceErrorCode[];
+    const codes = all.filter((one) => errorKinds[one].status === statusOf(words.first));
+    const allowed = [...codes, 'uncoded'] as const;
+    return words.may(among(allowed, words.text), `one of the codes ${allowed.join(', ')}`);
   },
-  offline: {
-    form: 'offline:SPAN:PACE',
-    example: 'offline:5m every 1h',
-    about: 'the TV has no network for this long',
-    read: (words) => readTimedFault('offline', words),
+};
+
+const retryAfterSeconds: Parameter<number | undefined> = {
+  form: '[:retry SPAN]',
+  read(words) {
+    if (!words.may(among(['retry'], words.text), 'retry with a duration')) return undefined;
+    const seconds = (parseDuration(words.text) ?? Number.NaN) / secondMs;
+    const wanted = 'whole seconds such as 30s or 2m';
+    return words.need(Number.isInteger(seconds) ? seconds : undefined, wanted);
   },
-  'clock-skew': {
-    form: 'clock-skew:SPAN',
-    example: 'clock-skew:2h',
-    about: 'each clock is wrong from the start, by up to this much in either direction',
-    read: (words) => ({ kind: 'clock-skew', byMs: words.span() }),
-  },
-  'clock-jump': {
-    form: 'clock-jump:SPAN:PACE',
-    example: 'clock-jump:10m every 6h',
-    about: 'the clock jumps, by up to this much in either direction',
-    read: (words) => ({ kind: 'clock-jump', byMs: words.span(), pace: words.pace() }),
-  },
-  'power-cut': {
-    form: 'power-cut[:SPAN]:PACE',
-    example: 'power-cut:1%/h',
-    about:
-      'the power fails for this long (default: 1m), at any point; the TV keeps what it has saved',
-    read: (words) => readTimedFault('power-cut', words, defaultCutMs),
-  },
-  'factory-reset': recurringFault(
-    'factory-reset',
-    'factory-reset:every 12h',
-    'the TV loses all its data and is paired again',
-  ),
-  'shared-code': {
-    form: 'shared-code:SHARE',
-    example: 'shared-code:50%',
-    about:
-      'in this share of TV pairs, both try the same code: one gets it, the other asks for another',
-    read: (words) => ({ kind: 'shared-code', share: words.share() }),
-  },
-  'revoked-key': recurringFault(
-    'revoked-key',
-    'revoked-key:2/d',
-    'the TV is revoked and paired again; a client keeps using the old key, which must give 401',
-  ),
 };
 
 /**
- * Parses a fault rule. Colons or blanks separate words: `lost-answer:register:20%`, `offline:5m
- * every 1h`. Throws `invalid_option` with the place of the error and the allowed values.
+ * How often a fault recurs, by the TV's own clock. With `everyMs`, it occurs once at a random time
+ * in each interval. Otherwise it occurs as a Poisson process, on average `times` per `inMs`.
  */
-export function parseFault(rule: string): Rule {
-  const words = new FaultWords(rule);
-  const kind = faultKinds[words.kind(Object.keys(faultKinds) as Fault['kind'][])];
-  words.form = `write ${kind.form}, such as ${kind.example}`;
-  const fault = kind.read(words);
+export type Pace = { everyMs: number } | { times: number; inMs: number };
+
+const periodMs: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: dayMs };
+const pace: Parameter<Pace> = {
+  form: ':PACE',
+  read(words) {
+    if (words.text === 'every') {
+      words.may('every', '');
+      return { everyMs: span.read(words) };
+    }
+    const [, amount, percent, period = ''] =
+      /^(\d{1,6}(?:\.\d{1,6})?)(%?)\/(m|h|d)$/.exec(words.text) ?? [];
+    const times = Number(amount) / (percent === '%' ? 100 : 1);
+    const found = times > 0 ? { times, inMs: periodMs[period] ?? dayMs } : undefined;
+    return words.need(found, 'a frequency such as every 6h, 1%/h or 2/d');
+  },
+};
+
+const share: Parameter<number> = {
+  form: ':SHARE',
+  read: (words) => words.need(shareOf(words.text), 'a share such as 20%, up to 100%'),
+};
+
+/** The kinds of faults, each with its parameters in order (docs/faults.md). */
+const grammar = {
+  status: { status, what, code, retryAfterSeconds, often },
+  'lost-request': { what, often },
+  'lost-answer': { what, often },
+  'cut-answer': { what, often },
+  duplicate: { what, often },
+  'at-once': { what, often },
+  slow: { what, range, often },
+  timeout: { what, range, often },
+  offline: { lastsMs: span, pace },
+  'clock-skew': { byMs: span },
+  'clock-jump': { byMs: span, pace },
+  'power-cut': { lastsMs: spanOrMinute, pace },
+  'factory-reset': { pace },
+  'shared-code': { share },
+  'revoked-key': { pace },
+};
+type Grammar = typeof grammar;
+type FaultKind = keyof Grammar;
+type Parameters<K extends FaultKind> = {
+  [P in keyof Grammar[K]]: Grammar[K][P] extends Parameter<infer T> ? T : never;
+};
+
+/** A fault with the text of its rule. The text identifies the rule in reports. */
+export type Fault = { [K in FaultKind]: { kind: K; rule: string } & Parameters<K> }[FaultKind];
+/** A fault of single requests. */
+export type RequestFault = Extract<Fault, { often: Frequency }>;
+/** A fault that recurs during the life of a simulated TV. */
+export type LifeFault = Extract<Fault, { pace: Pace }>;
+
+export const isRequestFault = (fault: Fault): fault is RequestFault => 'often' in fault;
+export const isLifeFault = (fault: Fault): fault is LifeFault => 'pace' in fault;
+
+export const faultKinds = Object.keys(grammar) as FaultKind[];
+const requestKinds = faultKinds.filter((kind) => 'often' in grammar[kind]);
+
+function parse(rule: string, kinds: readonly FaultKind[]): Fault {
+  const words = new Words(rule);
+  const names = kinds.filter((kind) => kind !== 'status');
+  const kind =
+    statusOf(words.text) === undefined
+      ? words.need(among(names, words.text), `a status from 400 to 599, ${names.join(', ')}`)
+      : 'status';
+  const parameters = Object.entries<Parameter<unknown>>(grammar[kind]);
+  words.form = `; write ${kind === 'status' ? '' : kind}${parameters.map(([, { form }]) => form).join('')}`;
+  const values = parameters.map(([name, parameter]) => [name, parameter.read(words)]);
   words.end();
-  return { ...fault, rule };
+  return { kind, ...Object.fromEntries(values), rule };
 }
+
+/**
+ * Parses a fault rule: `lost-answer:register:20%`, `503:events retry 30s every 2`,
+ * `offline:5m every 1h`. Throws `invalid_option` with the place of the error and the allowed
+ * values.
+ */
+export const parseFault = (rule: string): Fault => parse(rule, faultKinds);
+
+/** Parses a rule for single requests, the only faults that a service can inject. */
+export const parseRequestFault = (rule: string) => parse(rule, requestKinds) as RequestFault;

@@ -1,19 +1,36 @@
 import { describe, expect, it } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/domain/clock.ts';
-import { faultKinds, parseFault } from '../../src/faults/parse-fault.ts';
+import { parseFault, parseRequestFault } from '../../src/faults/parse-fault.ts';
 
 const dayMs = 24 * hourMs;
+const always = { share: 1 };
 
 describe('a fault rule', () => {
   it.each([
-    ['lost-answer:register:20%', { kind: 'lost-answer', target: 'register', share: 0.2 }],
-    ['lost-request 5%', { kind: 'lost-request', target: 'all', share: 0.05 }],
-    ['cut-answer:all:0.5%', { kind: 'cut-answer', target: 'all', share: 0.005 }],
-    ['duplicate:events:100%', { kind: 'duplicate', target: 'events', share: 1 }],
-    ['slow:2s', { kind: 'slow', target: 'all', leastMs: 2000, mostMs: 2000, share: 1 }],
+    ['lost-answer:register:20%', { kind: 'lost-answer', what: 'register', often: { share: 0.2 } }],
+    ['lost-request 5%', { kind: 'lost-request', what: 'all', often: { share: 0.05 } }],
+    ['cut-answer:all:0.5%', { kind: 'cut-answer', what: 'all', often: { share: 0.005 } }],
+    ['duplicate', { kind: 'duplicate', what: 'all', often: always }],
+    ['duplicate:events:every 3', { kind: 'duplicate', what: 'events', often: { every: 3 } }],
+    ['at-once:changes first 4', { kind: 'at-once', what: 'changes', often: { first: 4 } }],
+    ['slow:2s', { kind: 'slow', what: 'all', range: { fromMs: 2000, toMs: 2000 }, often: always }],
     [
       'slow:playlist:200ms-2s:30%',
-      { kind: 'slow', target: 'playlist', leastMs: 200, mostMs: 2000, share: 0.3 },
+      { kind: 'slow', what: 'playlist', range: { fromMs: 200, toMs: 2000 }, often: { share: 0.3 } },
+    ],
+    [
+      'timeout:changes:20s',
+      { kind: 'timeout', what: 'changes', range: { fromMs: 20_000, toMs: 20_000 }, often: always },
+    ],
+    ['500', { kind: 'status', status: 500, what: 'all', often: always }],
+    [
+      '401:config:device_key_revoked',
+      { kind: 'status', status: 401, what: 'config', code: 'device_key_revoked', often: always },
+    ],
+    ['401 uncoded', { kind: 'status', status: 401, what: 'all', code: 'uncoded', often: always }],
+    [
+      '503:events retry 30s every 2',
+      { kind: 'status', status: 503, what: 'events', retryAfterSeconds: 30, often: { every: 2 } },
     ],
     ['offline:5m every 1h', { kind: 'offline', lastsMs: 5 * minuteMs, pace: { everyMs: hourMs } }],
     [
@@ -39,28 +56,43 @@ describe('a fault rule', () => {
   ])('%s is parsed', (rule, fault) => expect(parseFault(rule)).toEqual({ ...fault, rule }));
 
   it.each([
-    ['', 'something is missing at character 1: a rule begins with one of lost-request, '],
-    ['lost-anwser:5%', '"lost-anwser" (character 1) is not understood: a rule begins with one of'],
-    ['lost-answer', 'something is missing at character 12: expected a share such as 20%'],
+    ['', 'something is missing at character 1: expected a status from 400 to 599, lost-request, '],
+    ['lost-anwser:5%', '"lost-anwser" (character 1) is not understood: expected a status'],
+    ['200', '"200" (character 1) is not understood: expected a status from 400 to 599'],
+    ['5000', '"5000" (character 1) is not understood'],
     [
       'lost-answer:evnts:20%',
-      '"evnts" (character 13) is not understood: expected one of register, playlist, config, changes, events, rotate, all',
+      '"evnts" (character 13) is not understood: expected one of register, claim, playlist, config, changes, events, rotate, media, all; or a frequency such as 20%, every 3 or first 5',
     ],
     ['lost-answer:events:120%', '"120%" (character 20)'],
     ['lost-answer:events:0%', '"0%" (character 20)'],
     ['lost-answer:events:20', '"20" (character 20)'],
+    ['lost-answer:events:1e1%', '"1e1%" (character 20)'],
+    ['lost-answer:events:every 0', '"0" (character 26) is not understood: expected a whole number'],
+    ['lost-answer:events:first', 'something is missing at character 25: expected a whole number'],
     [
       'lost-answer:events:20%:more',
       '"more" (character 24) is not understood: expected the end of the rule',
     ],
-    ['slow:2s-1s', '"2s-1s" (character 6) is not understood: expected a duration such as 2s'],
-    ['slow:evnts:2s', '"evnts" (character 6) is not understood: expected one of'],
+    ['slow:2s-1s', '"2s-1s" (character 6) is not understood: expected one of'],
+    ['slow:1s-2s-3s', '"1s-2s-3s" (character 6)'],
+    ['slow:all', 'something is missing at character 9: expected a duration such as 2s, or a range'],
     ['slow:0s', '"0s" (character 6)'],
     ['slow:1s:lots', '"lots" (character 9)'],
+    [
+      '401:playlist revoked',
+      '"revoked" (character 14) is not understood: expected one of the codes credential_missing',
+    ],
+    [
+      '418:playlist:teapot',
+      '"teapot" (character 14) is not understood: expected one of the codes uncoded',
+    ],
+    ['503 retry', 'something is missing at character 10: expected whole seconds such as 30s or 2m'],
+    ['503 retry 10ms', '"10ms" (character 11) is not understood: expected whole seconds'],
     ['offline:every 1h', '"every" (character 9) is not understood: expected a duration'],
     [
       'offline:5m',
-      'something is missing at character 11: expected a frequency such as every 6h, 1%/h or 2/d',
+      'something is missing at character 11: expected a frequency such as every 6h, 1%/h or 2/d; write offline:SPAN:PACE.',
     ],
     ['offline:5m every', 'something is missing at character 17: expected a duration'],
     ['offline:5m every 0s', '"0s" (character 18)'],
@@ -72,13 +104,10 @@ describe('a fault rule', () => {
     expect(() => parseFault(rule)).toThrow(expect.objectContaining({ code: 'invalid_option' }));
   });
 
-  it('is rejected with its syntax and an example', () => {
-    expect(() => parseFault('offline:5m')).toThrow(
-      'write offline:SPAN:PACE, such as offline:5m every 1h',
+  it('of a service cannot be a fault of a TV', () => {
+    expect(parseRequestFault('503:events')).toEqual(parseFault('503:events'));
+    expect(() => parseRequestFault('offline:5m every 1h')).toThrow(
+      '"offline" (character 1) is not understood: expected a status from 400 to 599, lost-request, lost-answer, cut-answer, duplicate, at-once, slow, timeout.',
     );
-  });
-
-  it.each(Object.entries(faultKinds))('%s has a valid example', (kind, { example }) => {
-    expect(parseFault(example)).toMatchObject({ kind, rule: example });
   });
 });

@@ -1,5 +1,5 @@
 import { type Clock, minuteMs, randomHex, secondMs } from '../../domain/clock.ts';
-import { isLifeFault, type LifeFault, type Pace } from '../../faults/fault.ts';
+import { isLifeFault, type LifeFault, type Pace } from '../../faults/parse-fault.ts';
 import type { PlayerBinding } from '../../player/state.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import type { SimulatedDevice } from '../tv/device.ts';

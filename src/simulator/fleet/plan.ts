@@ -1,8 +1,7 @@
 import type { DeviceInfoInput } from '../../client/entities.ts';
 import { secondMs, systemClock, systemRandom } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { Rule } from '../../faults/fault.ts';
-import { parseFault } from '../../faults/parse-fault.ts';
+import { type Fault, parseFault } from '../../faults/parse-fault.ts';
 import { SeededRandom } from '../seeded-random.ts';
 import { simulatedDeviceInfo } from '../tv/device-info.ts';
 import type { FleetOptions } from './options.ts';
@@ -30,7 +29,7 @@ export interface FleetPlan extends Pick<FleetOptions, 'lifeMs' | 'rotateEveryMs'
   endsAfterMs: number | undefined;
   startMs: number;
   seed: string;
-  rules: readonly Rule[];
+  rules: readonly Fault[];
 }
 
 const invalidOption = (message: string) => new SignageError('invalid_option', message);
@@ -54,7 +53,7 @@ function check(
   }
 }
 
-function checkRules(rules: readonly Rule[], { codes, token }: FleetOptions): void {
+function checkRules(rules: readonly Fault[], { codes, token }: FleetOptions): void {
   for (const { kind, rule } of rules) {
     if (kind === 'revoked-key' && token === undefined)
       throw invalidOption(`The fault ${rule} requires a management token, to revoke devices.`);

@@ -1,6 +1,7 @@
 import type { Requester } from '../../client/requester.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
-import { isLinkFault } from '../../faults/fault.ts';
+import { Faults } from '../../faults/faults.ts';
+import { isRequestFault } from '../../faults/parse-fault.ts';
 import type { PlayerState } from '../../player/state.ts';
 import { makeFaultyLink } from '../faults/faulty-link.ts';
 import { Outage, Power, SkewedClock, TvMemory } from '../faults/hardware.ts';
@@ -64,18 +65,11 @@ export class SimulatedDevice {
   }
 
   #makeLink(): Requester {
-    const { transport, counters } = this.shared;
-    const rules = this.shared.rules.filter(isLinkFault);
-    const random = rules.length > 0 ? this.randomFor('link') : undefined;
-    return makeFaultyLink({
-      transport,
-      clock: this.clock,
-      power: this.power,
-      outage: this.outage,
-      random,
-      rules,
-      counters,
-    });
+    const { transport, counters, rules } = this.shared;
+    const { clock, power, outage } = this;
+    const random = this.randomFor('link');
+    const faults = new Faults(rules.filter(isRequestFault), () => random.fraction());
+    return makeFaultyLink({ transport, clock, power, outage, faults, counters });
   }
 
   /** Timeouts use real time. By the TV's own clock, a fast TV would not wait for any response. */

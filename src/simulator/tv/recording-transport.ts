@@ -1,6 +1,7 @@
 import { asObject } from '../../client/problem.ts';
 import type { Requester, RequestParts } from '../../client/requester.ts';
 import { readReply } from '../../client/transport.ts';
+import type { TvCall } from '../../faults/tv-call.ts';
 import type { RuntimeOperation } from '../../player/observer.ts';
 import type { AttemptOutcome, DeviceLedger } from '../verify/device-ledger.ts';
 import type { FleetLedger } from '../verify/ledger.ts';
@@ -35,7 +36,8 @@ export interface RecordingTransportOptions {
   stopwatch: () => number;
 }
 
-const operations: Readonly<Record<string, RuntimeOperation>> = {
+/** The operations of TVs, by the names of their calls. */
+export const operations: Readonly<Record<string, RuntimeOperation>> = {
   register: 'registerDevice',
   playlist: 'getPlaylist',
   config: 'getDeviceConfig',
@@ -48,7 +50,8 @@ const devicePath =
   /\/devices\/(?:[^/?]+\/)?(?:keys\/)?(register|playlist|config|changes|events|rotate)(?:\?|$)/;
 
 /** Returns the last word of the path of a TV's request; `undefined` for any other request. */
-export const endpointOf = (url: string): string | undefined => devicePath.exec(url)?.[1];
+export const endpointOf = (url: string): TvCall | undefined =>
+  devicePath.exec(url)?.[1] as TvCall | undefined;
 
 /** Whether the service may hold the answer (docs/protocol.md §2.9). */
 export const isHeld = (url: string) => endpointOf(url) === 'changes';
