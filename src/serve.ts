@@ -4,12 +4,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readAsset } from './assets.ts';
 import { systemClock } from './domain/clock.ts';
 import { silentLog } from './domain/log.ts';
+import { Faults, fractionsOf } from './faults/faults.ts';
+import { parseServiceFault } from './faults/parse-fault.ts';
 import { makeIsKnown, makeLoadShed } from './http/admission/load-shed.ts';
 import { makeApp } from './http/app.ts';
 import type { AppOptions } from './http/app-options.ts';
-import { makeDropLog } from './http/faults/drop-log.ts';
-import { faultResponses } from './http/faults/fault-responses.ts';
-import { makeFaults, withFaults } from './http/faults/faults.ts';
+import { faultResponses, withFaults } from './http/faults/faults.ts';
 import { mediaRoutes } from './http/handlers/static-file.ts';
 import { makeEarlyErrors } from './http/listener/early-errors.ts';
 import { listen } from './http/listener/listener.ts';
@@ -124,8 +124,9 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   const log = outage.sink;
   const folder = typeof given === 'string' && isFolder(given) ? given : undefined;
   checkAdminToken(options.adminToken);
-  const faults = options.faults?.length ? makeFaults(options.faults, random) : undefined;
-  for (const rule of faults?.rules ?? [])
+  const rules = options.faults?.map(parseServiceFault) ?? [];
+  const faults = rules.length > 0 ? new Faults(rules, fractionsOf(random)) : undefined;
+  for (const { rule } of rules)
     log.warn({ rule }, 'This service misbehaves on purpose, by a fault rule.');
   const onDemand = await onDemandOf(options, clock);
   if (folder !== undefined)
@@ -197,14 +198,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     };
     const app = makeApp(appOptions);
     const { answer, idle } = trackAnswers(
-      faults
-        ? withFaults(app.fetch, {
-            faults,
-            clock,
-            stopping: stopping.signal,
-            onDrop: makeDropLog(appOptions),
-          })
-        : app.fetch,
+      faults ? withFaults(app.fetch, { ...appOptions, faults }) : app.fetch,
     );
     stops.push(startHousekeeping(services.deps, retentionDays, log));
     stops.push(startClockWatch(services.deps, log));

@@ -44,7 +44,7 @@ const mayImport: Record<string, string[]> = {
   'cli/commands/audit.ts': ['store'],
   'cli/commands/data.ts': ['store'],
   'cli/commands/store.ts': ['store'],
-  'serve.ts': ['serve', 'http', 'service', 'origin', 'store', 'domain', 'assets.ts'],
+  'serve.ts': ['serve', 'http', 'faults', 'service', 'origin', 'store', 'domain', 'assets.ts'],
   'index.ts': [
     'serve.ts',
     'serve/serve-options.ts',

@@ -42,7 +42,10 @@ export function faultAnswer(
     'content-type': code ? 'application/problem+json' : 'text/html',
     'cache-control': 'no-store',
   };
-  if (status === 401) headers['www-authenticate'] = 'Bearer realm="signage"';
+  const isInvalid = code !== 'device_key_missing';
+  if (status === 401)
+    headers['www-authenticate'] =
+      `Bearer realm="signage"${isInvalid ? ', error="invalid_token"' : ''}`;
   const seconds = retryAfterSeconds ?? retryAfter[code ?? ''];
   if (seconds !== undefined) headers['retry-after'] = String(seconds);
   const problem = {

@@ -1,5 +1,14 @@
+import type { Random } from '../domain/clock.ts';
 import type { RequestFault, TimeRange } from './parse-fault.ts';
 import type { TvCall } from './tv-call.ts';
+
+/** Returns a function that returns random numbers from 0 to just below 1. */
+export function fractionsOf(random: Random): () => number {
+  return () => {
+    const { buffer, byteOffset } = random(4);
+    return new DataView(buffer, byteOffset).getUint32(0) / 2 ** 32;
+  };
+}
 
 /** A rule in force. */
 export interface ActiveFault<R = unknown> {

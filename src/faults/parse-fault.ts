@@ -222,7 +222,7 @@ export const isRequestFault = (fault: Fault): fault is RequestFault => 'often' i
 export const isLifeFault = (fault: Fault): fault is LifeFault => 'pace' in fault;
 
 export const faultKinds = Object.keys(grammar) as FaultKind[];
-const requestKinds = faultKinds.filter((kind) => 'often' in grammar[kind]);
+const serviceKinds = faultKinds.filter((kind) => 'often' in grammar[kind] && kind !== 'duplicate');
 
 function parse(rule: string, kinds: readonly FaultKind[]): Fault {
   const words = new Words(rule);
@@ -245,5 +245,5 @@ function parse(rule: string, kinds: readonly FaultKind[]): Fault {
  */
 export const parseFault = (rule: string): Fault => parse(rule, faultKinds);
 
-/** Parses a rule for single requests, the only faults that a service can inject. */
-export const parseRequestFault = (rule: string) => parse(rule, requestKinds) as RequestFault;
+/** Parses a rule of a service, which can only inject faults of single requests. */
+export const parseServiceFault = (rule: string) => parse(rule, serviceKinds) as RequestFault;

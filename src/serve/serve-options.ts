@@ -156,8 +156,8 @@ export interface ServeOptions {
    */
   aws?: AwsSettings;
   /**
-   * Fault-injection rules for testing TV apps, such as `POST /devices/register=503:10%`
-   * (docs/faults.md). Default: none.
+   * Fault-injection rules for testing TV apps, such as `503:register:10%` (docs/faults.md).
+   * Default: none.
    */
   faults?: readonly string[];
   /** Source of time. Default: `systemClock`. */

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { faultAnswer } from '../../src/faults/fault-answer.ts';
-import { Faults, type StatusEffect } from '../../src/faults/faults.ts';
-import { parseRequestFault } from '../../src/faults/parse-fault.ts';
+import { Faults, fractionsOf, type StatusEffect } from '../../src/faults/faults.ts';
+import { isRequestFault, parseFault, parseServiceFault } from '../../src/faults/parse-fault.ts';
 import type { TvOperation } from '../../src/faults/tv-call.ts';
 import { tvOperationAt } from '../../src/faults/tv-call.ts';
 import { SeededRandom } from '../../src/simulator/seeded-random.ts';
 
 function faultsOf(...rules: string[]) {
   const random = new SeededRandom('faults');
-  return new Faults(rules.map(parseRequestFault), () => random.fraction());
+  return new Faults(rules.map(parseFault).filter(isRequestFault), () => random.fraction());
 }
 
 /** Returns the numbers of the requests that a rule hits, from 1. */
@@ -17,6 +17,18 @@ function hits(rule: string, count: number): number[] {
   const numbers = Array.from({ length: count }, (_, at) => at + 1);
   return numbers.filter(() => faults.take('events', undefined));
 }
+
+describe('the fractions of a random source', () => {
+  it('are from 0 to below 1, and depend on all random bytes', () => {
+    const of = (...bytes: number[]) => fractionsOf(() => Uint8Array.of(...bytes))();
+    expect(of(0, 0, 0, 0)).toBe(0);
+    expect(of(0, 0, 0, 1)).toBe(1 / 2 ** 32);
+    expect(of(128, 0, 0, 0)).toBe(0.5);
+    expect(of(255, 255, 255, 255)).toBeLessThan(1);
+    // A buffer of Node may be a part of a larger one.
+    expect(fractionsOf(() => Buffer.from([0, 0, 0, 1]))()).toBe(1 / 2 ** 32);
+  });
+});
 
 describe('fault rules', () => {
   it.each([
@@ -55,7 +67,7 @@ describe('fault rules', () => {
 
   it('a rule with a condition counts only the requests that meet it, until it is removed', () => {
     const faults = new Faults<number>([], () => 0);
-    const added = faults.add(parseRequestFault('lost-answer:first 2'), {
+    const added = faults.add(parseServiceFault('lost-answer:first 2'), {
       id: 'even',
       accepts: (request) => request % 2 === 0,
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/domain/clock.ts';
-import { parseFault, parseRequestFault } from '../../src/faults/parse-fault.ts';
+import { parseFault, parseServiceFault } from '../../src/faults/parse-fault.ts';
 
 const dayMs = 24 * hourMs;
 const always = { share: 1 };
@@ -105,9 +105,9 @@ describe('a fault rule', () => {
   });
 
   it('of a service cannot be a fault of a TV', () => {
-    expect(parseRequestFault('503:events')).toEqual(parseFault('503:events'));
-    expect(() => parseRequestFault('offline:5m every 1h')).toThrow(
-      '"offline" (character 1) is not understood: expected a status from 400 to 599, lost-request, lost-answer, cut-answer, duplicate, at-once, slow, timeout.',
+    expect(parseServiceFault('503:events')).toEqual(parseFault('503:events'));
+    expect(() => parseServiceFault('offline:5m every 1h')).toThrow(
+      '"offline" (character 1) is not understood: expected a status from 400 to 599, lost-request, lost-answer, cut-answer, at-once, slow, timeout.',
     );
   });
 });

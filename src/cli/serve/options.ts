@@ -114,7 +114,7 @@ export const serveSettings = {
   }),
   fault: repeated(
     '--fault <rule>',
-    'misbehave on purpose, such as "GET /devices/*/playlist=500:10%": see docs/faults.md',
+    'misbehave on purpose, such as 500:playlist:10%; docs/faults.md lists the rules',
   ),
   ...withVariables({
     objectStore: text(

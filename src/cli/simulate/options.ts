@@ -92,7 +92,7 @@ const schedule = {
   ),
   fault: option.repeated(
     '--fault <rule>',
-    'fault to inject, such as lost-answer:register:20%; docs/simulate.md lists the rules',
+    'fault to inject, such as lost-answer:register:20%; docs/faults.md lists the rules',
   ),
 };
 

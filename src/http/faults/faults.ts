@@ -1,76 +1,40 @@
 import type { ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import type { Clock, Random } from '../../domain/clock.ts';
-import { randomFraction } from '../../faults/rule-text.ts';
-import type { Bindings } from '../request/request-context.ts';
-import { type FaultEffect, type FaultRule, readFaultRule } from './fault-rule.ts';
-import { isTarget, segmentsOf } from './fault-target.ts';
+import type { MiddlewareHandler } from 'hono';
+import { faultAnswer } from '../../faults/fault-answer.ts';
+import type { FaultEffect, Faults, InjectedFaults } from '../../faults/faults.ts';
+import { callOf, type TvCall, tvOperationAt } from '../../faults/tv-call.ts';
+import type { AppOptions } from '../app-options.ts';
+import type { App, Bindings } from '../request/request-context.ts';
+import { requestIdOf } from '../request/request-log.ts';
 
-/** The faults that apply to one request. */
-interface InjectedFaults {
-  /** Texts of the applicable rules, except `cut` rules. */
-  rules: readonly string[];
-  delayMs: number;
-  /** Breaks the connection if there is no response after `afterMs`. */
-  cut: { rule: string; afterMs: number } | undefined;
-  effect: Exclude<FaultEffect, TimedEffect> | undefined;
+/** Returns the call of a TV's request. Rules hit no other requests. */
+function callAt(method: string, pathname: string): TvCall | undefined {
+  if (pathname.startsWith('/media/')) return 'media';
+  const operation = tvOperationAt(method, pathname);
+  return operation && callOf[operation];
 }
 
-type TimedEffect = Extract<FaultEffect, { fromMs: number }>;
-
-/** The fault rules of a service. */
-export interface Faults {
-  /** The texts of all rules. */
-  rules: readonly string[];
-  /**
-   * Returns the faults for a request, or `undefined`. Call the function once per request, because
-   * each call counts towards `every` and `first`.
-   */
-  faultsFor(method: string, path: string): InjectedFaults | undefined;
-}
-
-const drawMs = ({ fromMs, toMs }: TimedEffect, random: Random) =>
-  fromMs + Math.floor(randomFraction(random) * (toMs - fromMs + 1));
-
-function delayOf({ effect }: FaultRule, random: Random): number {
-  return effect.kind === 'delay' ? drawMs(effect, random) : 0;
-}
-
-function cutOf(rule: FaultRule | undefined, random: Random): InjectedFaults['cut'] {
-  return rule?.effect.kind === 'cut'
-    ? { rule: rule.text, afterMs: drawMs(rule.effect, random) }
-    : undefined;
-}
+/** Returns the id or word after `/devices/` in the path of a TV's request. */
+const idIn = (pathname: string) => pathname.split('/')[2] ?? '';
 
 /**
- * Reads the rules. If several rules apply to a request, their delays add up. Of all other effects,
- * only the first applies. Throws `invalid_option` for a malformed rule.
+ * Answers the requests that `withFaults` has marked with a status. Passes all other requests on.
  */
-export function makeFaults(texts: readonly string[], random: Random): Faults {
-  const rules = texts.map((text) => readFaultRule(text, random));
-  return {
-    rules: texts,
-    faultsFor(method, path) {
-      const segments = segmentsOf(path);
-      const applying = rules.filter(
-        ({ target, applies }) => isTarget(target, method, segments) && applies(),
-      );
-      const delays = applying.filter(({ effect }) => effect.kind === 'delay');
-      const decisive = applying.find(({ effect }) => effect.kind !== 'delay');
-      const effective = applying.filter((rule) => rule === decisive || delays.includes(rule));
-      if (effective.length === 0) return undefined;
-      const delayMs = delays.reduce((sum, rule) => sum + delayOf(rule, random), 0);
-      const cut = cutOf(decisive, random);
-      const shown = effective.filter((rule) => !cut || rule !== decisive);
-      return {
-        rules: shown.map(({ text }) => text),
-        delayMs,
-        cut,
-        effect: cut ? undefined : (decisive?.effect as InjectedFaults['effect']),
-      };
-    },
-  };
-}
+export const faultResponses: MiddlewareHandler<App> = async (context, next) => {
+  const effect = context.env?.statusEffect;
+  if (!effect) return next();
+  const { client } = context.var;
+  const { method, path } = context.req;
+  const operation = tvOperationAt(method, path);
+  if (operation) {
+    context.set('operation', operation);
+    client.namedId = idIn(path);
+  }
+  const { code, detail, status, headers, text } = faultAnswer(effect, operation, client.requestId);
+  if (code) client.problem = { code, detail };
+  return new Response(text, { status, headers });
+};
 
 /**
  * Returns the error that replaces a broken connection in a mounted `fetch`, which has no connection
@@ -120,13 +84,8 @@ async function breakOff(
 
 type FetchHandler = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
 
-interface FaultyOptions {
+interface FaultyOptions extends Pick<AppOptions, 'services' | 'clock' | 'newId' | 'stopping'> {
   faults: Faults;
-  clock: Clock;
-  /** Aborted when the service stops. The signal ends delays at once. */
-  stopping: AbortSignal;
-  /** Called for a request that is dropped without an answer. */
-  onDrop(request: Request, rules: readonly string[]): void;
 }
 
 function delay(delayMs: number, { clock, stopping }: FaultyOptions): Promise<void> {
@@ -142,28 +101,59 @@ function delay(delayMs: number, { clock, stopping }: FaultyOptions): Promise<voi
   });
 }
 
+/** Adds a request without an answer to the log for operators. The app never receives it. */
+function recordDrop(
+  { method, url, headers }: Request,
+  faults: readonly string[],
+  { services, clock, newId }: FaultyOptions,
+): void {
+  const { pathname } = new URL(url);
+  const operation = tvOperationAt(method, pathname);
+  if (!operation) return;
+  const requestId = requestIdOf(headers.get('x-request-id'), newId);
+  services.requests.record(
+    { namedId: idIn(pathname) },
+    {
+      at: clock.now(),
+      operation,
+      status: null,
+      code: null,
+      detail: null,
+      faults,
+      requestId,
+      sequence: 0,
+    },
+  );
+}
+
 /**
  * Breaks the connection unless the response comes in time. To the request's handler, the client has
  * disconnected.
  */
 async function cutAfter(
-  { rule, afterMs }: { rule: string; afterMs: number },
+  { id, afterMs }: FaultEffect,
   request: Request,
-  { outgoing }: { outgoing?: ServerResponse },
-  { clock, onDrop }: FaultyOptions,
+  outgoing: ServerResponse | undefined,
+  options: FaultyOptions,
   answer: (request: Request) => Promise<Response>,
 ): Promise<Response> {
   const disconnect = new AbortController();
   const heard = outgoing ? request : new Request(request, { signal: disconnect.signal });
   let cancel = () => {};
   const tooLate = new Promise<void>((resolve) => {
-    cancel = clock.after(afterMs, resolve);
+    cancel = options.clock.after(afterMs, resolve);
   });
   const inTime = await Promise.race([answer(heard), tooLate]).finally(() => cancel());
   if (inTime) return inTime;
-  onDrop(request, [rule]);
+  recordDrop(request, [id], options);
   disconnect.abort();
   return hangUp(outgoing);
+}
+
+function withoutHold(request: Request): Request {
+  const url = new URL(request.url);
+  url.searchParams.delete('waitSeconds');
+  return new Request(url, request);
 }
 
 /**
@@ -176,29 +166,34 @@ export function withFaults(answer: FetchHandler, options: FaultyOptions): FetchH
   async function respond(
     request: Request,
     bindings: Bindings | undefined,
-    { rules, delayMs, effect }: InjectedFaults,
+    { ids, delayMs, effect }: InjectedFaults,
   ): Promise<Response> {
+    // An answer before the time-out is unchanged.
+    const faults = effect?.kind === 'timeout' ? ids.filter((id) => id !== effect.id) : ids;
     const statusEffect = effect?.kind === 'status' ? { statusEffect: effect } : {};
-    const response = await answer(request, { ...bindings, faults: rules, ...statusEffect });
-    for (const rule of rules) response.headers.append('X-Signage-Fault', rule);
+    const heard = effect?.kind === 'at-once' ? withoutHold(request) : request;
+    const response = await answer(heard, { ...bindings, faults, ...statusEffect });
+    for (const rule of faults) response.headers.append('X-Signage-Fault', rule);
     await delay(delayMs, options);
-    if (effect?.kind === 'lose') return hangUp(bindings?.outgoing);
-    return effect?.kind === 'truncate'
+    if (effect?.kind === 'lost-answer') return hangUp(bindings?.outgoing);
+    return effect?.kind === 'cut-answer'
       ? breakOff(response, request.method, bindings?.outgoing)
       : response;
   }
 
   return async (request, bindings) => {
-    const hit = options.faults.faultsFor(request.method, new URL(request.url).pathname);
+    const { method, url } = request;
+    const call = callAt(method, new URL(url).pathname);
+    const hit = call && options.faults.take(call, request);
     if (!hit) return answer(request, bindings);
-    const { rules, delayMs, cut, effect } = hit;
-    if (effect?.kind === 'drop') {
-      options.onDrop(request, rules);
+    const { ids, delayMs, effect } = hit;
+    if (effect?.kind === 'lost-request') {
+      recordDrop(request, ids, options);
       await delay(delayMs, options);
       return hangUp(bindings?.outgoing);
     }
-    if (!cut) return respond(request, bindings, hit);
-    return cutAfter(cut, request, bindings ?? {}, options, (heard) =>
+    if (effect?.kind !== 'timeout') return respond(request, bindings, hit);
+    return cutAfter(effect, request, bindings?.outgoing, options, (heard) =>
       respond(heard, bindings, hit),
     );
   };

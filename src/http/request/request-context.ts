@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from 'hono';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import type { StatusEffect } from '../../faults/faults.ts';
 import type { ClientInfo, RequestSubject } from '../../service/context.ts';
 import type { GuessQuota } from '../../service/pairing/guess-quota.ts';
-import type { StatusEffect } from '../faults/fault-rule.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import type { ProblemParts } from '../problem.ts';
 import type { Peer } from './client-address.ts';
@@ -33,7 +33,7 @@ export interface Admission {
 export interface RequestClient extends ClientInfo, RequestSubject {
   requestId: string;
   /** The error response, if the request failed or was rejected. */
-  problem?: ProblemParts | undefined;
+  problem?: Pick<ProblemParts, 'code' | 'detail'> | undefined;
   /** The texts of the fault rules that apply. */
   faults?: readonly string[] | undefined;
   /** Whether the request is a long poll. The duration of long polls is not measured. */

@@ -69,7 +69,7 @@ export interface FleetOptions {
    */
   deviceInfos?: readonly DeviceInfoInput[] | undefined;
   /**
-   * Fault rules, such as `lost-answer:register:20%`. See docs/simulate.md for the list. Default:
+   * Fault rules, such as `lost-answer:register:20%`. See docs/faults.md for the list. Default:
    * none.
    */
   faults?: readonly string[] | undefined;

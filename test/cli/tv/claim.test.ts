@@ -51,7 +51,7 @@ describe('signage tv --claim', () => {
   });
 
   it('waits through an outage, and shows one claim', async () => {
-    const faults = ['POST /devices/claims=503 retry 1s:first 2'];
+    const faults = ['503:claim retry 1s first 2'];
     const faulty = await startService<Clock>({ clock: systemClock, faults });
     const { id: screenId } = await faulty.screen();
     const { code, stderr } = await runTv(faulty.url, ['--claim', '--once'], {

@@ -165,12 +165,7 @@ describe('GET /v1/requests with fault rules', () => {
     const faults: string[] = [];
     const faulty = await startService({ store: await temporaryFolder(), faults });
     const tv = await faulty.tv();
-    faults.push(
-      'GET /devices/*/config=503',
-      'GET /devices/*/playlist=drop',
-      'POST /devices/*/events=lose',
-      'POST /devices/*/events=delay 1ms',
-    );
+    faults.push('503:config', 'lost-request:playlist', 'lost-answer:events', 'slow:events:1ms');
     await faulty.restart();
     await tv.send('GET', 'config');
     await expect(tv.send('GET', 'playlist')).rejects.toThrow();
@@ -184,18 +179,15 @@ describe('GET /v1/requests with fault rules', () => {
     expect(shown.getDeviceConfig).toMatchObject({
       status: 503,
       code: 'unavailable',
-      faults: ['GET /devices/*/config=503'],
+      faults: ['503:config'],
     });
     expect(shown.getPlaylist).toMatchObject({
       status: null,
       code: null,
-      faults: ['GET /devices/*/playlist=drop'],
+      faults: ['lost-request:playlist'],
     });
     expect(shown.postEvents).toMatchObject({ status: 202, deviceId: tv.deviceId });
-    expect(shown.postEvents.faults.toSorted()).toEqual([
-      'POST /devices/*/events=delay 1ms',
-      'POST /devices/*/events=lose',
-    ]);
+    expect(shown.postEvents.faults.toSorted()).toEqual(['lost-answer:events', 'slow:events:1ms']);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RequestParts } from '../../../src/client/requester.ts';
 import { secondMs } from '../../../src/domain/clock.ts';
 import { Faults } from '../../../src/faults/faults.ts';
-import { parseRequestFault } from '../../../src/faults/parse-fault.ts';
+import { isRequestFault, parseFault } from '../../../src/faults/parse-fault.ts';
 import { makeFaultyLink } from '../../../src/simulator/faults/faulty-link.ts';
 import { Outage, Power } from '../../../src/simulator/faults/hardware.ts';
 import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
@@ -43,7 +43,7 @@ function linkWith(...rules: string[]) {
     clock,
     power,
     outage,
-    faults: new Faults(rules.map(parseRequestFault), seeded()),
+    faults: new Faults(rules.map(parseFault).filter(isRequestFault), seeded()),
     counters: { fault: (rule) => told.push(rule) },
   });
   const text = async (url = eventsUrl) => {
@@ -181,7 +181,7 @@ describe('a held answer', () => {
       clock,
       power: new Power(),
       outage,
-      faults: new Faults(rules.map(parseRequestFault), seeded()),
+      faults: new Faults(rules.map(parseFault).filter(isRequestFault), seeded()),
       counters: { fault: (rule) => told.push(rule) },
     });
     return { link, wall, clock, outage, told };
