@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { type Clock, systemClock, systemRandom } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
+import { Faults, fractionsOf } from '../faults/faults.ts';
+import { parseServiceFault } from '../faults/parse-fault.ts';
 import { type CertainFailure, certainFailures, patienceMinutes } from './certain-failure.ts';
 import { ExamService } from './exam-service.ts';
 import { type Timing, type TvExamOptions, timingOf } from './options.ts';
@@ -15,8 +17,7 @@ import { power } from './parts/power.ts';
 import { register } from './parts/register.ts';
 import { revoke } from './parts/revoke.ts';
 import { makeReport, type TvExamReport } from './report.ts';
-import { type Exchange, fingerprint } from './wire/exchange.ts';
-import { type Fault, Faults } from './wire/faults.ts';
+import { type Exchange, fingerprint, type TvRequest } from './wire/exchange.ts';
 import { type Front, openFront } from './wire/front.ts';
 import { Recording, type SavedRecording } from './wire/recording.ts';
 
@@ -27,14 +28,6 @@ const stages: readonly (readonly Part[])[] = [
   [power],
   [revoke],
 ];
-
-/** A TV may rotate its key at any time. The answer to its first rotation is lost. */
-const lostRotation: Fault = {
-  id: 'rotation.lost',
-  operation: 'rotateDeviceKey',
-  effect: { kind: 'lose' },
-  times: 1,
-};
 
 /** Maximum hold of a request for changes, in seconds of TV time. */
 const holdTvSeconds = 25;
@@ -59,7 +52,7 @@ class ExamRun {
   readonly #options: TvExamOptions;
   readonly #timing: Timing;
   readonly #recording: Recording;
-  readonly #faults = new Faults();
+  readonly #faults = new Faults<TvRequest>([], fractionsOf(systemRandom));
   readonly #clock: Clock;
   readonly #codes: string[] = [];
   readonly #finished = new Set<PartId>();
@@ -134,7 +127,8 @@ class ExamRun {
     });
     let cancelEnd = () => {};
     try {
-      this.#faults.add(lostRotation);
+      // A TV may rotate its key at any time. The answer to its first rotation is lost.
+      this.#faults.add(parseServiceFault('lost-answer:rotate first 1'), { id: 'rotation.lost' });
       await this.#runPart(register, service, front);
       cancelEnd = this.#clock.after(this.#patienceMs, () => this.#endIfFailed());
       for (const stage of stages) {

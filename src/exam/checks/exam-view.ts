@@ -1,7 +1,8 @@
 import { largest, smallest } from '../../domain/numbers/extremes.ts';
+import type { TvOperation } from '../../faults/tv-call.ts';
 import type { Timing } from '../options.ts';
 import { isGood } from '../parts/part.ts';
-import type { Exchange, TvOperation } from '../wire/exchange.ts';
+import type { Exchange } from '../wire/exchange.ts';
 import type { Mark } from '../wire/recording.ts';
 import { TvPlayback } from './tv-playback.ts';
 

@@ -1,6 +1,7 @@
+import type { TvOperation } from '../../faults/tv-call.ts';
 import { secondConfig } from '../options.ts';
 import { isGood } from '../parts/part.ts';
-import type { Exchange, TvOperation } from '../wire/exchange.ts';
+import type { Exchange } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';
 import { type ExamView, shown } from './exam-view.ts';
 

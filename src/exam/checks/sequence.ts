@@ -1,5 +1,5 @@
-import { refusedIndex } from '../parts/events.ts';
 import type { Exchange, SentEvent } from '../wire/exchange.ts';
+import { refusedIndex } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';
 import { type ExamView, shown } from './exam-view.ts';
 

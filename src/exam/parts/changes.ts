@@ -1,16 +1,15 @@
-import type { Fault } from '../wire/faults.ts';
-import type { Exam, Part } from './part.ts';
+import type { TvRequest } from '../wire/exchange.ts';
+import type { Exam, InjectedFault, Part } from './part.ts';
 
 /** TV seconds after which the exam cuts a held request. */
 const cutSeconds = 10;
 const waitMinutes = 1.5;
 
-/** Injects a fault into requests for changes, and waits for the request after it. */
-async function meet(exam: Exam, fault: Omit<Fault, 'operation'>): Promise<void> {
-  const active = exam.inject({ ...fault, operation: 'getDeviceChanges' });
-  await exam.until(() => active.count >= (fault.times ?? 1), exam.minutes(waitMinutes));
+/** Waits until a fault has hit requests for changes `times` times, and for the request after it. */
+async function meet(exam: Exam, active: InjectedFault, times = 1): Promise<void> {
+  await exam.until(() => active.count >= times, exam.minutes(waitMinutes));
   exam.remove(active);
-  const met = exam.recording.ofTv.findLast((one) => one.fault === fault.id);
+  const met = exam.recording.ofTv.findLast((one) => one.fault === active.id);
   if (met) await exam.untilNext(met, exam.minutes(waitMinutes));
 }
 
@@ -25,30 +24,19 @@ export const changes: Part = {
       exam.recording.ofTv.some(({ operation }) => operation === 'getDeviceChanges');
     if (!(await exam.until(isUsed, exam.minutes(2)))) return;
     exam.step('gets immediate answers about changes, although nothing has changed');
-    await meet(exam, { id: 'changes.at-once', effect: { kind: 'at-once' }, times: 4 });
+    await meet(exam, exam.inject('changes.at-once', 'at-once:changes first 4'), 4);
     exam.step('loses a held request for changes');
-    await meet(exam, {
-      id: 'changes.cut',
-      effect: { kind: 'cut', afterMs: cutSeconds * exam.timing.tvSecondMs },
-      times: 1,
-      applies: ({ waitSeconds }) => waitSeconds !== undefined,
-    });
+    const cutMs = Math.round(cutSeconds * exam.timing.tvSecondMs);
+    const isHeld = ({ waitSeconds }: TvRequest) => waitSeconds !== undefined;
+    await meet(exam, exam.inject('changes.cut', `timeout:changes ${cutMs}ms first 1`, isHeld));
     const { retryAfterSeconds } = exam.timing;
     exam.step('gets 503 with Retry-After for a request for changes');
-    await meet(exam, {
-      id: 'changes.503',
-      effect: { kind: 'answer', status: 503, code: 'unavailable', retryAfterSeconds },
-      times: 1,
-    });
+    await meet(exam, exam.inject('changes.503', `503:changes retry ${retryAfterSeconds}s first 1`));
     exam.step('learns of changes');
     await exam.untilOver('playlist');
     await exam.pauseTv(20);
     exam.step('gets 404 for a request for changes');
-    exam.inject({
-      id: 'changes.404',
-      operation: 'getDeviceChanges',
-      effect: { kind: 'answer', status: 404, code: 'not_found' },
-    });
+    exam.inject('changes.404', '404:changes not_found');
     await exam.until(
       () => exam.recording.ofTv.some(({ fault }) => fault === 'changes.404'),
       exam.minutes(waitMinutes),

@@ -1,19 +1,12 @@
 import { firstConfig, secondConfig } from '../options.ts';
-import type { Effect } from '../wire/faults.ts';
 import type { Part } from './part.ts';
 
-const unauthorized = (code?: string): Effect => ({
-  kind: 'answer',
-  status: 401,
-  ...(code !== undefined && { code }),
-});
-
 /** Answers after which the TV must keep its key and must not repeat its request rapidly. */
-const refusals: readonly { id: string; effect: Effect; isQuick?: true }[] = [
-  { id: 'config.401-mismatch', effect: unauthorized('device_key_mismatch'), isQuick: true },
-  { id: 'config.401-missing', effect: unauthorized('device_key_missing') },
-  { id: 'config.401-uncoded', effect: unauthorized() },
-  { id: 'config.403', effect: { kind: 'answer', status: 403 }, isQuick: true },
+const refusals: readonly { id: string; answer: string; isQuick?: true }[] = [
+  { id: 'config.401-mismatch', answer: '401:config device_key_mismatch', isQuick: true },
+  { id: 'config.401-missing', answer: '401:config device_key_missing' },
+  { id: 'config.401-uncoded', answer: '401:config uncoded' },
+  { id: 'config.403', answer: '403:config uncoded', isQuick: true },
 ];
 
 /** The config changes. Then the exam rejects requests for the config. */
@@ -33,8 +26,7 @@ export const config: Part = {
     if (!second) return;
     exam.step('gets 401 and 403 for its config, from the service and from proxies');
     const chosen = refusals.filter(({ isQuick }) => isQuick || !exam.isQuick);
-    for (const { id, effect } of chosen)
-      exam.inject({ id, effect, operation: 'getDeviceConfig', times: 1 });
+    for (const { id, answer } of chosen) exam.inject(id, `${answer} first 1`);
     const maxMs = exam.minutes(1.6 * secondConfig.syncIntervalMinutes);
     let met = second;
     // The first request after `second` meets the first refusal. In the quick exam, the request
@@ -47,11 +39,7 @@ export const config: Part = {
     if (exam.isQuick) return;
     await exam.untilOver('playlist');
     exam.step('gets 500 for its config');
-    const failing = exam.inject({
-      id: 'config.500',
-      operation: 'getDeviceConfig',
-      effect: { kind: 'answer', status: 500, code: 'internal_error' },
-    });
+    const failing = exam.inject('config.500', '500:config internal_error');
     await exam.until(() => failing.count > 0, exam.minutes(1.6));
     await exam.pause(exam.minutes(1.6 * secondConfig.syncIntervalMinutes));
     exam.mark('config failures end');

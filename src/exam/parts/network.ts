@@ -11,7 +11,7 @@ export const network: Part = {
     exam.step('has no network');
     exam.mark('network goes');
     const goneMs = exam.now();
-    const cut = exam.inject({ id: 'network.away', effect: { kind: 'cut' } });
+    const cut = exam.inject('network.away', 'lost-request');
     await exam.untilExchange(
       ({ atMs, fault }) => fault === 'network.away' && atMs >= goneMs,
       exam.minutes(1.6 * sync),

@@ -1,9 +1,11 @@
 import type { Clock } from '../../domain/clock.ts';
+import type { ActiveFault, Faults } from '../../faults/faults.ts';
+import { parseServiceFault } from '../../faults/parse-fault.ts';
+import type { TvOperation } from '../../faults/tv-call.ts';
 import type { ExamService } from '../exam-service.ts';
 import { firstConfig, type Timing, type TvExamOptions, type TvPower } from '../options.ts';
 import type { PartId } from '../part-ids.ts';
-import type { Exchange, TvOperation } from '../wire/exchange.ts';
-import type { ActiveFault, Fault, Faults } from '../wire/faults.ts';
+import type { Exchange, TvRequest } from '../wire/exchange.ts';
 import type { Recording } from '../wire/recording.ts';
 
 /**
@@ -21,10 +23,12 @@ const silentMinutes = 1.6;
 /** Thrown by a wait if the exam was interrupted. */
 export class ExamInterrupted extends Error {}
 
+export type InjectedFault = ActiveFault<TvRequest>;
+
 interface ExamDependencies {
   service: ExamService;
   recording: Recording;
-  faults: Faults;
+  faults: Faults<TvRequest>;
   timing: Timing;
   clock: Clock;
   signal: AbortSignal;
@@ -73,11 +77,15 @@ export class Exam {
     this.recording.mark(name);
   }
 
-  inject(fault: Fault): ActiveFault {
-    return this.#deps.faults.add(fault);
+  /**
+   * Injects a fault by its rule. `id` names the affected exchanges for the checks. The rule hits
+   * only requests for which `accepts` returns true.
+   */
+  inject(id: string, rule: string, accepts?: (request: TvRequest) => boolean): InjectedFault {
+    return this.#deps.faults.add(parseServiceFault(rule), { id, accepts });
   }
 
-  remove(active: ActiveFault): void {
+  remove(active: InjectedFault): void {
     this.#deps.faults.remove(active);
   }
 

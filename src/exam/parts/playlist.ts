@@ -26,17 +26,8 @@ export const playlist: Part = {
     const firstMs = exam.minutes(1.6 * firstConfig.syncIntervalMinutes);
     if (!(await exam.untilGood('getPlaylist', 0, firstMs))) return;
     exam.step('gets 500 for its playlist, first with Retry-After');
-    exam.inject({
-      id: 'playlist.500-retry-after',
-      operation: 'getPlaylist',
-      effect: { kind: 'answer', status: 500, code: 'playlist_fetch_failed', retryAfterSeconds },
-      times: 1,
-    });
-    const failing = exam.inject({
-      id: 'playlist.500',
-      operation: 'getPlaylist',
-      effect: { kind: 'answer', status: 500, code: 'internal_error' },
-    });
+    exam.inject('playlist.500-retry-after', `500:playlist retry ${retryAfterSeconds}s first 1`);
+    const failing = exam.inject('playlist.500', '500:playlist internal_error');
     const startMs = exam.now();
     const failed = await exam.untilExchange(
       ({ fault, atMs }) => fault === 'playlist.500' && atMs >= startMs,

@@ -15,11 +15,7 @@ export const power: Part = {
     if (!exam.power) return;
     await exam.untilSettled();
     exam.step('loses the answer to a batch of events');
-    const lost = exam.inject({
-      id: 'power.lost',
-      operation: 'postEvents',
-      effect: { kind: 'lose' },
-    });
+    const lost = exam.inject('power.lost', 'lost-answer:events');
     if (!(await exam.until(() => lost.count > 0, exam.minutes(reportMinutes))))
       return exam.remove(lost);
     exam.step('has its power cut: pull the plug now');
@@ -29,7 +25,7 @@ export const power: Part = {
       return;
     }
     exam.mark('power goes');
-    const offline = exam.inject({ id: 'power.offline', effect: { kind: 'cut' } });
+    const offline = exam.inject('power.offline', 'lost-request');
     exam.remove(lost);
     exam.step('has its power back, but no network');
     await exam.power.on();

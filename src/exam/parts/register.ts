@@ -28,18 +28,11 @@ export const register: Part = {
   async run(exam) {
     await exam.service.setConfig(firstConfig);
     const { retryAfterSeconds } = exam.timing;
-    const unavailable = exam.inject({
-      id: 'register.503',
-      operation: 'registerDevice',
-      effect: { kind: 'answer', status: 503, code: 'unavailable', retryAfterSeconds },
-      times: 1,
-    });
-    const lost = exam.inject({
-      id: 'register.lost',
-      operation: 'registerDevice',
-      effect: { kind: 'lose' },
-      times: 1,
-    });
+    const unavailable = exam.inject(
+      'register.503',
+      `503:register retry ${retryAfterSeconds}s first 1`,
+    );
+    const lost = exam.inject('register.lost', 'lost-answer:register first 1');
     exam.step('waits for its pairing code; its registration then gets 503');
     await exam.showCode();
     const first = await exam.untilExchange(isRegistration, exam.pairingSeconds * 1000);

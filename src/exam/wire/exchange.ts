@@ -1,10 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { tryParseJson } from '../../domain/json/try-parse-json.ts';
-import type { runtimeOperations } from '../../wire/operations/runtime.ts';
-
-/** An operation of TVs, by its operation id. */
-export type TvOperation = keyof typeof runtimeOperations;
+import { type TvOperation, tvOperationAt } from '../../faults/tv-call.ts';
 
 /** An event as a TV sent it. */
 export interface SentEvent {
@@ -97,14 +94,12 @@ export interface Exchange extends TvRequest {
   answer: TvAnswer | undefined;
 }
 
-const paths: readonly [method: string, path: RegExp, operation: TvOperation][] = [
-  ['POST', /^\/devices\/register$/, 'registerDevice'],
-  ['GET', /^\/devices\/[^/]+\/playlist$/, 'getPlaylist'],
-  ['GET', /^\/devices\/[^/]+\/config$/, 'getDeviceConfig'],
-  ['GET', /^\/devices\/[^/]+\/changes$/, 'getDeviceChanges'],
-  ['POST', /^\/devices\/[^/]+\/events$/, 'postEvents'],
-  ['POST', /^\/devices\/[^/]+\/keys\/rotate$/, 'rotateDeviceKey'],
-];
+/**
+ * Returns the index of the event that the exam rejects: the fourth, or the last event of a smaller
+ * batch.
+ */
+export const refusedIndex = ({ events }: Pick<TvRequest, 'events'>): number =>
+  Math.min(3, events.length - 1);
 
 /**
  * Returns a truncated SHA-256 hash that identifies a secret. It does not hide short secrets such as
@@ -160,7 +155,7 @@ export function readRequest(
   { address, codes }: { address: string; codes: readonly string[] },
 ): TvRequest {
   const { pathname, search, searchParams } = new URL(url, 'http://tv.invalid');
-  const operation = paths.find(([of, path]) => of === method && path.test(pathname))?.[2];
+  const operation = tvOperationAt(method, pathname);
   const json = operation === 'postEvents' || operation === 'registerDevice';
   const sent = json ? tryParseJson(body.toString('utf8')) : undefined;
   const code = operation === 'registerDevice' ? membersOf(sent).pairingCode : undefined;

@@ -3,16 +3,18 @@ import type { AddressInfo } from 'node:net';
 import { type Clock, randomHex, secondMs, systemRandom } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { readBody } from '../../domain/json/read-body.ts';
+import { faultAnswer } from '../../faults/fault-answer.ts';
+import type { FaultEffect, Faults, StatusEffect } from '../../faults/faults.ts';
+import { callOf } from '../../faults/tv-call.ts';
 import type { Running } from '../../serve.ts';
-import { errorKind } from '../../wire/errors.ts';
 import {
   type ExchangeEnd,
   readAnswer,
   readRequest,
+  refusedIndex,
   type TvAnswer,
   type TvRequest,
 } from './exchange.ts';
-import type { Effect, Fault, Faults } from './faults.ts';
 import type { Recording } from './recording.ts';
 
 /** Placeholder for the URL of the service, because requests name only a path. */
@@ -38,7 +40,7 @@ export interface FrontOptions {
   port: number;
   service: Pick<Running, 'fetch'>;
   recording: Recording;
-  faults: Faults;
+  faults: Faults<TvRequest>;
   /** The pairing codes that were shown so far. They are removed from recorded paths. */
   codes: readonly string[];
   /** Maximum hold of a request for changes, in seconds. */
@@ -81,28 +83,20 @@ function forwardedHeaders(incoming: IncomingMessage): Headers {
 /** Allows web TVs of any origin to read the answers of the exam and of its service. */
 const corsHeaders = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': '*' };
 
-/**
- * Returns an error in the format of the service. Without a code, returns an HTML page, like a
- * proxy.
- */
-function problem(effect: Effect & { kind: 'answer' }, request: TvRequest): Answer {
-  const { status, code, retryAfterSeconds, errors } = effect;
-  const headers = new Headers({ ...corsHeaders, 'Cache-Control': 'no-store' });
-  if (status === 401) headers.set('WWW-Authenticate', 'Bearer realm="signage"');
-  if (retryAfterSeconds !== undefined) headers.set('Retry-After', String(retryAfterSeconds));
-  headers.set('Content-Type', code === undefined ? 'text/html' : 'application/problem+json');
-  const document = {
-    type: 'about:blank',
-    title: errorKind(code ?? '').title,
-    status,
-    detail: 'The exam for TVs gives this answer on purpose.',
-    code,
-    requestId: randomHex(systemRandom, 8),
-    ...(errors && { errors: errors(request) }),
+/** Returns the answer of a fault. A batch that is refused has one wrong event. */
+function injectedAnswer(effect: StatusEffect, request: TvRequest): Answer {
+  const path = `/${refusedIndex(request)}/timestamp`;
+  const { status, headers, text } = faultAnswer(
+    effect,
+    request.operation,
+    randomHex(systemRandom, 8),
+    [{ path, message: 'must be a whole number' }],
+  );
+  const body = Buffer.from(text);
+  return {
+    response: new Response(null, { status, headers: { ...corsHeaders, ...headers } }),
+    body,
   };
-  const page = `<html><body><h1>${status}</h1></body></html>`;
-  const body = Buffer.from(code === undefined ? page : JSON.stringify(document));
-  return { response: new Response(null, { status, headers }), body };
 }
 
 /** Statuses of answers without a body and without a `Content-Length` (RFC 9110 section 8.6). */
@@ -138,24 +132,28 @@ class FrontHandler {
     const request = readRequest(method, url, incoming.headers, body, { address, codes });
     const isOfTv = recording.isOfTv(request);
     if (isOfTv) recording.claim(request);
-    const fault = isOfTv ? this.#options.faults.take(request) : undefined;
-    const call = { incoming, outgoing, body, isOfTv };
-    const { end, answer, endMs } = await this.#play(fault, request, call);
+    const call = request.operation && callOf[request.operation];
+    const effect = isOfTv ? this.#options.faults.take(call, request)?.effect : undefined;
+    const { end, answer, endMs } = await this.#play(effect, request, {
+      incoming,
+      outgoing,
+      body,
+      isOfTv,
+    });
     if (!isOfTv) recording.addStranger();
-    else recording.add({ ...request, number, atMs, endMs, end, answer, fault: fault?.id });
+    else recording.add({ ...request, number, atMs, endMs, end, answer, fault: effect?.id });
   }
 
   async #play(
-    fault: Fault | undefined,
+    effect: FaultEffect | undefined,
     request: TvRequest,
     call: Call,
   ): Promise<{ end: ExchangeEnd; answer: TvAnswer | undefined; endMs: number }> {
     const { recording, clock } = this.#options;
     const { incoming, outgoing } = call;
-    const effect = fault?.effect;
-    if (effect?.kind === 'cut') {
-      const { afterMs } = effect;
-      if (afterMs !== undefined) {
+    if (effect?.kind === 'lost-request' || effect?.kind === 'timeout') {
+      const { kind, afterMs } = effect;
+      if (kind === 'timeout') {
         await new Promise<void>((elapsed) => clock.after(afterMs, elapsed));
         // The headers are sent first, because a browser repeats a request if its connection breaks
         // before the answer begins.
@@ -165,14 +163,14 @@ class FrontHandler {
       return { end: 'cut', answer: undefined, endMs: clock.now() };
     }
     const given =
-      effect?.kind === 'answer'
-        ? problem(effect, request)
+      effect?.kind === 'status'
+        ? injectedAnswer(effect, request)
         : await this.#askService(call, request, effect?.kind === 'at-once');
     const answer = readAnswer(given.response.status, given.response.headers, given.body);
     if (call.isOfTv) recording.learn(answer);
     // Read before the answer is sent, so that the TV's next request is never earlier.
     const endMs = clock.now();
-    if (effect?.kind === 'lose') {
+    if (effect?.kind === 'lost-answer') {
       incoming.socket.destroy();
       return { end: 'lost', answer, endMs };
     }
