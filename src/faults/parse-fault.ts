@@ -87,7 +87,7 @@ const what: Parameter<(typeof targets)[number]> = {
 };
 
 /** How often a rule hits the requests that it names. */
-export type Frequency = { share: number } | { every: number } | { first: number };
+type Frequency = { share: number } | { every: number } | { first: number };
 const often: Parameter<Frequency> = {
   form: '[:HOW OFTEN]',
   read(words) {
