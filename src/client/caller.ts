@@ -3,7 +3,6 @@ import { SignageError } from '../domain/error.ts';
 import { type Operation, type OperationId, operations } from '../wire/operations.ts';
 import { readAnswer } from './answer.ts';
 import type { CallAnswer, CallInput, PlainInput } from './call.ts';
-import { declaresIdempotencyKey } from './declared-keys.ts';
 import { answeredError, type Reply } from './problem.ts';
 import { requestPath } from './request-path.ts';
 import type { MakeRequester } from './requester.ts';
@@ -29,10 +28,10 @@ export interface ClientOptions {
    */
   timeoutMs?: number;
   /**
-   * Retry policy. Retries GET, PUT without a precondition, and calls with an `Idempotency-Key` that
-   * the service honours, after any transient failure. Retries other calls only if the service
-   * rejected them with `unavailable` and `Retry-After`. Default: 4 attempts, 250 ms before the
-   * second, and at most 30 s between two attempts.
+   * Retry policy. Retries GET, PUT without a precondition, and calls with an `Idempotency-Key`
+   * after any transient failure. Retries other calls only if the service rejected them with
+   * `unavailable` and `Retry-After`. Default: 4 attempts, 250 ms before the second, and at most
+   * 30 s between two attempts.
    */
   retry?: Partial<RetryPolicy>;
   /** CA certificates (PEM) to trust in place of Node's own. */
@@ -161,8 +160,6 @@ export class Caller {
   readonly #policy: RetryPolicy;
   readonly #onRetry: CallerOptions['onRetry'];
   readonly #transport: Transport;
-  /** The service's OpenAPI document as JSON text. `undefined` until a call first needs it. */
-  #document: string | undefined;
 
   constructor(options: CallerOptions) {
     checkNames(options);
@@ -189,8 +186,7 @@ export class Caller {
     const operation = operationOf(id);
     const plain: PlainInput = input;
     const isIdempotent =
-      isRepeatable(operation.method, plain.headers) ||
-      (plain.idempotencyKey !== undefined && (() => this.#honoursKey(operation, plain.signal)));
+      plain.idempotencyKey !== undefined || isRepeatable(operation.method, plain.headers);
     const request = this.#request(operation.method, requestPath(operation, plain), plain, headers);
     const reply = await this.#send(request, isIdempotent, plain.attempts);
     const answer = readAnswer(operation, reply, this.service) as CallAnswer<I>;
@@ -223,30 +219,12 @@ export class Caller {
   }
 
   /**
-   * Returns whether the service honours the `Idempotency-Key` of an operation. All versions of the
-   * service honour it for operations of TVs. For other operations, reads the service's OpenAPI
-   * document. Returns `false` if that fails.
-   */
-  async #honoursKey(
-    { method, path, access }: Operation,
-    signal: AbortSignal | undefined,
-  ): Promise<boolean> {
-    if (access === 'public' || access === 'device') return true;
-    try {
-      this.#document ??= (await this.send('GET', '/openapi.json', { signal })).text;
-    } catch {
-      return false;
-    }
-    return declaresIdempotencyKey(this.#document, { method, path });
-  }
-
-  /**
    * Sends a request with retries. Resolves for 2xx, and for 304 if the request is conditional.
    * Otherwise throws the error.
    */
   #send(
     request: Exchange,
-    isIdempotent: boolean | (() => Promise<boolean>),
+    isIdempotent: boolean,
     attempts = this.#policy.attempts,
   ): Promise<Reply> {
     const { clock, random } = this;

@@ -38,10 +38,9 @@ interface RetryContext {
   /**
    * Whether the call may be repeated when its outcome is unknown: it is safe, idempotent or has an
    * `Idempotency-Key`. Other calls are repeated only if the service itself rejected them with
-   * `unavailable` and `Retry-After`. A function is called only after a failure whose retry depends
-   * on the result.
+   * `unavailable` and `Retry-After`.
    */
-  isIdempotent: boolean | (() => Promise<boolean>);
+  isIdempotent: boolean;
   /** Called before each wait, and with `undefined` at the end of a call that has waited. */
   onRetry?: ((retry: Retry | undefined) => void) | undefined;
 }
@@ -49,16 +48,13 @@ interface RetryContext {
 const transientCodes = ['unreachable', 'unavailable'];
 
 /** Returns whether the failure is transient and the call may be repeated. */
-async function mayRepeat(
-  error: SignageError,
-  isIdempotent: RetryContext['isIdempotent'],
-): Promise<boolean> {
+function mayRepeat(error: SignageError, isIdempotent: boolean): boolean {
   const { code, retryAfterSeconds, requestId } = error;
   if (!transientCodes.includes(code) && retryAfterSeconds === undefined) return false;
   // A request id shows that the service answered, not a proxy.
   if (code === 'unavailable' && retryAfterSeconds !== undefined && requestId !== undefined)
     return true;
-  return typeof isIdempotent === 'boolean' ? isIdempotent : isIdempotent();
+  return isIdempotent;
 }
 
 /**
@@ -101,7 +97,7 @@ async function repeat<T>(call: () => Promise<T>, context: RetryContext): Promise
     } catch (error) {
       if (!(error instanceof SignageError) || attempt >= context.policy.attempts) throw error;
       if ((error.retryAfterSeconds ?? 0) * 1000 > context.policy.longestDelayMs) throw error;
-      if (!(await mayRepeat(error, context.isIdempotent))) throw error;
+      if (!mayRepeat(error, context.isIdempotent)) throw error;
       const delayMs = delayBefore(attempt, error, context);
       context.onRetry?.({ error, attempt, attempts: context.policy.attempts, delayMs });
       await pause(context.clock, delayMs, context.signal);
