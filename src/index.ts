@@ -3,18 +3,6 @@
 // no signal handler, reads no environment variable and never ends the process. Several services may
 // run side by side. The other entry points are in `entry/`.
 
-/** @deprecated Import it from `signage-kit/client`. */
-export type { CallAnswer, CallInput, ListId, ListItem } from './client/call.ts';
-/** @deprecated Import it from `signage-kit/client`. */
-export type { ClientOptions } from './client/caller.ts';
-/** @deprecated Import it from `signage-kit/client`. */
-export type { Fetched, RuntimeOptions } from './client/device-client.ts';
-/** @deprecated Import it from `signage-kit/client`. */
-export { ManagementClient, type ManagementOptions } from './client/management-client.ts';
-/** @deprecated Import it from `signage-kit/client`. */
-export type { Retry, RetryPolicy } from './client/retry.ts';
-/** @deprecated Import it from `signage-kit/client`. */
-export { RuntimeClient } from './client/runtime-client.ts';
 export { type Clock, type Random, systemClock } from './domain/clock.ts';
 export { type ErrorCode, type FieldError, hasCode, SignageError } from './domain/error.ts';
 export type { BatchSums, DaySums, ImpressionCount } from './domain/events/batch-counts.ts';
@@ -60,37 +48,6 @@ export type {
 } from './domain/records/rows.ts';
 export type { TvRequestQuery, TvRequestView } from './domain/records/tv-request.ts';
 export type { Selector } from './domain/selector.ts';
-/** @deprecated Import it from `signage-kit/simulator`. */
-export {
-  type Batch,
-  type DropReason,
-  type EndpointTraffic,
-  type EventCounts,
-  type Failures,
-  type FaultCount,
-  type Finding,
-  type FleetOptions,
-  type FleetProgress,
-  type FleetReport,
-  type Latencies,
-  type LeftBehind,
-  Player,
-  type PlayerAnswer,
-  type PlayerBinding,
-  type PlayerEnd,
-  type PlayerMemory,
-  type PlayerObserver,
-  type PlayerOptions,
-  type PlayerPhase,
-  type PlayerState,
-  type PlayerView,
-  type Reconciliation,
-  ramMemory,
-  runFleet,
-  type Showing,
-  type TvPhase,
-  type UnpairedReason,
-} from './entry/simulator.ts';
 export type { Tls } from './http/listener/tls.ts';
 export type {
   KeyPage,

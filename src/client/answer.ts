@@ -30,9 +30,6 @@ function mismatchOfList(shape: Shape, value: unknown, path: string): string | un
   return undefined;
 }
 
-const mayBeNull = (shape: Shape) =>
-  typeof shape === 'string' ? shape.endsWith('?') : Array.isArray(shape) && shape[0] === 'maybe';
-
 function mismatchOfMembers(
   shape: { readonly [member: string]: Shape },
   value: unknown,
@@ -40,8 +37,6 @@ function mismatchOfMembers(
 ): string | undefined {
   if (!isObject(value)) return path;
   for (const [name, wanted] of Object.entries(shape)) {
-    // An older service omits newer members. A missing member counts as null if null is allowed.
-    if (!Object.hasOwn(value, name) && mayBeNull(wanted)) value[name] = null;
     const mismatch = findMismatch(
       wanted,
       Object.hasOwn(value, name) ? value[name] : undefined,
@@ -54,8 +49,7 @@ function mismatchOfMembers(
 
 /**
  * Returns the path of the first place where the value does not match the shape, or `undefined` if
- * it matches. The path of the value itself is `''`. Sets missing members that may be null to
- * `null`.
+ * it matches. The path of the value itself is `''`.
  */
 export function findMismatch(shape: Shape, value: unknown, path = ''): string | undefined {
   if (typeof shape === 'string') return mismatchOfKind(shape, value, path);

@@ -66,20 +66,6 @@ const noInvisibles =
   /^[^\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]*$/;
 
 /**
- * A name as stored, perhaps by an earlier version of the service: 1–200 characters, NFC, trimmed,
- * no control characters, no `/`.
- */
-export const storedName = z
-  .string('must be a string')
-  .normalize('NFC')
-  .trim()
-  .min(1, 'must not be empty')
-  .refine(hasAtMost(200), 'must have at most 200 characters')
-  .refine(matches(noControls), 'must not contain control characters')
-  .refine((text) => !text.includes('/'), 'must not contain "/"')
-  .refine((text) => text.isWellFormed(), 'must be well-formed Unicode');
-
-/**
  * Spaces, and letters, joiners and marks without a shape of their own. A name of only these looks
  * empty.
  */
@@ -93,9 +79,18 @@ const nameCharacters =
   '[^/\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff]*$';
 
 /**
- * A name in a request: like `storedName`, but without invisible characters (docs/protocol.md §5.1).
+ * A name: 1–200 characters, NFC, trimmed, no control or invisible characters, no `/`
+ * (docs/protocol.md §5.1).
  */
-export const recordName = storedName
+export const recordName = z
+  .string('must be a string')
+  .normalize('NFC')
+  .trim()
+  .min(1, 'must not be empty')
+  .refine(hasAtMost(200), 'must have at most 200 characters')
+  .refine(matches(noControls), 'must not contain control characters')
+  .refine((text) => !text.includes('/'), 'must not contain "/"')
+  .refine((text) => text.isWellFormed(), 'must be well-formed Unicode')
   .refine(
     matches(noInvisibles),
     'must not contain invisible characters, or marks that change the direction of text',

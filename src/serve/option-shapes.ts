@@ -65,7 +65,6 @@ const shapes: Record<keyof ServeOptions, z.ZodType> = {
   keepToken: callable,
   demo: flag,
   onDemand: z.union([text, callable], 'must be a function, or a URL'),
-  onDemandUrl: text,
   onDemandToken: text,
   onDemandTtlSeconds: whole(0, 3_600),
   onDemandTimeoutMs: whole(100, 10_000),

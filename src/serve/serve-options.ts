@@ -130,8 +130,6 @@ export interface ServeOptions {
    * precedence over the published playlist. Default: none.
    */
   onDemand?: string | OnDemandPlaylists;
-  /** @deprecated Use `onDemand`, which also takes a URL. */
-  onDemandUrl?: string;
   /** Bearer token for the URL in `onDemand`. Default: requests have no `Authorization` header. */
   onDemandToken?: string;
   /**

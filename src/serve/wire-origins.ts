@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Clock, type Random, secondMs } from '../domain/clock.ts';
-import { SignageError } from '../domain/error.ts';
 import { makeIdSource } from '../domain/id.ts';
 import type { LogSink } from '../domain/log.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
@@ -27,14 +26,9 @@ export async function onDemandOf(
   options: ServeOptions,
   clock: Clock,
 ): Promise<OpenOnDemandSource | undefined> {
-  const { onDemand, onDemandUrl, onDemandToken: token } = options;
-  if (onDemand !== undefined && onDemandUrl !== undefined)
-    throw new SignageError(
-      'invalid_option',
-      'onDemand and onDemandUrl name two sources. Give only onDemand, a function or a URL.',
-    );
+  const { onDemand, onDemandToken: token } = options;
   const playlists = typeof onDemand === 'function' ? onDemand : undefined;
-  const url = typeof onDemand === 'string' ? onDemand : onDemandUrl;
+  const url = typeof onDemand === 'string' ? onDemand : undefined;
   const ttlMs = (options.onDemandTtlSeconds ?? 10) * secondMs;
   const timeoutMs = options.onDemandTimeoutMs ?? 2000;
   const concurrency = options.onDemandConcurrency ?? 20;

@@ -73,7 +73,7 @@ it(`GET playlist at ${perSecond}/s while the on-demand source hangs, and afterwa
     if (!hangs) setTimeout(() => playlist(response, request), 3);
   });
   const served = await startServed(await temporaryFolder(), token, {
-    onDemandUrl: `${source.url}/{screenId}`,
+    onDemand: `${source.url}/{screenId}`,
     onDemandTtlSeconds: 0,
     onDemandTimeoutMs: timeoutMs,
   });

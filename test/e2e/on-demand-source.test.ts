@@ -10,7 +10,7 @@ const itemsOf = (name: string) =>
     readFileSync(new URL(`../../fixtures/playlists/${name}.json`, import.meta.url), 'utf8'),
   ).items;
 const settings = (url: string | undefined, token: string) => ({
-  onDemandUrl: `${url}/playlists/{screenId}?venue={venueId}`,
+  onDemand: `${url}/playlists/{screenId}?venue={venueId}`,
   onDemandToken: token,
   onDemandTtlSeconds: 0,
 });

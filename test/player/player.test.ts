@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ManagementClient, Player, RuntimeClient, serve } from '../../src/index.ts';
+import { ManagementClient, RuntimeClient } from '../../src/entry/client.ts';
+import { Player } from '../../src/entry/simulator.ts';
+import { serve } from '../../src/index.ts';
 
 const day = 24 * 60 * 60 * 1000;
 

@@ -17,7 +17,6 @@ import {
   operations,
 } from '../../wire/operations.ts';
 import type { PlannedRequest } from '../output/results.ts';
-import { selectedPages } from './selected-pages.ts';
 
 type ManagementId = {
   [I in OperationId]: Operations[I] extends { access: RequiredRole } ? I : never;
@@ -41,9 +40,7 @@ export interface Reader {
     id: I,
     ...input: CallArguments<I>
   ): Promise<{ answer: CallAnswer<I>; etag: string | undefined }>;
-  /**
-   * Yields all pages of a list. Filters by `selector` even if an older service does not support it.
-   */
+  /** Yields all pages of a list. */
   pages<I extends ListId>(id: I, ...input: CallArguments<I>): AsyncGenerator<ListItem<I>[]>;
   /** Returns all items of a list as one array. */
   all<I extends ListId>(id: I, ...input: CallArguments<I>): Promise<ListItem<I>[]>;
@@ -93,13 +90,8 @@ export function makeApiClient({ connect, plan, signal }: ApiClientParts): ApiCli
     ...[input]: CallArguments<I>
   ): AsyncGenerator<ListItem<I>[]> {
     const { client } = await connect();
-    const { query = {}, ...rest }: PlainInput = (input ?? {}) as PlainInput;
-    const { selector = [], ...filters } = query as { selector?: readonly string[] };
-    const readPages = <J extends ListId>(list: J, more: object) =>
-      client.pages(list, ...withSignal<J>({ ...rest, query: { limit: largestPage, ...more } }));
-    yield* selector.length > 0
-      ? selectedPages(readPages, id, { ...filters, selector })
-      : readPages(id, filters);
+    const { query, ...rest }: PlainInput = (input ?? {}) as PlainInput;
+    yield* client.pages(id, ...withSignal<I>({ ...rest, query: { limit: largestPage, ...query } }));
   }
   return {
     pages,

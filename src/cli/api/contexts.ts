@@ -10,10 +10,9 @@ import { readPrivateFile, replaceFile } from './private-file.ts';
 export interface SavedContext {
   url: string;
   token: string;
-  /** Id of the token. Missing in contexts that earlier versions saved. */
-  tokenId?: string;
-  /** Role of the token when the context was saved. Missing like `tokenId`. */
-  role?: string;
+  tokenId: string;
+  /** Role of the token when the context was saved. */
+  role: string;
   /** Id of the tenant to act in. */
   tenant?: string;
   caFile?: string;
@@ -63,8 +62,8 @@ function isContext(value: unknown): value is SavedContext {
     typeof url === 'string' &&
     URL.canParse(url) &&
     typeof token === 'string' &&
-    isTextOrNone(tokenId) &&
-    isTextOrNone(role) &&
+    typeof tokenId === 'string' &&
+    typeof role === 'string' &&
     isTextOrNone(tenant) &&
     isTextOrNone(caFile)
   );

@@ -66,13 +66,14 @@ async function readToken(
 }
 
 /**
- * Asks the service for the identity of the token, so that an invalid token is not saved. Adds the
- * id and the role of the token to `saved`, and replaces the name of the tenant by its id.
+ * Asks the service for the identity of the token, so that an invalid token is not saved. Returns
+ * the context with the id and the role of the token, and with the id of the tenant in place of its
+ * name.
  */
 async function verify(
-  saved: SavedContext,
+  saved: Omit<SavedContext, 'tokenId' | 'role'>,
   call: CommandContext,
-): Promise<{ identity: Identity; view: ViewSource<Identity> }> {
+): Promise<{ saved: SavedContext; identity: Identity; view: ViewSource<Identity> }> {
   const profile = {
     context: undefined,
     url: { value: saved.url, source: '--url' },
@@ -83,9 +84,6 @@ async function verify(
   };
   const { client, tenantId } = await connect(profile, call, call.common);
   const me = await client.call('getMe', { signal: call.interrupted });
-  saved.tokenId = me.tokenId;
-  saved.role = me.role;
-  if (tenantId !== undefined) saved.tenant = tenantId;
   const identity = {
     ...me,
     context: null,
@@ -98,7 +96,8 @@ async function verify(
     identity,
     call.clock.now(),
   );
-  return { identity, view };
+  const tenant = tenantId === undefined ? {} : { tenant: tenantId };
+  return { saved: { ...saved, tokenId: me.tokenId, role: me.role, ...tenant }, identity, view };
 }
 
 /** Describes a probable mistake in a token that the service rejected. Never contains the token. */
@@ -122,15 +121,15 @@ async function readVerified(
   call: CommandContext,
   given: ConnectionValues,
   fromStdin: boolean,
-  address: Omit<SavedContext, 'token'>,
-): Promise<{ saved: SavedContext } & Awaited<ReturnType<typeof verify>>> {
+  address: Omit<SavedContext, 'token' | 'tokenId' | 'role'>,
+): ReturnType<typeof verify> {
   for (let attempt = 1; ; attempt++) {
-    const saved = { ...address, token: await readToken(call, given, fromStdin) };
+    const token = await readToken(call, given, fromStdin);
     try {
-      return { saved, ...(await verify(saved, call)) };
+      return await verify({ ...address, token }, call);
     } catch (error) {
       if (!hasCode(error, 'credential_invalid')) throw error;
-      const hint = `${slipIn(saved.token)} Copy the whole token again.`;
+      const hint = `${slipIn(token)} Copy the whole token again.`;
       if (fromStdin || given.tokenFile !== undefined || attempt === maxAttempts)
         throw new SignageError(error.code, error.message, { ...error, hint });
       call.note(`${error.message} ${hint}`);

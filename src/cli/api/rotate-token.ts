@@ -13,13 +13,6 @@ interface RotationOptions {
   outputFile: string | undefined;
 }
 
-/** A token that is to be rotated. */
-interface Rotating {
-  id: string;
-  /** Whether this command authenticates with it. */
-  isInUse: boolean;
-}
-
 type Rotated = CallAnswer<'rotateToken'>;
 
 /** Uses a secret once. Names no tenant, because `getMe` needs none. */
@@ -33,21 +26,14 @@ async function use(call: CommandContext, secret: string): Promise<void> {
 
 /**
  * Returns a function that tests whether a context of this service holds the token. Sends no secret
- * to the service, because the first use of a new secret would end the old one. A context without a
- * token id holds the token if it has the secret that this command uses.
+ * to the service, because the first use of a new secret would end the old one.
  */
 async function makeHolds(
   call: CommandContext,
-  { id, isInUse }: Rotating,
+  tokenId: string,
 ): Promise<(saved: SavedContext) => boolean> {
-  const { url, token } = await call.profile();
-  const { origin } = new URL(url.value);
-  return (saved) => {
-    if (new URL(saved.url).origin !== origin) return false;
-    return saved.tokenId === undefined
-      ? isInUse && saved.token === token?.value
-      : saved.tokenId === id;
-  };
+  const { origin } = new URL((await call.profile()).url.value);
+  return (saved) => new URL(saved.url).origin === origin && saved.tokenId === tokenId;
 }
 
 /**
@@ -57,14 +43,13 @@ async function makeHolds(
 async function saveInContexts(
   call: CommandContext,
   holds: (saved: SavedContext) => boolean,
-  { id, token }: Rotated,
+  { token }: Rotated,
 ): Promise<string[]> {
   const changed: string[] = [];
   await changeContexts(call.io, ({ contexts }) => {
     for (const [name, saved] of Object.entries(contexts)) {
       if (!holds(saved)) continue;
       saved.token = token;
-      saved.tokenId = id;
       changed.push(name);
     }
   });
@@ -78,15 +63,15 @@ async function saveInContexts(
  */
 async function rotateAndSave(
   call: CommandContext,
-  rotating: Rotating,
+  id: string,
   outputFile: string | undefined,
 ): Promise<{ rotated: Rotated; contexts: string[] } | undefined> {
-  const params = { id: rotating.id };
+  const params = { id };
   if (call.common.dryRun) {
     await call.change('rotateToken', { params });
     return undefined;
   }
-  const holds = await makeHolds(call, rotating);
+  const holds = await makeHolds(call, id);
   const isSaved = Object.values((await readContexts(call.io)).contexts).some(holds);
   const file =
     outputFile === undefined ? undefined : await reserveFile(outputFile, '--output-file');
@@ -136,7 +121,7 @@ export async function rotateToken(
   const { tokenId } = await call.read('getMe');
   const isInUse = tokenId === found.id;
   const venueOf = await namesInReach(call, found);
-  const saved = await rotateAndSave(call, { id: found.id, isInUse }, outputFile);
+  const saved = await rotateAndSave(call, found.id, outputFile);
   if (!saved) return;
   const { rotated, contexts } = saved;
   const { token: _secret, ...known } = rotated;

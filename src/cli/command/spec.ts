@@ -51,8 +51,6 @@ export interface CommandSpec<A extends Arguments = Arguments, O extends Options 
   effect?: Effect;
   /** Whether the command lacks the connection options, because it does not call the service. */
   local?: boolean;
-  /** Whether the command lacks the output options, because its result is a file. */
-  raw?: boolean;
   /** Whether the command returns a list and takes `--limit`. */
   list?: boolean;
   /**

@@ -6,10 +6,8 @@ import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
 import { defineCommand, one } from '../command/spec.ts';
 import { fileProblem, unusableFile } from '../options/file-error.ts';
-import { formats } from '../options/format.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
-import { makeResults } from '../output/results.ts';
 import { member, type View } from '../output/view.ts';
 import { members } from '../records/views/columns.ts';
 import { withProgress } from '../terminal/progress.ts';
@@ -23,9 +21,6 @@ overwritten. Needs a token of the role backup or platform. For a service on Post
 backup tools of PostgreSQL.`,
   options: {
     out: option.text('--out <file>', 'the new file; required'),
-    // Separate from `--output`, because `-o` also accepts a file name, as in earlier versions.
-    format: option.text('-o <format>', 'format of the result'),
-    output: option.choice(formats, '--output <format>', 'the same as -o'),
   },
   examples: [
     ['signage data backup --out monday.tar', 'the service of the current context'],
@@ -36,23 +31,16 @@ backup tools of PostgreSQL.`,
     ],
   ],
   effect: 'changes',
-  raw: true,
   async run(call) {
-    const { out, format, output } = call.options;
-    const short = formats.find((one) => one === format);
-    const isFile = format !== undefined && short === undefined;
-    if (isFile && out !== undefined)
-      throw usage(`-o must be one of ${formats.join(', ')}, not "${format}".`);
-    if (isFile) call.note(`-o sets the format of the result. For the file, use --out ${format}.`);
-    const file = isFile ? format : out;
-    if (file === undefined) throw usage('--out must be given: the new file.');
+    const { out } = call.options;
+    if (out === undefined) throw usage('--out must be given: the new file.');
     const { takeBackup } = await import('../data/take-backup.ts');
-    const taken = await takeBackup(call, file);
-    const shown = short ?? output;
-    if (taken && shown) {
-      const results = makeResults(call, { ...call.common, output: shown });
-      await results.record(taken, { columns: members('file', 'bytes'), nameOf: () => taken.file });
-    }
+    const taken = await takeBackup(call, out);
+    if (taken && call.common.output)
+      await call.results.record(taken, {
+        columns: members('file', 'bytes'),
+        nameOf: () => taken.file,
+      });
   },
 });
 

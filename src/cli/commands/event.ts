@@ -1,5 +1,4 @@
 import type { CallAnswer, CallInput } from '../../client/call.ts';
-import { isUnknownParameter } from '../api/unknown-parameter.ts';
 import type { CommandContext } from '../command/context.ts';
 import { defineCommand, optional } from '../command/spec.ts';
 import { followEvents } from '../event/follow.ts';
@@ -119,7 +118,6 @@ requests of each TV. The token needs the role operator.
     ['signage logs Lobby/Main --follow', 'requests as they arrive'],
     ['signage logs --follow --refused -o ndjson', 'for scripts: one JSON object per line'],
   ],
-  hints: { not_found: 'The service may be too old for this command: update it.' },
   list: true,
   async run(call) {
     const { follow, refused, device, since, until } = call.options;
@@ -150,10 +148,7 @@ requests of each TV. The token needs the role operator.
 type Row = CallAnswer<'reportImpressions'>['items'][number];
 type ReportFilters = CallInput<'reportImpressions'>['query'];
 
-/**
- * Reads the rows of real TVs, and prints the number of omitted impressions of simulated TVs. A
- * service of an earlier version cannot omit them.
- */
+/** Reads the rows of real TVs, and prints the number of omitted impressions of simulated TVs. */
 async function withoutSimulated(
   call: CommandContext,
   filters: ReportFilters,
@@ -163,21 +158,15 @@ async function withoutSimulated(
     const query = { ...filters, ...more };
     return (await call.read('reportImpressions', { query })).items.filter(isSelected);
   };
-  try {
-    const rows = await read({ simulated: 'exclude' });
-    const simulated = await read({ simulated: 'only' });
-    const left = simulated.reduce((sum, { impressions }) => sum + impressions, 0);
-    const [what, them] = left === 1 ? ['impression', 'it'] : ['impressions', 'them'];
-    if (left > 0)
-      call.note(
-        `Left out ${left.toLocaleString('en')} ${what} of simulated TVs. --include-simulated counts ${them}.`,
-      );
-    return rows;
-  } catch (error) {
-    if (!isUnknownParameter(error, 'simulated')) throw error;
-    call.note('This service cannot tell simulated TVs from others: the report counts all of them.');
-    return read({});
-  }
+  const rows = await read({ simulated: 'exclude' });
+  const simulated = await read({ simulated: 'only' });
+  const left = simulated.reduce((sum, { impressions }) => sum + impressions, 0);
+  const [what, them] = left === 1 ? ['impression', 'it'] : ['impressions', 'them'];
+  if (left > 0)
+    call.note(
+      `Left out ${left.toLocaleString('en')} ${what} of simulated TVs. --include-simulated counts ${them}.`,
+    );
+  return rows;
 }
 
 /**

@@ -211,9 +211,8 @@ const rotate = defineCommand({
   summary: 'Give a management token a new secret',
   description: `Name, role, venues and expiry stay the same. The old secret works until the new one
 is first used, at most 24 hours. --now ends it at once. Saved contexts of this service that hold the
-token get the new secret before it is shown. Contexts saved by earlier versions get it only if they
-hold the secret that this command uses. If the command is interrupted, run it again: the old secret
-still works. Revoke a token that others may know instead: signage token delete.`,
+token get the new secret before it is shown. If the command is interrupted, run it again: the old
+secret still works. Revoke a token that others may know instead: signage token delete.`,
   arguments: { token: one('its id or name', 'token') },
   options: {
     now: option.flag('--now', 'end the old secret at once, by using the new one'),

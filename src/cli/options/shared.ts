@@ -103,7 +103,6 @@ interface Kind {
   effect?: Effect;
   list?: boolean;
   local?: boolean;
-  raw?: boolean;
 }
 
 /** Returns the shared options of a command, grouped as in its help. */
@@ -111,12 +110,11 @@ export function commonOptionsOf({
   effect = 'reads',
   list,
   local,
-  raw,
 }: Kind): Record<string, Record<string, Setting<unknown>>> {
   if (effect === 'alone') return {};
   const change = effect === 'reads' ? {} : changeOptions;
   return {
-    ...(!raw && { Result: { ...(list && listOptions), ...outputOptions } }),
+    Result: { ...(list && listOptions), ...outputOptions },
     Behaviour: { ...change, ...behaviourOptions },
     ...(!local && { Connection: connectionOptions }),
   };

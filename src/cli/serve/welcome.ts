@@ -104,7 +104,7 @@ async function saveLocalContext(
     url: localUrl(running.url),
     token: known.token,
     tokenId: known.tokenId,
-    ...(known.role && { role: known.role }),
+    role: known.role,
   };
   if (settings.tlsCert !== undefined) saved.caFile = resolve(settings.tlsCert);
   if (settings.store === 'memory') saved.inMemory = true;

@@ -1,12 +1,11 @@
 import type { CallAnswer, CallInput } from '../../client/call.ts';
 import { hasCode } from '../../domain/error.ts';
-import { canonicalMediaUrl } from '../../domain/records/media-url.ts';
 import type { Reader } from '../api/client.ts';
 import { preconditionOf } from '../api/conditional.ts';
 import type { CommandContext } from '../command/context.ts';
 import { createOrFind } from '../records/find.ts';
 import { deleteConfig, getConfigWithEtag, type Level, putConfig } from '../tenant-config/level.ts';
-import type { AttributeName, Attributes, SitePlaylist } from './site-schema.ts';
+import type { AttributeName, Attributes } from './site-schema.ts';
 
 export type RecordKind = Level;
 
@@ -57,13 +56,6 @@ export function readPlaylist(reader: Reader, id: string) {
   return orNull(reader.readWithEtag('readPlaylist', { params: { id } }));
 }
 
-/**
- * Normalizes media URLs like site files do: another service may store them as they were sent.
- */
-function canonicalItems(items: CallAnswer<'readPlaylist'>['items']): SitePlaylist['items'] {
-  return items.map((item) => ({ ...item, creativeUrl: canonicalMediaUrl(item.creativeUrl) }));
-}
-
 /** Reads the attributes that lists do not contain, if `wanted` sets them. */
 export async function readDetails(
   reader: Reader,
@@ -81,7 +73,7 @@ export async function readDetails(
   if (wanted.playlist !== undefined) {
     const playlist = await readPlaylist(reader, current.id);
     attributes.playlist = playlist && {
-      items: canonicalItems(playlist.answer.items),
+      items: playlist.answer.items,
       validUntil: playlist.answer.validUntil,
     };
     etags.playlist = playlist ? playlist.etag : null;

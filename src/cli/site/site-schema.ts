@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { labels, storedName } from '../../domain/fields.ts';
+import { labels, recordName } from '../../domain/fields.ts';
 import { type ConfigBody, configBody } from '../../domain/records/config.ts';
 import { venuePatch } from '../../domain/records/venue.ts';
 import { chosenBy } from '../options/chosen-by.ts';
@@ -74,12 +74,12 @@ export function siteDocument(nowMs: number) {
     isObject(value) ? playlistPlace : playlistName,
   );
   const screen = z.strictObject(
-    { name: storedName, labels: allLabels, config, playlist: playlistOfScreen.optional() },
+    { name: recordName, labels: allLabels, config, playlist: playlistOfScreen.optional() },
     'must be a screen: { name: … }',
   );
   const venue = z.strictObject(
     {
-      name: storedName,
+      name: recordName,
       address: venuePatch.shape.address,
       timezone: venuePatch.shape.timezone,
       labels: allLabels,
@@ -93,7 +93,7 @@ export function siteDocument(nowMs: number) {
       version: z.literal(1, 'must be 1, the version of this format'),
       tenant: z
         .strictObject(
-          { name: storedName.optional(), config },
+          { name: recordName.optional(), config },
           'must be a map, such as { config: … } or {}',
         )
         .optional(),

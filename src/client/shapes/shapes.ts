@@ -60,9 +60,13 @@ const device = {
   lastConfigAt: 'text?',
   lastEventAt: 'text?',
   lastRefusedAt: 'text?',
+  lastSeq: 'number?',
+  missingEvents: 'number',
+  conflictingEvents: 'number',
   online: 'boolean',
   suspendedAt: 'text?',
   suspendReason: 'text?',
+  simulated: 'boolean',
 } as const;
 
 const item = {
@@ -88,6 +92,7 @@ const code = {
   status: 'text',
   createdAt: 'text',
   expiresAt: 'text',
+  simulated: 'boolean',
   expiresInSeconds: 'number',
 } as const;
 

@@ -86,7 +86,7 @@ export const deviceQuery = z.strictObject({
 export type DeviceQuery = z.infer<typeof deviceQuery>;
 
 const text = z.string().nullable();
-/** Device info in answers. It may have been stored by an earlier version of the service. */
+/** Device info in answers. */
 export const shownDeviceInfo = z.object(
   Object.fromEntries(Object.keys(infoMembers).map((name) => [name, text])) as Record<
     keyof DeviceInfo,
@@ -94,15 +94,13 @@ export const shownDeviceInfo = z.object(
   >,
 );
 
-/** Optional, because services of earlier versions do not send them. */
 const sequenceMembers = {
-  lastSeq: z.int().nullable().optional().meta({
+  lastSeq: z.int().nullable().meta({
     description: 'Highest `seq` of its events. `null`: its events have none.',
   }),
-  missingEvents: z.int().optional().meta({ description: 'How many lower `seq` have not arrived.' }),
+  missingEvents: z.int().meta({ description: 'How many lower `seq` have not arrived.' }),
   conflictingEvents: z
     .int()
-    .optional()
     .meta({ description: 'How many `seq` arrived again in another batch.' }),
 };
 

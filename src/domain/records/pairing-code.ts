@@ -76,13 +76,9 @@ export const codeCreation = z
   })
   .meta({ id: 'CodeCreation' });
 
-/**
- * A member of the views of codes and devices. It is optional, because services of earlier versions
- * do not send it.
- */
+/** A member of the views of codes and devices. */
 export const simulated = z
   .boolean()
-  .optional()
   .meta({ description: 'Whether the device is a simulated TV, which reports can leave out.' });
 
 const codeMembers = {

@@ -54,20 +54,14 @@ const playlistItem = z.looseObject(itemMembers, 'must be an object').meta({ id: 
 
 const itemCount = 'must have 1 to 500 items';
 
-const listOfItems = <T extends z.ZodType>(item: T) =>
-  z.array(item, 'must be an array of 1 to 500 items').min(1, itemCount).max(500, itemCount);
-
-const items = listOfItems(playlistItem);
-
-/**
- * Items as stored, perhaps by an earlier version of the service, which did not canonicalize media
- * URLs.
- */
-export const storedItems = listOfItems(z.looseObject({ ...itemMembers, creativeUrl: z.string() }));
+export const playlistItems = z
+  .array(playlistItem, 'must be an array of 1 to 500 items')
+  .min(1, itemCount)
+  .max(500, itemCount);
 
 export const publication = z
   .strictObject({
-    items,
+    items: playlistItems,
     validUntil: epochTime.nullish().meta({
       description: 'Unix epoch seconds, in the future. Default, also for null: no end.',
       example: 4_102_444_800,
@@ -81,7 +75,7 @@ export type Publication = z.infer<typeof publication>;
  * (docs/on-demand.md).
  */
 export const onDemandAnswer = z.looseObject({
-  items,
+  items: playlistItems,
   validUntil: epochTime.nullish(),
   screenId: recordId.optional(),
   status: z.enum(playlistStatuses).optional(),

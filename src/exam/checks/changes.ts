@@ -135,7 +135,7 @@ export const changesChecks: readonly TvCheck[] = [
     id: 'tv.changes.404-stops',
     title: 'The TV stops asking for changes after 404',
     expected: 'no further request for changes',
-    advice: 'An older service has no such endpoint. Ask again in 24 hours.',
+    advice: 'The service has no such endpoint. Ask again in 24 hours.',
     judge(view) {
       const [missing] = view.faulted('changes.404');
       if (!missing) return notUsed;

@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { asGuid } from '../../domain/id.ts';
 import { parseJson } from '../../domain/json/parse-json.ts';
-import { playlistStatusAt, storedItems } from '../../domain/records/playlist.ts';
+import { playlistItems, playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
 import type {
   PlaylistCopies,
@@ -41,7 +41,7 @@ const playlistObject = z.discriminatedUnion('state', [
     validUntil: timeMs.nullable(),
     publishedAt: timeMs,
     origin: z.enum(['published', 'on-demand']),
-    items: storedItems,
+    items: playlistItems,
   }),
   z.looseObject({ ...common, state: z.literal('withdrawn') }),
 ]);

@@ -106,28 +106,6 @@ async function revokeAll(
     );
 }
 
-/** Maximum number of devices to look up, because a device may have been deleted. */
-const maxAskedDevices = 5;
-
-/**
- * Returns whether the service marks the TVs as simulated. Looks up one TV, because all TVs of a
- * fleet get their codes in the same way.
- */
-async function isMarkedAsSimulated({ dependencies, clearing }: ProvisionContext): Promise<boolean> {
-  const { management, ledger } = dependencies;
-  if (!management) return false;
-  for (const { deviceId: id } of [...ledger.devices].slice(0, maxAskedDevices)) {
-    const input = { params: { id }, signal: clearing, attempts: 1 };
-    try {
-      return (await management.call('getDevice', input)).simulated === true;
-    } catch (error) {
-      if (!(error instanceof SignageError)) throw error;
-      if (error.code !== 'device_not_found') return false;
-    }
-  }
-  return false;
-}
-
 async function deleteSite(
   { dependencies, plan, clearing }: ProvisionContext,
   site: FleetSite,
@@ -175,12 +153,15 @@ export async function provision(context: ProvisionContext): Promise<FleetLifecyc
   const codeProvider = makeCodeProvider(context, screens);
 
   async function leave(last: readonly (PlayerState | undefined)[]): Promise<LeftBehind> {
-    const isMarked = await isMarkedAsSimulated(context);
     if (savedFleet) await savedFleet.saveTvs(last);
     else if (site) await deleteSite(context, site);
     else await revokeAll(context, codeProvider);
     const left = savedFleet ? screens : (site?.screens ?? []);
-    return { events: context.dependencies.ledger.acknowledged, screens: left.length, isMarked };
+    return {
+      events: context.dependencies.ledger.acknowledged,
+      screens: left.length,
+      isMarked: options.codes === undefined,
+    };
   }
   return { codeProvider, seed, runSeed: savedFleet ? `${seed}/run ${runs}` : seed, states, leave };
 }

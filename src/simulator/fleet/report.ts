@@ -116,7 +116,10 @@ export interface LeftBehind {
    * deleted.
    */
   screens: number;
-  /** Whether the TVs are marked as simulated, so that reports can leave them out. */
+  /**
+   * Whether the TVs are marked as simulated, so that reports can leave them out. TVs that pair with
+   * `FleetOptions.codes` count as not marked.
+   */
   isMarked: boolean;
 }
 

@@ -27,7 +27,15 @@ const screen = {
   address: undefined,
   timezone: undefined,
 };
-const me = { tokenId: id, name: 'Runbook', role: 'operator', tenantId: id, tenantName: 'default' };
+const me = {
+  tokenId: id,
+  name: 'Runbook',
+  role: 'operator',
+  expiresAt: null,
+  venueIds: null,
+  tenantId: id,
+  tenantName: 'default',
+};
 const page = (item: object) => ({ items: [item], nextCursor: null });
 
 /** Commands, the valid answer of the tested request, and the answers to earlier requests. */

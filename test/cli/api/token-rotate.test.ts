@@ -1,5 +1,5 @@
 // signage token rotate.
-import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
@@ -34,10 +34,6 @@ const save = async (context: string, token: string) =>
       stdin: token,
     }),
   ).toMatchObject({ code: 0 });
-const saved = async () => {
-  const text = await readFile(join(home, 'signage', 'contexts.json'), 'utf8');
-  return JSON.parse(text).contexts;
-};
 
 describe('signage token rotate', () => {
   it('--output-file writes the secret to a new private file, and shows it nowhere', async () => {
@@ -48,24 +44,6 @@ describe('signage token rotate', () => {
     expect(rotated.stdout + rotated.stderr).not.toMatch(tokenForm);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await works((await readFile(file, 'utf8')).trim())).toBe(true);
-  });
-
-  it('changes a context without the id of its token only if it has the secret in use', async () => {
-    const [admin, ci] = [await make('admin'), await make()];
-    await save('ci', ci.token);
-    await save('main-too', admin.token);
-    await save('main', admin.token);
-    const file = join(home, 'signage', 'contexts.json');
-    const all = JSON.parse(await readFile(file, 'utf8'));
-    for (const one of Object.values<{ tokenId?: string }>(all.contexts)) delete one.tokenId;
-    await writeFile(file, JSON.stringify(all), { mode: 0o600 });
-    expect((await run(['token', 'rotate', ci.name])).stderr).not.toContain('Saved in');
-    const { token } = (await run(['token', 'rotate', admin.name, '-o', 'json'])).json;
-    expect(await saved()).toMatchObject({
-      ci: { token: ci.token },
-      main: { token, tokenId: admin.id },
-      'main-too': { token, tokenId: admin.id },
-    });
   });
 
   it('prints no secret if the contexts cannot be saved, and the old secret works', async () => {

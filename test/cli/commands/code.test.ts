@@ -90,6 +90,7 @@ describe('signage code status', () => {
       createdAt: 't',
       expiresAt: 't',
       expiresInSeconds: 9,
+      simulated: false,
     };
     const stub = await stubService(json(200, { ...pending, usedAt: null, deviceId: null }));
     const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };

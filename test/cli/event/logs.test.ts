@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
-import { json, problem, stubService } from '../../support/network/stub-service.ts';
+import { json, stubService } from '../../support/network/stub-service.ts';
 import type { BoundTv, TestService } from '../../support/service/service.ts';
 import { type Cli, runCli, startCli } from '../run-cli.ts';
 
@@ -17,16 +17,6 @@ const tvCalled = async (name: string): Promise<BoundTv> => {
   return service.tv((await service.screen({ venueId, name })).id);
 };
 const operations = (lines: { operation: string }[]) => lines.map(({ operation }) => operation);
-
-describe('signage logs', () => {
-  it('says that an older service lacks the endpoint', async () => {
-    const stub = await stubService(problem(404, 'not_found', 'There is nothing at this path.'));
-    const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
-    const run = await runCli(['logs', '-o', 'ndjson'], { env });
-    expect([run.code, run.stdout]).toEqual([3, '']);
-    expect(run.stderr).toContain('update it');
-  });
-});
 
 describe('signage logs --follow', () => {
   it('prints each new request once, oldest first; 130 at Ctrl-C', async () => {

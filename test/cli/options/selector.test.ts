@@ -1,35 +1,14 @@
-// --selector of signage screen list and device list, also against a service that does not know it.
+// --selector of signage screen list and device list.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { problem, type StubService, stubService } from '../../support/network/stub-service.ts';
-import { adminToken } from '../../support/service/service.ts';
-import { type Cli, cliOf, startCli } from '../run-cli.ts';
+import { type Cli, startCli } from '../run-cli.ts';
 
-let older: StubService;
-
-const message = 'is not a known query parameter: check its spelling';
-const refusal = problem(400, 'invalid_request', `query.selector: ${message}`, {
-  errors: [{ path: 'query.selector', message }],
-});
-
-/** Starts a proxy that answers selectors as services of earlier versions do. */
-function olderService(url: string): Promise<StubService> {
-  return stubService(async (response, request) => {
-    if (request.url.includes('selector=')) return refusal(response, request);
-    const headers = { authorization: request.headers.authorization ?? '' };
-    const answer = await fetch(`${url}${request.url}`, { headers });
-    response.writeHead(answer.status, { 'content-type': 'application/json' });
-    response.end(await answer.text());
-  });
-}
-
-const clis: Record<string, Cli> = {};
+let cli: Cli;
 const deviceOf: Record<string, string> = {};
 
 beforeAll(async () => {
-  const { service, cli } = await startCli();
-  older = await olderService(service.url);
-  clis['a service'] = cli;
-  clis['a service of an earlier version'] = cliOf(older, adminToken);
+  const started = await startCli();
+  ({ cli } = started);
+  const { service } = started;
   const north = (await service.venue({ name: 'North', labels: { city: 'Accra' } })).id;
   const south = (await service.venue({ name: 'South', labels: { city: 'Kumasi' } })).id;
   const places: [string, string, object][] = [
@@ -48,9 +27,7 @@ const lines = ({ code, stdout, stderr }: Awaited<ReturnType<Cli>>) => {
   return stdout.split('\n').slice(0, -1).toSorted();
 };
 
-describe.each(['a service', 'a service of an earlier version'])('--selector with %s', (which) => {
-  const cli: Cli = (...args) => (clis[which] as Cli)(...args);
-
+describe('--selector', () => {
   it.each<[string[], string[]]>([
     [['role=menu'], ['North/Menu', 'South/Menu']],
     [['role=menu,venue:city in (Accra,Tamale)'], ['North/Menu']],

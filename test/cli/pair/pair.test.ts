@@ -270,9 +270,22 @@ it('signage pair escapes hostile text in updates and results', async () => {
   const id = '0198c0de-0000-7000-8000-000000000002';
   const record = { ...times, id, tenantId, name: evil, labels: {} };
   const screen = { state: 'provisioning', deviceId: null, provisioningCode: null };
-  const code = { screenId: id, status: 'pending', expiresAt: times.createdAt };
+  const code = {
+    screenId: id,
+    status: 'pending',
+    expiresAt: times.createdAt,
+    simulated: false,
+  };
+  const scope = { expiresAt: null, venueIds: null };
   const stub = await stubService(
-    json(200, { tokenId: id, name: 'x', role: 'admin', tenantId: null, tenantName: null }),
+    json(200, {
+      ...scope,
+      tokenId: id,
+      name: 'x',
+      role: 'admin',
+      tenantId: null,
+      tenantName: null,
+    }),
     json(200, { ...record, ...screen, venueId: tenantId }),
     json(200, { ...record, id: tenantId, address: null, timezone: null }),
     json(201, { ...times, ...code, code: 'EVIL\u001b[2J', expiresInSeconds: 900 }),

@@ -125,32 +125,6 @@ describe('signage apply, with a service that gives these answers:', () => {
     return { run, sent: sent(stub) };
   }
 
-  it('a media URL stored by an earlier version is equal', async () => {
-    const written = item(1, { creativeUrl: 'https://media.example.com/a b.jpg' });
-    const screen = { state: 'active', deviceId: null, provisioningCode: null };
-    const playlist = { tenantId: 't', screenId: 's', status: 'active', version: 1 };
-    const answers = [
-      page(venue),
-      page({ ...record, ...screen, id: 's', venueId: 'v', name: 'Main' }),
-      json(200, { ...playlist, id: 'p', validUntil: null, items: [written] }),
-    ];
-    const wanted = { name: 'Lobby', screens: [{ name: 'Main', playlist: { items: [written] } }] };
-    const argv = ['diff', '-f', '-', '-o', 'json'];
-    const { run } = await runWith(answers, site(wanted), argv);
-    expect(run).toMatchObject({ code: 0, stdout: '[]\n' });
-  });
-
-  it('a record is found by a name that is no longer valid, and cannot be created', async () => {
-    const old = { ...venue, name: 'Lob\u200bby' };
-    const wanted = site({ name: old.name, address: 'Here' });
-    const { run } = await runWith([page(old), page(), json(200, old)], wanted);
-    expect(run.json).toMatchObject([{ id: 'v', result: 'updated', changed: ['address'] }]);
-    const { cli } = await startCli();
-    const created = await cli(['apply', '-f', '-', '-o', 'json'], { stdin: wanted });
-    const error = expect.stringContaining('invisible');
-    expect(created.json).toMatchObject([{ result: 'failed', error }]);
-  });
-
   it('a record that somebody else has just created is updated', async () => {
     const taken = problem(409, 'name_taken', 'taken', { existingId: 'v' });
     const answers = [page(), taken, json(200, venue), json(200, { ...venue, address: 'Here' })];

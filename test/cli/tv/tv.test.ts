@@ -183,7 +183,7 @@ describe('The service of signage tv', () => {
     const { code } = await place();
     const home = await temporaryFolder();
     await mkdir(join(home, 'signage'), { mode: 0o700 });
-    const context = { url: service.url, token: 'mak_secret' };
+    const context = { url: service.url, token: 'mak_secret', tokenId: 't', role: 'admin' };
     const saved = { current: 'lobby', contexts: { lobby: context } };
     await writeFile(join(home, 'signage', 'contexts.json'), JSON.stringify(saved), { mode: 0o600 });
     const run = await runCli(['tv', '--code', code, '--once', '--verbose'], {

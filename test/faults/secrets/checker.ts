@@ -137,7 +137,7 @@ export async function searchSecrets({
   sentinels.add('the token of the on-demand source', onDemandToken);
   sentinels.add('the secret of the object store', s3Credentials.secretAccessKey);
   const onDemand = {
-    onDemandUrl: `${source.url}/{screenId}`,
+    onDemand: `${source.url}/{screenId}`,
     onDemandToken,
     onDemandTtlSeconds: 0,
   };

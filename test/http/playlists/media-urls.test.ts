@@ -1,9 +1,9 @@
-// Media URLs: the canonical form that TVs get, and URLs stored by earlier versions.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+// Media URLs: the canonical form that TVs get.
+import { describe, expect, it } from 'vitest';
 import { item } from '../../support/service/content.ts';
 import { expectInvalid, manager } from '../../support/service/management.ts';
 import { startService } from '../../support/service/service.ts';
-import { type Deployment, summary, threeOrigins } from '../../support/stores/three-origins.ts';
+import { summary, threeOrigins } from '../../support/stores/three-origins.ts';
 
 /** As sent, and as stored. */
 const written: readonly (readonly [sent: string, stored: string])[] = [
@@ -34,44 +34,6 @@ describe('PUT /v1/screens/:id/playlist', () => {
     expectInvalid(answer, '/items/1/creativeUrl');
     expect(answer.text).not.toContain('secret');
     expect((await service.manage('GET', path)).status).toBe(404);
-  });
-});
-
-describe('a playlist stored with URLs that are not canonical', () => {
-  const old = [...sent, withPassword];
-  let fixture: Deployment;
-  let tv: Awaited<ReturnType<Deployment['tv']>>;
-  /** Plants a playlist of an earlier version, which stored URLs as they were sent. */
-  beforeEach(async () => {
-    fixture = await threeOrigins({ mirrored: true });
-    tv = await fixture.tv();
-    await fixture.publish(tv.screenId, [item()]);
-    const row = await fixture.inner.read.get('playlists', tv.screenId);
-    if (!row) throw new Error('nothing was published');
-    await fixture.store.write((tx) =>
-      tx.put('playlists', { ...row, items: JSON.stringify(old), version: 7 }),
-    );
-  });
-  afterEach(() => fixture.close());
-
-  it('reaches TVs and managers unchanged, and TVs from its copy when the store is lost', async () => {
-    const answer = await fixture.get(tv);
-    expect(summary(answer)).toBe('200 store 7');
-    expect(answer.body.items).toEqual(old);
-    const read = await fixture.service.manage('GET', `/v1/screens/${tv.screenId}/playlist`);
-    expect(read.items).toEqual(old);
-    fixture.clock.advance(60_000);
-    await fixture.get(tv);
-    fixture.store.fault = 'error';
-    const copied = await fixture.get(tv);
-    expect(summary(copied)).toBe('200 object-store 7');
-    expect(copied.body.items).toEqual(old);
-  });
-
-  it('gets exactly one new version when the same content is published again', async () => {
-    for (let times = 0; times < 2; times++) {
-      expect(await fixture.publish(tv.screenId, sent)).toMatchObject({ version: 8, items: stored });
-    }
   });
 });
 

@@ -279,12 +279,12 @@ describe('a creativeUrl', () => {
   });
 });
 
-describe('serve({ onDemandUrl })', () => {
+describe('serve({ onDemand }) with a URL', () => {
   it('requests the URL with the token for each request of a TV', async () => {
     const items = [item()];
     const stub = await stubService(json(200, { items }));
     const other = await startService({
-      onDemandUrl: `${stub.url}/{screenId}`,
+      onDemand: `${stub.url}/{screenId}`,
       onDemandToken: 'token',
       onDemandTtlSeconds: 10,
     });

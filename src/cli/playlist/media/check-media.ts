@@ -1,9 +1,8 @@
 import { forEachBounded } from '../../../domain/concurrency.ts';
-import { mediaUrlFault } from '../../../domain/records/media-url.ts';
 import type { Selected } from '../../options/select-screens.ts';
 import { checkUrl, type Media } from './check-url.ts';
 import type { CreativeType } from './content-checks.ts';
-import { error, type MediaFinding, type MediaProblem, shownUrl } from './finding.ts';
+import { type MediaFinding, type MediaProblem, shownUrl } from './finding.ts';
 import { makeSender, type SendOptions } from './send.ts';
 import { totalSizeProblem } from './size-checks.ts';
 
@@ -41,9 +40,7 @@ export interface MediaReport {
 }
 
 /** A media file, the requirements of the playlists, and its first position. */
-interface Entry extends Omit<Media, 'url'> {
-  /** `undefined`: the text is not a media URL. Another service may send any text. */
-  url: URL | undefined;
+interface Entry extends Media {
   place: Pick<MediaFinding, 'screen' | 'item'>;
   uses: number;
   size: number | undefined;
@@ -52,13 +49,6 @@ interface Entry extends Omit<Media, 'url'> {
 
 const keyOf = ({ creativeUrl, creativeType, storage }: CheckedPlaylist['items'][number]) =>
   `${creativeType} ${storage === true} ${creativeUrl.split('#', 1)}`;
-
-const invalidUrl = (fault: string) =>
-  error('address', {
-    detail: `The creativeUrl ${fault}.`,
-    effect: 'A TV cannot load the item.',
-    advice: 'Correct it, and publish the playlist again.',
-  });
 
 /** Collects the distinct files of all playlists, each file with its strictest requirements. */
 function collect(playlists: readonly CheckedPlaylist[]): Map<string, Entry> {
@@ -73,9 +63,8 @@ function collect(playlists: readonly CheckedPlaylist[]): Map<string, Entry> {
         known.maxSizeGB = Math.min(known.maxSizeGB, maxSizeGB);
         continue;
       }
-      const fault = mediaUrlFault(item.creativeUrl);
       entries.set(keyOf(item), {
-        url: fault === undefined ? new URL(item.creativeUrl) : undefined,
+        url: new URL(item.creativeUrl),
         type: item.creativeType,
         storage: item.storage === true,
         validUntilMs,
@@ -83,7 +72,7 @@ function collect(playlists: readonly CheckedPlaylist[]): Map<string, Entry> {
         place: { screen, item: at + 1 },
         uses: 1,
         size: undefined,
-        problems: fault === undefined ? [] : [invalidUrl(fault)],
+        problems: [],
       });
     }
   }
@@ -92,8 +81,6 @@ function collect(playlists: readonly CheckedPlaylist[]): Map<string, Entry> {
 
 async function checkEntry(entry: Entry, options: MediaCheckOptions): Promise<void> {
   const { clock, player } = options;
-  const { url } = entry;
-  if (!url) return;
   const report = (problem: MediaProblem) => {
     // Several requests of one check may fail for the same reason.
     if (!entry.problems.some(({ detail }) => detail === problem.detail))
@@ -101,7 +88,7 @@ async function checkEntry(entry: Entry, options: MediaCheckOptions): Promise<voi
   };
   const { send, stop } = makeSender({ ...options, report });
   try {
-    entry.size = await checkUrl({ ...entry, url }, { player, nowMs: clock.now(), send, report });
+    entry.size = await checkUrl(entry, { player, nowMs: clock.now(), send, report });
   } finally {
     stop();
   }
@@ -133,7 +120,7 @@ export async function checkMedia(
     options.onProgress?.(++done, entries.size);
   });
   const findings = [...entries.values()].flatMap(({ url, place, uses, problems }) =>
-    problems.map((problem) => ({ ...problem, ...place, uses, url: url ? shownUrl(url) : null })),
+    problems.map((problem) => ({ ...problem, ...place, uses, url: shownUrl(url) })),
   );
   const totals = playlists.flatMap((playlist) => totalFindings(playlist, entries));
   return { findings: [...findings, ...totals], files: entries.size };
