@@ -75,7 +75,6 @@ describe('.dockerignore', () => {
     'key.pem',
     '.git/config',
     'node_modules/zod/package.json',
-    'fixtures/data-v1/data/secret',
     'anything-else',
   ])('keeps %s out of the build', (path) => expect(isSent(path, ignore)).toBe(false));
 });

@@ -69,7 +69,7 @@ export type ToolkitErrorCode =
   | 'conflict'
   | 'store_locked'
   | 'store_damaged'
-  | 'store_too_new'
+  | 'store_other_format'
   | 'store_unusable'
   | 'store_unreachable'
   | 'store_not_empty'

@@ -1,6 +1,5 @@
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { dayMs } from '../../src/domain/clock.ts';
 import { copyStore } from '../../src/store/copy/copy-store.ts';
@@ -433,61 +432,5 @@ describe('the audit trail', () => {
       sql(`UPDATE signage.audit SET tenant_id = 'none' WHERE link = 3`),
     );
     expect(await damages(place)).toEqual([[3, expect.stringContaining('tenant_id')]]);
-  });
-
-  it('links entries of instances of the previous version after one of this version has started', async () => {
-    const { clock, place } = await store(databases, 3);
-    const old = JSON.stringify([
-      [
-        {
-          what: 'audit',
-          columns: {
-            at: clock.now(),
-            tenant_id: auditRow(1).tenantId,
-            action: 'venue.create',
-            subject_id: auditRow(4).subject.id,
-            venue_ids: [],
-            entry: JSON.stringify(auditRow(4, { at: clock.now() })),
-          },
-        },
-      ],
-    ]);
-    await inDatabase(place, (sql) => sql(`SELECT signage.make_changes('${old}')`));
-    expect(await verifyAudit(place)).toMatchObject({
-      findings: [],
-      summary: { entries: 4, head: { sequence: 4 } },
-    });
-  });
-
-  it('starts after the entries of earlier versions, which stay readable', async () => {
-    const folder = await folders.place();
-    const database = await databases.place();
-    await cp(fileURLToPath(new URL('../../fixtures/data-v1/data', import.meta.url)), folder, {
-      recursive: true,
-    });
-    const clock = new ManualClock(Date.UTC(2030, 0));
-    await within(folder, clock, (opened) => write(opened, clock, 1, 2));
-    const { findings, summary } = await verifyAudit(folder);
-    expect(findings).toEqual([]);
-    expect(summary).toMatchObject({
-      entries: summary.unlinked + 2,
-      first: { sequence: 1 },
-      head: { sequence: 2 },
-    });
-    expect(summary.unlinked).toBeGreaterThan(0);
-    await copyStore(folder, database, { clock });
-    await within(database, clock, (opened) => write(opened, clock, 3, 4));
-    expect(await verifyAudit(database)).toMatchObject({
-      findings: [],
-      summary: { unlinked: summary.unlinked, head: { sequence: 4 } },
-    });
-    await databases.rewrite(database, (lines) =>
-      lines.map(({ entry, link }) =>
-        link?.seq === 1 ? { entry } : { entry, ...(link && { link }) },
-      ),
-    );
-    expect(await damages(database)).toEqual([
-      [2, expect.stringContaining('before it, entry 1 is missing')],
-    ]);
   });
 });

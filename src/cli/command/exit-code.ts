@@ -28,7 +28,7 @@ const ownCodes: Readonly<Record<string, number>> = {
   invalid_file: 6,
   backup_unusable: 6,
   store_damaged: 6,
-  store_too_new: 6,
+  store_other_format: 6,
   store_unusable: 6,
   store_unreachable: 7,
   unreachable: 7,

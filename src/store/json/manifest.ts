@@ -6,8 +6,8 @@ import { replaceContents } from './disk/replace-file.ts';
 import { damageError } from './log/damage.ts';
 import { frame, isValidRecord } from './log/frame.ts';
 
-/** The newest data format. `upgradeSteps` converts older formats. */
-export const dataFormat = 1;
+/** The data format. Folders of other formats are refused. */
+export const dataFormat = 2;
 
 /**
  * One state of the store: its documents, and the positions of its parts. Documents that it does not
@@ -26,7 +26,9 @@ export interface ManifestData {
   documents: Record<string, DocumentEntry>;
   /** The position of each part (`FilePart`), by its name. */
   marks: Record<string, unknown>;
-  /** Checksum of the secret; absent in manifests of earlier versions. */
+  /**
+   * Checksum of the secret. Absent before the first start, and if a repair rebuilt the manifest.
+   */
   secret?: string;
   /**
    * Present in a backup until a store is first started from it. `at` is the time of the backup in
@@ -101,10 +103,9 @@ function render({ documents, marks, ...rest }: ManifestData): string {
 export async function readManifest(
   disk: FileSystem,
   directory: string,
-  format = dataFormat,
 ): Promise<Low<ManifestData>> {
   const empty: ManifestData = {
-    format,
+    format: dataFormat,
     epoch: 0,
     checkpoint: 0,
     clean: false,
@@ -113,13 +114,15 @@ export async function readManifest(
   };
   const manifest = new Low<ManifestData>(manifestFile(disk, directory), empty);
   await manifest.read();
-  refuseNewer(manifest.data, directory, format);
+  refuseOtherFormat(manifest.data, directory);
   return manifest;
 }
 
-/** Throws `store_too_new` if this version cannot read the format. */
-export function refuseNewer({ format }: ManifestData, directory: string, known = dataFormat): void {
-  if (format <= known) return;
-  const message = `${directory} was written by a newer version (format ${format}): start that one. Nothing was changed.`;
-  throw new SignageError('store_too_new', message);
+/** Throws `store_other_format` if this version cannot read the format. */
+export function refuseOtherFormat({ format }: ManifestData, directory: string): void {
+  if (format === dataFormat) return;
+  throw new SignageError(
+    'store_other_format',
+    `${directory} was written by another version (format ${format}, not ${dataFormat}): start that version, or choose an empty folder. Nothing was changed.`,
+  );
 }

@@ -25,7 +25,6 @@ import {
 import type { FilePart, PartContext } from './parts.ts';
 import { PlaylistHistory } from './rows/playlist-history.ts';
 import { makeSecret, readSecret } from './secret.ts';
-import { type UpgradeStep, upgradeFolder, upgradeSteps } from './upgrade.ts';
 
 /** Maximum number of documents that are read at the same time. */
 const concurrency = 8;
@@ -37,18 +36,16 @@ const allowedNames =
 /**
  * Opens the store in a folder, or creates one in an empty folder. The caller holds the folder's
  * lock; `release` frees it. Reads and checks everything that a start needs before it changes
- * anything. Exception: a folder of an older format is copied and upgraded first.
+ * anything.
  */
 export async function openJsonStore(
   parentContext: PartContext,
   random: Random,
   release: () => Promise<void>,
-  steps: readonly UpgradeStep[] = upgradeSteps,
 ): Promise<JsonStore> {
   const disk = makeDeferredDeleteDisk(parentContext.disk);
   const context = { ...parentContext, disk };
-  const manifest = await readManifest(context.disk, context.directory, steps.length + 1);
-  await upgradeFolder(context, manifest, steps);
+  const manifest = await readManifest(context.disk, context.directory);
   const secret =
     manifest.data.epoch > 0
       ? await readSecret(context, manifest.data.secret)

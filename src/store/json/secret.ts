@@ -8,8 +8,7 @@ const fileName = 'secret';
 const pattern = /^[0-9a-f]{64}\n$/;
 
 /**
- * Reads the secret of an existing store. `expectedChecksum` comes from the manifest; manifests of
- * earlier versions do not have it.
+ * Reads the secret of an existing store. `expectedChecksum` comes from the manifest.
  */
 export async function readSecret(
   { disk, directory }: Pick<PartContext, 'disk' | 'directory'>,

@@ -24,7 +24,7 @@ import {
 /**
  * Reads all files of a stopped service's data folder and returns the findings. Changes nothing.
  *
- * Throws `store_locked` while the folder is in use, `store_too_new`, `copy_unfinished`,
+ * Throws `store_locked` while the folder is in use, `store_other_format`, `copy_unfinished`,
  * `restore_unfinished`, and `invalid_option` for a folder that is not a data folder.
  *
  * @example

@@ -206,12 +206,12 @@ describe('a start after a clean stop', () => {
     await expectRefused(file.replace('documents/', ''));
   });
 
-  it('rejects a newer format', async () => {
+  it.each([1, 3])('rejects the format %i of another version', async (format) => {
     await changeManifest(folder, (manifest) => {
-      manifest.format = 2;
+      manifest.format = format;
     });
     const before = await contentsOf(folder);
-    await expect(open(folder)).rejects.toMatchObject({ code: 'store_too_new' });
+    await expect(open(folder)).rejects.toMatchObject({ code: 'store_other_format' });
     expect(await contentsOf(folder)).toEqual(before);
   });
 });

@@ -75,7 +75,7 @@ describe('the schema', () => {
     expect(await migrateDatabase(url, make)).toEqual([]);
   });
 
-  it('store_too_new after a migration by a newer version, and nothing is changed', async () => {
+  it('store_other_format after a migration by a newer version, and nothing is changed', async () => {
     const url = await freshDatabase();
     await inDatabase(url, (sql) =>
       sql(`INSERT INTO signage.migrations (number, name) VALUES (9999, '9999-of-tomorrow.sql')`),
@@ -86,7 +86,7 @@ describe('the schema', () => {
       () => migrateDatabase(url, { dryRun: true }),
     ]) {
       await expect(open()).rejects.toMatchObject({
-        code: 'store_too_new',
+        code: 'store_other_format',
         message: expect.stringContaining('9999'),
       });
     }

@@ -7,7 +7,7 @@ import {
   manifestCopy,
   manifestName,
   readRecordFile,
-  refuseNewer,
+  refuseOtherFormat,
 } from '../manifest.ts';
 import { recoverParts } from '../open.ts';
 import type { PartContext } from '../parts.ts';
@@ -60,9 +60,9 @@ async function checkManifests(
   const manifest = await readOne(context, manifestName, findings);
   const copy = await readOne(context, manifestCopy, findings);
   if (manifest === null) findings.damage(manifestName, 'the file is missing');
-  // Only a store that this version has started and stopped must have a copy. A crash may come
-  // before the first copy is written.
-  if (copy === null && manifest?.clean && manifest.secret !== undefined && !manifest.backup) {
+  // Only a store that was started and stopped must have a copy. A crash may come before the first
+  // copy is written.
+  if (copy === null && manifest?.clean && !manifest.backup) {
     findings.damage(manifestCopy, 'the file is missing');
   }
   const usable = manifest ?? copy ?? undefined;
@@ -71,7 +71,7 @@ async function checkManifests(
       manifestCopy,
       'the other files are checked against this copy: a repair is possible',
     );
-  if (usable) refuseNewer(usable, context.directory);
+  if (usable) refuseOtherFormat(usable, context.directory);
   return usable;
 }
 

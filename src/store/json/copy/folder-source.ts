@@ -21,7 +21,7 @@ import { documentLines, type FolderState, readFolderState } from './folder-state
 
 /**
  * Opens a data folder as the source of a copy. It stays locked until `close`. Throws
- * `store_locked`, `store_unusable`, `store_damaged`, `store_too_new`, `copy_unfinished` and
+ * `store_locked`, `store_unusable`, `store_damaged`, `store_other_format`, `copy_unfinished` and
  * `restore_unfinished`.
  */
 export async function openFolderSource(directory: string): Promise<StoreSource> {

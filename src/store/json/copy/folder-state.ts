@@ -1,7 +1,7 @@
 import { SignageError } from '../../../domain/error.ts';
 import { DocumentFile } from '../checkpoint/document-file.ts';
 import type { DocumentOwner } from '../checkpoint/document-owner.ts';
-import { dataFormat, readManifest } from '../manifest.ts';
+import { readManifest } from '../manifest.ts';
 import { recoverParts } from '../open.ts';
 import type { PartContext } from '../parts.ts';
 import { readSecret } from '../secret.ts';
@@ -15,11 +15,6 @@ export async function readFolderState(context: PartContext) {
   const { data: manifest } = await readManifest(disk, directory);
   if (manifest.epoch === 0)
     throw new SignageError('store_unusable', `${directory} holds no data. Choose a data folder.`);
-  if (manifest.format < dataFormat)
-    throw new SignageError(
-      'store_unusable',
-      `${directory} has an older format. Start the service on it once to upgrade it.`,
-    );
   const secret = await readSecret(context, manifest.secret);
   const parts = await recoverParts(context, manifest, secret);
   // After `close`, `prepare` marks all changed documents as due, as in the last checkpoint of a

@@ -28,8 +28,7 @@ export interface LogFilesPosition {
    */
   gone?: true;
   /**
-   * Sizes in bytes of the files before `file`, which no longer grow. Absent for the journal, and in
-   * manifests of earlier versions.
+   * Sizes in bytes of the files before `file`, which no longer grow. Absent for the journal.
    */
   files?: Record<string, number>;
 }

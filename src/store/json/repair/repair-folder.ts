@@ -14,7 +14,7 @@ import {
   manifestCopy,
   manifestName,
   readRecordFile,
-  refuseNewer,
+  refuseOtherFormat,
   storeFolders,
 } from '../manifest.ts';
 import { recoverParts } from '../open.ts';
@@ -103,7 +103,7 @@ async function salvageManifest({ from, log }: RepairContext): Promise<ManifestDa
       return null;
     });
     if (manifest) {
-      refuseNewer(manifest, from.directory);
+      refuseOtherFormat(manifest, from.directory);
       if (name === manifestCopy)
         log.add(manifestName, 'it cannot be read; the other copy was used');
       return manifest;

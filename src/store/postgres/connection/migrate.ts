@@ -55,8 +55,8 @@ async function checkServer(client: Client): Promise<void> {
 /**
  * Migrates the schema to the newest version. Returns the names of the migrations applied. With
  * `dryRun` it applies none, and returns the names of the missing ones. One instance applies all of
- * them in one transaction. Throws `store_unusable`, or `store_too_new` for the schema of a newer
- * version.
+ * them in one transaction. Throws `store_unusable`, or `store_other_format` for the schema of a
+ * newer version.
  */
 export async function migrate(connect: Connect, { dryRun } = { dryRun: false }): Promise<string[]> {
   // A migration may rewrite large tables, or wait for another instance that is migrating.
@@ -102,7 +102,7 @@ function missingFrom(all: readonly Migration[], found: number): Migration[] {
   const newest = all.at(-1)?.number ?? 0;
   if (found <= newest) return all.filter(({ number }) => number > found);
   throw new SignageError(
-    'store_too_new',
+    'store_other_format',
     `The database has the schema ${found}, and this version of signage knows those up to ${newest}: use a newer version. Nothing was changed.`,
   );
 }

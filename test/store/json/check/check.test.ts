@@ -214,12 +214,12 @@ describe('a check', () => {
     expect((await checkStore(folder)).map(({ file }) => file)).toEqual(['manifest.json']);
   });
 
-  it('is rejected for data of a newer format', async () => {
+  it('is rejected for data of another format', async () => {
     const { folder } = await fullStore();
     await changeManifest(folder, (manifest) => {
-      manifest.format = 2;
+      manifest.format = 1;
     });
-    await expect(checkStore(folder)).rejects.toMatchObject({ code: 'store_too_new' });
+    await expect(checkStore(folder)).rejects.toMatchObject({ code: 'store_other_format' });
   });
 
   it('is rejected for a folder that is not a data folder', async () => {
