@@ -14,7 +14,7 @@ const folders = {
   docs: './http/docs/',
   // The build bundles the web player. This path is correct from both src/ and dist/.
   player: '../dist/web/',
-  migrations: './store/postgres/migrations/',
+  schema: './store/postgres/schema/',
 };
 
 export type AssetFolder = keyof typeof folders;

@@ -10,7 +10,7 @@ describe('the files of the package', () => {
       'welcome.svg',
     ]);
     expect(assetNames('fixtures')).toEqual(['demo.json']);
-    expect(assetNames('migrations')[0]).toBe('0001-first.sql');
+    expect(assetNames('schema')).toEqual(['schema.sql']);
   });
 
   it('reads a file as bytes, and Swagger UI from its package until the build copied it', () => {

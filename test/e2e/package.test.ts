@@ -169,7 +169,7 @@ describe('the package', () => {
         'dist/http/docs/index.html',
         'dist/http/docs/swagger-ui-bundle.js',
         'dist/http/docs/swagger-ui.LICENSE.txt',
-        'dist/store/postgres/migrations/0001-first.sql',
+        'dist/store/postgres/schema/schema.sql',
         'dist/web/idb.LICENSE.txt',
         'dist/web/index.html',
         'dist/web/sw.js',

@@ -126,11 +126,9 @@ const comparedView: View<Compared> = {
 };
 
 const migrate = defineCommand({
-  summary: 'Migrate the schema of a PostgreSQL database',
-  description: `signage serve runs the same migrations when it starts. Use this command to migrate
-with another database role, or to see the steps first (--dry-run). Migrations cannot be undone.
-Running instances of the previous version keep working, except where the release notes say
-otherwise.`,
+  summary: 'Create the schema in a PostgreSQL database',
+  description: `signage serve creates the schema in an empty database when it starts. Use this command
+to create it with another database role, or to see the steps first (--dry-run).`,
   options: { store: storeSetting, storeFile: storeFileSetting },
   examples: [
     [

@@ -6,7 +6,7 @@ import { refuseUnfinishedCopy } from './connection/instance-lock.ts';
 import { migrate } from './connection/migrate.ts';
 import { type PostgresOptions, PostgresStore } from './postgres-store.ts';
 
-/** Opens the store in a database and migrates its schema. */
+/** Opens the store in a database. Creates the schema in an empty one. */
 export async function openPostgresStore(
   url: string,
   options: PostgresOptions,
@@ -24,8 +24,8 @@ export async function openPostgresStore(
 }
 
 /**
- * Migrates the schema to the newest version. Returns the names of the migrations applied. With
- * `dryRun` it applies none, and returns the names of the missing ones.
+ * Creates the schema in an empty database. Returns the names of the files applied. With `dryRun` it
+ * applies nothing, and returns the same names.
  */
 export function migrateDatabase(url: string, how: { dryRun: boolean }): Promise<string[]> {
   return connectTo(url, (connect) => migrate(connect, how));

@@ -108,14 +108,14 @@ describe('signage store migrate', () => {
     const planned = await migrate(url, '--dry-run', '-o', 'json');
     expect([planned.code, planned.json[0], planned.stderr]).toEqual([
       0,
-      { step: '0001-first.sql' },
+      { step: 'schema.sql' },
       'Pending steps:\n',
     ]);
     expect(await tables(url)).toEqual([{ there: false }]);
     const made = await migrate(url);
     expect([made.code, made.stdout, made.stderr]).toEqual([
       0,
-      expect.stringContaining('0001-first.sql'),
+      expect.stringContaining('schema.sql'),
       'Completed steps:\n',
     ]);
     expect(await tables(url)).toEqual([{ there: true }]);

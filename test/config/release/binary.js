@@ -34,7 +34,7 @@ const assetsOf = (web) => ({
     fromSwaggerUi('swagger-ui.css'),
     fromSwaggerUi('swagger-ui-bundle.js'),
   ],
-  migrations: filesIn('src/store/postgres/migrations'),
+  schema: filesIn('src/store/postgres/schema'),
   player: readdirSync(web).map((name) => join(web, name)),
 });
 

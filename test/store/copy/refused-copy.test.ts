@@ -129,7 +129,7 @@ describe('copyStore', () => {
     await expectRefused(
       copyStore(url, await folder(), { clock }),
       'store_unusable',
-      'store migrate',
+      'has no schema',
     );
     expect(await planCopy(original, url)).toContainEqual({
       section: 'batches',

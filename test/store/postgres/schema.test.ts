@@ -15,11 +15,11 @@ async function emptyDatabase(): Promise<string> {
   return url;
 }
 
-const stepsOf = (url: string) =>
-  inDatabase(url, (sql) => sql('SELECT number, name FROM signage.migrations ORDER BY number'));
+const formatOf = (url: string) =>
+  inDatabase(url, (sql) => sql('SELECT format FROM signage.schema'));
 
 describe('the schema', () => {
-  it('has all columns that rows are found by (a new column needs a new migration)', async () => {
+  it('has all columns that rows are found by', async () => {
     const url = await freshDatabase();
     const found = await inDatabase(url, (sql) =>
       sql(`SELECT 'signage.' || table_name AS table, column_name AS name, data_type AS type FROM information_schema.columns
@@ -58,28 +58,32 @@ describe('the schema', () => {
     const url = await emptyDatabase();
     const stores = await Promise.all([1, 2, 3, 4].map(() => openStore(url)));
     for (const store of stores) expect(store.secret).toEqual(stores[0]?.secret);
-    const steps = await stepsOf(url);
-    expect(steps.map(({ number }) => number)).toEqual(steps.map((_, place) => place + 1));
+    expect(await formatOf(url)).toHaveLength(1);
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  it('is created by migrate, which returns the migrations applied, and none the second time', async () => {
+  it('is created by migrate, which returns the file applied, and none the second time', async () => {
     const url = await emptyDatabase();
     const planned = await migrateDatabase(url, { dryRun: true });
-    expect(planned[0]).toBe('0001-first.sql');
+    expect(planned).toEqual(['schema.sql']);
     expect(
       await inDatabase(url, (sql) => sql(`SELECT to_regnamespace('signage') AS there`)),
     ).toEqual([{ there: null }]);
     expect(await migrateDatabase(url, make)).toEqual(planned);
-    expect((await stepsOf(url)).map(({ name }) => name)).toEqual(planned);
     expect(await migrateDatabase(url, make)).toEqual([]);
   });
 
-  it('store_other_format after a migration by a newer version, and nothing is changed', async () => {
+  it.each([
+    ['a newer version', 'UPDATE signage.schema SET format = 9'],
+    ['an unreleased build', 'DROP TABLE signage.schema'],
+  ])('store_other_format for the schema of %s, and nothing is changed', async (_, change) => {
     const url = await freshDatabase();
-    await inDatabase(url, (sql) =>
-      sql(`INSERT INTO signage.migrations (number, name) VALUES (9999, '9999-of-tomorrow.sql')`),
-    );
+    await inDatabase(url, (sql) => sql(change));
+    const read = (place: string) =>
+      inDatabase(place, (sql) =>
+        sql(`SELECT relname FROM pg_class WHERE relnamespace = 'signage'::regnamespace ORDER BY 1`),
+      );
+    const before = await read(url);
     for (const open of [
       () => openStore(url),
       () => migrateDatabase(url, make),
@@ -87,15 +91,15 @@ describe('the schema', () => {
     ]) {
       await expect(open()).rejects.toMatchObject({
         code: 'store_other_format',
-        message: expect.stringContaining('9999'),
+        message: expect.stringContaining('use an empty database'),
       });
     }
-    expect(await stepsOf(url)).toContainEqual({ number: 9999, name: '9999-of-tomorrow.sql' });
+    expect(await read(url)).toEqual(before);
   });
 
-  it('rolls back a failed migration', async () => {
+  it('rolls back a failed creation', async () => {
     const url = await emptyDatabase();
-    // Conflicts with the first migration.
+    // Conflicts with the schema.
     await inDatabase(url, (sql) =>
       sql('CREATE SCHEMA signage; CREATE TABLE signage.rollup_mark ()'),
     );

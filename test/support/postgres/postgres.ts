@@ -15,7 +15,7 @@ export function emptyDatabase(url: string): Promise<void> {
     const tables = await sql(`
       SELECT relname AS name FROM pg_class
       WHERE relnamespace = 'signage'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
-        AND relname NOT IN ('migrations', 'turn', 'server', 'log_head', 'rollup_mark')`);
+        AND relname NOT IN ('schema', 'turn', 'server', 'log_head', 'rollup_mark')`);
     const heads = ['log_head', 'rollup_mark'].map(
       (name) => `UPDATE signage.${name} SET received_at = 0, seq = 0`,
     );

@@ -31,7 +31,7 @@ export async function checkDatabaseTrail(
 ): Promise<{ findings: AuditFinding[]; summary: AuditSummary }> {
   return connectTo(url, async (connect) => {
     if ((await migrate(connect, { dryRun: true })).length > 0)
-      throw unusable(url, 'its schema is missing or outdated: start the service on it');
+      throw unusable(url, 'its schema is missing: it is not the database of a service');
     const database = new Database(connect, longTimeouts);
     try {
       return await database.transaction(beginSnapshot, (query) => checkTrail(query, url, kept));

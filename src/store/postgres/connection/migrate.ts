@@ -1,41 +1,33 @@
 import type { Client } from 'pg';
-import { assetNames, readAsset } from '../../../assets.ts';
+import { readAsset } from '../../../assets.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { type Connect, longTimeouts } from './connect.ts';
 import { sendAll } from './query.ts';
 
-/** A migration of the schema, such as `0001-first.sql`. There are no down migrations. */
-interface Migration {
-  number: number;
-  name: string;
-  sql: string;
-}
+const schemaFile = 'schema.sql';
+/** The format that `schema.sql` stores. Databases of other formats are refused. */
+const schemaFormat = 2;
 
 /** Key of the advisory lock: `SIGN` in ASCII. */
 const lockKey = 0x5349474e;
 const minServerVersion = 140_000;
 
-function migrations(): Migration[] {
-  const files = assetNames('migrations').filter((file) => /^\d{4}-[a-z0-9-]+\.sql$/.test(file));
-  return files.map((file) => ({
-    number: Number(file.slice(0, 4)),
-    name: file,
-    sql: readAsset('migrations', file).toString(),
-  }));
-}
-
-/** Returns the number of the last applied migration; 0 for an empty database. */
-async function currentVersion(client: Client): Promise<number> {
-  const [table] = await sendAll<{ name: string | null }>(
+/** Whether the database has the schema. Throws `store_other_format` for another format. */
+async function hasSchema(client: Client): Promise<boolean> {
+  const [table] = await sendAll<{ current: string | null; tenants: string | null }>(
     client,
-    `SELECT to_regclass('signage.migrations')::text AS name`,
+    `SELECT to_regclass('signage.schema')::text AS current, to_regclass('signage.tenants')::text AS tenants`,
   );
-  if (table?.name == null) return 0;
-  const [last] = await sendAll<{ number: number | null }>(
-    client,
-    'SELECT max(number) AS number FROM signage.migrations',
+  if (table?.tenants == null) return false;
+  const [found] =
+    table.current === null
+      ? []
+      : await sendAll<{ format: number }>(client, 'SELECT format FROM signage.schema');
+  if (found?.format === schemaFormat) return true;
+  throw new SignageError(
+    'store_other_format',
+    `The database has the schema of another version (format ${found?.format ?? 1}, not ${schemaFormat}): start that version, or use an empty database. Nothing was changed.`,
   );
-  return last?.number ?? 0;
 }
 
 async function checkServer(client: Client): Promise<void> {
@@ -53,56 +45,37 @@ async function checkServer(client: Client): Promise<void> {
 }
 
 /**
- * Migrates the schema to the newest version. Returns the names of the migrations applied. With
- * `dryRun` it applies none, and returns the names of the missing ones. One instance applies all of
- * them in one transaction. Throws `store_unusable`, or `store_other_format` for the schema of a
- * newer version.
+ * Creates the schema in an empty database. Returns the names of the files applied: none if the
+ * schema exists. With `dryRun` it applies nothing, and returns the same names. Throws
+ * `store_unusable`, or `store_other_format` for the schema of another version.
  */
 export async function migrate(connect: Connect, { dryRun } = { dryRun: false }): Promise<string[]> {
-  // A migration may rewrite large tables, or wait for another instance that is migrating.
+  // Another instance may be creating the schema.
   const client = connect.client(longTimeouts);
   client.on('error', () => {});
   await client.connect();
   try {
     await checkServer(client);
-    const all = migrations();
-    const missing = missingFrom(all, await currentVersion(client));
-    if (missing.length === 0 || dryRun) return missing.map(({ name }) => name);
-    return await applyMissing(client, all);
+    if (await hasSchema(client)) return [];
+    return dryRun ? [schemaFile] : await createSchema(client);
   } finally {
     await client.end();
   }
 }
 
 /**
- * Applies the missing migrations. After an error, closing the connection rolls the transaction
- * back.
+ * Creates the schema, unless another instance has created it meanwhile. After an error, closing the
+ * connection rolls the transaction back.
  */
-async function applyMissing(client: Client, all: readonly Migration[]): Promise<string[]> {
+async function createSchema(client: Client): Promise<string[]> {
   await sendAll(client, `BEGIN; SELECT pg_advisory_xact_lock(${lockKey})`);
+  if (await hasSchema(client)) return [];
   // Creates the schema only if it is missing, since the user may lack the right to create schemas.
   await sendAll(
     client,
-    `DO $$ BEGIN IF to_regnamespace('signage') IS NULL THEN CREATE SCHEMA signage; END IF; END $$;
-    CREATE TABLE IF NOT EXISTS signage.migrations (number integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
+    `DO $$ BEGIN IF to_regnamespace('signage') IS NULL THEN CREATE SCHEMA signage; END IF; END $$`,
   );
-  const missing = missingFrom(all, await currentVersion(client));
-  for (const { number, name, sql } of missing) {
-    await sendAll(client, sql);
-    await client.query('INSERT INTO signage.migrations (number, name) VALUES ($1, $2)', [
-      number,
-      name,
-    ]);
-  }
+  await sendAll(client, readAsset('schema', schemaFile).toString());
   await sendAll(client, 'COMMIT');
-  return missing.map(({ name }) => name);
-}
-
-function missingFrom(all: readonly Migration[], found: number): Migration[] {
-  const newest = all.at(-1)?.number ?? 0;
-  if (found <= newest) return all.filter(({ number }) => number > found);
-  throw new SignageError(
-    'store_other_format',
-    `The database has the schema ${found}, and this version of signage knows those up to ${newest}: use a newer version. Nothing was changed.`,
-  );
+  return [schemaFile];
 }

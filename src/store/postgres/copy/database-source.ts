@@ -31,7 +31,7 @@ async function requireStore(session: CopySession, location: string): Promise<voi
   if (missing.length > 0)
     throw new SignageError(
       'store_unusable',
-      `${location} has no schema or an outdated one: run signage store migrate on it first.`,
+      `${location} has no schema: it is not the database of a service.`,
     );
   const [{ found, copying } = { found: 0, copying: 0 }] = await session.query<{
     found: number;

@@ -23,7 +23,7 @@ const tablesToFill = [
 ];
 
 /**
- * Opens a database as the target of a copy and migrates its schema. No service starts on it until
+ * Opens a database as the target of a copy and creates its schema. No service starts on it until
  * `close`. Throws `store_locked`, `store_unreachable`, `store_unusable`.
  */
 export async function openDatabaseTarget(url: string): Promise<StoreTarget> {

@@ -1,0 +1,608 @@
+-- The schema. Increase the format below and in migrate.ts with each change.
+-- Rows are stored as JSON text. jsonb rejects \u0000 and lone surrogates, and reorders members.
+-- Separate columns, computed by columns.ts, serve look-ups; unique keys are
+-- hashed. Text is compared bytewise, like ids and keys everywhere. Times are Unix epoch
+-- milliseconds.
+-- Columns that changes look up only by equality have hash indexes. PostgreSQL detects conflicts per
+-- index page, and a B-tree puts related keys on the same page.
+
+-- The format of this schema: one row.
+CREATE TABLE signage.schema (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  format integer NOT NULL
+);
+INSERT INTO signage.schema (format) VALUES (2);
+
+-- The server's secret, shared by all instances: one row.
+CREATE TABLE signage.server (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  secret text NOT NULL,
+  -- The audit chain's key, derived from the secret: the inner and outer pads of HMAC.
+  audit_inner bytea,
+  audit_outer bytea
+);
+
+-- Locked in shared mode by every change. A change with too many conflicts locks it exclusively
+-- (writer.ts).
+CREATE TABLE signage.turn ();
+
+CREATE TABLE signage.tenants (
+  id text COLLATE "C" PRIMARY KEY,
+  row text NOT NULL,
+  key_name text COLLATE "C" UNIQUE,
+  folded text COLLATE "C"
+);
+
+CREATE TABLE signage.tokens (
+  id text COLLATE "C" PRIMARY KEY,
+  row text NOT NULL,
+  key_name text COLLATE "C" UNIQUE,
+  key_hash text COLLATE "C" UNIQUE,
+  tenant_id text COLLATE "C",
+  role text COLLATE "C",
+  folded text COLLATE "C",
+  -- The secret that a rotation replaced. NULL: none.
+  key_retiring text COLLATE "C" UNIQUE
+);
+CREATE INDEX ON signage.tokens (tenant_id, id);
+CREATE INDEX ON signage.tokens USING hash (role);
+
+CREATE TABLE signage.venues (
+  id text COLLATE "C" PRIMARY KEY,
+  row text NOT NULL,
+  key_name text COLLATE "C" UNIQUE,
+  tenant_id text COLLATE "C",
+  folded text COLLATE "C",
+  labels jsonb
+);
+CREATE INDEX ON signage.venues (tenant_id, id);
+CREATE INDEX ON signage.venues USING gin (labels jsonb_path_ops);
+
+CREATE TABLE signage.screens (
+  id text COLLATE "C" PRIMARY KEY,
+  row text NOT NULL,
+  key_name text COLLATE "C" UNIQUE,
+  tenant_id text COLLATE "C",
+  venue_id text COLLATE "C",
+  folded text COLLATE "C",
+  labels jsonb,
+  state text COLLATE "C"
+);
+CREATE INDEX ON signage.screens (tenant_id, state, id);
+CREATE INDEX ON signage.screens (tenant_id, id);
+CREATE INDEX ON signage.screens (venue_id, id);
+CREATE INDEX ON signage.screens USING gin (labels jsonb_path_ops);
+
+CREATE TABLE signage.devices (
+  id text COLLATE "C" PRIMARY KEY,
+  row text NOT NULL,
+  key_bound text COLLATE "C" UNIQUE,
+  tenant_id text COLLATE "C",
+  venue_id text COLLATE "C",
+  screen_id text COLLATE "C",
+  state text COLLATE "C"
+);
+CREATE INDEX ON signage.devices (tenant_id, state, id);
+CREATE INDEX ON signage.devices (tenant_id, id);
+CREATE INDEX ON signage.devices (venue_id, id);
+CREATE INDEX ON signage.devices USING hash (screen_id);
+
+CREATE TABLE signage.device_keys (
+  id text COLLATE "C" PRIMARY KEY,
+  row text NOT NULL,
+  key_hash text COLLATE "C" UNIQUE,
+  device_id text COLLATE "C",
+  screen_id text COLLATE "C"
+);
+CREATE INDEX ON signage.device_keys USING hash (device_id);
+
+CREATE TABLE signage.codes (
+  id text COLLATE "C" PRIMARY KEY,
+  row text NOT NULL,
+  screen_id text COLLATE "C",
+  finished_at bigint
+);
+CREATE INDEX ON signage.codes USING hash (screen_id);
+CREATE INDEX ON signage.codes (finished_at);
+
+CREATE TABLE signage.playlists (
+  id text COLLATE "C" PRIMARY KEY,
+  row text NOT NULL
+);
+
+CREATE TABLE signage.past_playlists (
+  id text COLLATE "C" PRIMARY KEY,
+  row text NOT NULL,
+  screen_id text COLLATE "C"
+);
+CREATE INDEX ON signage.past_playlists USING hash (screen_id);
+
+CREATE TABLE signage.configs (
+  id text COLLATE "C" PRIMARY KEY,
+  row text NOT NULL,
+  sync_minutes double precision,
+  heartbeat_minutes double precision
+);
+
+CREATE TABLE signage.mirror_pending (
+  id text COLLATE "C" PRIMARY KEY,
+  row text NOT NULL
+);
+
+CREATE TABLE signage.mirror_targets (
+  id text COLLATE "C" PRIMARY KEY,
+  row text NOT NULL
+);
+
+-- The audit trail. `tenant_id` is '' for entries that belong to no tenant.
+CREATE TABLE signage.audit (
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at bigint NOT NULL,
+  tenant_id text COLLATE "C" NOT NULL,
+  action text COLLATE "C" NOT NULL,
+  subject_id text COLLATE "C",
+  venue_ids text[] NOT NULL,
+  entry text NOT NULL,
+  writer text,
+  link bigint,
+  mac text
+);
+CREATE INDEX ON signage.audit (tenant_id, seq);
+CREATE INDEX ON signage.audit (subject_id, seq);
+CREATE INDEX ON signage.audit (at);
+
+-- The latest activity of devices and tokens, as JSON.
+CREATE TABLE signage.marks (
+  kind text COLLATE "C",
+  id text COLLATE "C",
+  marks text NOT NULL,
+  last_seen_at bigint,
+  PRIMARY KEY (kind, id)
+) WITH (fillfactor = 70);
+
+-- Guess counters: attempts with unknown codes, by source.
+CREATE TABLE signage.attempts (
+  source text COLLATE "C" PRIMARY KEY,
+  state text NOT NULL,
+  forget_at bigint NOT NULL
+) WITH (fillfactor = 70);
+CREATE INDEX ON signage.attempts (forget_at);
+
+-- Telemetry: one row per batch, partitioned by the UTC day of receipt. `body` holds the events as
+-- sent, `types` the types of the events. `counts` holds the impressions by day (batch-counts.ts),
+-- which are folded into the roll-ups.
+CREATE TABLE signage.batches (
+  received_at bigint NOT NULL,
+  seq bigint NOT NULL,
+  tenant_id text COLLATE "C" NOT NULL,
+  venue_id text COLLATE "C" NOT NULL,
+  screen_id text COLLATE "C" NOT NULL,
+  device_id text COLLATE "C" NOT NULL,
+  types text[] NOT NULL,
+  counts text,
+  body text NOT NULL,
+  -- Whether the device is simulated. NULL: no. The impressions of simulated devices are folded into
+  -- scopes of their own (impression-counts.ts).
+  simulated boolean,
+  offset_ms bigint,
+  PRIMARY KEY (received_at, seq)
+) PARTITION BY RANGE (received_at);
+CREATE INDEX ON signage.batches (tenant_id, received_at, seq);
+CREATE INDEX ON signage.batches (screen_id, received_at, seq);
+CREATE INDEX ON signage.batches (device_id, received_at, seq);
+
+DO $$
+BEGIN
+  -- Five times as fast as the default, if the server supports it.
+  IF EXISTS (SELECT FROM pg_settings WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)) THEN
+    ALTER TABLE signage.batches ALTER COLUMN body SET COMPRESSION lz4;
+  END IF;
+END $$;
+
+-- The end of the log. An append locks this row until its commit, so batches of all instances become
+-- visible in the order of their ids. A reader that has seen a batch can see all earlier ones.
+CREATE TABLE signage.log_head (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  received_at bigint NOT NULL,
+  seq bigint NOT NULL
+) WITH (fillfactor = 10);
+INSERT INTO signage.log_head (received_at, seq) VALUES (0, 0);
+
+-- The last idempotency keys of each device, numbered: hashes of the key and of the bytes sent.
+CREATE TABLE signage.batch_keys (
+  device_id text COLLATE "C",
+  n bigint,
+  key text COLLATE "C" NOT NULL,
+  sent text COLLATE "C" NOT NULL,
+  PRIMARY KEY (device_id, n),
+  UNIQUE (device_id, key)
+);
+
+-- Daily impressions. `scope` is a tenant or a venue.
+CREATE TABLE signage.rollups (
+  scope text COLLATE "C",
+  clock text COLLATE "C",
+  grouped text COLLATE "C",
+  day text COLLATE "C",
+  key text COLLATE "C",
+  impressions bigint NOT NULL,
+  seconds double precision NOT NULL,
+  PRIMARY KEY (scope, clock, grouped, day, key)
+);
+
+-- Position of the last batch folded into the roll-ups.
+CREATE TABLE signage.rollup_mark (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  received_at bigint NOT NULL,
+  seq bigint NOT NULL
+) WITH (fillfactor = 10);
+INSERT INTO signage.rollup_mark (received_at, seq) VALUES (0, 0);
+
+-- The progress of an unfinished copy into this database, as JSON. While the table has a row, no
+-- service starts.
+CREATE TABLE signage.copies (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  progress text NOT NULL
+);
+
+-- The hash chain over the audit trail (store/audit/audit-chain.ts). make_changes links the entries,
+-- because it applies the changes of all instances one at a time.
+
+-- The writer of the next link, and the signed head: one row.
+CREATE TABLE signage.audit_chain (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  writer text,
+  head_writer text,
+  head_link bigint NOT NULL DEFAULT 0,
+  head_mac text NOT NULL DEFAULT '',
+  head_sig text
+) WITH (fillfactor = 10);
+
+-- The signed start after retention, and the gaps recorded by repairs, as JSON: one row.
+CREATE TABLE signage.audit_bounds (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  bounds text NOT NULL
+);
+
+-- Records created with an Idempotency-Key (rows.ts). Deleted after 24 hours.
+CREATE TABLE signage.creations (
+  id text COLLATE "C" PRIMARY KEY,
+  row text NOT NULL,
+  key_request text COLLATE "C" UNIQUE,
+  token_id text COLLATE "C"
+);
+CREATE INDEX ON signage.creations (token_id, id);
+
+-- The newest refused requests of TVs. Unlogged: a crash of the database may empty the table.
+CREATE UNLOGGED TABLE signage.refused_requests (
+  id text COLLATE "C" PRIMARY KEY,
+  at bigint NOT NULL,
+  tenant_id text COLLATE "C" NOT NULL,
+  venue_id text COLLATE "C" NOT NULL,
+  screen_id text COLLATE "C" NOT NULL,
+  device_id text COLLATE "C",
+  request text NOT NULL
+);
+CREATE INDEX ON signage.refused_requests (tenant_id, id);
+
+-- Sequence numbers of the devices that number their events.
+CREATE TABLE signage.sequences (
+  device_id text COLLATE "C" PRIMARY KEY,
+  -- Numbers up to here are settled.
+  floor bigint NOT NULL,
+  -- How many numbers up to `floor` never arrived.
+  missing bigint NOT NULL,
+  conflicts bigint NOT NULL,
+  -- Numbers above `floor` that arrived.
+  received int8multirange NOT NULL
+);
+
+-- TVs that show a claim (rows.ts), counted by shard (claim-limits.ts). UNLOGGED: a crash of the
+-- database loses the claims, which live only minutes.
+CREATE UNLOGGED TABLE signage.claims (
+  id text COLLATE "C" PRIMARY KEY,
+  row text NOT NULL,
+  shard text COLLATE "C"
+);
+CREATE INDEX ON signage.claims (shard, id);
+
+CREATE FUNCTION signage.now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS $$
+  SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+$$;
+
+CREATE FUNCTION signage.has_day(partition text) RETURNS boolean LANGUAGE sql VOLATILE AS $$
+  SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = 'signage'::regnamespace AND relname = partition)
+$$;
+
+-- Creates the partitions of some days. ATTACH does not wait for readers of the log, as CREATE TABLE
+-- … PARTITION OF would.
+CREATE FUNCTION signage.add_days(first_ms bigint, days integer) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  day bigint;
+  partition text;
+BEGIN
+  FOR day IN SELECT generate_series(first_ms / 86400000, first_ms / 86400000 + days - 1) LOOP
+    partition := 'batches_' || to_char(to_timestamp(day * 86400) AT TIME ZONE 'UTC', 'YYYYMMDD');
+    CONTINUE WHEN signage.has_day(partition);
+    PERFORM pg_advisory_xact_lock(hashtext('signage.add_days'));
+    CONTINUE WHEN signage.has_day(partition);
+    EXECUTE format('CREATE TABLE signage.%I (LIKE signage.batches INCLUDING ALL)', partition);
+    EXECUTE format(
+      'ALTER TABLE signage.batches ATTACH PARTITION signage.%I FOR VALUES FROM (%s) TO (%s)',
+      partition, day * 86400000, (day + 1) * 86400000
+    );
+  END LOOP;
+END $$;
+
+CREATE FUNCTION signage.size_of(numbers int8multirange) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(sum(upper(r) - lower(r)), 0)::bigint FROM unnest(numbers) AS r
+$$;
+
+-- Adds the numbers of a batch, as JSON: an array of pairs of the first and the last number of a
+-- range.
+-- `log_head` is locked, so no other batch changes the row. As in domain/events/sequence.ts.
+CREATE FUNCTION signage.add_numbers(device text, numbers json) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  floor bigint := 0;
+  missing bigint := 0;
+  conflicts bigint := 0;
+  received int8multirange := '{}';
+  pair json;
+  fresh int8multirange;
+  oldest int8range;
+BEGIN
+  SELECT s.floor, s.missing, s.conflicts, s.received INTO floor, missing, conflicts, received
+    FROM signage.sequences s WHERE s.device_id = device;
+  IF NOT FOUND THEN
+    floor := 0; missing := 0; conflicts := 0; received := '{}';
+  END IF;
+  FOR pair IN SELECT * FROM json_array_elements(numbers) LOOP
+    CONTINUE WHEN (pair->>1)::bigint <= floor;
+    fresh := int8multirange(int8range(greatest((pair->>0)::bigint, floor + 1), (pair->>1)::bigint, '[]'));
+    conflicts := conflicts + signage.size_of(received * fresh);
+    received := received + fresh;
+  END LOOP;
+  WHILE (SELECT count(*) FROM unnest(received)) > 100 LOOP
+    SELECT r INTO oldest FROM unnest(received) AS r ORDER BY r LIMIT 1;
+    missing := missing + lower(oldest) - floor - 1;
+    floor := upper(oldest) - 1;
+    received := received - int8multirange(oldest);
+  END LOOP;
+  INSERT INTO signage.sequences VALUES (device, floor, missing, conflicts, received)
+    ON CONFLICT (device_id) DO UPDATE SET (floor, missing, conflicts, received)
+      = (excluded.floor, excluded.missing, excluded.conflicts, excluded.received);
+END $$;
+
+-- Stores batches, given as one JSON head per batch and one body per line. Returns an outcome for
+-- each, in order: `stored`, `repeated` (known key, same bytes) or `reused` (known key, other
+-- bytes). `store_ms` is the time of receipt. Default: the database's time. The time never goes
+-- back.
+CREATE FUNCTION signage.append_batches(heads text, bodies text, store_ms bigint) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  body text[] := string_to_array(bodies, E'\n');
+  place integer := 0;
+  head record;
+  number bigint;
+  last_seq bigint;
+  at bigint;
+  sent_before text;
+  outcomes text[] := '{}';
+BEGIN
+  UPDATE signage.log_head SET received_at = greatest(received_at, coalesce(store_ms, signage.now_ms()))
+    RETURNING received_at, seq INTO at, last_seq;
+  FOR head IN SELECT * FROM json_to_recordset(heads::json) AS h (tenant text, venue text, screen text, device text, simulated boolean, device_time bigint, numbers json, types text[], counts text, key text, sent text) LOOP
+    place := place + 1;
+    IF head.key IS NOT NULL THEN
+      SELECT k.sent INTO sent_before FROM signage.batch_keys k WHERE k.device_id = head.device AND k.key = head.key;
+      IF FOUND THEN
+        outcomes := outcomes || CASE WHEN sent_before = head.sent THEN 'repeated' ELSE 'reused' END;
+        CONTINUE;
+      END IF;
+      INSERT INTO signage.batch_keys (device_id, n, key, sent)
+        SELECT head.device, coalesce(max(k.n), 0) + 1, head.key, head.sent FROM signage.batch_keys k WHERE k.device_id = head.device
+        RETURNING n INTO number;
+      DELETE FROM signage.batch_keys k WHERE k.device_id = head.device AND k.n <= number - 128;
+    END IF;
+    last_seq := last_seq + 1;
+    INSERT INTO signage.batches (received_at, seq, tenant_id, venue_id, screen_id, device_id, simulated, offset_ms, types, counts, body)
+      VALUES (at, last_seq, head.tenant, head.venue, head.screen, head.device, head.simulated, at - head.device_time, head.types, head.counts, body[place]);
+    IF head.numbers IS NOT NULL THEN
+      PERFORM signage.add_numbers(head.device, head.numbers);
+    END IF;
+    outcomes := outcomes || 'stored'::text;
+  END LOOP;
+  UPDATE signage.log_head SET seq = last_seq;
+  RETURN array_to_string(outcomes, ',');
+END $$;
+
+-- Optimistic concurrency control. An instance reads committed rows and records their versions. It
+-- passes the versions to check and the writes to make_changes, which locks the table `turn`
+-- exclusively, so changes are applied one at a time.
+
+-- Returns the versions of the rows with one of the values in a column, except the rows `but`.
+-- Static statements keep the plans of the most frequent look-ups cached.
+CREATE FUNCTION signage.versions(place text, col text, vals text[], but text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  those text[];
+BEGIN
+  CASE place || '.' || col
+    WHEN 'codes.id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.codes WHERE id = ANY (vals) AND id <> ALL (but));
+    WHEN 'codes.screen_id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.codes WHERE screen_id = ANY (vals) AND id <> ALL (but));
+    WHEN 'screens.id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.screens WHERE id = ANY (vals) AND id <> ALL (but));
+    WHEN 'screens.key_name' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.screens WHERE key_name = ANY (vals) AND id <> ALL (but));
+    WHEN 'devices.id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.devices WHERE id = ANY (vals) AND id <> ALL (but));
+    WHEN 'devices.key_bound' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.devices WHERE key_bound = ANY (vals) AND id <> ALL (but));
+    WHEN 'device_keys.id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.device_keys WHERE id = ANY (vals) AND id <> ALL (but));
+    WHEN 'device_keys.key_hash' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.device_keys WHERE key_hash = ANY (vals) AND id <> ALL (but));
+    WHEN 'device_keys.device_id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.device_keys WHERE device_id = ANY (vals) AND id <> ALL (but));
+    WHEN 'configs.id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.configs WHERE id = ANY (vals) AND id <> ALL (but));
+    WHEN 'playlists.id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.playlists WHERE id = ANY (vals) AND id <> ALL (but));
+    WHEN 'venues.id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.venues WHERE id = ANY (vals) AND id <> ALL (but));
+    ELSE
+      EXECUTE format('SELECT ARRAY(SELECT xmin::text || ctid::text FROM signage.%I WHERE %I = ANY ($1) AND id <> ALL ($2))', place, col)
+        INTO those USING vals, but;
+  END CASE;
+  IF cardinality(those) < 2 THEN
+    RETURN those[1];
+  END IF;
+  RETURN (SELECT string_agg(one, ',' ORDER BY one COLLATE "C") FROM unnest(those) AS one);
+END $$;
+
+CREATE FUNCTION signage.counted(place text, col text, vals text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  those text;
+BEGIN
+  EXECUTE format('SELECT count(*)::text FROM signage.%I WHERE %I = ANY ($1)', place, col) INTO those USING vals;
+  RETURN those;
+END $$;
+
+CREATE FUNCTION signage.put_row(place text, columns json) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  CASE place
+    WHEN 'tenants' THEN
+      INSERT INTO signage.tenants SELECT * FROM json_populate_record(NULL::signage.tenants, columns)
+        ON CONFLICT (id) DO UPDATE SET (row, key_name, folded) = (excluded.row, excluded.key_name, excluded.folded);
+    WHEN 'tokens' THEN
+      INSERT INTO signage.tokens SELECT * FROM json_populate_record(NULL::signage.tokens, columns)
+        ON CONFLICT (id) DO UPDATE SET (row, key_name, key_hash, key_retiring, tenant_id, role, folded)
+          = (excluded.row, excluded.key_name, excluded.key_hash, excluded.key_retiring, excluded.tenant_id, excluded.role, excluded.folded);
+    WHEN 'venues' THEN
+      INSERT INTO signage.venues SELECT * FROM json_populate_record(NULL::signage.venues, columns)
+        ON CONFLICT (id) DO UPDATE SET (row, key_name, tenant_id, folded, labels)
+          = (excluded.row, excluded.key_name, excluded.tenant_id, excluded.folded, excluded.labels);
+    WHEN 'screens' THEN
+      INSERT INTO signage.screens SELECT * FROM json_populate_record(NULL::signage.screens, columns)
+        ON CONFLICT (id) DO UPDATE SET (row, key_name, tenant_id, venue_id, folded, labels, state)
+          = (excluded.row, excluded.key_name, excluded.tenant_id, excluded.venue_id, excluded.folded, excluded.labels, excluded.state);
+    WHEN 'devices' THEN
+      INSERT INTO signage.devices SELECT * FROM json_populate_record(NULL::signage.devices, columns)
+        ON CONFLICT (id) DO UPDATE SET (row, key_bound, tenant_id, venue_id, screen_id, state)
+          = (excluded.row, excluded.key_bound, excluded.tenant_id, excluded.venue_id, excluded.screen_id, excluded.state);
+    WHEN 'device_keys' THEN
+      INSERT INTO signage.device_keys SELECT * FROM json_populate_record(NULL::signage.device_keys, columns)
+        ON CONFLICT (id) DO UPDATE SET (row, key_hash, device_id, screen_id)
+          = (excluded.row, excluded.key_hash, excluded.device_id, excluded.screen_id);
+    WHEN 'codes' THEN
+      INSERT INTO signage.codes SELECT * FROM json_populate_record(NULL::signage.codes, columns)
+        ON CONFLICT (id) DO UPDATE SET (row, screen_id, finished_at) = (excluded.row, excluded.screen_id, excluded.finished_at);
+    WHEN 'playlists' THEN
+      INSERT INTO signage.playlists SELECT * FROM json_populate_record(NULL::signage.playlists, columns)
+        ON CONFLICT (id) DO UPDATE SET row = excluded.row;
+    WHEN 'past_playlists' THEN
+      INSERT INTO signage.past_playlists SELECT * FROM json_populate_record(NULL::signage.past_playlists, columns)
+        ON CONFLICT (id) DO UPDATE SET (row, screen_id) = (excluded.row, excluded.screen_id);
+    WHEN 'configs' THEN
+      INSERT INTO signage.configs SELECT * FROM json_populate_record(NULL::signage.configs, columns)
+        ON CONFLICT (id) DO UPDATE SET (row, sync_minutes, heartbeat_minutes) = (excluded.row, excluded.sync_minutes, excluded.heartbeat_minutes);
+    WHEN 'mirror_pending' THEN
+      INSERT INTO signage.mirror_pending SELECT * FROM json_populate_record(NULL::signage.mirror_pending, columns)
+        ON CONFLICT (id) DO UPDATE SET row = excluded.row;
+    WHEN 'mirror_targets' THEN
+      INSERT INTO signage.mirror_targets SELECT * FROM json_populate_record(NULL::signage.mirror_targets, columns)
+        ON CONFLICT (id) DO UPDATE SET row = excluded.row;
+    WHEN 'creations' THEN
+      INSERT INTO signage.creations SELECT * FROM json_populate_record(NULL::signage.creations, columns)
+        ON CONFLICT (id) DO UPDATE SET (row, key_request, token_id) = (excluded.row, excluded.key_request, excluded.token_id);
+    WHEN 'claims' THEN
+      INSERT INTO signage.claims SELECT * FROM json_populate_record(NULL::signage.claims, columns)
+        ON CONFLICT (id) DO UPDATE SET (row, shard) = (excluded.row, excluded.shard);
+  END CASE;
+END $$;
+
+-- Deletes a row and the data that depend on it.
+CREATE FUNCTION signage.delete_row(place text, row_id text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('DELETE FROM signage.%I WHERE id = $1', place) USING row_id;
+  IF place = 'devices' THEN
+    DELETE FROM signage.batch_keys WHERE device_id = row_id;
+    DELETE FROM signage.sequences WHERE device_id = row_id;
+    DELETE FROM signage.marks WHERE kind = 'device' AND id = row_id;
+  ELSIF place = 'tokens' THEN
+    DELETE FROM signage.marks WHERE kind = 'token' AND id = row_id;
+  END IF;
+END $$;
+
+CREATE FUNCTION signage.audit_mac(inner_pad bytea, outer_pad bytea, message text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  RETURN encode(sha256(outer_pad || sha256(inner_pad || convert_to(message, 'UTF8'))), 'hex');
+END $$;
+
+-- Applies changes: a JSON array of arrays of steps (change-steps.ts), one change at a time. Returns
+-- the numbers, from 1, of changes with a failed check, which are not applied. Sequential scans are
+-- disabled, because a plan cached while a table is empty is kept when the table grows.
+CREATE FUNCTION signage.make_changes(changes text) RETURNS text LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+  step record;
+  those text;
+  clashed bigint[] := '{}';
+  asked boolean := false;
+  -- The state of the chain: writer, last link and key. Without a writer, entries are not linked.
+  writer_id text;
+  head_by text;
+  sig text;
+  last_link bigint;
+  last_mac text;
+  inner_pad bytea;
+  outer_pad bytea;
+BEGIN
+  -- A transaction-wide snapshot would not include rows committed while this waits.
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    RAISE EXCEPTION 'changes are made in READ COMMITTED: set default_transaction_isolation back';
+  END IF;
+  LOCK TABLE signage.turn IN EXCLUSIVE MODE;
+  FOR step IN
+    SELECT c.n, s.* FROM json_array_elements(changes::json) WITH ORDINALITY AS c (steps, n),
+      json_to_recordset(c.steps) AS s (what text, place text, col text, vals text[], but text[], seen text, columns json)
+  LOOP
+    CONTINUE WHEN step.n = ANY (clashed);
+    CASE step.what
+      WHEN 'seen' THEN
+        those := signage.versions(step.place, step.col, step.vals, step.but);
+        IF those IS DISTINCT FROM step.seen THEN
+          clashed := clashed || step.n;
+        END IF;
+      WHEN 'counted' THEN
+        those := signage.counted(step.place, step.col, step.vals);
+        IF those IS DISTINCT FROM step.seen THEN
+          clashed := clashed || step.n;
+        END IF;
+      WHEN 'put' THEN
+        PERFORM signage.put_row(step.place, step.columns);
+      WHEN 'delete' THEN
+        PERFORM signage.delete_row(step.place, step.vals[1]);
+      WHEN 'audit' THEN
+        IF NOT asked THEN
+          asked := true;
+          SELECT c.writer, c.head_writer, c.head_link, c.head_mac, c.head_sig, s.audit_inner, s.audit_outer
+            INTO writer_id, head_by, last_link, last_mac, sig, inner_pad, outer_pad
+            FROM signage.audit_chain c, signage.server s WHERE c.one AND s.one AND s.audit_inner IS NOT NULL;
+          -- A head with an invalid signature was modified from outside. Skipping one link number
+          -- leaves a permanent, detectable gap.
+          IF writer_id IS NOT NULL AND NOT (last_link = 0 AND sig IS NULL)
+            AND sig IS DISTINCT FROM signage.audit_mac(inner_pad, outer_pad, concat_ws(E'\n', 'head', head_by, last_link, last_mac)) THEN
+            last_link := last_link + 1;
+            last_mac := '';
+          END IF;
+        END IF;
+        IF writer_id IS NULL THEN
+          last_link := NULL;
+          last_mac := NULL;
+        ELSE
+          last_link := last_link + 1;
+          last_mac := signage.audit_mac(inner_pad, outer_pad,
+            concat_ws(E'\n', 'entry', writer_id, last_link, last_mac, step.columns ->> 'entry'));
+        END IF;
+        INSERT INTO signage.audit (at, tenant_id, action, subject_id, venue_ids, entry, writer, link, mac)
+          SELECT at, tenant_id, action, subject_id, venue_ids, entry, writer_id, last_link, last_mac
+            FROM json_populate_record(NULL::signage.audit, step.columns);
+    END CASE;
+  END LOOP;
+  -- `WHERE one` uses the index. With sequential scans disabled, a plan that needs one is expensive,
+  -- and is compiled each time.
+  IF writer_id IS NOT NULL THEN
+    UPDATE signage.audit_chain SET head_writer = writer_id, head_link = last_link, head_mac = last_mac,
+      head_sig = signage.audit_mac(inner_pad, outer_pad, concat_ws(E'\n', 'head', writer_id, last_link, last_mac))
+      WHERE one;
+  END IF;
+  RETURN array_to_string(clashed, ',');
+END $$;
