@@ -93,8 +93,7 @@ export interface AuditEntry {
   requestId: string | null;
   details: AuditDetails;
   /**
-   * The venues that the change concerns. Absent if it concerns the whole tenant, and in entries of
-   * earlier versions.
+   * The venues that the change concerns. Absent if it concerns the whole tenant.
    */
   venueIds?: readonly string[];
 }
