@@ -123,6 +123,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   const outage = new OutageLog(options.log ? maskedLog(options.log) : silentLog, clock);
   const log = outage.sink;
   const folder = typeof given === 'string' && isFolder(given) ? given : undefined;
+  const isInMemory = folder !== undefined || given === 'memory:';
   checkAdminToken(options.adminToken);
   const rules = options.faults?.map(parseServiceFault) ?? [];
   const faults = rules.length > 0 ? new Faults(rules, fractionsOf(random)) : undefined;
@@ -156,7 +157,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   try {
     const playlists = await wireOrigins(
       opened,
-      { onDemand, mirrored },
+      { isInMemory, onDemand, mirrored },
       { clock: storeTime, random, log, metrics, stops },
     );
     const onLockOut = ({ scope, source }: LockOut) => {

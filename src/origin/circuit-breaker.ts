@@ -1,6 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import type { MaybePromise } from '../domain/maybe-promise.ts';
 
 const failureThreshold = 5;
 /** Short, so that the service uses a recovered origin again within seconds. */
@@ -50,47 +49,27 @@ export class CircuitBreaker {
    * Makes the call, or rejects with `origin_skipped`. `isCounted`: whether a failure of the call
    * counts towards the five failures.
    */
-  run<T>(call: () => Promise<T>, isCounted?: boolean): Promise<T>;
-  run<T>(call: () => MaybePromise<T>, isCounted?: boolean): MaybePromise<T>;
-  run<T>(call: () => MaybePromise<T>, isCounted = true): MaybePromise<T> {
+  async run<T>(call: () => Promise<T>, isCounted = true): Promise<T> {
     if (this.#state === 'closed') return this.#track(call, isCounted);
     if (this.#state === 'half-open') {
       this.#state = 'probing';
-      void this.#probe(call);
+      // The call that starts the probe is rejected at once, and does not see its failure.
+      this.#track(call, true).catch(() => undefined);
     }
-    return Promise.reject(skippedError());
+    throw skippedError();
   }
 
-  async #probe(call: () => MaybePromise<unknown>): Promise<void> {
+  async #track<T>(call: () => Promise<T>, isCounted: boolean): Promise<T> {
     try {
-      await this.#track(call, true);
-    } catch {
-      // The probe failed. The call that started it was already rejected.
-    }
-  }
-
-  #track<T>(call: () => MaybePromise<T>, isCounted: boolean): MaybePromise<T> {
-    let answer: MaybePromise<T>;
-    try {
-      answer = call();
+      const value = await call();
+      this.#recordSuccess();
+      return value;
     } catch (error) {
-      return this.#onError(error, isCounted);
+      const kind = this.#options.classify?.(error) ?? 'failure';
+      if (kind === 'success') this.#recordSuccess();
+      else this.#recordFailure(kind === 'failure' && isCounted ? 1 : 0);
+      throw error;
     }
-    return answer instanceof Promise
-      ? answer.then(this.#onValue as (value: T) => T, (error) => this.#onError(error, isCounted))
-      : this.#onValue(answer);
-  }
-
-  readonly #onValue = <T>(value: T): T => {
-    this.#recordSuccess();
-    return value;
-  };
-
-  #onError(error: unknown, isCounted: boolean): never {
-    const kind = this.#options.classify?.(error) ?? 'failure';
-    if (kind === 'success') this.#recordSuccess();
-    else this.#recordFailure(kind === 'failure' && isCounted ? 1 : 0);
-    throw error;
   }
 
   #recordSuccess(): void {

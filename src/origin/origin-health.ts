@@ -15,7 +15,6 @@ export interface HealthTrackerOptions {
   clock: Clock;
   /** The circuit breaker of the origin. */
   breaker: CircuitBreaker;
-  log: LogSink;
 }
 
 /**
@@ -26,6 +25,19 @@ function codeOf(error: unknown): string {
     return error.status === undefined ? error.code : `${error.code}_${error.status}`;
   const { code } = error as NodeJS.ErrnoException;
   return typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : 'error';
+}
+
+/** Returns a function that logs a failure, at most once a minute for each origin. */
+export function makeFailureLog(log: LogSink, clock: Clock) {
+  const loggedMs = new Map<OriginName, number>();
+  return (origin: OriginName, err: unknown): void => {
+    const nowMs = clock.now();
+    const lastMs = loggedMs.get(origin) ?? Number.NEGATIVE_INFINITY;
+    const code = codeOf(err);
+    if (code === 'origin_skipped' || Math.abs(nowMs - lastMs) < logIntervalMs) return;
+    loggedMs.set(origin, nowMs);
+    log.warn({ origin, code, err }, 'This playlist origin fails; the next one is asked.');
+  };
 }
 
 /** Counts the answers of an origin by outcome and duration, and derives its state. */
@@ -39,7 +51,6 @@ export class OriginHealthTracker {
   #lastError: OriginHealth['lastError'] = null;
   #state: OriginHealth['state'] = 'ok';
   #sinceMs: number;
-  #loggedMs = Number.NEGATIVE_INFINITY;
 
   constructor(name: OriginName, options: HealthTrackerOptions) {
     this.#name = name;
@@ -62,7 +73,6 @@ export class OriginHealthTracker {
     this.#lastError = { code, atMs: nowMs };
     this.#recordLatency(nowMs - startMs);
     this.#recordOutcome('failed', nowMs);
-    this.#logFailure(code, error, nowMs);
   }
 
   health(): OriginHealth {
@@ -96,15 +106,5 @@ export class OriginHealthTracker {
     this.#sumMs += ms;
     this.#averageMs =
       this.#averageMs === null ? ms : this.#averageMs + averageWeight * (ms - this.#averageMs);
-  }
-
-  /** Logs a failure, at most once a minute. */
-  #logFailure(code: string, err: unknown, nowMs: number): void {
-    if (Math.abs(nowMs - this.#loggedMs) < logIntervalMs) return;
-    this.#loggedMs = nowMs;
-    this.#options.log.warn(
-      { origin: this.#name, code, err },
-      'This playlist origin fails; the next one is asked.',
-    );
   }
 }

@@ -19,10 +19,10 @@ import type {
   ReadPlaylist,
   RemoteOrigin,
 } from './origin.ts';
-import { OriginHealthTracker } from './origin-health.ts';
+import { makeFailureLog, OriginHealthTracker } from './origin-health.ts';
 import { makeRenderedPlaylists, validPlaylist } from './rendered-playlists.ts';
 
-/** An origin with its health tracker. */
+/** An origin. One that can hang has a health tracker. */
 export interface ChainLink {
   origin: PlaylistOrigin;
   tracker?: OriginHealthTracker;
@@ -49,11 +49,10 @@ export function makeStoredOrigin(read: ReadPlaylist, clock: Clock): PlaylistOrig
  * origin fails, the next one is asked. If no origin decides and at least one failed, the answer is
  * `failed` (docs/protocol.md §2.3). Never throws.
  */
-export function makeChain(
-  links: readonly ChainLink[],
-  clock: Clock,
-  render = makeRenderedPlaylists(),
-): PlaylistChain {
+export function makeChain(links: readonly ChainLink[], clock: Clock, log: LogSink): PlaylistChain {
+  const render = makeRenderedPlaylists();
+  const logFailure = makeFailureLog(log, clock);
+
   function askNext(
     index: number,
     screen: Screen,
@@ -76,6 +75,7 @@ export function makeChain(
     };
     const onFailure = (cause: unknown) => {
       tracker?.failed(cause, startMs);
+      logFailure(origin.name, cause);
       return askNext(index + 1, screen, failure ?? { cause });
     };
     try {
@@ -98,6 +98,8 @@ const originTimeoutMs = 2000;
 export interface OriginsOptions {
   clock: Clock;
   reader: Pick<Reader, 'get'>;
+  /** Whether the rows are in the memory of this process, so that a read cannot hang. */
+  isInMemory: boolean;
   /**
    * The on-demand source, and a function that turns it into an origin by assigning versions to its
    * content.
@@ -118,21 +120,20 @@ export interface Origins {
   ask: PlaylistChain;
   /** Calls the on-demand source, bypassing its cache. `undefined` without such a source. */
   refresh: OnDemandOrigin['refresh'] | undefined;
-  /** Returns the health of each origin, in the order in which the origins are asked. */
+  /** Returns the health of each origin that can hang, in the order in which they are asked. */
   health(): OriginHealth[];
 }
 
-/** Reads playlists from the store, with a time-out and a circuit breaker. */
-function makePlaylistReader(
+/** Reads playlists from a store that can hang, with a time-out and a circuit breaker. */
+function guardedReader(
   reader: Pick<Reader, 'get'>,
   clock: Clock,
   breaker: CircuitBreaker,
 ): ReadPlaylist {
   return (screenId) =>
-    breaker.run(() => {
-      const row = reader.get('playlists', screenId);
-      return row instanceof Promise ? withTimeout(clock, originTimeoutMs, row) : row;
-    });
+    breaker.run(() =>
+      withTimeout(clock, originTimeoutMs, Promise.resolve(reader.get('playlists', screenId))),
+    );
 }
 
 /** Decorates an origin with a time-out and a circuit breaker. */
@@ -150,18 +151,22 @@ function guarded(origin: RemoteOrigin, clock: Clock, breaker: CircuitBreaker): R
 export function makeOrigins({
   clock,
   reader,
+  isInMemory,
   onDemand,
   objectStore,
   notOlder,
   log,
 }: OriginsOptions): Origins {
-  const tracked = (origin: PlaylistOrigin, breaker: CircuitBreaker) => ({
+  const tracked = (origin: PlaylistOrigin, breaker: CircuitBreaker): ChainLink => ({
     origin,
-    tracker: new OriginHealthTracker(origin.name, { clock, breaker, log }),
+    tracker: new OriginHealthTracker(origin.name, { clock, breaker }),
   });
-  const storeBreaker = new CircuitBreaker({ clock });
-  const read = makePlaylistReader(reader, clock, storeBreaker);
-  const links = [tracked(makeStoredOrigin(read, clock), storeBreaker)];
+  const storeBreaker = isInMemory ? undefined : new CircuitBreaker({ clock });
+  const read: ReadPlaylist = storeBreaker
+    ? guardedReader(reader, clock, storeBreaker)
+    : (screenId) => reader.get('playlists', screenId);
+  const stored = makeStoredOrigin(read, clock);
+  const links = [storeBreaker ? tracked(stored, storeBreaker) : { origin: stored }];
   const readValid: ReadPlaylist = async (screenId) => {
     const row = await read(screenId);
     return row && validPlaylist(row);
@@ -178,8 +183,8 @@ export function makeOrigins({
     links.push(tracked(notOlder(guarded(objectStore, clock, breaker)), breaker));
   }
   return {
-    ask: makeChain(links, clock),
+    ask: makeChain(links, clock, log),
     refresh: onDemandOrigin?.refresh,
-    health: () => links.map((link) => link.tracker.health()),
+    health: () => links.flatMap(({ tracker }) => tracker?.health() ?? []),
   };
 }

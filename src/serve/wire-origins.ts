@@ -61,6 +61,8 @@ export async function objectStoreOf(
 }
 
 interface PlaylistSources {
+  /** Whether the rows of the store are in the memory of this process. */
+  isInMemory: boolean;
   onDemand: OpenOnDemandSource | undefined;
   mirrored: OpenObjectStore | undefined;
 }
@@ -79,7 +81,7 @@ interface WiringDependencies {
  */
 export async function wireOrigins(
   opened: Store,
-  { onDemand, mirrored }: PlaylistSources,
+  { isInMemory, onDemand, mirrored }: PlaylistSources,
   { clock, random, log, metrics, stops }: WiringDependencies,
 ) {
   const objectStore = mirrored?.objectStore;
@@ -101,6 +103,7 @@ export async function wireOrigins(
     clock,
     log,
     reader: store.read,
+    isInMemory,
     notOlder: served.notOlder,
     objectStore: copies && makeObjectStoreOrigin(copies, clock),
     onDemand: onDemand && {

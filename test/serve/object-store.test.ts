@@ -99,6 +99,7 @@ describe('GET /devices/:id/playlist, when the store is lost', () => {
       stores[0]!.fault = 'error';
       const after = await playlist();
       expect(summary(after)).toEqual([200, 'object-store', '2']);
+      expect(said).toMatch(/^warn .*"origin":"store".* This playlist origin fails/m);
       expect(after.text).toBe(before.text);
       expect(after.headers.get('etag')).toBe(before.headers.get('etag'));
       const unchanged = await tv.send('GET', 'playlist', {

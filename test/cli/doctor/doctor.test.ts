@@ -44,7 +44,6 @@ describe('signage doctor', () => {
       service: 'ok',
       clock: 'ok',
       ready: 'ok',
-      'origin/store': 'ok',
       credential: 'ok',
       role: 'ok',
       tenant: 'ok',
@@ -80,7 +79,6 @@ describe('signage doctor', () => {
       service: 'ok',
       clock: 'ok',
       ready: 'ok',
-      'origin/store': 'ok',
       credential: 'fail',
     });
     expect(rows(run).credential?.next).toBe(`signage login --url ${service.url}`);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { OnDemandPlaylists } from '../../../src/origin/origin.ts';
+import { serve } from '../../../src/serve.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
@@ -50,7 +51,7 @@ const metric = async (name: string) => {
 };
 
 describe('GET /readyz?verbose', () => {
-  it('200 with a line for the store and for each origin of playlists', async () => {
+  it('200 with a line for the store and for each origin of playlists that can hang', async () => {
     const since = new Date(service.clock.now()).toISOString();
     const counts = { playlist: 0, none: 0, failed: 0, skipped: 0 };
     const fresh = { status: 'ok', since, lastError: null, counts, latencyMs: null };
@@ -58,8 +59,13 @@ describe('GET /readyz?verbose', () => {
       { component: 'store', status: 'ok' },
       { component: 'clock', status: 'ok', storeAheadSeconds: 0 },
       { component: 'origin/on-demand', ...fresh },
-      { component: 'origin/store', ...fresh },
     ]);
+    const store = await openStore('memory:', { clock: service.clock });
+    // The rows of a given store may be anywhere.
+    await using other = await serve({ port: 0, store, clock: service.clock });
+    const answer = await fetch(`${other.url}/readyz?verbose`);
+    expect(await answer.text()).toContain('"component":"origin/store"');
+    await store.close();
   });
 
   it('does not affect GET /readyz', async () => {
@@ -170,27 +176,20 @@ describe('GET /metrics', () => {
       '{origin="on-demand",outcome="none"}': 1,
       '{origin="on-demand",outcome="failed"}': 1,
       '{origin="on-demand",outcome="skipped"}': 0,
-      '{origin="store",outcome="playlist"}': 2,
-      '{origin="store",outcome="none"}': 0,
-      '{origin="store",outcome="failed"}': 0,
-      '{origin="store",outcome="skipped"}': 0,
     });
     expect(await metric('signage_origin_seconds_count')).toEqual({
       '{origin="on-demand"}': 3,
-      '{origin="store"}': 2,
     });
   });
 
   it('shows an open circuit breaker', async () => {
     expect(await metric('signage_origin_breaker_open')).toEqual({
       '{origin="on-demand"}': 0,
-      '{origin="store"}': 0,
     });
     says = fails;
     for (let n = 0; n < 5; n++) await get();
     expect(await metric('signage_origin_breaker_open')).toEqual({
       '{origin="on-demand"}': 1,
-      '{origin="store"}': 0,
     });
   });
 });

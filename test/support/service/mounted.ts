@@ -32,17 +32,18 @@ export interface Parts<C extends Clock> {
 export async function mounted<C extends Clock = ManualClock>({
   store,
   clock = new ManualClock() as Clock as C,
+  log = silentLog,
   origins = [makeStoredOrigin((id) => store.read.get('playlists', id), clock)],
   whole = {
     origins: {
       ask: makeChain(
         origins.map((origin) => ({ origin })),
         clock,
+        log,
       ),
       health: () => [],
     },
   },
-  log = silentLog,
 }: Parts<C>) {
   const services = makeServices({
     store,

@@ -84,6 +84,7 @@ export async function threeOrigins({
   const origins = makeOrigins({
     clock,
     reader: store.read,
+    isInMemory: false,
     log: silentLog,
     notOlder: served.notOlder,
     onDemand: source && {
