@@ -26,13 +26,13 @@ import { maskedLog } from './serve/masked-log.ts';
 import { OutageLog } from './serve/outage-log.ts';
 import type { RequestInfo, ServeOptions } from './serve/serve-options.ts';
 import { makeShutdown } from './serve/shutdown.ts';
-import { timedStore } from './serve/timed-store.ts';
 import { objectStoreOf, onDemandOf, wireOrigins } from './serve/wire-origins.ts';
 import { identifyToken } from './service/auth/management-auth.ts';
 import { bootstrap, checkAdminToken } from './service/bootstrap.ts';
 import { startClockWatch } from './service/clock-watch.ts';
 import { demoMedia, fillWithDemo } from './service/demo.ts';
 import { startHousekeeping } from './service/housekeeping.ts';
+import { observedStore } from './service/observed-store.ts';
 import type { LockOut } from './service/pairing/rate-limit.ts';
 import { makeServices } from './service/services.ts';
 import { isFolder, openStore } from './store/open.ts';
@@ -134,7 +134,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     await checkDataAccess(folder, { allowOpenData: options.allowOpenData, log });
   const mirrored = await objectStoreOf(options, folder, clock);
   const onWarning = (message: string, cause?: unknown) => log.warn({ err: cause }, message);
-  const untimed =
+  const plain =
     typeof given === 'string'
       ? await open(given, {
           clock,
@@ -149,7 +149,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   setMaxListeners(0, stopping.signal);
   const stops = makeShutdown();
   const metrics = makeMetrics(version);
-  const opened = timedStore(untimed, metrics.storeWrite);
+  const { store: opened, onChange } = observedStore(plain, metrics.storeWrite);
   const storeTime = storeClock(opened, clock);
   if (folder !== undefined) metrics.watchDisk(folder, clock);
   if (typeof given === 'string') stops.push(() => opened.close());
@@ -169,6 +169,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     };
     const services = makeServices({
       ...playlists,
+      onChange,
       clock: storeTime,
       random,
       codeTtlMinutes,

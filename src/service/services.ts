@@ -25,6 +25,7 @@ import { makeFleetCounts, makeHealth, makeReadiness } from './health.ts';
 import { lookUp, type RecordKind } from './lookup.ts';
 import { makeMirrorAdmin } from './mirror/admin.ts';
 import type { MirrorLag } from './mirror/mirror.ts';
+import type { ObservedStore } from './observed-store.ts';
 import { makeClaimOffers } from './pairing/claim-offers.ts';
 import { makeClaims } from './pairing/claims.ts';
 import { makeCodes } from './pairing/codes.ts';
@@ -48,6 +49,8 @@ import { makeTelemetry } from './telemetry.ts';
 
 export interface ServiceOptions {
   store: Store;
+  /** Reports the changes of the store. Needed for `authGraceMs`. */
+  onChange?: ObservedStore['onChange'] | undefined;
   clock: Clock;
   random: Random;
   /** The playlist origins and their health. */
@@ -83,6 +86,8 @@ const verifiedHashes = 100_000;
 /** Creates all modules of the service on one store. */
 export function makeServices(options: ServiceOptions) {
   const {
+    store,
+    onChange,
     clock,
     random,
     origins,
@@ -96,8 +101,9 @@ export function makeServices(options: ServiceOptions) {
     onLockOut,
   } = options;
   const offlineKeys =
-    authGraceMs > 0 ? makeOfflineKeys(options.store, clock, authGraceMs) : undefined;
-  const store = offlineKeys?.store ?? options.store;
+    authGraceMs > 0 && onChange
+      ? makeOfflineKeys(store, onChange, { clock, maxAgeMs: authGraceMs })
+      : undefined;
   const system: SystemDependencies = { store, clock, random, newId: makeIdSource(clock, random) };
   const deps = withAuthority(system);
   const trustedSources = makeTrustedSources(store, clock);

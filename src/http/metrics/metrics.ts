@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../../domain/clock.ts';
+import type { StoreWriteKind } from '../../service/observed-store.ts';
 import type { OperationId } from '../../wire/operations.ts';
 import {
   collect,
@@ -27,9 +28,6 @@ type LockOutScope = 'source' | 'service';
 /** Kinds of requests. Each kind has its own overload limit (docs/protocol.md §1.8). */
 export const shedKinds = ['reads', 'writes', 'management', 'registrations', 'strangers'] as const;
 export type ShedKind = (typeof shedKinds)[number];
-
-/** Kind of a write to the store: a change of records, or a batch of events. */
-export type StoreWriteKind = 'change' | 'events';
 
 export interface Metrics {
   /** Counts one answered request, and adds its duration to the histogram. */

@@ -1,9 +1,8 @@
 import type { Clock } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import type { DeviceKey } from '../../domain/records/rows.ts';
-import type { KeyHolder, Store, Tx } from '../../store/store.ts';
-import { decorateStore } from '../store-decorator.ts';
+import type { KeyHolder, Store } from '../../store/store.ts';
+import type { ObservedStore, RowChange } from '../observed-store.ts';
 
 /** Limit of remembered devices. The least recently verified one is evicted. */
 const maxDevices = 100_000;
@@ -16,8 +15,6 @@ interface VerifiedKey {
 
 /** Recently verified device keys, used while the store is unavailable (docs/protocol.md §2.1). */
 export interface OfflineKeys {
-  /** The given store, decorated to notice revocations. Use it in place of the given store. */
-  readonly store: Store;
   /**
    * Like `Reader.findByKeyHash`. If the store throws `unavailable`, returns a recently verified key
    * holder instead.
@@ -33,19 +30,11 @@ function isUsable(holder: KeyHolder | undefined): holder is KeyHolder & { device
   );
 }
 
-/** Collects the ids of devices that a transaction deletes, or whose key it revokes. */
-function recordingTx(tx: Tx, revokedDevices: Set<string>): Tx {
-  return decorateStore(tx, {
-    async put(table, row) {
-      if (table === 'deviceKeys' && (row as DeviceKey).state === 'revoked')
-        revokedDevices.add((row as DeviceKey).deviceId);
-      await tx.put(table, row);
-    },
-    async delete(table, id) {
-      if (table === 'devices') revokedDevices.add(id);
-      await tx.delete(table, id);
-    },
-  });
+/** Returns the id of the device that a change deleted, or whose key it revoked. */
+function revokedDevice(change: RowChange): string[] {
+  if (change.table === 'devices' && change.isDeleted) return [change.id];
+  const isRevoked = change.table === 'deviceKeys' && change.row?.state === 'revoked';
+  return isRevoked && change.row ? [change.row.deviceId] : [];
 }
 
 /**
@@ -53,7 +42,11 @@ function recordingTx(tx: Tx, revokedDevices: Set<string>): Tx {
  * store always takes precedence. A key that this instance revokes is forgotten before the
  * revocation is acknowledged.
  */
-export function makeOfflineKeys(store: Store, clock: Clock, maxAgeMs: number): OfflineKeys {
+export function makeOfflineKeys(
+  { read }: Pick<Store, 'read'>,
+  onChange: ObservedStore['onChange'],
+  { clock, maxAgeMs }: { clock: Clock; maxAgeMs: number },
+): OfflineKeys {
   const byDevice = new Map<string, VerifiedKey>();
   const deviceOf = new Map<string, string>();
   /**
@@ -83,11 +76,17 @@ export function makeOfflineKeys(store: Store, clock: Clock, maxAgeMs: number): O
     return entry && Math.abs(clock.now() - entry.verifiedAt) <= maxAgeMs ? entry.holder : undefined;
   }
 
+  onChange((rows) => {
+    const revoked = rows.flatMap(revokedDevice);
+    if (revoked.length > 0) revocations++;
+    for (const deviceId of revoked) forget(deviceId);
+  });
+
   return {
     async findByKeyHash(hash) {
       const before = revocations;
       try {
-        const holder = await store.read.findByKeyHash(hash);
+        const holder = await read.findByKeyHash(hash);
         if (!isUsable(holder)) forget(deviceOf.get(hash) ?? '');
         else if (before === revocations) remember(hash, holder);
         return holder;
@@ -97,18 +96,5 @@ export function makeOfflineKeys(store: Store, clock: Clock, maxAgeMs: number): O
         return entry;
       }
     },
-
-    store: decorateStore(store, {
-      async write<T>(change: (tx: Tx) => Promise<T>): Promise<T> {
-        const revokedDevices = new Set<string>();
-        try {
-          return await store.write((tx) => change(recordingTx(tx, revokedDevices)));
-        } finally {
-          // Counts a failed change too, because it may have been committed.
-          if (revokedDevices.size > 0) revocations++;
-          for (const deviceId of revokedDevices) forget(deviceId);
-        }
-      },
-    }),
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SignageError } from '../../../src/domain/error.ts';
 import { makeOfflineKeys } from '../../../src/service/auth/offline-keys.ts';
+import { observedStore } from '../../../src/service/observed-store.ts';
 import type { KeyHolder, Store, Tx } from '../../../src/store/store.ts';
 import { deviceKeyRow, deviceRow, screenRow } from '../../store/sample-rows.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
@@ -32,7 +33,8 @@ function setUp() {
       return result;
     },
   } as unknown as Store;
-  const offlineKeys = makeOfflineKeys(store, clock, 10_000);
+  const observed = observedStore(store);
+  const offlineKeys = makeOfflineKeys(store, observed.onChange, { clock, maxAgeMs: 10_000 });
   const verify = async (number: number) => {
     storeBehaviour.findByKeyHash = async () => holderOf(number);
     await offlineKeys.findByKeyHash(`hash ${number}`);
@@ -40,12 +42,13 @@ function setUp() {
   };
   const revoke = (number: number) => {
     const { key } = holderOf(number);
-    return offlineKeys.store.write((one) => one.put('deviceKeys', { ...key, state: 'revoked' }));
+    return observed.store.write((one) => one.put('deviceKeys', { ...key, state: 'revoked' }));
   };
   return {
     clock,
     storeBehaviour,
     offlineKeys,
+    store: observed.store,
     verify,
     revoke,
     recall: (number: number) => offlineKeys.findByKeyHash(`hash ${number}`),
@@ -102,10 +105,10 @@ describe('offline device keys', () => {
   });
 
   it('forget a device that this instance revokes or deletes, and no other', async () => {
-    const { offlineKeys, verify, revoke, recall } = setUp();
+    const { store, verify, revoke, recall } = setUp();
     for (const number of [1, 2, 3]) await verify(number);
     await revoke(1);
-    await offlineKeys.store.write((tx) => tx.delete('devices', holderOf(2).device!.id));
+    await store.write((tx) => tx.delete('devices', holderOf(2).device!.id));
     for (const number of [1, 2]) await expect(recall(number)).rejects.toMatchObject(unavailable);
     expect(await recall(3)).toEqual(holderOf(3));
   });
