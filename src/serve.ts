@@ -149,15 +149,16 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   setMaxListeners(0, stopping.signal);
   const stops = makeShutdown();
   const metrics = makeMetrics(version);
-  const { store: opened, onChange } = observedStore(plain, metrics.storeWrite);
+  const observed = observedStore(plain, metrics.storeWrite);
+  const opened = observed.store;
   const storeTime = storeClock(opened, clock);
   if (folder !== undefined) metrics.watchDisk(folder, clock);
   if (typeof given === 'string') stops.push(() => opened.close());
   let deleteNewToken: (() => Promise<void>) | undefined;
   try {
-    const playlists = await wireOrigins(
-      opened,
-      { isInMemory, onDemand, mirrored },
+    const playlists = wireOrigins(
+      observed,
+      { isInMemory, onDemand, mirrored, hasConfigCopies: authGraceMs > 0 },
       { clock: storeTime, random, log, metrics, stops },
     );
     const onLockOut = ({ scope, source }: LockOut) => {
@@ -169,7 +170,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     };
     const services = makeServices({
       ...playlists,
-      onChange,
+      onChange: observed.onChange,
       clock: storeTime,
       random,
       codeTtlMinutes,

@@ -13,11 +13,10 @@ import {
 } from '../origin/object-store/playlist-copies.ts';
 import { type OpenOnDemandSource, openOnDemand } from '../origin/on-demand/open.ts';
 import { makeOrigins } from '../origin/origins.ts';
-import { disableMirror } from '../service/mirror/initial-fill.ts';
 import { startMirror } from '../service/mirror/mirror.ts';
+import type { ObservedStore } from '../service/observed-store.ts';
 import { makeOnDemandVersions } from '../service/playlists/on-demand-versions.ts';
 import { makeServedVersions } from '../service/playlists/served-versions.ts';
-import type { Store } from '../store/store.ts';
 import type { ServeOptions } from './serve-options.ts';
 import type { ShutdownSteps } from './shutdown.ts';
 
@@ -65,6 +64,8 @@ interface PlaylistSources {
   isInMemory: boolean;
   onDemand: OpenOnDemandSource | undefined;
   mirrored: OpenObjectStore | undefined;
+  /** Whether configs are copied, too. */
+  hasConfigCopies: boolean;
 }
 
 interface WiringDependencies {
@@ -75,27 +76,33 @@ interface WiringDependencies {
   stops: ShutdownSteps;
 }
 
-/**
- * Connects the store to the origins of playlists and to the mirror. Use the returned store: it
- * queues changes for the mirror.
- */
-export async function wireOrigins(
-  opened: Store,
-  { isInMemory, onDemand, mirrored }: PlaylistSources,
+/** Connects the store to the origins of playlists and to the mirror. */
+export function wireOrigins(
+  observed: ObservedStore,
+  { isInMemory, onDemand, mirrored, hasConfigCopies }: PlaylistSources,
   { clock, random, log, metrics, stops }: WiringDependencies,
 ) {
+  const { store } = observed;
   const objectStore = mirrored?.objectStore;
   const copies = objectStore && makePlaylistCopies(objectStore, clock);
-  const configCopies = objectStore && makeConfigCopies(objectStore, clock);
+  const configCopies =
+    objectStore && hasConfigCopies ? makeConfigCopies(objectStore, clock) : undefined;
   const mirror =
     copies &&
-    configCopies &&
-    startMirror({ store: opened, copies, configCopies, clock, random, log });
-  const store = mirror?.store ?? opened;
+    startMirror({
+      ...observed,
+      isShared: !isInMemory,
+      copies,
+      configCopies,
+      clock,
+      random,
+      log,
+    });
   if (mirrored) stops.push(mirrored.close);
-  if (mirror) stops.push(mirror.stop);
-  if (mirror) metrics.watchMirror(mirror.lag, () => clock.now());
-  else await disableMirror(opened);
+  if (mirror) {
+    stops.push(mirror.stop);
+    metrics.watchMirror(mirror.lag, () => clock.now());
+  }
   if (onDemand) stops.push(onDemand.close);
   const served = makeServedVersions(store, clock);
   const deps = { store, clock, random, newId: makeIdSource(clock, random) };
@@ -112,5 +119,5 @@ export async function wireOrigins(
     },
   });
   metrics.watchOrigins(origins.health);
-  return { store, served, origins, copies, configCopies, lag: mirror?.lag };
+  return { store, served, origins, mirror, configCopies };
 }

@@ -7,7 +7,6 @@ import type {
   OnDemandOrigin,
   OriginHealth,
   PlaylistChain,
-  PlaylistCopies,
 } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
 import { withAuthority } from './auth/authority.ts';
@@ -24,7 +23,7 @@ import type { Caller, SystemDependencies } from './context.ts';
 import { makeFleetCounts, makeHealth, makeReadiness } from './health.ts';
 import { lookUp, type RecordKind } from './lookup.ts';
 import { makeMirrorAdmin } from './mirror/admin.ts';
-import type { MirrorLag } from './mirror/mirror.ts';
+import type { Mirror } from './mirror/mirror.ts';
 import type { ObservedStore } from './observed-store.ts';
 import { makeClaimOffers } from './pairing/claim-offers.ts';
 import { makeClaims } from './pairing/claims.ts';
@@ -61,12 +60,10 @@ export interface ServiceOptions {
   };
   /** Tracks served versions. Set if a fallback origin can return outdated playlists. */
   served?: ServedVersions | undefined;
-  /** Mirror copies of playlists in the object store, if one is configured. */
-  copies?: PlaylistCopies | undefined;
-  /** Mirror copies of configs in the object store, if one is configured. */
+  /** The mirror of playlists, if an object store is configured. */
+  mirror?: Mirror | undefined;
+  /** Copies of configs in the object store, for `authGraceMs`. */
   configCopies?: ConfigCopies | undefined;
-  /** Returns the backlog of the mirror. `undefined` without an object store. */
-  lag?: (() => MirrorLag) | undefined;
   codeTtlMinutes: number;
   /**
    * Milliseconds for which a verified device key still gives access to playlist and config while
@@ -92,9 +89,8 @@ export function makeServices(options: ServiceOptions) {
     random,
     origins,
     served,
-    copies,
+    mirror,
     configCopies,
-    lag,
     codeTtlMinutes,
     authGraceMs = 0,
     log,
@@ -116,7 +112,7 @@ export function makeServices(options: ServiceOptions) {
   const playback = makePlayback(deps, {
     ask: origins.ask,
     served,
-    configCopies: offlineKeys && configCopies,
+    configCopies,
   });
   return {
     deps: system,
@@ -159,13 +155,13 @@ export function makeServices(options: ServiceOptions) {
     devices: makeDevices(deps),
     playlists: makePlaylists(deps),
     refreshPlaylist: makePlaylistRefresh(deps, origins.refresh),
-    copies: makeMirrorAdmin(deps, copies),
+    copies: makeMirrorAdmin(deps, mirror),
     configs: makeConfigs(deps),
     reading: makeReading(deps),
     requests: makeTvRequests(deps, log),
     ready,
     fleetCounts: makeFleetCounts(store, clock),
-    health: makeHealth(store, ready, origins.health, lag),
+    health: makeHealth(store, ready, origins.health, mirror?.lag),
     backups: makeBackups(deps),
   };
 }

@@ -1,25 +1,14 @@
-import { type BigIntStats, constants, fsync } from 'node:fs';
+import { type BigIntStats, constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import * as fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
 import { retryWhileInUse } from '../../domain/file-access.ts';
 import { maxObjectBytes, type ObjectStore, type StoredObject } from './object-store.ts';
 
-/**
- * The functions of `node:fs/promises` that the store uses, and `sync`. They are a parameter, so
- * that tests can inject faults.
- */
-type FileSystem = Pick<typeof fs, 'mkdir' | 'open' | 'readdir' | 'rename' | 'stat' | 'unlink'> & {
-  sync(file: FileHandle): Promise<void>;
-};
-
-const syncDescriptor = promisify(fsync);
-
-// FileHandle can sync itself, but Yarn Plug'n'Play replaces it with a class that cannot.
-const nodeFileSystem: FileSystem = { ...fs, sync: (file) => syncDescriptor(file.fd) };
+/** The functions of `node:fs/promises` that the store uses, so that tests can inject faults. */
+type FileSystem = Pick<typeof fs, 'mkdir' | 'open' | 'readdir' | 'rename' | 'stat' | 'unlink'>;
 
 const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
@@ -47,16 +36,9 @@ async function readObject(fileSystem: FileSystem, path: string): Promise<StoredO
   }
 }
 
-async function syncFolder(fileSystem: FileSystem, path: string): Promise<void> {
-  // Windows cannot open folders, so they are not synced.
-  if (process.platform === 'win32') return;
-  const folder = await fileSystem.open(path, constants.O_RDONLY);
-  await fileSystem.sync(folder).finally(() => folder.close());
-}
-
 /**
- * Replaces a file atomically and durably: writes a temporary file, syncs it, renames it, and syncs
- * the folder.
+ * Replaces a file atomically. It is not synced: the store has what a power cut may lose, and the
+ * mirror writes it again.
  */
 async function replace(
   fileSystem: FileSystem,
@@ -67,7 +49,6 @@ async function replace(
   const file = await openTemporary(fileSystem, temporary);
   try {
     await file.writeFile(bytes);
-    await fileSystem.sync(file);
     await file.close();
     await retryWhileInUse(() => fileSystem.rename(temporary, path));
   } catch (error) {
@@ -75,18 +56,6 @@ async function replace(
     await fileSystem.unlink(temporary).catch(() => undefined);
     throw error;
   }
-  await syncFolder(fileSystem, dirname(path));
-}
-
-/** Creates a folder and its missing parents, and syncs each new entry. */
-async function makeFolder(fileSystem: FileSystem, path: string): Promise<void> {
-  const first = await fileSystem.mkdir(path, { recursive: true, mode: 0o700 });
-  for (
-    let folder = path;
-    first !== undefined && folder.length >= first.length;
-    folder = dirname(folder)
-  )
-    await syncFolder(fileSystem, dirname(folder));
 }
 
 /**
@@ -96,7 +65,7 @@ async function makeFolder(fileSystem: FileSystem, path: string): Promise<void> {
 async function openTemporary(fileSystem: FileSystem, path: string): Promise<FileHandle> {
   const file = await unlessMissing(fileSystem.open(path, 'w', 0o600), undefined);
   if (file) return file;
-  await makeFolder(fileSystem, dirname(path));
+  await fileSystem.mkdir(dirname(path), { recursive: true, mode: 0o700 });
   return fileSystem.open(path, 'w', 0o600);
 }
 
@@ -105,10 +74,7 @@ async function openTemporary(fileSystem: FileSystem, path: string): Promise<File
  * checked just before the write, so the check is not atomic. Of two concurrent writers, the later
  * one wins.
  */
-export function makeFileObjectStore(
-  folder: string,
-  fileSystem: FileSystem = nodeFileSystem,
-): ObjectStore {
+export function makeFileObjectStore(folder: string, fileSystem: FileSystem = fs): ObjectStore {
   let temporaryCount = 0;
   const pathOf = (key: string) => join(folder, key);
 
@@ -137,13 +103,7 @@ export function makeFileObjectStore(
         return true;
       }),
     delete: (key) =>
-      attempt('deleted', key, async () => {
-        const wasDeleted = await unlessMissing(
-          fileSystem.unlink(pathOf(key)).then(() => true),
-          false,
-        );
-        if (wasDeleted) await syncFolder(fileSystem, dirname(pathOf(key)));
-      }),
+      attempt('deleted', key, () => unlessMissing(fileSystem.unlink(pathOf(key)), undefined)),
     list: (folderKey) =>
       attempt('listed', folderKey, async () => {
         const names = await unlessMissing(fileSystem.readdir(pathOf(folderKey)), []);

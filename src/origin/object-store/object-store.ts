@@ -25,7 +25,7 @@ export interface ObjectStore {
   readonly location: string;
   get(key: string, signal: AbortSignal): Promise<StoredObject | undefined>;
   /**
-   * Writes an object atomically and durably. `expected` is the ETag of the object to replace, or
+   * Writes an object atomically. `expected` is the ETag of the object to replace, or
    * `null` to create a new object. If the store supports conditions and this condition fails,
    * returns `false` and writes nothing.
    */

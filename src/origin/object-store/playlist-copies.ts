@@ -12,6 +12,7 @@ import type {
   ScreenKey,
   StoredCopy,
 } from '../origin.ts';
+import { validPlaylist } from '../rendered-playlists.ts';
 import {
   maxObjectBytes,
   type ObjectStore,
@@ -118,7 +119,8 @@ export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCo
       return object && { copy: parseCopy(object, screen), etag: object.etag };
     },
     async write(row: Playlist, stored) {
-      const bytes = playlistObjectBytes(row);
+      // A copy may outlive the row: no damaged row replaces it.
+      const bytes = playlistObjectBytes(validPlaylist(row));
       if (bytes.length > maxObjectBytes)
         throw new SignageError(
           'object_too_large',

@@ -13,13 +13,11 @@ import type { PlaylistCopies, StoredCopy } from '../../origin/origin.ts';
 import { recordChange, type ServiceDependencies, type TenantCaller } from '../context.ts';
 import { whereVenue } from '../lookup.ts';
 import { pageFilters } from '../paging.ts';
-import { queueCopy } from './outbox.ts';
+import type { Mirror } from './mirror.ts';
 import { isUpToDate } from './sync.ts';
 
 /** Limit of concurrent reads of the object store. */
 const maxConcurrent = 16;
-/** Screens queued per transaction. */
-const pageSize = 200;
 
 function copiedVersion(stored: StoredCopy | undefined): number | null {
   if (!stored || stored.copy.kind === 'damaged') return null;
@@ -39,11 +37,11 @@ function stateOf(stored: StoredCopy | undefined, row: Playlist | undefined): Cop
 }
 
 /** Management of the mirror copies of playlists in the object store (docs/protocol.md §5.4). */
-export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopies | undefined) {
+export function makeMirrorAdmin(deps: ServiceDependencies, mirror: Mirror | undefined) {
   const { store } = deps;
 
-  function requireCopies(): PlaylistCopies {
-    if (copies) return copies;
+  function requireMirror(): Mirror {
+    if (mirror) return mirror;
     throw new SignageError(
       'not_supported',
       'This service keeps no mirror copies of playlists: start it with --object-store.',
@@ -59,12 +57,13 @@ export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopie
   }
 
   /** Returns `undefined` for a screen that has neither a playlist nor a copy. */
-  async function copyView(screen: Screen): Promise<MirrorCopyView | undefined> {
-    const [row, pending] = await Promise.all([
-      store.read.get('playlists', screen.id),
-      store.read.get('mirrorPending', screen.id),
-    ]);
-    const stored = await orUnavailable(requireCopies().read(screen));
+  async function copyView(
+    copies: PlaylistCopies,
+    queuedAt: number | undefined,
+    screen: Screen,
+  ): Promise<MirrorCopyView | undefined> {
+    const row = await store.read.get('playlists', screen.id);
+    const stored = await orUnavailable(copies.read(screen));
     if (!row && !stored) return undefined;
     return {
       screenId: screen.id,
@@ -73,7 +72,7 @@ export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopie
       version: row?.version ?? null,
       copiedVersion: copiedVersion(stored),
       state: stateOf(stored, row),
-      queuedAt: isoOrNull(pending?.queuedAt),
+      queuedAt: isoOrNull(queuedAt),
     };
   }
 
@@ -86,16 +85,17 @@ export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopie
     query: MirrorQuery,
     signal?: AbortSignal,
   ): Promise<Page<MirrorCopyView>> {
-    requireCopies();
+    const { copies, queuedAt } = requireMirror();
     const where = { tenantId: caller.tenantId, ...whereVenue(caller, query.venueId) };
     const { items, next } = await store.list('screens', {
       where,
       ...pageFilters(query, signal),
     });
     const limiter = pLimit(maxConcurrent);
+    const queued = queuedAt();
     const viewUnlessAborted = (screen: Screen) => {
       signal?.throwIfAborted();
-      return copyView(screen);
+      return copyView(copies, queued.get(screen.id), screen);
     };
     const all = await Promise.all(
       items.map((screen) => limiter(viewUnlessAborted, screen)),
@@ -107,66 +107,15 @@ export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopie
   }
 
   /**
-   * Queues the screens that have a playlist. With `hasPlaylist` false, queues the screens without
-   * one instead. Returns the number of queued screens.
-   */
-  async function queue(
-    caller: TenantCaller,
-    ids: readonly string[],
-    hasPlaylist: boolean,
-  ): Promise<number> {
-    return deps.write(caller, async (tx) => {
-      let queued = 0;
-      for (const id of ids) {
-        if (((await tx.get('playlists', id)) !== undefined) !== hasPlaylist) continue;
-        await queueCopy(tx, { id, tenantId: caller.tenantId });
-        queued++;
-      }
-      return queued;
-    });
-  }
-
-  async function queueScreens(caller: TenantCaller): Promise<number> {
-    const where = { tenantId: caller.tenantId, ...whereVenue(caller) };
-    let queued = 0;
-    for (let after: string | null | undefined; after !== null; ) {
-      const { items, next } = await store.list('screens', {
-        where,
-        limit: pageSize,
-        ...(after !== undefined && { after }),
-      });
-      const ids = items.map(({ id }) => id);
-      queued += await queue(caller, ids, true);
-      after = next;
-    }
-    return queued;
-  }
-
-  /**
-   * Queues the screens that still have a copy but no playlist. Their venue is unknown, so the
-   * caller must have access to the whole tenant.
-   */
-  async function queueLeftovers(caller: TenantCaller): Promise<number> {
-    if (caller.venueIds !== null) return 0;
-    let queued = 0;
-    for (let after: string | null | undefined; after !== null; ) {
-      const { ids, next } = await orUnavailable(
-        requireCopies().screensOf(caller.tenantId, after ?? null),
-      );
-      queued += await queue(caller, ids, false);
-      after = next;
-    }
-    return queued;
-  }
-
-  /**
    * Queues the copies of all playlists that the caller may see, for comparison with the store.
-   * Throws `not_supported`.
+   * Throws `not_supported`. The venue of a copy without a screen is unknown, so such copies are
+   * queued only for a caller with access to the whole tenant.
    */
   async function repair(caller: TenantCaller): Promise<MirrorRepair> {
-    requireCopies();
-    const queued = (await queueLeftovers(caller)) + (await queueScreens(caller));
+    const { queueLeftovers, queueScreens } = requireMirror();
     const { tenantId, venueIds } = caller;
+    const leftovers = venueIds === null ? await orUnavailable(queueLeftovers(tenantId)) : 0;
+    const queued = leftovers + (await queueScreens({ tenantId, ...whereVenue(caller) }));
     await deps.write(caller, async (tx) => {
       const subject = { kind: 'tenant', id: tenantId };
       await recordChange(deps, tx, caller, {

@@ -1,25 +1,24 @@
 import { type Clock, type Random, secondMs } from '../../domain/clock.ts';
-import { hasCode } from '../../domain/error.ts';
+import { SignageError } from '../../domain/error.ts';
 import type { LogSink } from '../../domain/log.ts';
-import type { MirrorPending } from '../../domain/records/rows.ts';
+import type { Screen } from '../../domain/records/rows.ts';
 import type { ConfigCopies, PlaylistCopies } from '../../origin/origin.ts';
-import type { Store } from '../../store/store.ts';
-import { startInitialFill } from './initial-fill.ts';
-import { withOutbox } from './outbox.ts';
+import type { ListQuery } from '../../store/queries.ts';
+import type { Reader } from '../../store/store.ts';
+import type { ObservedStore, RowChange } from '../observed-store.ts';
+import { CopyQueue, type QueuedCopy } from './copy-queue.ts';
 import { syncConfig, syncScreen } from './sync.ts';
-import { MirrorWorker } from './worker.ts';
 
-/**
- * Interval at which the outbox is polled for entries that other instances queued and did not
- * finish.
- */
-const pollIntervalMs = 30 * secondMs;
+/** Time after which an instance copies a change that another instance has made. */
+const takeOverMs = 30 * secondMs;
 const pageSize = 200;
 
-export interface MirrorOptions {
-  store: Store;
+export interface MirrorOptions extends ObservedStore {
+  /** Whether other instances may change the store. */
+  isShared: boolean;
   copies: PlaylistCopies;
-  configCopies: ConfigCopies;
+  /** `undefined`: configs are not copied. */
+  configCopies: ConfigCopies | undefined;
   clock: Clock;
   random: Random;
   log: LogSink;
@@ -29,8 +28,8 @@ export interface MirrorOptions {
 export interface MirrorLag {
   pending: number;
   /**
-   * Time at which the oldest entry was queued, in epoch milliseconds. `undefined` if no entry is
-   * pending.
+   * Time at which the oldest copy was queued, in epoch milliseconds. `undefined` if no copy is
+   * queued.
    */
   oldestMs: number | undefined;
   /** Number of failed attempts since the start. */
@@ -40,83 +39,202 @@ export interface MirrorLag {
 }
 
 export interface Mirror {
-  /**
-   * The given store with an outbox. Each change of a config, and of the version or state of a
-   * newest playlist, is queued. Use it in place of the given store.
-   */
-  readonly store: Store;
+  readonly copies: PlaylistCopies;
   lag(): MirrorLag;
-  /** Finishes attempts in flight. All other entries stay in the outbox for the next start. */
+  /** When each unfinished copy of this instance was queued, by the id of the screen. */
+  queuedAt(): Map<string, number>;
+  /** Queues the copies of the screens that have a playlist. Returns their number. */
+  queueScreens(where: ListQuery<'screens'>['where']): Promise<number>;
+  /** Queues the copies of a tenant that have no playlist any more. Returns their number. */
+  queueLeftovers(tenantId: string): Promise<number>;
+  /** Finishes updates in flight. The next start finds all others. */
   stop(): Promise<void>;
 }
 
 /** Ids of configs contain their level, as in `venue/<id>`. Ids of screens do not. */
-const isConfig = ({ id }: MirrorPending) => id.includes('/');
+const isConfig = (id: string) => id.includes('/');
+
+/** Calls `use` with each page, beginning at `null`. */
+async function eachPage(use: (after: string | null) => Promise<string | null>): Promise<void> {
+  for (let after: string | null = await use(null); after !== null; ) after = await use(after);
+}
 
 /**
- * Mirrors every screen's newest playlist and every stored config to the object store, in the
- * background. Publishing never waits for the mirror. Pending work is in the store's outbox, and
- * survives a restart.
+ * Mirrors every screen's newest playlist to the object store, in the background. Publishing never
+ * waits for the mirror. The copies are a cache of the store: each start compares all of them with
+ * it, and so finds the changes that a crash has kept from being copied.
  */
 export function startMirror({
   store,
+  onChange,
+  isShared,
   copies,
   configCopies,
   clock,
   random,
   log,
 }: MirrorOptions): Mirror {
-  const sync = (pending: MirrorPending) =>
-    isConfig(pending)
-      ? syncConfig(store, configCopies, pending)
-      : syncScreen(store, copies, pending);
-  const worker = new MirrorWorker({ sync, clock, random, log });
-  const decoratedStore = withOutbox(store, (pending) => worker.add(pending));
-  let stopped = false;
+  /** Ids of copies that another instance should have updated. */
+  const foreign = new Set<string>();
+  // A row that is read contains all changes that were announced before.
+  const reader: Pick<Reader, 'get'> = {
+    get(table, id) {
+      foreign.delete(id);
+      return store.read.get(table, id);
+    },
+  };
+  const update = (copy: QueuedCopy) =>
+    isConfig(copy.id) && configCopies
+      ? syncConfig(reader, configCopies, copy)
+      : syncScreen(reader, copies, copy);
+  const queue = new CopyQueue({ update, clock, random, log });
+  let isStopped = false;
+  let isCheckDue = true;
+  let isFailing = false;
   let cancel = () => {};
 
-  /**
-   * Hands all entries of the outbox to the worker, including those from before the start or from
-   * other instances.
-   */
-  async function queuePending(): Promise<void> {
-    for (let after: string | null | undefined; after !== null && !stopped; ) {
-      const page = await store.list('mirrorPending', {
-        limit: pageSize,
-        ...(after !== undefined && { after }),
-      });
-      worker.add(page.items);
-      after = page.next;
+  const queued = (id: string, tenantId: string) => ({ id, tenantId, queuedAt: clock.now() });
+
+  function copyOf({ table, id, row }: RowChange): QueuedCopy[] {
+    const hasCopy = table === 'playlists' || (table === 'configs' && configCopies !== undefined);
+    return hasCopy && row ? [queued(id, row.tenantId)] : [];
+  }
+
+  function onForeign(topic: string): void {
+    const [owners = '', id] = topic.split('/');
+    if (id === undefined) isCheckDue = true;
+    else if (owners === 'screens') foreign.add(id);
+    if (id !== undefined && configCopies && ['screens', 'venues', 'tenants'].includes(owners))
+      foreign.add(`${owners.slice(0, -1)}/${id}`);
+  }
+
+  /** Queues what other instances have changed and, probably, copied. */
+  async function takeOver(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      if (!foreign.has(id)) continue;
+      const row = await reader.get(isConfig(id) ? 'configs' : 'playlists', id);
+      if (row) queue.add([queued(id, row.tenantId)]);
     }
   }
 
-  async function poll(): Promise<void> {
+  async function playlistsOf(ids: readonly string[], tenantOf: (id: string) => string) {
+    const summaries = await store.playlistSummaries(ids);
+    const isPresent = (id: string) => summaries.has(id);
+    const copy = (id: string) => queued(id, tenantOf(id));
+    return {
+      present: ids.filter(isPresent).map(copy),
+      absent: ids.filter((id) => !isPresent(id)).map(copy),
+    };
+  }
+
+  async function queueScreens(
+    where: ListQuery<'screens'>['where'],
+    onPage = async (_: readonly Screen[]) => {},
+  ): Promise<number> {
+    let count = 0;
+    await eachPage(async (after) => {
+      const query = { where: where ?? {}, limit: pageSize, ...(after !== null && { after }) };
+      const { items, next } = await store.list('screens', query);
+      const tenants = new Map(items.map(({ id, tenantId }) => [id, tenantId]));
+      const { present } = await playlistsOf([...tenants.keys()], (id) => tenants.get(id) ?? '');
+      queue.add(present);
+      count += present.length;
+      await onPage(items);
+      return next;
+    });
+    return count;
+  }
+
+  async function queueLeftovers(tenantId: string): Promise<number> {
+    let count = 0;
+    await eachPage(async (after) => {
+      const { ids, next } = await copies.screensOf(tenantId, after);
+      const { absent } = await playlistsOf(ids, () => tenantId);
+      queue.add(absent);
+      count += absent.length;
+      return next;
+    });
+    return count;
+  }
+
+  /** Queues the copy of a config, also of one that does not exist and may have a copy. */
+  function queueConfig(level: string, ownerId: string, tenantId: string): void {
+    if (configCopies) queue.add([queued(`${level}/${ownerId}`, tenantId)]);
+  }
+
+  /** Waits for the queue, so that it never holds all copies of a large fleet. */
+  async function drained(): Promise<void> {
+    await queue.settled();
+    if (queue.isDown || isStopped)
+      throw new SignageError('unavailable', 'The object store fails: the check begins again.');
+  }
+
+  /** Compares all copies with the store. */
+  async function check(): Promise<void> {
+    await queueScreens({}, async (screens) => {
+      for (const { id, tenantId } of screens) queueConfig('screen', id, tenantId);
+      await drained();
+    });
+    await eachPage(async (after) => {
+      const query = { limit: pageSize, ...(after !== null && { after }) };
+      const { items, next } = await store.list('venues', query);
+      for (const { id, tenantId } of items) queueConfig('venue', id, tenantId);
+      await drained();
+      return next;
+    });
+    await eachPage(async (after) => {
+      const query = { limit: pageSize, ...(after !== null && { after }) };
+      const { items, next } = await store.list('tenants', query);
+      for (const { id } of items) {
+        queueConfig('tenant', id, id);
+        await queueLeftovers(id);
+      }
+      await drained();
+      return next;
+    });
+  }
+
+  async function work(): Promise<void> {
+    const changed = [...foreign];
     try {
-      await startInitialFill(decoratedStore, copies.location);
-      await queuePending();
+      if (isCheckDue) {
+        isCheckDue = false;
+        await check();
+      }
+      await takeOver(changed);
+      isFailing = false;
     } catch (error) {
-      // Requests report a store that is unavailable.
-      const level = hasCode(error, 'unavailable') ? 'debug' : 'warn';
-      log[level](
-        { err: error },
-        'The outbox of the mirror cannot be read from the store; it is retried.',
-      );
+      isCheckDue = true;
+      if (!isFailing && !isStopped)
+        log.warn({ err: error }, 'The copies of playlists cannot be checked; it is retried.');
+      isFailing = true;
     }
-    if (!stopped) cancel = clock.after(pollIntervalMs, () => (polling = poll()));
+    if (!isStopped) cancel = clock.after(takeOverMs, () => (working = work()));
   }
 
-  let polling = poll();
+  onChange((rows) => queue.add(rows.flatMap(copyOf)));
+  const stopWatching = isShared ? store.watch('*', onForeign) : () => {};
+  let working = work();
   return {
-    store: decoratedStore,
+    copies,
+    queuedAt: () => queue.queuedAt(),
     lag() {
-      const { size, oldestMs, hasFailing } = worker.queue;
-      return { pending: size, oldestMs, failures: worker.failures, isFailing: hasFailing };
+      const times = [...queue.queuedAt().values()];
+      return {
+        pending: times.length,
+        oldestMs: times.length > 0 ? times.reduce((a, b) => Math.min(a, b)) : undefined,
+        failures: queue.failures,
+        isFailing: queue.hasFailing,
+      };
     },
+    queueScreens,
+    queueLeftovers,
     async stop() {
-      stopped = true;
+      isStopped = true;
       cancel();
-      await polling;
-      await worker.stop();
+      stopWatching();
+      await queue.stop();
+      await working;
     },
   };
 }

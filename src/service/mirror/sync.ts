@@ -9,11 +9,11 @@ import type {
   StoredConfigCopy,
   StoredCopy,
 } from '../../origin/origin.ts';
-import type { Store } from '../../store/store.ts';
+import type { Reader } from '../../store/store.ts';
 
 /**
  * Maximum number of attempts to update a copy whose row changes during each attempt. Afterwards the
- * entry fails, and is retried later.
+ * update fails, and is retried later.
  */
 const maxAttempts = 5;
 
@@ -36,7 +36,7 @@ interface CopyKind<T extends 'playlists' | 'configs', Stored> {
 }
 
 /**
- * Updates a copy to match the store, and removes its entry from the outbox.
+ * Updates a copy to match the store.
  *
  * Uses optimistic concurrency: reads the copy before the row, and replaces the copy only if its
  * ETag is unchanged. The row is therefore at least as new as the copy, and no newer copy is
@@ -44,7 +44,7 @@ interface CopyKind<T extends 'playlists' | 'configs', Stored> {
  * version. The final check against the store detects this and starts another attempt.
  */
 async function sync<T extends 'playlists' | 'configs', Stored>(
-  store: Store,
+  reader: Pick<Reader, 'get'>,
   key: ScreenKey | ConfigKey,
   { table, copies, isUpToDate, isUnchanged, name }: CopyKind<T, Stored>,
 ): Promise<void> {
@@ -57,14 +57,9 @@ async function sync<T extends 'playlists' | 'configs', Stored>(
   }
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const stored = await copies.read(key);
-    const row = await store.read.get(table, key.id);
+    const row = await reader.get(table, key.id);
     if (!(await updateCopy(row, stored))) continue;
-    const isDone = await store.write(async (tx) => {
-      if (!isUnchanged(await tx.get(table, key.id), row)) return false;
-      await tx.delete('mirrorPending', key.id);
-      return true;
-    });
-    if (isDone) return;
+    if (isUnchanged(await reader.get(table, key.id), row)) return;
   }
   throw new SignageError('unavailable', `The ${name} changes faster than it can be mirrored.`);
 }
@@ -85,8 +80,12 @@ export function isUpToDate(stored: StoredCopy | undefined, row: Playlist | undef
  * Updates the copy of a screen's playlist to the newest version, or to a tombstone if the playlist
  * was withdrawn. Deletes the copy if the screen was deleted.
  */
-export function syncScreen(store: Store, copies: PlaylistCopies, screen: ScreenKey): Promise<void> {
-  return sync(store, screen, {
+export function syncScreen(
+  reader: Pick<Reader, 'get'>,
+  copies: PlaylistCopies,
+  screen: ScreenKey,
+): Promise<void> {
+  return sync(reader, screen, {
     table: 'playlists',
     copies,
     isUpToDate,
@@ -96,8 +95,12 @@ export function syncScreen(store: Store, copies: PlaylistCopies, screen: ScreenK
 }
 
 /** Updates or deletes the copy of a config to match the store. */
-export function syncConfig(store: Store, copies: ConfigCopies, config: ConfigKey): Promise<void> {
-  return sync(store, config, {
+export function syncConfig(
+  reader: Pick<Reader, 'get'>,
+  copies: ConfigCopies,
+  config: ConfigKey,
+): Promise<void> {
+  return sync(reader, config, {
     table: 'configs',
     copies,
     isUpToDate: (stored: StoredConfigCopy | undefined, row: StoredConfig | undefined) =>

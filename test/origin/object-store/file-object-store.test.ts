@@ -1,5 +1,5 @@
 import * as disk from 'node:fs/promises';
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFileObjectStore } from '../../../src/origin/object-store/file-object-store.ts';
@@ -10,32 +10,27 @@ const { signal } = new AbortController();
 const bytes = (text: string) => Buffer.from(text);
 const unreachable = expect.objectContaining({ code: 'object_store_unreachable' });
 
-/** The real file system, which records calls and can fail one. */
-function watchedDisk(fails: (call: string) => Error | undefined = () => undefined) {
-  const calls: string[] = [];
+/** The real file system, of which some calls can fail. */
+function watchedDisk(fails: (call: string) => Error | undefined) {
   const note = (call: string) => {
-    calls.push(call);
     const error = fails(call);
     if (error) throw error;
   };
   const open: typeof disk.open = async (path, ...rest) => {
     note(`open ${path}`);
     const file = await disk.open(path, ...rest);
-    for (const method of ['writeFile', 'sync'] as const) {
-      const own = file[method].bind(file) as (...given: unknown[]) => Promise<void>;
-      file[method] = async (...given: unknown[]) => {
-        note(`${method} ${path}`);
-        await own(...given);
-      };
-    }
+    const own = file.writeFile.bind(file);
+    file.writeFile = async (...given) => {
+      note(`writeFile ${path}`);
+      await own(...given);
+    };
     return file;
   };
   const rename: typeof disk.rename = async (from, to) => {
     note(`rename ${to}`);
     await disk.rename(from, to);
   };
-  const sync = (file: disk.FileHandle) => file.sync();
-  return { calls, disk: { ...disk, open, rename, sync } };
+  return { ...disk, open, rename };
 }
 
 describe('a folder as an object store', () => {
@@ -53,60 +48,16 @@ describe('a folder as an object store', () => {
       expect((await stat(join(folder, path))).mode & 0o777).toBe(0o700);
   });
 
-  it('syncs the contents before the rename, and the folder before it resolves', async () => {
+  it.each(['writeFile', 'rename'])('changes nothing when the disk is full at %s', async (at) => {
     const folder = await temporaryFolder();
-    await mkdir(join(folder, 'a'));
-    const { calls, disk: watched } = watchedDisk();
-    await makeFileObjectStore(folder, watched).put('a/one.json', bytes('{}'), null, signal);
-    const order = calls
-      .filter((call) => /^(writeFile|sync|rename)/.test(call))
-      .map((call) => call.replace(/\.\d+-1\.tmp$/, '.tmp'));
-    const path = join(folder, 'a/one.json');
-    expect(order).toEqual([
-      `writeFile ${path}.tmp`,
-      `sync ${path}.tmp`,
-      `rename ${path}`,
-      `sync ${join(folder, 'a')}`,
-    ]);
+    await makeFileObjectStore(folder).put('a/one.json', bytes('old'), null, signal);
+    const full = watchedDisk((call) => (call.startsWith(`${at} `) ? diskFull() : undefined));
+    const store = makeFileObjectStore(folder, full);
+    const etag = (await store.get('a/one.json', signal))?.etag ?? null;
+    await expect(store.put('a/one.json', bytes('new'), etag, signal)).rejects.toEqual(unreachable);
+    expect(await readdir(join(folder, 'a'))).toEqual(['one.json']);
+    expect(await readFile(join(folder, 'a/one.json'), 'utf8')).toBe('old');
   });
-
-  it('syncs the entries of new folders', async () => {
-    const folder = await temporaryFolder();
-    const { calls, disk: watched } = watchedDisk();
-    await makeFileObjectStore(join(folder, 'mirror'), watched).put(
-      'a/b/one.json',
-      bytes('{}'),
-      null,
-      signal,
-    );
-    const synced = calls
-      .filter((call) => call.startsWith('sync ') && !call.endsWith('.tmp'))
-      .map((call) => call.slice(5));
-    expect(synced.toSorted()).toEqual([
-      folder,
-      join(folder, 'mirror'),
-      join(folder, 'mirror/a'),
-      join(folder, 'mirror/a/b'),
-    ]);
-  });
-
-  it.each(['writeFile', 'sync', 'rename'])(
-    'changes nothing when the disk is full at %s',
-    async (at) => {
-      const folder = await temporaryFolder();
-      await makeFileObjectStore(folder).put('a/one.json', bytes('old'), null, signal);
-      const { disk: full } = watchedDisk((call) =>
-        call.startsWith(`${at} `) ? diskFull() : undefined,
-      );
-      const store = makeFileObjectStore(folder, full);
-      const etag = (await store.get('a/one.json', signal))?.etag ?? null;
-      await expect(store.put('a/one.json', bytes('new'), etag, signal)).rejects.toEqual(
-        unreachable,
-      );
-      expect(await readdir(join(folder, 'a'))).toEqual(['one.json']);
-      expect(await readFile(join(folder, 'a/one.json'), 'utf8')).toBe('old');
-    },
-  );
 
   it('ignores temporary files left by a crash', async () => {
     const folder = await temporaryFolder();

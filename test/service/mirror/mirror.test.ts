@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LogSink, silentLog } from '../../../src/domain/log.ts';
 import type { Screen } from '../../../src/domain/records/rows.ts';
-import { disableMirror } from '../../../src/service/mirror/initial-fill.ts';
+import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { makeMemoryFileSystem } from '../../../src/store/json/disk/memory-file-system.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { gate } from '../../../src/testing/store-suite/store-test.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { turns } from '../../support/runtime/turns.ts';
-import { faultyStore } from '../../support/stores/faulty-store.ts';
+import { playlistRow } from '../../support/service/playlist-rows.ts';
 import {
   type MemoryObjectStore,
   memoryObjectStore,
@@ -35,8 +35,6 @@ const open = () => openStore('memory:', { clock: new ManualClock(), disk });
 const keyOf = ({ id }: Screen) => `${tenantId}/playlists/${id}.json`;
 const copyOf = (one: Screen) => JSON.parse(objects.objects.get(keyOf(one)) ?? 'null');
 const putsOf = (one: Screen) => objects.calls.filter((call) => call === `put ${keyOf(one)}`).length;
-const outbox = async () =>
-  (await store.list('mirrorPending', { limit: 200 })).items.map(({ id }) => id);
 
 function start(more: { log?: LogSink; objects?: MemoryObjectStore; store?: Store } = {}) {
   const one = instance({ store, objects, clock, ...more });
@@ -118,6 +116,7 @@ describe('the mirror', () => {
 
   it('does not delay a publish', async () => {
     const { playlists, mirror } = start();
+    await settled(clock, mirror);
     objects.fault = () => 'hang';
     expect(await playlists.publish(caller, screen.id, publication())).toMatchObject({
       playlist: { version: 1 },
@@ -132,26 +131,29 @@ describe('the mirror', () => {
 
   it('writes only the newest version after an outage', async () => {
     const { playlists, mirror } = start();
+    await settled(clock, mirror);
     objects.fault = () => 'before';
     for (let time = 0; time < 5; time++) await playlists.publish(caller, screen.id, publication());
     await turns();
-    expect(await outbox()).toEqual([screen.id]);
+    expect([...mirror.queuedAt().keys()]).toEqual([screen.id]);
     objects.fault = () => 'no';
     await settled(clock, mirror);
     expect(copyOf(screen)).toMatchObject({ version: 5 });
     expect(putsOf(screen)).toBe(1);
-    expect(await outbox()).toEqual([]);
   });
 
-  it('continues with an outbox of more than one page', async () => {
-    const many = await insertScreens(store, 250, 'Further screen');
-    await store.write(async (tx) => {
-      for (const { id } of many) await tx.put('mirrorPending', { id, tenantId, queuedAt: 0 });
+  it('writes to the store nothing but what its callers write', async () => {
+    let writes = 0;
+    const counting = decorateStore(store, {
+      write: (change) => {
+        writes++;
+        return store.write(change);
+      },
     });
-    const { mirror } = start();
-    await settled(clock, mirror);
-    expect(new Set(objects.calls).size).toBe(250);
-    expect(await outbox()).toEqual([]);
+    const { playlists, mirror } = start({ store: counting });
+    await mirrorNew(playlists, mirror);
+    expect(copyOf(screen)).toMatchObject({ version: 1 });
+    expect(writes).toBe(1);
   });
 
   it('starts no more work once stopped, and finishes work in flight', async () => {
@@ -173,7 +175,7 @@ describe('the mirror', () => {
     open();
     await stopped;
     expect(objects.objects.size).toBe(8);
-    expect((await outbox()).length).toBe(12);
+    expect(mirror.lag().pending).toBe(12);
   });
 
   it('makes a few copies concurrently, and those of one screen in sequence', async () => {
@@ -249,10 +251,10 @@ describe('the mirror under concurrent changes', () => {
       return put(key, bytes, ...rest);
     };
     const slow = { ...objects };
-    const release = hold(slow, 'get');
     const one = start({ objects: slow });
     const other = start();
-    await turns();
+    await settled(clock, one.mirror, other.mirror);
+    const release = hold(slow, 'get');
     await one.playlists.publish(caller, screen.id, publication());
     await turns();
     await other.playlists.publish(caller, screen.id, publication());
@@ -280,7 +282,7 @@ describe('the mirror under concurrent changes', () => {
     await expectEqual(store, objects, clock, [screen]);
   });
 
-  it('takes over entries of another instance after half a minute', async () => {
+  it('copies what another instance has not copied after half a minute', async () => {
     const one = start();
     await turns();
     const other = start({ objects: { ...objects, get: () => new Promise(() => {}) } });
@@ -340,6 +342,8 @@ describe('the mirror with failing copies', () => {
       info: () => void said.push(['info']),
     };
     const { playlists, mirror } = start({ log });
+    await settled(clock, mirror);
+    objects.calls.length = 0;
     objects.fault = () => 'before';
     for (const one of screens) await playlists.publish(caller, one.id, publication());
     await turns(100);
@@ -359,15 +363,17 @@ describe('the mirror with failing copies', () => {
 
   it('reports the time of the oldest entry', async () => {
     const { playlists, mirror } = start();
+    await settled(clock, mirror);
     objects.fault = () => 'before';
     await playlists.publish(caller, screen.id, publication());
-    const first = await store.read.get('mirrorPending', screen.id);
+    const queuedAt = clock.now();
+    clock.advance(500);
     await playlists.publish(caller, screen.id, publication());
-    expect(mirror.lag()).toMatchObject({ pending: 1, oldestMs: first?.queuedAt });
+    expect(mirror.lag()).toMatchObject({ pending: 1, oldestMs: queuedAt });
   });
 });
 
-describe('a new object store', () => {
+describe('the start of a mirror', () => {
   const fillAndStop = async () => {
     const { playlists, mirror } = start();
     for (const { id } of screens.slice(0, 10)) await playlists.publish(caller, id, publication());
@@ -375,39 +381,76 @@ describe('a new object store', () => {
     await settled(clock, mirror);
     await mirror.stop();
   };
+  const putPlaylists = (of: readonly Screen[]) =>
+    store.write(async (tx) => {
+      for (const one of of) await tx.put('playlists', playlistRow(one));
+    });
 
-  it('receives them once', async () => {
+  it('copies all playlists, of more than one page', async () => {
+    const many = await insertScreens(store, 250, 'Further screen');
+    await putPlaylists(many);
+    await settled(clock, start().mirror);
+    expect(objects.objects.size).toBe(250);
+    await expectEqual(store, objects, clock, [...screens, ...many]);
+  });
+
+  it('writes nothing if the copies match the store', async () => {
     await fillAndStop();
     const before = objects.calls.length;
     await settled(clock, start().mirror);
-    expect(objects.calls.length).toBe(before);
-    expect(await outbox()).toEqual([]);
+    const since = objects.calls.slice(before);
+    expect(since.filter((call) => !/^(get|list)/.test(call))).toEqual([]);
+    expect(since.filter((call) => /^get .*\/playlists\//.test(call))).toHaveLength(10);
   });
 
-  it('counts as new after a time without an object store, when changes were not recorded', async () => {
+  it('repairs copies that are missing, old, damaged or left over', async () => {
     await fillAndStop();
-    await disableMirror(store);
-    const row = (await store.read.get('playlists', screens[1]!.id))!;
-    await store.write((tx) => tx.put('playlists', { ...row, state: 'withdrawn' }));
-    expect(await outbox()).toEqual([]);
-    await settled(clock, start().mirror);
-    expect(copyOf(screens[1]!)).toMatchObject({ state: 'withdrawn' });
-  });
-
-  it('receives every playlist, although the store rejects writes at first', async () => {
-    await fillAndStop();
-    const failing = faultyStore(store);
-    failing.faultOfWrites = 'error';
-    const fresh = memoryObjectStore('memory://another');
-    const { mirror } = start({ store: failing, objects: fresh });
-    await turns();
-    expect(await store.read.get('mirrorTargets', 'current')).not.toMatchObject({
-      location: 'memory://another',
+    const [withdrawn, missing, old, damaged, deleted] = screens as [
+      Screen,
+      Screen,
+      Screen,
+      Screen,
+      Screen,
+    ];
+    const row = (await store.read.get('playlists', old.id))!;
+    await store.write(async (tx) => {
+      await tx.put('playlists', { ...row, version: 2 });
+      await tx.delete('playlists', deleted.id);
+      await tx.delete('screens', deleted.id);
     });
-    failing.faultOfWrites = 'no';
-    clock.advance(30_000);
+    objects.objects.delete(keyOf(withdrawn));
+    objects.objects.delete(keyOf(missing));
+    objects.objects.set(keyOf(damaged), '');
+    await settled(clock, start().mirror);
+    await expectEqual(store, objects, clock, screens);
+    expect(copyOf(old)).toMatchObject({ version: 2 });
+    expect(copyOf(withdrawn)).toMatchObject({ state: 'withdrawn' });
+    expect(objects.objects.has(keyOf(deleted))).toBe(false);
+  });
+
+  it('keeps the copy of a playlist that is damaged in the store', async () => {
+    await fillAndStop();
+    const one = screens[1]!;
+    const good = copyOf(one);
+    const row = (await store.read.get('playlists', one.id))!;
+    await store.write((tx) => tx.put('playlists', { ...row, items: '[' }));
+    const { mirror } = start();
+    await turns(100);
+    expect(copyOf(one)).toEqual(good);
+    expect(mirror.lag()).toMatchObject({ pending: 1, failures: 1 });
+  });
+
+  it('checks all copies again half a minute after the object store could not be reached', async () => {
+    await putPlaylists(screens);
+    objects.fault = () => 'before';
+    const { mirror } = start();
+    await turns(100);
+    objects.fault = () => 'no';
     await settled(clock, mirror);
-    expect(fresh.objects).toEqual(objects.objects);
-    expect(fresh.objects.size).toBe(10);
+    expect(objects.objects.size).toBe(30);
+    objects.objects.delete(keyOf(screen));
+    clock.advance(30_000);
+    await turns(100);
+    expect(objects.objects.size).toBe(30);
   });
 });

@@ -10,6 +10,7 @@ import { openOnDemand } from '../../../src/origin/on-demand/open.ts';
 import type { OnDemandPlaylists, PlaylistChain } from '../../../src/origin/origin.ts';
 import { makeOrigins } from '../../../src/origin/origins.ts';
 import { startMirror } from '../../../src/service/mirror/mirror.ts';
+import { observedStore } from '../../../src/service/observed-store.ts';
 import { makeOnDemandVersions } from '../../../src/service/playlists/on-demand-versions.ts';
 import {
   makeServedVersions,
@@ -61,9 +62,11 @@ export async function threeOrigins({
 }: ThreeOrigins = {}) {
   const inner = await openStore(location, { clock });
   const copies = makePlaylistCopies(objects, clock);
+  const observed = observedStore(inner);
   const mirror = mirrored
     ? startMirror({
-        store: inner,
+        ...observed,
+        isShared: false,
         copies,
         configCopies: makeConfigCopies(objects, clock),
         clock,
@@ -71,7 +74,7 @@ export async function threeOrigins({
         log: silentLog,
       })
     : undefined;
-  const store = faultyStore(mirror?.store ?? inner);
+  const store = faultyStore(observed.store);
   const deps = { store, clock, random: randomBytes, newId: makeIdSource(clock) };
   const real = makeServedVersions(store, clock);
   const { served = real } = replace({ served: real, ask: async () => ({ kind: 'none' }) });
