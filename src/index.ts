@@ -34,8 +34,6 @@ export type {
   Creation as CreationRow,
   Device as DeviceRow,
   DeviceKey as DeviceKeyRow,
-  MirrorPending as MirrorPendingRow,
-  MirrorTarget as MirrorTargetRow,
   PairingCode as PairingCodeRow,
   Playlist as PlaylistRow,
   Rows,

@@ -107,8 +107,6 @@ export interface StoredCopy {
 
 /** Mirror copies of the newest playlists, outside the store. All methods throw on a time-out. */
 export interface PlaylistCopies {
-  /** Displayable name of the location. Different locations have different names. */
-  readonly location: string;
   /** Returns `undefined` if there is no copy. */
   read(screen: ScreenKey): Promise<StoredCopy | undefined>;
   /**

@@ -12,7 +12,6 @@ export type ListedTable =
   | 'venues'
   | 'screens'
   | 'devices'
-  | 'mirrorPending'
   | 'creations'
   | 'claims';
 

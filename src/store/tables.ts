@@ -46,8 +46,6 @@ export const tables = {
   playlists: { unique: {}, indexed: [] },
   pastPlaylists: { unique: {}, indexed: ['screenId'], cold: true },
   configs: { unique: {}, indexed: [] },
-  mirrorPending: { unique: {}, indexed: [] },
-  mirrorTargets: { unique: {}, indexed: [] },
   creations: { unique: { request: (row) => row.request }, indexed: ['tokenId'] },
   claims: { unique: {}, indexed: ['shard'] },
 } satisfies { [T in TableName]: Table<Rows[T]> };

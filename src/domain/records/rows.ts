@@ -171,27 +171,6 @@ export interface StoredConfig {
 }
 
 /**
- * An outbox entry: a copy in the object store that must be updated or deleted. The copy of a
- * playlist has the screen's id, and the copy of a config has the config's id.
- */
-export interface MirrorPending {
-  id: string;
-  tenantId: string;
-  /** Time of the oldest change that the object store lacks. */
-  queuedAt: number;
-}
-
-/**
- * The object store for which all copies of one kind were queued. `id` is `current` for playlists,
- * and `configs` for configs. `location` is empty if an object store was configured before, but no
- * longer is.
- */
-export interface MirrorTarget {
-  id: string;
-  location: string;
-}
-
-/**
  * A record that was created with an `Idempotency-Key` (docs/protocol.md §5.11). The response is
  * not stored, and secrets are derived again.
  */
@@ -242,8 +221,6 @@ export interface Rows {
   playlists: Playlist;
   pastPlaylists: Playlist;
   configs: StoredConfig;
-  mirrorPending: MirrorPending;
-  mirrorTargets: MirrorTarget;
   creations: Creation;
   claims: Claim;
 }

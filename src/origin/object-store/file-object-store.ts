@@ -2,7 +2,6 @@ import { type BigIntStats, constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import * as fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { SignageError } from '../../domain/error.ts';
 import { retryWhileInUse } from '../../domain/file-access.ts';
 import { maxObjectBytes, type ObjectStore, type StoredObject } from './object-store.ts';
@@ -92,7 +91,6 @@ export function makeFileObjectStore(folder: string, fileSystem: FileSystem = fs)
   }
 
   return {
-    location: pathToFileURL(folder).href,
     get: (key) => attempt('read', key, () => readObject(fileSystem, pathOf(key))),
     put: (key, bytes, expected) =>
       attempt('written', key, async () => {

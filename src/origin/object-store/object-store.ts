@@ -21,8 +21,6 @@ export interface KeyPage {
  * or unexpected answer. Its message contains no secrets.
  */
 export interface ObjectStore {
-  /** Displayable name of the location. Different locations have different names. */
-  readonly location: string;
   get(key: string, signal: AbortSignal): Promise<StoredObject | undefined>;
   /**
    * Writes an object atomically. `expected` is the ETag of the object to replace, or

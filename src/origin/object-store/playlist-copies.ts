@@ -113,7 +113,6 @@ export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCo
   const objects = withTimeouts(store, clock);
 
   return {
-    location: store.location,
     async read(screen): Promise<StoredCopy | undefined> {
       const object = await objects.get(keyOf(screen));
       return object && { copy: parseCopy(object, screen), etag: object.etag };

@@ -128,7 +128,6 @@ export function makeS3ObjectStore(
   };
 
   return {
-    location: name,
     async get(key, signal) {
       const answer = await ask({ method: 'GET', path: prefix + key, signal }, isMissing);
       if (isMissing(answer)) return undefined;

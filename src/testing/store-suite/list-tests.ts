@@ -12,7 +12,7 @@ const minuteMs = 60_000;
 /** Tests of `list` and `fleetCounts`. */
 export function listTests(open: OpenEmptyStore): StoreTest[] {
   let store: Store;
-  const { it, reopen, tests } = testGroup('list', open, (opened) => {
+  const { it, tests } = testGroup('list', open, (opened) => {
     store = opened;
   });
   const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
@@ -32,20 +32,6 @@ export function listTests(open: OpenEmptyStore): StoreTest[] {
       items: [],
       next: null,
     });
-  });
-
-  it('returns pages of pending mirror writes', async () => {
-    const pending = [3, 1, 2].map((number) => ({
-      id: guid('scre', number),
-      tenantId: tenantA,
-      queuedAt: number,
-    }));
-    await put({ mirrorPending: pending });
-    assert.equal((await store.list('mirrorPending', { limit: 2 })).next, guid('scre', 2));
-    await store.write((tx) => tx.delete('mirrorPending', guid('scre', 1)));
-    assert.deepEqual(await ids('mirrorPending', {}), [2, 3]);
-    await reopen();
-    assert.deepEqual(await ids('mirrorPending', {}), [2, 3]);
   });
 
   it('continues after a deleted row', async () => {

@@ -55,8 +55,6 @@ export function writeTests(open: OpenEmptyStore): StoreTest[] {
         configRow('venue', guid('venu', 1), {}),
         configRow('tenant', tenantA, { syncIntervalMinutes: 3 }),
       ],
-      mirrorPending: [{ id: guid('scre', 1), tenantId: tenantA, queuedAt: 1_760_000_000_000 }],
-      mirrorTargets: [{ id: 'current', location: 'file:///var/lib/signage/mirror' }],
       creations: [creationRow(1)],
       claims: [claimRow(1)],
     };

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { hashKey, makeKey } from '../../../src/domain/api-key.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { makeIdSource } from '../../../src/domain/id.ts';
@@ -57,7 +55,7 @@ type RowGenerators = { [T in TableName]?: () => Generator<Rows[T]> };
 const fixture = async (name: string) => JSON.parse(await readFile(new URL(name, fixtures), 'utf8'));
 
 /** Returns the rows of a fleet. Each screen has a playlist of ten items. */
-async function rowsOf(data: string, tvs: readonly BoundTv[], now: number): Promise<RowGenerators> {
+async function rowsOf(tvs: readonly BoundTv[], now: number): Promise<RowGenerators> {
   const deviceInfo = (await fixture('devices/samsung-tizen.json')) as Device['deviceInfo'];
   const items = JSON.stringify((await fixture('playlists/retail.json')).items);
   const at = { createdAt: now, updatedAt: now };
@@ -89,11 +87,6 @@ async function rowsOf(data: string, tvs: readonly BoundTv[], now: number): Promi
       const ids = { id: screenId, screenId, tenantId, playlistId: newId() };
       return playlistRow(n, 1, { ...ids, items, publishedAt: now });
     }),
-    // Marks the initial fill of the mirror as done.
-    *mirrorTargets() {
-      for (const id of ['current', 'configs'])
-        yield { id, location: pathToFileURL(resolve(data, 'mirror')).href };
-    },
   };
 }
 
@@ -134,7 +127,7 @@ export async function fillWithFleet(
   const now = systemClock.now();
   const history = new FleetHistory(tvs, size, now);
   const generators: { [S in Section]?: () => Iterable<Records[S]> } = {
-    ...(await rowsOf(data, tvs, now)),
+    ...(await rowsOf(tvs, now)),
     batches: () => history.batches(),
     idempotency: () => history.keys(),
     impressions: () => history.impressions(),

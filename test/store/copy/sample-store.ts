@@ -138,8 +138,6 @@ async function fillRows(store: Store): Promise<void> {
       }),
     );
     await tx.put('configs', configRow('venue', guid('venu', 1), { syncIntervalMinutes: 2.5 }));
-    await tx.put('mirrorPending', { id: guid('scre', 1), tenantId: tenantA, queuedAt: 7 });
-    await tx.put('mirrorTargets', { id: 'current', location: 's3://bucket/prefix' });
     await tx.put('creations', creationRow(1));
     for (const number of [100, 101])
       await tx.audit(auditRow(number, { tenantId: null, at: 1_700_000_000_000 }));
@@ -200,8 +198,6 @@ async function idsOf(store: Store): Promise<Record<string, string[]>> {
     playlists: numbered('scre'),
     pastPlaylists: past,
     configs: [`venue/${guid('venu', 1)}`],
-    mirrorPending: numbered('scre'),
-    mirrorTargets: ['current'],
     creations: [creationRow(1).id],
   };
 }

@@ -22,7 +22,6 @@ export function faultyObjects(): FaultyObjects {
     return work();
   };
   const self: FaultyObjects = {
-    location: 'test:objects',
     fault: 'no',
     objects: new Map(),
     gets: 0,

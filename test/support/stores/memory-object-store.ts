@@ -18,7 +18,7 @@ export interface MemoryObjectStore extends ObjectStore {
 }
 
 /** Returns an asynchronous object store in memory that can be made to fail. */
-export function memoryObjectStore(location = 'memory://objects'): MemoryObjectStore {
+export function memoryObjectStore(): MemoryObjectStore {
   const objects = new Map<string, string>();
   const etags = new Map<string, string>();
   const calls: string[] = [];
@@ -44,7 +44,6 @@ export function memoryObjectStore(location = 'memory://objects'): MemoryObjectSt
   }
 
   const self: MemoryObjectStore = {
-    location,
     objects,
     calls,
     get mostAtOnce() {

@@ -109,8 +109,6 @@ const shapes: { [T in TableName]: { [K in keyof Rows[T]]-?: z.ZodType } } = {
     config: object,
     updatedAt: number,
   },
-  mirrorPending: { id: text, tenantId: text, queuedAt: number },
-  mirrorTargets: { id: text, location: text },
   creations: {
     id: text,
     tokenId: text,

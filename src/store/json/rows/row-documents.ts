@@ -36,8 +36,6 @@ const documentOf: { [T in InMemoryTable]: (row: Rows[T]) => string } = {
   codes: (row) => configDocument.screen(row.screenId),
   playlists: (row) => playlistDocument(row.screenId),
   configs: (row: StoredConfig) => configDocument[row.level](row.ownerId),
-  mirrorPending: (row) => configDocument.screen(row.id),
-  mirrorTargets: configDocument.tenant,
   creations: (row) => creationDocument(row.id),
   claims: () => 'rows-claims',
 };

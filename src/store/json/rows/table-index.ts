@@ -44,7 +44,6 @@ const listed: readonly TableName[] = [
   'venues',
   'screens',
   'devices',
-  'mirrorPending',
   'creations',
   'claims',
 ] satisfies ListedTable[];

@@ -124,16 +124,6 @@ CREATE TABLE signage.configs (
   heartbeat_minutes double precision
 );
 
-CREATE TABLE signage.mirror_pending (
-  id text COLLATE "C" PRIMARY KEY,
-  row text NOT NULL
-);
-
-CREATE TABLE signage.mirror_targets (
-  id text COLLATE "C" PRIMARY KEY,
-  row text NOT NULL
-);
-
 -- The audit trail. `tenant_id` is '' for entries that belong to no tenant.
 CREATE TABLE signage.audit (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -494,12 +484,6 @@ BEGIN
     WHEN 'configs' THEN
       INSERT INTO signage.configs SELECT * FROM json_populate_record(NULL::signage.configs, columns)
         ON CONFLICT (id) DO UPDATE SET (row, sync_minutes, heartbeat_minutes) = (excluded.row, excluded.sync_minutes, excluded.heartbeat_minutes);
-    WHEN 'mirror_pending' THEN
-      INSERT INTO signage.mirror_pending SELECT * FROM json_populate_record(NULL::signage.mirror_pending, columns)
-        ON CONFLICT (id) DO UPDATE SET row = excluded.row;
-    WHEN 'mirror_targets' THEN
-      INSERT INTO signage.mirror_targets SELECT * FROM json_populate_record(NULL::signage.mirror_targets, columns)
-        ON CONFLICT (id) DO UPDATE SET row = excluded.row;
     WHEN 'creations' THEN
       INSERT INTO signage.creations SELECT * FROM json_populate_record(NULL::signage.creations, columns)
         ON CONFLICT (id) DO UPDATE SET (row, key_request, token_id) = (excluded.row, excluded.key_request, excluded.token_id);
