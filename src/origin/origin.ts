@@ -100,7 +100,9 @@ export type PlaylistCopy =
 
 /** A copy in the object store. */
 export interface StoredCopy {
-  copy: PlaylistCopy;
+  readonly copy: PlaylistCopy;
+  /** Whether it has exactly the bytes of a copy of this row. */
+  isOf(row: Playlist): boolean;
   /** Changes whenever the copy changes. */
   etag: string;
 }

@@ -51,7 +51,7 @@ const playlistObject = z.discriminatedUnion('state', [
  * Serialises a playlist for the object store: everything that is needed to serve it, or a tombstone
  * if it was withdrawn.
  */
-export function playlistObjectBytes(row: Playlist): Uint8Array {
+export function playlistObjectBytes(row: Playlist): Buffer {
   const { tenantId, screenId, playlistId, version, validUntil, publishedAt, origin } = row;
   const head = { format, tenantId, screenId, playlistId, version };
   if (row.state === 'withdrawn')
@@ -115,7 +115,17 @@ export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCo
   return {
     async read(screen): Promise<StoredCopy | undefined> {
       const object = await objects.get(keyOf(screen));
-      return object && { copy: parseCopy(object, screen), etag: object.etag };
+      if (!object) return undefined;
+      let copy: PlaylistCopy | undefined;
+      return {
+        // Parsed on demand, because the check of all copies compares bytes.
+        get copy() {
+          copy ??= parseCopy(object, screen);
+          return copy;
+        },
+        isOf: (row) => object.bytes !== undefined && playlistObjectBytes(row).equals(object.bytes),
+        etag: object.etag,
+      };
     },
     async write(row: Playlist, stored) {
       // A copy may outlive the row: no damaged row replaces it.

@@ -66,14 +66,7 @@ async function sync<T extends 'playlists' | 'configs', Stored>(
 
 /** Whether a copy matches the row in the store. */
 export function isUpToDate(stored: StoredCopy | undefined, row: Playlist | undefined): boolean {
-  if (!stored || !row) return stored === row;
-  const { copy } = stored;
-  if (copy.kind === 'damaged') return false;
-  if (copy.kind === 'withdrawn') return row.state === 'withdrawn' && copy.version === row.version;
-  const { version, playlistId, validUntil, publishedAt, items } = copy.playlist;
-  if (row.state !== 'active' || version !== row.version || playlistId !== row.playlistId)
-    return false;
-  return validUntil === row.validUntil && publishedAt === row.publishedAt && items === row.items;
+  return stored && row ? stored.isOf(row) : stored === row;
 }
 
 /**
