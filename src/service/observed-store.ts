@@ -14,7 +14,7 @@ export type RowChange = {
  * Gets the rows of a change before its caller gets the result. Also gets the rows of a failed
  * change, because it may have been committed.
  */
-export type ChangeListener = (rows: readonly RowChange[]) => void;
+type ChangeListener = (rows: readonly RowChange[]) => void;
 
 /** Kind of a write to the store: a change of records, or a batch of events. */
 export type StoreWriteKind = 'change' | 'events';
