@@ -112,12 +112,14 @@ intact, 9 it was changed, 5 the folder is in use, 6 the file given with --head i
       ],
       nameOf: ({ id, what }) => id ?? what,
     });
-    const { entries, first, head: end } = summary;
+    const { entries, unlinked, first, head: end } = summary;
+    const older =
+      unlinked === 0 ? '' : `, ${unlinked} of them without a MAC, from an earlier version`;
     const span =
       first && end
         ? `; the chain runs from entry ${first.sequence} to ${end.sequence} of writer ${end.writer}, MAC ${end.mac}`
         : '';
-    call.note(`${entries} entries${span}.`);
+    call.note(`${entries} entries${older}${span}.`);
     if (findings.some(({ level }) => level === 'damage')) {
       call.note(
         'The audit trail was changed. Keep the store as it is, and compare it with a backup.',

@@ -93,7 +93,8 @@ export interface AuditEntry {
   requestId: string | null;
   details: AuditDetails;
   /**
-   * The venues that the change concerns. Absent if it concerns the whole tenant.
+   * The venues that the change concerns. Absent if it concerns the whole tenant, and in entries of
+   * earlier versions.
    */
   venueIds?: readonly string[];
 }

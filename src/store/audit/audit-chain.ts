@@ -22,8 +22,8 @@ import type { AuditEntry } from '../../domain/records/audit.ts';
  * - Retention stores a signed start: the link of the last deleted entry, and the first day that is
  *   kept.
  * - A repair stores a signed gap for lost entries.
- * - The sequence number of the first entry is 1 unless a signed start says otherwise. An entry
- *   without a link is reported.
+ * - Entries of earlier versions have no link. They precede the first linked entry, whose sequence
+ *   number is 1 unless a signed start says otherwise. A later entry without a link is reported.
  * - A store rolled back as a whole to an earlier state has a valid, shorter chain. Only a head kept
  *   outside the store reveals this.
  */
@@ -35,7 +35,7 @@ export interface AuditLink {
   mac: string;
 }
 
-/** An entry as stored. Only an entry that was tampered with has no link. */
+/** An entry as stored. Entries of earlier versions have no link. */
 export interface SealedEntry {
   entry: AuditEntry;
   link?: AuditLink;

@@ -19,8 +19,12 @@ export interface KeptHead {
 }
 
 export interface AuditSummary {
-  /** Number of all entries. */
+  /**
+   * Number of all entries. `unlinked` counts the entries without a MAC, which earlier versions
+   * wrote.
+   */
   entries: number;
+  unlinked: number;
   /** Link of the first entry with a MAC. `null` if no entry has one. */
   first: KeptHead | null;
   head: KeptHead | null;
@@ -49,7 +53,7 @@ export class AuditVerifier {
   readonly #key: ChainKey;
   readonly #state: ChainState;
   readonly #kept: KeptHead | undefined;
-  readonly #summary: AuditSummary = { entries: 0, first: null, head: null };
+  readonly #summary: AuditSummary = { entries: 0, unlinked: 0, first: null, head: null };
   #last: AuditLink | undefined;
   #findings: AuditFinding[] = [];
 
@@ -77,7 +81,14 @@ export class AuditVerifier {
     const text = textOf(entry);
     if (text === undefined) this.#add(location, 'this is not an entry');
     else if (link) this.#follow(link, text, (what, level) => this.#add(location, what, level));
-    else this.#add(location, 'the entry carries no MAC: inserted, or its MAC was removed');
+    else {
+      this.#summary.unlinked++;
+      if (this.#last)
+        this.#add(
+          location,
+          'the entry carries no MAC though entries before it do: inserted, or its MAC was removed',
+        );
+    }
     return this.#takeFindings();
   }
 

@@ -67,7 +67,6 @@ describe('AuditVerifier', () => {
     entry: entryOf(99),
     ...(link && { link }),
   });
-  const noMac = 'the entry carries no MAC: inserted, or its MAC was removed';
   const unlinked = ({ entry }: SealedEntry): SealedEntry => ({ entry });
   it.each<[string, SealedEntry[], string[]]>([
     [
@@ -86,7 +85,11 @@ describe('AuditVerifier', () => {
       long.toSpliced(5, 0, at(2)),
       ['the entry is out of order: moved, repeated or inserted'],
     ],
-    ['inserted without a MAC', long.toSpliced(5, 0, inserted()), [noMac]],
+    [
+      'inserted without a MAC',
+      long.toSpliced(5, 0, inserted()),
+      ['the entry carries no MAC though entries before it do: inserted, or its MAC was removed'],
+    ],
     [
       'inserted with a forged MAC',
       long.toSpliced(5, 5, inserted({ writer: 'w1', seq: 6, mac: 'f'.repeat(64) })),
@@ -104,12 +107,12 @@ describe('AuditVerifier', () => {
     [
       'stripped of the first MACs',
       [...long.slice(0, 3).map(unlinked), ...long.slice(3)],
-      [noMac, noMac, noMac, 'before it, entries 1 to 3 are missing'],
+      ['before it, entries 1 to 3 are missing'],
     ],
     [
       'stripped of all MACs',
       long.map(unlinked),
-      [...long.map(() => noMac), 'the end of the trail is missing: entries 1 to 10 are missing'],
+      ['the end of the trail is missing: entries 1 to 10 are missing'],
     ],
   ])('reports an entry that was %s', (_, entries, what) => {
     expect(findings(long, whole)).toEqual([]);
