@@ -50,7 +50,7 @@ it('a fixed history leaves the same files, byte for byte, in each version', asyn
         "documents": "e8d48ef5b120ef80",
         "events": "d56101fc11d62326",
         "journal": "ad3b9b819b30d107",
-        "manifest": "aff61a7855ae4a1d",
+        "manifest": "f36811589aef6901",
         "secret": "0b0e84c6c43e32bc",
       },
       {
@@ -58,7 +58,7 @@ it('a fixed history leaves the same files, byte for byte, in each version', asyn
         "documents": "58167356bb8ba41c",
         "events": "d56101fc11d62326",
         "journal": "6e4c3c102df7dc75",
-        "manifest": "fd558ea5a680f323",
+        "manifest": "da23a2a3660ee2ac",
         "secret": "0b0e84c6c43e32bc",
       },
       {
@@ -66,7 +66,7 @@ it('a fixed history leaves the same files, byte for byte, in each version', asyn
         "documents": "45cf3292dc4a5de8",
         "events": "d544cff49e99f983",
         "journal": "abcf17138846b505",
-        "manifest": "67d1a833bc67d744",
+        "manifest": "b0b90c8b449c7723",
         "secret": "0b0e84c6c43e32bc",
       },
     ]

@@ -13,7 +13,10 @@ export const hostileId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 const texts = (...names: string[]) => Object.fromEntries(names.map((name) => [name, hostile]));
 const places = ['id', 'tenantId', 'venueId', 'screenId', 'deviceId', 'tokenId', 'requestId'];
 const times = ['createdAt', 'updatedAt', 'expiresAt', 'usedAt', 'lastUsedAt', 'suspendedAt', 'at'];
-const calls = ['lastSeenAt', 'lastAddress', 'lastPlaylistAt', 'lastConfigAt', 'lastEventAt'];
+const calls = [
+  ...['lastSeenAt', 'lastAddress', 'lastPlaylistAt', 'lastConfigAt', 'lastEventAt'],
+  'lastRefusedAt',
+];
 const others = ['name', 'tenantName', 'state', 'status', 'code', 'token', 'role', 'action'];
 const infos = ['manufacturer', 'model', 'osVersion', 'appVersion', 'macAddress', 'ipAddress'];
 
@@ -21,10 +24,15 @@ const infos = ['manufacturer', 'model', 'osVersion', 'appVersion', 'macAddress',
 const record = {
   ...texts(...places, ...times, ...calls, ...others, 'address', 'timezone', 'suspendReason'),
   labels: { [hostile]: hostile },
+  venueIds: [hostile],
   deviceInfo: texts(...infos, 'deviceName', 'locationHint'),
   provisioningCode: texts('status', 'createdAt', 'expiresAt'),
   lastPlaylistVersion: 1,
   lastPlaylistStatus: 200,
+  lastSeq: 1,
+  missingEvents: 0,
+  conflictingEvents: 0,
+  simulated: false,
   online: true,
   expiresInSeconds: 1,
   actor: texts('kind', 'id', 'name'),
