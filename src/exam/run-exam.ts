@@ -32,8 +32,11 @@ const stages: readonly (readonly Part[])[] = [
 /** Maximum hold of a request for changes, in seconds of TV time. */
 const holdTvSeconds = 25;
 
-/** Statuses of rejections that the exam itself causes: no key, no playlist, too many codes. */
-const wantedStatuses = [401, 404, 429];
+/**
+ * Statuses of rejections that the exam itself causes: no key, no playlist, too many codes. 499 says
+ * that the TV closed its connection.
+ */
+const wantedStatuses = [401, 404, 429, 499];
 
 /** Returns a function that reports the first rejection of each kind. */
 function refusalsOf({ onRefused }: TvExamOptions): (exchange: Exchange) => void {

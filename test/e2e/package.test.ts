@@ -28,10 +28,10 @@ const maxBytes = 1.9e6;
 /** A user's program: pairs a TV with one of two services, and prints the results. */
 const program = `
 import { inspect } from 'node:util';
-import type {} from 'signage-kit/client';
 import type {} from 'signage-kit/conformance';
-import type {} from 'signage-kit/simulator';
-import { type CallAnswer, hasCode, ManagementClient, openStore, Player, type Running, RuntimeClient, runFleet, serve, SignageError, type FleetReport } from 'signage-kit';
+import { type CallAnswer, hasCode, ManagementClient, RuntimeClient, SignageError } from 'signage-kit/client';
+import { openStore, type Running, serve } from 'signage-kit';
+import { type FleetReport, Player, runFleet } from 'signage-kit/simulator';
 
 const services: Running[] = await Promise.all([serve({ port: 0, store: 'memory:' }), serve({ port: 0, store: 'memory:' })]);
 const [one, two] = services;
