@@ -1,8 +1,7 @@
 import { SignageError } from '../domain/error.ts';
 import type { Operation } from '../wire/operations.ts';
 import { asObject, type Reply } from './problem.ts';
-import type { Shape } from './shapes/runtime-shapes.ts';
-import { shapes } from './shapes/shapes.ts';
+import { type Shape, shapes } from './shapes.ts';
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -35,7 +35,7 @@ function shapeOf(node: Json, all: Json, depth: number): Shape {
   }
   if (Array.isArray(node.type))
     return `${kinds[node.type.find((type: string) => type !== 'null') ?? '']}?` as Shape;
-  if (node.type === 'array') return ['list', shapeOf(node.items as Json, all, depth - 1)];
+  if (node.type === 'array') return ['list', shapeOf(node.items as Json, all, depth)];
   if (node.type !== 'object') return kinds[node.type ?? ''] ?? 'object';
   if ((node.additionalProperties as Json | undefined)?.type === 'string') return 'map';
   const required = Object.entries(node.properties ?? {}).filter(([name]) =>
@@ -48,7 +48,7 @@ function shapeOf(node: Json, all: Json, depth: number): Shape {
 }
 
 /** The shape of a schema. */
-export function shapeOfSchema(name: SchemaName): Shape {
+function shapeOfSchema(name: SchemaName): Shape {
   const json = z.toJSONSchema(schemas[name], { io: 'output', unrepresentable: 'any' });
   return shapeOf(json, json, shallow.includes(name) ? 1 : Number.POSITIVE_INFINITY);
 }

@@ -10,6 +10,7 @@ const stamp = 'dist/.built';
 
 const steps = [
   'node_modules/typescript/bin/tsc',
+  'test/config/shapes.js',
   'test/config/bundle.js',
   'test/config/prune.js',
   'test/config/copy-assets.js',

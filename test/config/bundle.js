@@ -1,7 +1,7 @@
 // Build step: bundles the command line into few files, because each file takes time to load.
 // Runs after tsc, and replaces dist/cli. Of the packages it bundles only commander, which every
 // command needs. The toolkit (dist/index.js) stays as tsc wrote it.
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -30,6 +30,15 @@ const places = {
   },
 };
 
+/** A plugin that takes the value which an earlier step made of this module. */
+const evaluated = {
+  name: 'evaluated',
+  load: (id) =>
+    id === resolve(src, 'client/shapes.ts')
+      ? readFileSync(resolve(root, 'dist/client/shapes.js'), 'utf8')
+      : null,
+};
+
 rmSync(out, { recursive: true });
 const bundle = await rolldown({
   cwd: root,
@@ -37,7 +46,7 @@ const bundle = await rolldown({
   platform: 'node',
   // Built-in modules and packages.
   external: /^(?:node:|(?!commander$)[a-z@][^:]*$)/,
-  plugins: [places],
+  plugins: [evaluated, places],
 });
 await bundle.write({
   dir: out,
