@@ -12,7 +12,7 @@ import type { Store } from '../store/store.ts';
 import { withAuthority } from './auth/authority.ts';
 import { makeDenials } from './auth/denials.ts';
 import { makeDeviceAuth } from './auth/device-auth.ts';
-import { makeKeyCheck } from './auth/key-check.ts';
+import { makeKeyCheck } from './auth/device-keys.ts';
 import { makeKeyRotation } from './auth/key-rotation.ts';
 import { makeManagementAuth } from './auth/management-auth.ts';
 import { makeOfflineKeys } from './auth/offline-keys.ts';

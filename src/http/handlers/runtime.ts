@@ -2,14 +2,14 @@ import { invalid } from '../../domain/error.ts';
 import { batchSums } from '../../domain/events/batch-counts.ts';
 import { maxBatch, maxEventBytes } from '../../domain/events/event.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
+import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import type { ConfigAnswer, PlaylistAnswer } from '../../service/playlists/playback.ts';
 import type { Services } from '../../service/services.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { HeldAnswer } from '../request/answer.ts';
+import type { Answer, HeldAnswer } from '../request/answer.ts';
 import { compactLine, type ReadBody } from '../request/body.ts';
 import { type Handlers, preconditionOf, type Reply } from '../request/pipeline.ts';
 import { deviceTime, idempotencyKey, secretIdempotencyKey } from '../request/validate.ts';
-import { ChangesListener } from './changes-listener.ts';
 
 const batchKey = /^[\x20-\x7e]{1,255}$/;
 const batchRule = 'must be 1 to 255 printable ASCII characters';
@@ -49,6 +49,13 @@ function configReply({ body, etag, source }: ConfigAnswer): Reply {
     headers: { 'X-Config-Source': source, ETag: etag, 'Cache-Control': cacheControl },
   };
 }
+
+const changesAnswer = (changes: DeviceChanges): Answer => ({
+  status: 200,
+  headers: { 'Cache-Control': 'no-store' },
+  type: 'application/json',
+  body: JSON.stringify(changes),
+});
 
 /**
  * Handlers of the TV API (docs/protocol.md §2, §3). If the store answers synchronously, the
@@ -94,7 +101,14 @@ export function runtimeHandlers(
         }));
       return {
         hold: (receiver) =>
-          deviceChanges.hold(caller, { after, waitSeconds }, new ChangesListener(receiver)),
+          deviceChanges.hold(
+            caller,
+            { after, waitSeconds },
+            {
+              answer: (changes) => receiver.send(changesAnswer(changes)),
+              fail: (error) => receiver.fail(error),
+            },
+          ),
       };
     },
 

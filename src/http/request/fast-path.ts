@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import { ListLimit } from '../admission/list-limit.ts';
 import type { AppOptions } from '../app-options.ts';
 import { runtimeHandlers } from '../handlers/runtime.ts';
 import { type Answer, type AnswerReceiver, clientLeftStatus, type HeldAnswer } from './answer.ts';
@@ -218,12 +217,11 @@ export function makeFastPath(options: AppOptions): FastPath | undefined {
     corsHeaders: corsOrigins.length > 0 ? makeCorsHeaders(corsOrigins) : undefined,
   };
   const handlers = runtimeHandlers(services, metrics);
-  const lists = new ListLimit();
   const run = {
-    getPlaylist: makeOperation(services, 'getPlaylist', handlers.getPlaylist, lists),
-    getDeviceConfig: makeOperation(services, 'getDeviceConfig', handlers.getDeviceConfig, lists),
-    getDeviceChanges: makeOperation(services, 'getDeviceChanges', handlers.getDeviceChanges, lists),
-    postEvents: makeOperation(services, 'postEvents', handlers.postEvents, lists),
+    getPlaylist: makeOperation(services, 'getPlaylist', handlers.getPlaylist),
+    getDeviceConfig: makeOperation(services, 'getDeviceConfig', handlers.getDeviceConfig),
+    getDeviceChanges: makeOperation(services, 'getDeviceChanges', handlers.getDeviceChanges),
+    postEvents: makeOperation(services, 'postEvents', handlers.postEvents),
   };
 
   return (incoming, outgoing, next) => {

@@ -153,7 +153,7 @@ export function makeOperation<K extends OperationId>(
   services: Services,
   id: K,
   handler: Handler<K>,
-  lists: ListLimit,
+  lists?: ListLimit,
 ): (request: Exchange) => MaybePromise<Answer | HeldAnswer> {
   const operation: Operation = operations[id];
   const authenticate = makeAuthenticate(services, id);
@@ -188,7 +188,7 @@ export function makeOperation<K extends OperationId>(
     const query = readQuery(request);
     const body = bodySchema && checkBody(bodySchema, sent.json);
     const slot = isLimited
-      ? await enterList(lists, caller as TenantCaller, query, request)
+      ? await lists?.enter((caller as TenantCaller).actor.id as string, isLongPoll(query), request)
       : undefined;
     try {
       if (slot?.hasWaited) caller = await authenticate(request);
@@ -231,13 +231,4 @@ export function preconditionOf(request: Exchange): Precondition {
 
 function isLongPoll(query: unknown): boolean {
   return (query as { waitSeconds?: number } | undefined)?.waitSeconds !== undefined;
-}
-
-function enterList(
-  lists: ListLimit,
-  caller: TenantCaller,
-  query: unknown,
-  request: Exchange,
-): Promise<ListSlot> {
-  return lists.enter(caller.actor.id as string, isLongPoll(query), request);
 }

@@ -4,8 +4,7 @@ import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
 import type { ClientInfo, DeviceCaller, RequestSubject, SystemDependencies } from '../context.ts';
 import type { TrustedSources } from '../pairing/trusted-sources.ts';
-import { deviceActor, deviceKeyError, recordKeyUse } from './device-keys.ts';
-import type { KeyCheck } from './key-check.ts';
+import { deviceActor, deviceKeyError, type KeyCheck, recordKeyUse } from './device-keys.ts';
 import type { OfflineKeys } from './offline-keys.ts';
 
 /** Credential of a request of a TV. */

@@ -1,7 +1,7 @@
 import { secondMs } from '../../domain/clock.ts';
 import { andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
-import type { KeyCheck } from '../auth/key-check.ts';
+import type { KeyCheck } from '../auth/device-keys.ts';
 import type { DeviceCaller, ServiceDependencies } from '../context.ts';
 import { type Hold, type HoldListener, HoldTable } from './hold-table.ts';
 import type { CurrentAnswers, Playback } from './playback.ts';
