@@ -1,0 +1,54 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Tls } from '../http/listener/tls.ts';
+import type { RequestInfo } from './serve-options.ts';
+
+/** A running service. */
+export interface Running {
+  /**
+   * Base URL with the actual host and port, such as `http://127.0.0.1:4100`. With `listen: false`,
+   * it is `publicUrl`. With `listen: false` and no `publicUrl`, it is a placeholder that no client
+   * can reach.
+   */
+  url: string;
+  /**
+   * The platform token: the given token, or the token that this start created. `undefined` on later
+   * starts without a given token or `newAdminToken`.
+   */
+  adminToken: string | undefined;
+  /**
+   * Returns the id of the management token with this secret, or `undefined` if the service rejects
+   * it. Unlike a request, this does not end the rotation of the token.
+   */
+  identifyToken(secret: string): Promise<string | undefined>;
+  /**
+   * Answers a request without the listener, for a server of your own. Limits on guessed pairing
+   * codes apply per client address. Without `info`, all callers share one limit, no address is
+   * trusted, and audit entries have no address. Rejects with `invalid_option` if `remoteAddress` is
+   * not an IP address. Responds with 503 after `close`.
+   *
+   * @example
+   * app.all("/signage/*", ({ req }) => service.fetch(req.raw, { remoteAddress }));
+   */
+  fetch(request: Request, info?: RequestInfo): Promise<Response>;
+  /**
+   * Answers a request of a server of your own, as the listener would. Mount it before body parsers:
+   * a request whose body was already read gets 500.
+   *
+   * @example
+   * createServer(service.nodeHandler).listen(8080);
+   */
+  nodeHandler(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  /**
+   * Replaces the TLS certificate for new connections. Throws `invalid_option` if the certificate is
+   * invalid, or if the service was started without TLS.
+   */
+  replaceTls(tls: Tls): void;
+  /**
+   * Stops accepting requests, ends long polls, and waits at most 10 s for other requests in
+   * progress. Spreads the ends of the long polls of TVs over at most 8 s. Then makes everything
+   * durable. Further calls return the same promise.
+   */
+  close(): Promise<void>;
+  /** The same as `close`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
