@@ -1,11 +1,11 @@
-import type { CallAnswer } from './call.ts';
 import {
   type Answered,
+  ApiClient,
+  type ApiClientOptions,
   authorization,
-  Caller,
-  type CallerOptions,
   type ClientOptions,
-} from './caller.ts';
+} from './api-client.ts';
+import type { CallAnswer } from './call.ts';
 import type {
   ActivePlaylist,
   ClaimStatus,
@@ -27,7 +27,7 @@ export interface RuntimeOptions extends ClientOptions {
 }
 
 /** `makeRequester` is required. */
-export type DeviceClientOptions = CallerOptions & Pick<RuntimeOptions, 'apiKey'>;
+export type DeviceClientOptions = ApiClientOptions & Pick<RuntimeOptions, 'apiKey'>;
 
 /** A response to a conditional request. */
 export interface Fetched<T> {
@@ -101,18 +101,18 @@ export interface ChangesCall {
 export class DeviceClient {
   readonly #options: Omit<DeviceClientOptions, 'apiKey'>;
   readonly #headers: Record<string, string>;
-  #caller: Caller;
+  #api: ApiClient;
 
   constructor({ apiKey, ...options }: DeviceClientOptions) {
     this.#options = options;
-    this.#caller = new Caller(options);
+    this.#api = new ApiClient(options);
     this.#headers = apiKey === undefined ? {} : authorization(apiKey);
   }
 
   /** Returns a client that uses another device key and shares the connections of this client. */
   withKey(apiKey: string): DeviceClient {
     const client = new DeviceClient({ ...this.#options, apiKey });
-    client.#caller = this.#caller;
+    client.#api = this.#api;
     return client;
   }
 
@@ -122,10 +122,10 @@ export class DeviceClient {
    */
   async register(
     body: Registration,
-    { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
+    { idempotencyKey = this.#api.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
   ): Promise<Registered> {
     return (
-      await this.#caller.exchange('registerDevice', { body, idempotencyKey, signal, attempts }, {})
+      await this.#api.exchange('registerDevice', { body, idempotencyKey, signal, attempts }, {})
     ).answer;
   }
 
@@ -135,11 +135,10 @@ export class DeviceClient {
    */
   async createClaim(
     body: Pick<Registration, 'deviceInfo'>,
-    { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
+    { idempotencyKey = this.#api.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
   ): Promise<CreatedClaim> {
-    return (
-      await this.#caller.exchange('createClaim', { body, idempotencyKey, signal, attempts }, {})
-    ).answer;
+    return (await this.#api.exchange('createClaim', { body, idempotencyKey, signal, attempts }, {}))
+      .answer;
   }
 
   /**
@@ -153,13 +152,13 @@ export class DeviceClient {
     { waitSeconds, signal }: Omit<ChangesCall, 'after'> = {},
   ): Promise<ClaimStatus> {
     const input = { params: { claim }, query: { waitSeconds }, signal, attempts: 1 };
-    return (await this.#caller.exchange('getClaimStatus', input, authorization(token))).answer;
+    return (await this.#api.exchange('getClaimStatus', input, authorization(token))).answer;
   }
 
   /** Fetches the active playlist of the screen. Throws `playlist_not_found` if there is none. */
   async fetchPlaylist(id: string, call: ConditionalCall = {}): Promise<Fetched<ActivePlaylist>> {
     return this.#fetched(
-      await this.#caller.exchange('getPlaylist', this.#conditional(id, call), this.#headers),
+      await this.#api.exchange('getPlaylist', this.#conditional(id, call), this.#headers),
       call,
       'x-source',
     );
@@ -168,7 +167,7 @@ export class DeviceClient {
   /** Fetches the effective config of the device. */
   async fetchConfig(id: string, call: ConditionalCall = {}): Promise<Fetched<DeviceConfig>> {
     return this.#fetched(
-      await this.#caller.exchange('getDeviceConfig', this.#conditional(id, call), this.#headers),
+      await this.#api.exchange('getDeviceConfig', this.#conditional(id, call), this.#headers),
       call,
       'x-config-source',
     );
@@ -188,7 +187,7 @@ export class DeviceClient {
     { after, waitSeconds, signal }: ChangesCall = {},
   ): Promise<CallAnswer<'getDeviceChanges'>> {
     const input = { params: { id }, query: { after, waitSeconds }, signal, attempts: 1 };
-    return (await this.#caller.exchange('getDeviceChanges', input, this.#headers)).answer;
+    return (await this.#api.exchange('getDeviceChanges', input, this.#headers)).answer;
   }
 
   /**
@@ -198,17 +197,12 @@ export class DeviceClient {
   async postEvents(
     id: string,
     body: EventInput[],
-    {
-      idempotencyKey = this.#caller.makeIdempotencyKey(),
-      signal,
-      attempts,
-      ...more
-    }: EventsCall = {},
+    { idempotencyKey = this.#api.makeIdempotencyKey(), signal, attempts, ...more }: EventsCall = {},
   ): Promise<number> {
     const headers: Record<string, string> =
       more.deviceTime === undefined ? {} : { 'x-device-time': String(more.deviceTime) };
     const input = { params: { id }, body, headers, idempotencyKey, signal, attempts };
-    const { answer } = await this.#caller.exchange('postEvents', input, this.#headers);
+    const { answer } = await this.#api.exchange('postEvents', input, this.#headers);
     return answer.received;
   }
 
@@ -224,10 +218,10 @@ export class DeviceClient {
    */
   async rotateKey(
     id: string,
-    { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
+    { idempotencyKey = this.#api.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
   ): Promise<string> {
     const input = { params: { id }, idempotencyKey, signal, attempts };
-    return (await this.#caller.exchange('rotateDeviceKey', input, this.#headers)).answer.apiKey;
+    return (await this.#api.exchange('rotateDeviceKey', input, this.#headers)).answer.apiKey;
   }
 
   #conditional(id: string, { etag, signal, attempts }: ConditionalCall) {

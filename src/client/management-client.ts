@@ -1,13 +1,13 @@
 import type { OperationId } from '../wire/operations.ts';
-import type { CallAnswer, CallArguments, CallInput, ListId, ListItem, PlainInput } from './call.ts';
 import {
+  ApiClient,
   authorization,
-  Caller,
   type ClientOptions,
   type Method,
   operationOf,
   type RawRequest,
-} from './caller.ts';
+} from './api-client.ts';
+import type { CallAnswer, CallArguments, CallInput, ListId, ListItem, PlainInput } from './call.ts';
 import { withNodePlatform } from './node-platform.ts';
 import { followPages } from './pages.ts';
 import type { Reply } from './problem.ts';
@@ -44,11 +44,11 @@ async function* buffersOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buf
  * for await (const screen of screens) use(screen);
  */
 export class ManagementClient {
-  readonly #caller: Caller;
+  readonly #api: ApiClient;
   readonly #headers: Record<string, string>;
 
   constructor({ token, tenantId, ...options }: ManagementOptions) {
-    this.#caller = new Caller(withNodePlatform(options));
+    this.#api = new ApiClient(withNodePlatform(options));
     this.#headers = {
       ...authorization(token),
       ...(tenantId === undefined ? {} : { 'x-tenant-id': tenantId }),
@@ -73,8 +73,8 @@ export class ManagementClient {
     ...[input]: CallArguments<I>
   ): Promise<{ answer: CallAnswer<I>; etag: string | undefined }> {
     const takesKey = operationOf(id).headers?.includes('Idempotency-Key');
-    const own = takesKey ? { idempotencyKey: this.#caller.makeIdempotencyKey() } : {};
-    const { answer, headers } = await this.#caller.exchange(
+    const own = takesKey ? { idempotencyKey: this.#api.makeIdempotencyKey() } : {};
+    const { answer, headers } = await this.#api.exchange(
       id,
       { ...own, ...input } as CallInput<I>,
       this.#headers,
@@ -87,7 +87,7 @@ export class ManagementClient {
    * If the connection breaks off, reading the stream throws `unreachable`.
    */
   async backup(input: CallInput<'createBackup'> = {}): Promise<AsyncIterable<Buffer>> {
-    return buffersOf(await this.#caller.stream('createBackup', input, this.#headers));
+    return buffersOf(await this.#api.stream('createBackup', input, this.#headers));
   }
 
   /**
@@ -95,7 +95,7 @@ export class ManagementClient {
    * is sent as JSON. Returns the raw response.
    */
   send(method: Method, path: string, { headers, ...request }: RawRequest = {}): Promise<Reply> {
-    return this.#caller.send(method, path, {
+    return this.#api.send(method, path, {
       ...request,
       headers: { ...this.#headers, ...headers },
     });

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { CallerOptions, ClientOptions } from './caller.ts';
+import type { ApiClientOptions, ClientOptions } from './api-client.ts';
 import type { MakeRequester } from './requester.ts';
 
 /** Loads undici on the first request. */
@@ -9,7 +9,7 @@ const makeDefaultRequester: MakeRequester = async (certificates) =>
 /** Adds Node's defaults to the options of a client. */
 export function withNodePlatform<O extends ClientOptions>(
   options: O,
-): Omit<O, 'makeRequester'> & CallerOptions {
+): Omit<O, 'makeRequester'> & ApiClientOptions {
   return {
     ...options,
     makeRequester: options.makeRequester ?? makeDefaultRequester,

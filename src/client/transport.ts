@@ -5,7 +5,7 @@ import type { Reply } from './problem.ts';
 import type { MakeRequester, Requester } from './requester.ts';
 
 /** One request. */
-export interface Exchange {
+export interface HttpExchange {
   method: string;
   /** Path and query. Begins with `/`. */
   path: string;
@@ -144,7 +144,7 @@ export interface TransportOptions {
  * `unreachable` if there is no response in time, `unexpected_answer` if it is too large, or
  * `interrupted`.
  */
-export type Transport = (exchange: Exchange) => Promise<Reply>;
+export type Transport = (exchange: HttpExchange) => Promise<Reply>;
 
 /**
  * Aborts its signal after a timeout, or when the caller's signal aborts. `AbortSignal.any` would
@@ -153,7 +153,7 @@ export type Transport = (exchange: Exchange) => Promise<Reply>;
 class InactivityTimeout {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
-  readonly #caller: AbortSignal | undefined;
+  readonly #api: AbortSignal | undefined;
   readonly #controller = new AbortController();
   readonly #abort = () => this.#controller.abort();
   #cancel: () => void = () => {};
@@ -161,7 +161,7 @@ class InactivityTimeout {
   constructor(clock: Clock, timeoutMs: number, caller: AbortSignal | undefined) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
-    this.#caller = caller;
+    this.#api = caller;
     caller?.addEventListener('abort', this.#abort);
     this.restart();
   }
@@ -182,7 +182,7 @@ class InactivityTimeout {
 
   dispose(): void {
     this.#cancel();
-    this.#caller?.removeEventListener('abort', this.#abort);
+    this.#api?.removeEventListener('abort', this.#abort);
   }
 }
 
@@ -224,7 +224,7 @@ export function makeTransport({
     path,
     streamed,
     ...request
-  }: Exchange): Promise<Reply> {
+  }: HttpExchange): Promise<Reply> {
     if (signal?.aborted) throw interrupted(signal);
     if (signal) prepareSignal?.(signal);
     const inactivity = new InactivityTimeout(clock, timeoutMs, signal);

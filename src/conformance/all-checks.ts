@@ -1,4 +1,4 @@
-import type { Check } from './check.ts';
+import type { ConformanceCheck } from './check.ts';
 import { changesChecks } from './checks/changes.ts';
 import { codeChecks } from './checks/codes.ts';
 import { configChecks } from './checks/config.ts';
@@ -24,7 +24,7 @@ import { wireChecks } from './checks/wire.ts';
  * All checks in the order of a run. The order begins with the requests that a TV sends first, and
  * ends with the checks that lock out the caller's address.
  */
-export const allChecks: readonly Check[] = [
+export const allChecks: readonly ConformanceCheck[] = [
   ...registrationChecks,
   ...registrationFailureChecks,
   ...deviceKeyChecks,

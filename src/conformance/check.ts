@@ -36,15 +36,16 @@ export interface Outcome {
 }
 
 /** One requirement on a deployment. */
-export interface Check extends Pick<Outcome, 'id' | 'level' | 'section' | 'title' | 'expected'> {
+export interface ConformanceCheck
+  extends Pick<Outcome, 'id' | 'level' | 'section' | 'title' | 'expected'> {
   run: Run;
   needs?: Need | undefined;
 }
 
-type UngroupedCheck = Omit<Check, 'section' | 'needs'>;
+type UngroupedCheck = Omit<ConformanceCheck, 'section' | 'needs'>;
 
 /** Properties that all checks of a group share. */
-interface CheckGroup extends Pick<Check, 'id' | 'section' | 'needs'> {
+interface CheckGroup extends Pick<ConformanceCheck, 'id' | 'section' | 'needs'> {
   subject: string;
 }
 
@@ -63,7 +64,7 @@ export const profile = checkOf('profile');
 export function checkGroup(
   { id, subject, section, needs }: CheckGroup,
   checks: readonly UngroupedCheck[],
-): Check[] {
+): ConformanceCheck[] {
   return checks.map((check) => ({
     ...check,
     id: `${id}.${check.id}`,

@@ -1,11 +1,11 @@
 import { type ErrorCode, SignageError } from '../domain/error.ts';
 import { mayAct, type Role, roles } from '../domain/records/role.ts';
 import { at, statusAndCode, textAt } from './answer.ts';
-import type { Check, Need } from './check.ts';
+import type { ConformanceCheck, Need } from './check.ts';
 import type { Send } from './send.ts';
 
 /** The deployment to check, and the credentials for it. */
-export interface Manager {
+export interface Deployment {
   /** Base URL of the deployment. */
   url: string;
   /** A management token of the role `operator` or better. Some checks require `admin`. */
@@ -24,7 +24,7 @@ interface Rights {
   tenantId: string | undefined;
 }
 
-function refuse({ url }: Manager, message: string, code: ErrorCode, status?: number): never {
+function refuse({ url }: Deployment, message: string, code: ErrorCode, status?: number): never {
   throw new SignageError(code, `${url} ${message}`, status === undefined ? {} : { status });
 }
 
@@ -32,8 +32,8 @@ function refuse({ url }: Manager, message: string, code: ErrorCode, status?: num
  * Reads the permissions of the token. Throws `unreachable`, `insufficient_role`, `tenant_required`,
  * `unexpected_answer`, or the error with which the service rejects the token.
  */
-export async function readRights(send: Send, manager: Manager): Promise<Rights> {
-  const { token, tenantId } = manager;
+export async function readRights(send: Send, deployment: Deployment): Promise<Rights> {
+  const { token, tenantId } = deployment;
   const answer = await send('GET', '/v1/me', {
     key: token,
     headers: tenantId === undefined ? {} : { 'x-tenant-id': tenantId },
@@ -43,7 +43,7 @@ export async function readRights(send: Send, manager: Manager): Promise<Rights> 
   if (status !== 200 || role === undefined) {
     const defaultCode = status === 401 ? 'credential_invalid' : 'unexpected_answer';
     return refuse(
-      manager,
+      deployment,
       `answered GET /v1/me with ${statusAndCode(answer)}, which does not state the role of this token.`,
       (textAt(json, 'code') as ErrorCode) || defaultCode,
       status,
@@ -51,19 +51,23 @@ export async function readRights(send: Send, manager: Manager): Promise<Rights> 
   }
   if (!mayAct(role, 'operator'))
     return refuse(
-      manager,
+      deployment,
       `requires a token of the role operator or better, not ${role}.`,
       'insufficient_role',
     );
   if (at(json, 'venueIds'))
     return refuse(
-      manager,
+      deployment,
       'says that this token is bound to venues, but the checks create their own venues.',
       'insufficient_role',
     );
   const acting = textAt(json, 'tenantId');
   if (acting === '')
-    return refuse(manager, 'has several tenants. Choose the tenant to act in.', 'tenant_required');
+    return refuse(
+      deployment,
+      'has several tenants. Choose the tenant to act in.',
+      'tenant_required',
+    );
   return { role, tenantId: role === 'platform' ? acting : tenantId };
 }
 
@@ -77,7 +81,7 @@ const missing: Record<Need, string> = {
 
 /** Returns the reason why this run skips a check, or `undefined` if the check runs. */
 export function reasonToSkip(
-  { needs }: Check,
+  { needs }: ConformanceCheck,
   { role }: Rights,
   allow: readonly Need[],
 ): string | undefined {

@@ -7,14 +7,14 @@ import { type Clock, type Random, randomHex, systemClock } from '../domain/clock
 import { hasCode, SignageError } from '../domain/error.ts';
 import { allChecks } from './all-checks.ts';
 import { type Answer, statusAndCode, statusAndPaths } from './answer.ts';
-import type { Check, Level, Need, Outcome } from './check.ts';
+import type { ConformanceCheck, Level, Need, Outcome } from './check.ts';
 import { Cleanup } from './cleanup.ts';
 import { Fixture } from './fixture.ts';
-import { type Manager, readRights, reasonToSkip } from './rights.ts';
+import { type Deployment, readRights, reasonToSkip } from './rights.ts';
 import { makeSend } from './send.ts';
 
 /** Options of `runConformance`. */
-export interface ConformanceOptions extends Manager {
+export interface ConformanceOptions extends Deployment {
   /** CA certificates (PEM) to trust in place of Node's own. Default: Node's own. */
   certificates?: readonly string[] | undefined;
   /** Makes the function that sends the requests. Default: `node:http`. */
@@ -51,7 +51,7 @@ function mask(text: string): string {
 }
 
 function outcomeOf(
-  { id, level, section, title, expected }: Check,
+  { id, level, section, title, expected }: ConformanceCheck,
   found: Pick<Outcome, 'result' | 'seen' | 'reason'>,
 ): Outcome {
   return { id, level, section, title, expected, ...found };
@@ -73,7 +73,7 @@ function describeAnswer(answer: Answer, level: Level, expected: string): string 
   return expected.includes(' at ') ? statusAndPaths(answer) : statusAndCode(answer);
 }
 
-function judge(check: Check, seen: unknown): Outcome {
+function judge(check: ConformanceCheck, seen: unknown): Outcome {
   const { level, expected } = check;
   const texts = [seen]
     .flat()
@@ -84,7 +84,7 @@ function judge(check: Check, seen: unknown): Outcome {
     : outcomeOf(check, { result: 'fail', seen: mask(observed), reason: null });
 }
 
-const skipped = (check: Check, reason: string): Outcome =>
+const skipped = (check: ConformanceCheck, reason: string): Outcome =>
   outcomeOf(check, { result: 'skip', seen: null, reason });
 
 /**
@@ -92,7 +92,7 @@ const skipped = (check: Check, reason: string): Outcome =>
  * service ends the run.
  */
 async function runCheck(
-  check: Check,
+  check: ConformanceCheck,
   fixture: Fixture,
   confirmReachable: () => Promise<unknown>,
 ): Promise<Outcome> {
@@ -108,7 +108,7 @@ async function runCheck(
 }
 
 /** Selects the checks to run. Throws `invalid_option` if there are none. */
-function selectChecks({ only, ids = [] }: ConformanceOptions): Check[] {
+function selectChecks({ only, ids = [] }: ConformanceOptions): ConformanceCheck[] {
   const checks = allChecks.filter(
     ({ level, id }) =>
       (only ?? level) === level && (ids.length === 0 || ids.some((one) => id.startsWith(one))),

@@ -1,7 +1,8 @@
 /// <reference types="node" preserve="true" />
 // `signage-kit/client`: clients of a service, the records of its API, and errors.
+
+export type { ApiClientOptions, ClientOptions, Method, RawRequest } from '../client/api-client.ts';
 export type { CallAnswer, CallArguments, CallInput, ListId, ListItem } from '../client/call.ts';
-export type { CallerOptions, ClientOptions, Method, RawRequest } from '../client/caller.ts';
 export {
   type ChangesCall,
   type ConditionalCall,

@@ -1,7 +1,7 @@
 /// <reference types="node" preserve="true" />
 // `signage-kit/conformance`: checks of a deployment against docs/protocol.md.
 export type { Level, Need, Outcome } from '../conformance/check.ts';
-export type { Manager } from '../conformance/rights.ts';
+export type { Deployment } from '../conformance/rights.ts';
 export { type ConformanceOptions, runConformance } from '../conformance/run-conformance.ts';
 export type { TvCheckLevel, TvCheckOutcome } from '../exam/checks/check.ts';
 export type {

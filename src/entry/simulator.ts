@@ -49,5 +49,5 @@ export { SimulatedPlayer as Player } from '../simulator/tv/simulated-player.ts';
 export type { VirtualClock } from '../simulator/tv/virtual-clock.ts';
 export type { DeviceBalance } from '../simulator/verify/device-ledger.ts';
 export type { KeyBalance } from '../simulator/verify/key-check.ts';
-export type { Finding } from '../simulator/verify/ledger.ts';
+export type { FleetFinding } from '../simulator/verify/ledger.ts';
 export type { Reconciliation } from '../simulator/verify/reconcile.ts';

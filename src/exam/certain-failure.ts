@@ -1,6 +1,6 @@
 import type { PartId } from './part-ids.ts';
 import { isGood } from './parts/part.ts';
-import type { Exchange } from './wire/exchange.ts';
+import type { TvExchange } from './wire/exchange.ts';
 
 /** A mistake that no later request of the TV can undo. */
 export interface CertainFailure {
@@ -8,7 +8,7 @@ export interface CertainFailure {
   part: PartId;
   /** The mistake, after the words `The TV`. */
   text: string;
-  isMade(exchanges: readonly Exchange[]): boolean;
+  isMade(exchanges: readonly TvExchange[]): boolean;
 }
 
 /**

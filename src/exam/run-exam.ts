@@ -11,18 +11,18 @@ import { changes } from './parts/changes.ts';
 import { config } from './parts/config.ts';
 import { events } from './parts/events.ts';
 import { network } from './parts/network.ts';
-import { Exam, ExamInterrupted, isGood, type Part } from './parts/part.ts';
+import { Exam, ExamInterrupted, type ExamPart, isGood } from './parts/part.ts';
 import { playlist } from './parts/playlist.ts';
 import { power } from './parts/power.ts';
 import { register } from './parts/register.ts';
 import { revoke } from './parts/revoke.ts';
 import { makeReport, type TvExamReport } from './report.ts';
-import { type Exchange, fingerprint, type TvRequest } from './wire/exchange.ts';
+import { fingerprint, type TvExchange, type TvRequest } from './wire/exchange.ts';
 import { type Front, openFront } from './wire/front.ts';
 import { Recording, type SavedRecording } from './wire/recording.ts';
 
-/** Parts after the registration. The parts of a stage run concurrently. */
-const stages: readonly (readonly Part[])[] = [
+/** Parts after the registration. The parts of a round run concurrently. */
+const rounds: readonly (readonly ExamPart[])[] = [
   [playlist, config, events, changes],
   [network],
   [power],
@@ -39,7 +39,7 @@ const holdTvSeconds = 25;
 const wantedStatuses = [401, 404, 429, 499];
 
 /** Returns a function that reports the first rejection of each kind. */
-function refusalsOf({ onRefused }: TvExamOptions): (exchange: Exchange) => void {
+function refusalsOf({ onRefused }: TvExamOptions): (exchange: TvExchange) => void {
   const reported = new Set<string>();
   return ({ operation = 'an unknown operation', answer, fault }) => {
     const { status = 0, code } = answer ?? {};
@@ -134,10 +134,10 @@ class ExamRun {
       this.#faults.add(parseServiceFault('lost-answer:rotate first 1'), { id: 'rotation.lost' });
       await this.#runPart(register, service, front);
       cancelEnd = this.#clock.after(this.#patienceMs, () => this.#endIfFailed());
-      for (const stage of stages) {
-        const isDue = stage.some((part) => this.#isDue(part));
+      for (const round of rounds) {
+        const isDue = round.some((part) => this.#isDue(part));
         if (isDue && !(await this.#isPaired(service, front))) return;
-        await Promise.all(stage.map((part) => this.#runPart(part, service, front)));
+        await Promise.all(round.map((part) => this.#runPart(part, service, front)));
       }
     } finally {
       cancelEnd();
@@ -170,7 +170,7 @@ class ExamRun {
   }
 
   /** Returns whether a part was chosen and is unfinished. */
-  #isDue({ id }: Part): boolean {
+  #isDue({ id }: ExamPart): boolean {
     return this.#isChosen(id) && !this.#finished.has(id);
   }
 
@@ -179,7 +179,7 @@ class ExamRun {
     return part === 'register' || (parts?.includes(part) ?? true);
   }
 
-  async #runPart(part: Part, service: ExamService, front: Front): Promise<void> {
+  async #runPart(part: ExamPart, service: ExamService, front: Front): Promise<void> {
     if (this.#isDue(part)) {
       await part.run(this.#examOf(part.id, service, front));
       this.#finished.add(part.id);

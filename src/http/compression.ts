@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { parseAccept } from 'hono/utils/accept';
 import type { Operation } from '../wire/operations.ts';
-import type { Answer } from './request/answer.ts';
+import type { HttpResponse } from './request/http-response.ts';
 import { isList } from './request/pipeline.ts';
 
 /** Content codings of responses (RFC 9110 §8.4.1). */
@@ -69,17 +69,17 @@ export function isCompressible(operation: Operation): boolean {
 }
 
 /** Compresses a response if the client accepts a content coding. Adds `Vary`. */
-export type CompressAnswer = (
-  answer: Answer,
+export type CompressResponse = (
+  answer: HttpResponse,
   acceptEncoding: string | undefined,
-) => Promise<Answer>;
+) => Promise<HttpResponse>;
 
 /**
  * Returns a function that compresses lists and reports. While two responses are being compressed,
  * further responses are sent uncompressed, so that no request waits for the compression of another
  * request.
  */
-export function makeCompressAnswer(): CompressAnswer {
+export function makeCompressAnswer(): CompressResponse {
   let inProgress = 0;
   return async ({ status, headers, type, body }, acceptEncoding) => {
     const vary =

@@ -1,4 +1,4 @@
-import { type Caller, recordChange, type ServiceDependencies } from './context.ts';
+import { type Principal, recordChange, type ServiceDependencies } from './context.ts';
 
 /** Backups of the whole store (docs/protocol.md §5.9). */
 export function makeBackups(deps: ServiceDependencies) {
@@ -6,11 +6,11 @@ export function makeBackups(deps: ServiceDependencies) {
    * Returns a tar archive of one consistent state. It contains every change acknowledged before the
    * call. Throws `not_supported` if the store is a database with backup tools of its own.
    */
-  async function create(caller: Caller): Promise<ReadableStream<Uint8Array>> {
+  async function create(principal: Principal): Promise<ReadableStream<Uint8Array>> {
     const backup = await deps.store.backup();
     try {
-      await deps.write(caller, async (tx) => {
-        await recordChange(deps, tx, caller, {
+      await deps.write(principal, async (tx) => {
+        await recordChange(deps, tx, principal, {
           action: 'backup.create',
           subject: { kind: 'backup', id: null },
           tenantId: null,

@@ -22,7 +22,7 @@ export interface ServiceDependencies extends Omit<SystemDependencies, 'store'> {
    * Like `Store.write`, but first checks the caller's credential inside the transaction. Throws the
    * same errors as authentication.
    */
-  write<T>(caller: Caller | DeviceCaller, change: (tx: Tx) => Promise<T>): Promise<T>;
+  write<T>(principal: Principal | DevicePrincipal, change: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
 /** Address and request id of a caller. */
@@ -47,7 +47,7 @@ type SystemActor = { kind: 'system'; id: null; name: null };
  * An authenticated management token. With the actor `system`, the caller is the service itself,
  * which needs no credential.
  */
-export interface Caller extends ClientInfo {
+export interface Principal extends ClientInfo {
   actor: TokenActor | SystemActor;
   /** SHA-256 of the token's secret, in hex. `null`: the service itself. */
   tokenHash: string | null;
@@ -61,12 +61,12 @@ export interface Caller extends ClientInfo {
 }
 
 /** A caller that acts in one tenant. */
-export interface TenantCaller extends Caller {
+export interface TenantPrincipal extends Principal {
   tenantId: string;
 }
 
 /** A TV authenticated by its device key. */
-export interface DeviceCaller extends ClientInfo {
+export interface DevicePrincipal extends ClientInfo {
   key: DeviceKey;
   device: Device;
   screen: Screen;
@@ -76,7 +76,7 @@ export interface DeviceCaller extends ClientInfo {
 export const system: SystemActor = { kind: 'system', id: null, name: null };
 
 /** A change, as described in the audit trail. */
-export interface Change {
+export interface AuditChange {
   action: AuditAction;
   subject: { kind: string; id: string | null };
   /** The tenant that may read the audit entry. `null`: only platform tokens may read it. */
@@ -104,7 +104,7 @@ export function recordChange(
   deps: Pick<ServiceDependencies, 'newId'>,
   tx: Tx,
   by: AuditActor,
-  change: Change,
+  change: AuditChange,
 ): Promise<void> {
   const { action, subject, tenantId, venueIds = [], details = {} } = change;
   const { actor, address, requestId } = by;

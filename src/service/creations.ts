@@ -4,7 +4,7 @@ import { hourMs, type Random } from '../domain/clock.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
 import type { Creation } from '../domain/records/rows.ts';
 import type { Store, Tx } from '../store/store.ts';
-import type { Caller, ServiceDependencies } from './context.ts';
+import type { Principal, ServiceDependencies } from './context.ts';
 import { lookUp, type RecordKind } from './lookup.ts';
 
 /** An `Idempotency-Key` and the request that it identifies. */
@@ -69,7 +69,7 @@ async function surplusCreations(
  */
 export async function prepareCreation(
   { store, random, newId }: ServiceDependencies,
-  { actor, tenantId }: Pick<Caller, 'actor' | 'tenantId'>,
+  { actor, tenantId }: Pick<Principal, 'actor' | 'tenantId'>,
   request: IdempotentRequest | undefined,
 ): Promise<BeginCreation> {
   if (request === undefined || actor.kind === 'system')
@@ -116,12 +116,12 @@ export function notRepeatable(why: string, existingId?: string): SignageError {
 /** Returns the record that an earlier request created, as it is now. Throws `not_repeatable`. */
 export async function lookUpCreated<K extends RecordKind>(
   tx: Tx,
-  caller: Caller,
+  principal: Principal,
   kind: K,
   id: string,
 ) {
   try {
-    return await lookUp(tx, caller, kind, id);
+    return await lookUp(tx, principal, kind, id);
   } catch (error) {
     if (!hasCode(error, `${kind}_not_found`)) throw error;
     throw notRepeatable(`the ${kind} was deleted. Use a new key to create another.`);

@@ -3,7 +3,7 @@ import { configBody } from '../domain/records/config.ts';
 import { publication } from '../domain/records/playlist.ts';
 import { screenCreation } from '../domain/records/screen.ts';
 import { venueCreation } from '../domain/records/venue.ts';
-import { system, type TenantCaller } from './context.ts';
+import { system, type TenantPrincipal } from './context.ts';
 import type { Services } from './services.ts';
 
 /** Reads the demo's images and pages, by file name. */
@@ -28,17 +28,17 @@ function fixture(folder: AssetFolder, name: string, mediaUrl: string): unknown {
 
 async function createScreen(
   { screens, playlists }: Services,
-  caller: TenantCaller,
+  principal: TenantPrincipal,
   venueId: string,
   demo: DemoScreen,
   mediaUrl: string,
 ): Promise<void> {
   const { id } = await screens.create(
-    caller,
+    principal,
     screenCreation.parse({ venueId, name: demo.name, labels: demo.labels }),
   );
   await playlists.publish(
-    caller,
+    principal,
     id,
     publication.parse(fixture('playlists', `${demo.playlist}.json`, mediaUrl)),
   );
@@ -46,14 +46,14 @@ async function createScreen(
 
 async function createVenue(
   services: Services,
-  caller: TenantCaller,
+  principal: TenantPrincipal,
   { screens, config, ...venue }: DemoVenue,
   mediaUrl: string,
 ): Promise<void> {
-  const { id } = await services.venues.create(caller, venueCreation.parse(venue));
+  const { id } = await services.venues.create(principal, venueCreation.parse(venue));
   if (config !== undefined)
-    await services.configs.put(caller, 'venue', id, configBody.parse(config));
-  for (const screen of screens) await createScreen(services, caller, id, screen, mediaUrl);
+    await services.configs.put(principal, 'venue', id, configBody.parse(config));
+  for (const screen of screens) await createScreen(services, principal, id, screen, mediaUrl);
 }
 
 /**
@@ -65,7 +65,7 @@ export async function fillWithDemo(services: Services, url: string): Promise<voi
   const tenant = items[0];
   if (!tenant || (await services.deps.store.read.count('venues', 'tenantId', tenant.id)) > 0)
     return;
-  const caller: TenantCaller = {
+  const principal: TenantPrincipal = {
     actor: system,
     tokenHash: null,
     role: 'platform',
@@ -76,5 +76,5 @@ export async function fillWithDemo(services: Services, url: string): Promise<voi
     requestId: null,
   };
   const { venues } = fixture('fixtures', 'demo.json', url) as { venues: DemoVenue[] };
-  for (const venue of venues) await createVenue(services, caller, venue, `${url}/media`);
+  for (const venue of venues) await createVenue(services, principal, venue, `${url}/media`);
 }

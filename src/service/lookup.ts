@@ -3,7 +3,7 @@ import { asGuid } from '../domain/id.ts';
 import type { AuditAction, AuditDetails, AuditVerb } from '../domain/records/audit.ts';
 import type { PairingCode, Rows } from '../domain/records/rows.ts';
 import type { Reader, Tx } from '../store/store.ts';
-import type { Caller, Change, ServiceDependencies, TenantCaller } from './context.ts';
+import type { AuditChange, Principal, ServiceDependencies, TenantPrincipal } from './context.ts';
 
 const tableOf = {
   tenant: 'tenants',
@@ -22,7 +22,7 @@ type RowOf<K extends RecordKind> = Rows[(typeof tableOf)[K]];
  * must be bound to every one of these venues.
  */
 export function isInScope(
-  { venueIds }: Pick<Caller, 'venueIds'>,
+  { venueIds }: Pick<Principal, 'venueIds'>,
   recordVenueIds: readonly string[],
 ): boolean {
   return (
@@ -47,7 +47,7 @@ export function changeOf<K extends RecordKind>(
   verb: AuditVerb<K>,
   row: RowOf<K>,
   details: AuditDetails,
-): Change {
+): AuditChange {
   return {
     action: `${kind}.${verb}` as AuditAction,
     subject: { kind, id: row.id },
@@ -62,14 +62,20 @@ export function notFound(kind: RecordKind): SignageError {
   return new SignageError(`${kind}_not_found`, `There is no ${kind} with this id.`);
 }
 
-function belongsToTenant(caller: Caller, row: RowOf<RecordKind>): boolean {
-  if (!('tenantId' in row)) return caller.role === 'platform' || row.id === caller.tenantId;
-  return row.tenantId === null ? caller.role === 'platform' : row.tenantId === caller.tenantId;
+function belongsToTenant(principal: Principal, row: RowOf<RecordKind>): boolean {
+  if (!('tenantId' in row)) return principal.role === 'platform' || row.id === principal.tenantId;
+  return row.tenantId === null
+    ? principal.role === 'platform'
+    : row.tenantId === principal.tenantId;
 }
 
 /** Whether a caller may see a record. */
-export function isVisibleTo(caller: Caller, kind: RecordKind, row: RowOf<RecordKind>): boolean {
-  return belongsToTenant(caller, row) && isInScope(caller, venuesOf(kind, row));
+export function isVisibleTo(
+  principal: Principal,
+  kind: RecordKind,
+  row: RowOf<RecordKind>,
+): boolean {
+  return belongsToTenant(principal, row) && isInScope(principal, venuesOf(kind, row));
 }
 
 /**
@@ -77,7 +83,7 @@ export function isVisibleTo(caller: Caller, kind: RecordKind, row: RowOf<RecordK
  */
 export async function lookUp<K extends RecordKind>(
   reader: Reader,
-  caller: Caller,
+  principal: Principal,
   kind: K,
   id: string,
 ): Promise<RowOf<K>> {
@@ -86,7 +92,7 @@ export async function lookUp<K extends RecordKind>(
     guid === undefined
       ? undefined
       : ((await reader.get(tableOf[kind], guid)) as RowOf<K> | undefined);
-  if (!row || !isVisibleTo(caller, kind, row)) throw notFound(kind);
+  if (!row || !isVisibleTo(principal, kind, row)) throw notFound(kind);
   return row;
 }
 
@@ -94,7 +100,7 @@ export async function lookUp<K extends RecordKind>(
  * Checks that the tenant still exists, in the transaction that adds a record to it. The tenant may
  * have been deleted since authentication. Throws `tenant_not_found`.
  */
-export async function requireTenant(tx: Reader, { tenantId }: TenantCaller): Promise<void> {
+export async function requireTenant(tx: Reader, { tenantId }: TenantPrincipal): Promise<void> {
   if (!(await tx.get('tenants', tenantId))) throw notFound('tenant');
 }
 
@@ -104,19 +110,19 @@ export async function requireTenant(tx: Reader, { tenantId }: TenantCaller): Pro
  */
 export async function withNameConflict<T>(
   { store, write }: ServiceDependencies,
-  caller: Caller,
+  principal: Principal,
   kind: RecordKind,
   name: string,
   change: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   try {
-    return await write(caller, change);
+    return await write(principal, change);
   } catch (error) {
     if (!hasCode(error, 'conflict')) throw error;
     const existingId = error.existingId as string;
     // Screen names are unique within their venue. The caller can see the venue, and so the existing
     // screen.
-    const mayAlwaysSee = caller.venueIds === null || kind === 'screen';
+    const mayAlwaysSee = principal.venueIds === null || kind === 'screen';
     const existing = mayAlwaysSee
       ? undefined
       : ((await store.read.get(tableOf[kind], existingId)) as RowOf<RecordKind> | undefined);
@@ -124,7 +130,7 @@ export async function withNameConflict<T>(
     throw new SignageError(
       'name_taken',
       detail,
-      mayAlwaysSee || (existing && isVisibleTo(caller, kind, existing)) ? { existingId } : {},
+      mayAlwaysSee || (existing && isVisibleTo(principal, kind, existing)) ? { existingId } : {},
     );
   }
 }
@@ -133,7 +139,7 @@ export async function withNameConflict<T>(
  * Returns the venue filter of a list: the requested venue, or all venues that the caller may see.
  */
 export function whereVenue(
-  { venueIds }: Pick<Caller, 'venueIds'>,
+  { venueIds }: Pick<Principal, 'venueIds'>,
   requested?: string,
 ): { venueId?: string | readonly string[] } {
   if (requested !== undefined)
@@ -144,7 +150,7 @@ export function whereVenue(
 }
 
 /** Returns the filter that limits events, reports and audit entries to the caller's venues. */
-export function venueScopeFilter({ venueIds }: Pick<Caller, 'venueIds'>): {
+export function venueScopeFilter({ venueIds }: Pick<Principal, 'venueIds'>): {
   venueIds?: readonly string[];
 } {
   return venueIds === null ? {} : { venueIds };

@@ -19,7 +19,7 @@ import { makeOfflineKeys } from './auth/offline-keys.ts';
 import { makeTokenRotation } from './auth/token-rotation.ts';
 import { makeTokens } from './auth/tokens.ts';
 import { makeBackups } from './backups.ts';
-import type { Caller, SystemDependencies } from './context.ts';
+import type { Principal, SystemDependencies } from './context.ts';
 import { makeFleetCounts, makeHealth, makeReadiness } from './health.ts';
 import { lookUp, type RecordKind } from './lookup.ts';
 import { makeMirrorAdmin } from './mirror/admin.ts';
@@ -118,13 +118,13 @@ export function makeServices(options: ServiceOptions) {
     deps: system,
     /** Throws `<kind>_not_found` unless the caller may see the record in the path of a request. */
     async checkRecord(
-      caller: Caller,
+      principal: Principal,
       kind: RecordKind | 'pairing_code' | 'claim',
       id: string,
     ): Promise<void> {
-      if (kind === 'pairing_code') await codes.lookUp(store.read, caller, id);
-      else if (kind === 'claim') await claimOffers.lookUp(caller, id);
-      else await lookUp(store.read, caller, kind, id);
+      if (kind === 'pairing_code') await codes.lookUp(store.read, principal, id);
+      else if (kind === 'claim') await claimOffers.lookUp(principal, id);
+      else await lookUp(store.read, principal, kind, id);
     },
     denials,
     /** Hashes of recently verified credentials. They affect priority, never authentication. */

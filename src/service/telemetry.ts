@@ -4,7 +4,7 @@ import type { EventQuery, StoredEventView } from '../domain/events/event.ts';
 import type { Page } from '../domain/paging.ts';
 import type { StoredEvent } from '../store/queries.ts';
 import { checkAuthority } from './auth/authority.ts';
-import type { DeviceCaller, ServiceDependencies, TenantCaller } from './context.ts';
+import type { DevicePrincipal, ServiceDependencies, TenantPrincipal } from './context.ts';
 import { type ConcurrencySlot, longPoll } from './long-poll.ts';
 import { venueScopeFilter } from './lookup.ts';
 import { afterId } from './paging.ts';
@@ -34,7 +34,7 @@ export function makeTelemetry(deps: ServiceDependencies) {
    * repetition. Throws `idempotency_key_reused`, `unavailable`.
    */
   async function accept(
-    { device }: DeviceCaller,
+    { device }: DevicePrincipal,
     { sums, line, sent, idempotencyKey, deviceTime }: SentBatch,
   ): Promise<boolean> {
     const { tenantId, venueId, screenId, id: deviceId, simulated } = device;
@@ -60,12 +60,12 @@ export function makeTelemetry(deps: ServiceDependencies) {
    * match.
    */
   async function list(
-    caller: TenantCaller,
+    principal: TenantPrincipal,
     query: EventQuery,
     signal: AbortSignal,
     slot?: ConcurrencySlot,
   ): Promise<Page<StoredEventView>> {
-    const { tenantId } = caller;
+    const { tenantId } = principal;
     const { cursor, after, waitSeconds = 0, ...filters } = query;
     const forMs = waitSeconds * secondMs;
     const endMs = clock.now() + forMs;
@@ -78,7 +78,7 @@ export function makeTelemetry(deps: ServiceDependencies) {
         const { items, next } = await store.events({
           ...filters,
           tenantId,
-          ...venueScopeFilter(caller),
+          ...venueScopeFilter(principal),
           ...from,
         });
         const isDone = items.length > 0 || next === null || signal.aborted || clock.now() >= endMs;
@@ -91,7 +91,7 @@ export function makeTelemetry(deps: ServiceDependencies) {
       }
     };
     if (waitSeconds === 0) return (await look()).value;
-    const check = () => checkAuthority(store.read, caller, clock.now());
+    const check = () => checkAuthority(store.read, principal, clock.now());
     return longPoll(deps, { topics: [`events/${tenantId}`], forMs, signal, slot, check }, look);
   }
 

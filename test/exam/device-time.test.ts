@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { deviceTimeChecks } from '../../src/exam/checks/device-time.ts';
 import { ExamView } from '../../src/exam/checks/exam-view.ts';
-import type { Exchange } from '../../src/exam/wire/exchange.ts';
+import type { TvExchange } from '../../src/exam/wire/exchange.ts';
 
 /** A batch that was sent at a time, with the `X-Device-Time` of another time. */
 const sent = (atMs: number, deviceMs: number) =>
@@ -16,9 +16,9 @@ const sent = (atMs: number, deviceMs: number) =>
     deviceTime: String(1_790_000_000_000 + deviceMs),
     bodyDigest: 'same',
     events: [],
-  }) as unknown as Exchange;
+  }) as unknown as TvExchange;
 
-function judge(...exchanges: Exchange[]): string | undefined {
+function judge(...exchanges: TvExchange[]): string | undefined {
   const timing = { pace: 1, minuteMs: 60_000, tvSecondMs: 1000 } as ExamView['timing'];
   const view = new ExamView({ exchanges, marks: [], timing, isQuick: true });
   return deviceTimeChecks.find(({ id }) => id === 'tv.device-time.anew')?.judge(view).result;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ExamView } from '../../src/exam/checks/exam-view.ts';
 import { powerChecks } from '../../src/exam/checks/outages.ts';
-import type { Exchange, SentEvent } from '../../src/exam/wire/exchange.ts';
+import type { SentEvent, TvExchange } from '../../src/exam/wire/exchange.ts';
 
 /** Time of the power cut by the service, and by the TV after it started again. */
 const goneMs = 1_790_000_000_000;
@@ -10,19 +10,19 @@ const startSeconds = 1_790_000_000;
 const event = (type: string, seconds: number) =>
   ({ type, seconds: startSeconds + seconds, digest: `${type} ${seconds}` }) as SentEvent;
 
-function exchange(seconds: number, more: Partial<Exchange>): Exchange {
+function exchange(seconds: number, more: Partial<TvExchange>): TvExchange {
   const atMs = goneMs + seconds * 1000;
-  const answer = { status: 202 } as Exchange['answer'];
+  const answer = { status: 202 } as TvExchange['answer'];
   const shown = { method: 'POST', path: '/' };
   const common = { ...shown, number: 100 + seconds, atMs, endMs: atMs, end: 'answered', answer };
-  return { ...common, events: [], ...more } as unknown as Exchange;
+  return { ...common, events: [], ...more } as unknown as TvExchange;
 }
 
 /**
  * Judges a TV whose batch was lost at a power cut, that had no network until 26 s later, and was
  * revoked at 40 s.
  */
-function judgeRow(id: string, later: readonly Exchange[]): string | undefined {
+function judgeRow(id: string, later: readonly TvExchange[]): string | undefined {
   const exchanges = [
     exchange(-60, { operation: 'getPlaylist' }),
     exchange(-1, { operation: 'postEvents', end: 'lost', fault: 'power.lost' } as object),

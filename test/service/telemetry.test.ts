@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { EventQuery } from '../../src/domain/events/event.ts';
-import { type ServiceDependencies, system, type TenantCaller } from '../../src/service/context.ts';
+import {
+  type ServiceDependencies,
+  system,
+  type TenantPrincipal,
+} from '../../src/service/context.ts';
 import { makeTelemetry } from '../../src/service/telemetry.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../../src/store/queries.ts';
 import { ManualClock } from '../support/runtime/manual-clock.ts';
 import { turns } from '../support/runtime/turns.ts';
 
-const caller = { actor: system, tenantId: 't', venueIds: ['v'] } as unknown as TenantCaller;
+const principal = { actor: system, tenantId: 't', venueIds: ['v'] } as unknown as TenantPrincipal;
 const query: EventQuery = { order: 'asc', limit: 50, after: 'start', waitSeconds: 30 };
 const event: StoredEvent = { id: 'e', deviceId: 'd', screenId: 's', receivedAt: 0, event: {} };
 const nothingBefore = (next: string): Slice<StoredEvent> => ({ items: [], next });
@@ -27,7 +31,7 @@ function follow(pages: Slice<StoredEvent>[], order: EventQuery['order'] = 'asc')
     },
   };
   const answer = makeTelemetry({ store, clock } as unknown as ServiceDependencies).list(
-    caller,
+    principal,
     { ...query, order },
     new AbortController().signal,
   );
@@ -76,7 +80,7 @@ describe('a long poll for events', () => {
       watch: () => () => {},
     };
     const { list } = makeTelemetry({ store, clock } as unknown as ServiceDependencies);
-    expect(await list(caller, query, new AbortController().signal)).toEqual({
+    expect(await list(principal, query, new AbortController().signal)).toEqual({
       items: [],
       nextCursor: 'on',
     });

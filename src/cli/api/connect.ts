@@ -1,4 +1,4 @@
-import type { ClientOptions } from '../../client/caller.ts';
+import type { ClientOptions } from '../../client/api-client.ts';
 import { ManagementClient, type ManagementOptions } from '../../client/management-client.ts';
 import { nodeRequesterThrough } from '../../client/node-requester.ts';
 import type { Exchanged } from '../../client/transport.ts';

@@ -1,4 +1,4 @@
-import type { Caller } from '../../client/caller.ts';
+import type { ApiClient } from '../../client/api-client.ts';
 import { asObject, header, type Reply } from '../../client/problem.ts';
 import type { HttpProxy } from '../../client/proxy-tunnel.ts';
 import { minuteMs, secondMs } from '../../domain/clock.ts';
@@ -17,13 +17,13 @@ const timeoutMs = 10_000;
 const clockWarnsMs = 5 * secondMs;
 const clockFailsMs = 5 * minuteMs;
 
-async function makeCaller(profile: Profile, environment: Environment): Promise<Caller> {
-  const { Caller } = await import('../../client/caller.ts');
+async function makeApiClient(profile: Profile, environment: Environment): Promise<ApiClient> {
+  const { ApiClient } = await import('../../client/api-client.ts');
   const { withNodePlatform } = await import('../../client/node-platform.ts');
   const { clientConnection } = await import('../api/connect.ts');
   const connection = await clientConnection(profile, environment, false);
   const options = { ...connection, url: profile.url.value, timeoutMs, retry: { attempts: 1 } };
-  return new Caller(withNodePlatform(options));
+  return new ApiClient(withNodePlatform(options));
 }
 
 /** Compares the local clock with the `Date` header. Returns `undefined` without that header. */
@@ -44,7 +44,7 @@ const startIt = ({ url }: Profile) =>
 
 /** Checks that a signage service answers, and that the clocks agree. */
 async function checkAlive(
-  caller: Caller,
+  caller: ApiClient,
   profile: Profile,
   { clock, interrupted }: Environment,
 ): Promise<Finding[]> {
@@ -76,7 +76,7 @@ async function checkAlive(
 
 /** Checks the store of the service and its playlist origins. */
 async function checkReady(
-  caller: Caller,
+  caller: ApiClient,
   { clock, interrupted: signal }: Environment,
 ): Promise<Finding[]> {
   try {
@@ -101,7 +101,7 @@ export async function checkService(profile: Profile, context: Environment): Prom
   const { readCertificates } = await import('../api/connect.ts');
   const ca = profile.caFile === undefined ? undefined : await readCertificates(profile.caFile);
   const proxy = proxyFor(new URL(profile.url.value), context.io.env);
-  const caller = await makeCaller(profile, context);
+  const caller = await makeApiClient(profile, context);
   const address = ok('address', `${profile.url.value} (${profile.url.source})`);
   const tls = await checkTls(profile.url.value, { ca, proxy }, context.clock.now());
   const before = [address, proxy ? proxyFinding(proxy) : [], tls ?? []].flat();

@@ -1,7 +1,7 @@
 import { pause } from '../../client/pause.ts';
 import { secondMs } from '../../domain/clock.ts';
 import { type Answer, at, schemaViolations } from '../answer.ts';
-import { type Check, checkGroup, profile } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
 import { item } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
 
@@ -26,7 +26,7 @@ const sameEtag = ({ json }: Answer, member: string, { headers }: Answer) =>
   at(json, `${member}.etag`) === headers.etag ? 'the same ETag' : 'another ETag';
 
 /** Checks of requests for changes (docs/protocol.md §2.9). */
-export const changesChecks: readonly Check[] = checkGroup(
+export const changesChecks: readonly ConformanceCheck[] = checkGroup(
   { id: 'changes', subject: 'GET /devices/:id/changes', section: '2.9' },
   [
     profile('members', 'without after, the answer comes at once').expects(

@@ -1,6 +1,6 @@
 import { pause } from '../../client/pause.ts';
 import { type Answer, at, isLocatedAt, isTime, schemaViolations, textAt } from '../answer.ts';
-import { type Check, checkGroup, profile, required } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile, required } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
@@ -219,4 +219,4 @@ const cancelling = checkGroup(
 );
 
 /** Checks of pairing codes (docs/protocol.md §4). */
-export const codeChecks: readonly Check[] = [...creation, ...polling, ...cancelling];
+export const codeChecks: readonly ConformanceCheck[] = [...creation, ...polling, ...cancelling];

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, at, schemaViolations } from '../answer.ts';
-import { type Check, checkGroup, profile, required, skip } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile, required, skip } from '../check.ts';
 import type { Fixture, Tv } from '../fixture.ts';
 
 /**
@@ -196,4 +196,4 @@ const settingChecks = checkGroup(
 );
 
 /** Checks of device config (docs/protocol.md §2.4, §5.4). */
-export const configChecks: readonly Check[] = [...readingChecks, ...settingChecks];
+export const configChecks: readonly ConformanceCheck[] = [...readingChecks, ...settingChecks];

@@ -1,5 +1,5 @@
 import { schemaViolations } from '../answer.ts';
-import { type Check, checkGroup, profile } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
@@ -110,4 +110,8 @@ const platformRoles = checkGroup(
 );
 
 /** Checks of credentials and roles (docs/protocol.md §5.1). */
-export const credentialChecks: readonly Check[] = [...credentials, ...roles, ...platformRoles];
+export const credentialChecks: readonly ConformanceCheck[] = [
+  ...credentials,
+  ...roles,
+  ...platformRoles,
+];

@@ -1,6 +1,6 @@
 import { isKey } from '../../domain/api-key.ts';
 import { type Answer, textAt } from '../answer.ts';
-import { type Check, checkGroup, profile, required } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile, required } from '../check.ts';
 import { heartbeats, unknownId } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
 
@@ -82,7 +82,7 @@ const reasons: Readonly<
   },
 };
 
-const rejections: readonly Check[] = calls.flatMap((call) =>
+const rejections: readonly ConformanceCheck[] = calls.flatMap((call) =>
   checkGroup(
     { id: call.id, subject: `${call.method} /devices/:id/${call.what}`, section: '2.1' },
     Object.entries(reasons).flatMap(([reason, { when, ask }]) => [
@@ -102,7 +102,7 @@ const getConfigWith = async (fixture: Fixture, authorization: string) =>
   });
 
 /** Checks of device keys (docs/protocol.md §2.1, §2.2). */
-export const deviceKeyChecks: readonly Check[] = [
+export const deviceKeyChecks: readonly ConformanceCheck[] = [
   ...rejections,
   ...checkGroup({ id: 'device-key', subject: 'Device key', section: '2.1' }, [
     profile('scheme', 'the scheme is case-insensitive').expects('200, 200', async (fixture) => {
@@ -187,7 +187,7 @@ async function rotated(fixture: Fixture): Promise<{ tv: Tv; key: string }> {
 }
 
 /** Checks of key rotation (docs/protocol.md §2.8). */
-export const rotationChecks: readonly Check[] = checkGroup(
+export const rotationChecks: readonly ConformanceCheck[] = checkGroup(
   { id: 'rotate', subject: 'POST /devices/:id/keys/rotate', section: '2.8' },
   [
     profile('201', '201 with a new key, and Cache-Control is no-store').expects(

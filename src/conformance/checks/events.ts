@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, at, listAt, textAt } from '../answer.ts';
-import { type Check, checkGroup, profile, required } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile, required } from '../check.ts';
 import { heartbeat, heartbeats, impression } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
@@ -17,7 +17,7 @@ const countStored = async (fixture: Fixture, timestamp: number) =>
   (await fixture.stored(await fixture.tv(), timestamp)).length;
 
 /** Checks of accepted, rejected and stored events (docs/protocol.md §2.5). */
-export const eventChecks: readonly Check[] = checkGroup(
+export const eventChecks: readonly ConformanceCheck[] = checkGroup(
   { id: 'events', subject: 'POST /devices/:id/events', section: '2.5' },
   [
     required('202', '202 for an impression').expects('202', (fixture) =>

@@ -1,5 +1,5 @@
 import { at, listAt, statusAndCode, textAt } from '../answer.ts';
-import { type Check, checkGroup, profile } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
@@ -61,7 +61,7 @@ async function paged(fixture: Fixture): Promise<string | number[]> {
 }
 
 /** Checks of lists, using screens as the example (docs/protocol.md §1.6). */
-export const listChecks: readonly Check[] = checkGroup(
+export const listChecks: readonly ConformanceCheck[] = checkGroup(
   { id: 'list', subject: 'GET /v1/screens', section: '1.6' },
   [
     profile('shape', 'items are listed in order of creation').expects('1, 2, 3', listed('')),

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, at, listAt, schemaViolations } from '../answer.ts';
-import { type Check, checkGroup, profile, required, skip } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile, required, skip } from '../check.ts';
 import { item, items } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
 
@@ -34,7 +34,7 @@ const conditional = (tv: Tv, etag: string | undefined) =>
 const daySeconds = 86_400;
 
 /** Checks of playlists (docs/protocol.md §2.3). */
-export const playlistChecks: readonly Check[] = checkGroup(
+export const playlistChecks: readonly ConformanceCheck[] = checkGroup(
   { id: 'playlist', subject: 'GET /devices/:id/playlist', section: '2.3' },
   [
     required('200', '200 with the active playlist').expects('200', getPlaylist),

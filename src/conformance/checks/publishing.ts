@@ -1,9 +1,9 @@
 import { allMembers, at, listAt, schemaViolations, statusAndPaths, textAt } from '../answer.ts';
-import { type Check, checkGroup, profile } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
 import { item, items } from '../content.ts';
 
 /** Checks of publishing (docs/protocol.md §5.4). */
-export const publishingChecks: readonly Check[] = checkGroup(
+export const publishingChecks: readonly ConformanceCheck[] = checkGroup(
   { id: 'publish', subject: 'PUT /v1/screens/:id/playlist', section: '5.4' },
   [
     profile('members', '200 with the playlist; validUntil is null if not given').expects(

@@ -1,6 +1,6 @@
 import { pause } from '../../client/pause.ts';
 import { type Answer, at, listAt, schemaViolations, textAt } from '../answer.ts';
-import { type Check, checkGroup, profile } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
 import { heartbeat, impression, item } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
 
@@ -235,7 +235,7 @@ const requests = checkGroup({ id: 'requests', subject: 'GET /v1/requests', secti
  * Checks of events, reports, devices, the audit trail and requests of TVs (docs/protocol.md §5.3,
  * §5.5–§5.7, §5.12).
  */
-export const readingChecks: readonly Check[] = [
+export const readingChecks: readonly ConformanceCheck[] = [
   ...events,
   ...reports,
   ...devices,

@@ -1,5 +1,5 @@
 import { type Answer, statusAndCode, textAt } from '../answer.ts';
-import { type Check, checkGroup, profile, skip } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile, skip } from '../check.ts';
 import { deviceInfo } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
@@ -131,7 +131,7 @@ const repeats = checkGroup(
 );
 
 /** Checks of failed and repeated registrations (docs/protocol.md §3.2, §3.4). */
-export const registrationFailureChecks: readonly Check[] = [...failures, ...repeats];
+export const registrationFailureChecks: readonly ConformanceCheck[] = [...failures, ...repeats];
 
 const allowedGuesses = 10;
 
@@ -149,7 +149,7 @@ function lockedOut(fixture: Fixture): Promise<Answer> {
  * Checks of the guess limit (docs/protocol.md §3.5). They run last, because registrations from
  * this address are rejected for a while afterwards.
  */
-export const guessingChecks: readonly Check[] = checkGroup(
+export const guessingChecks: readonly ConformanceCheck[] = checkGroup(
   { id: 'guessing', subject: 'POST /devices/register', section: '3.5', needs: 'guessing' },
   [
     profile('429', '429 after ten unknown codes from one address').expects(

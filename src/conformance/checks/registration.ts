@@ -1,6 +1,6 @@
 import { isKey } from '../../domain/api-key.ts';
 import { type Answer, at, schemaViolations, textAt } from '../answer.ts';
-import { type Check, checkGroup, profile, required } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile, required } from '../check.ts';
 import { deviceInfo, unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
@@ -13,7 +13,7 @@ const registerSpareWith = async (fixture: Fixture, info: unknown) =>
 const registration = async (fixture: Fixture) => (await fixture.tv()).registered;
 
 /** Checks of registration (docs/protocol.md §3.1). */
-export const registrationChecks: readonly Check[] = checkGroup(
+export const registrationChecks: readonly ConformanceCheck[] = checkGroup(
   { id: 'register', subject: 'POST /devices/register', section: '3.1' },
   [
     required('201', '201 for a code and deviceInfo, without Authorization').expects(
@@ -186,7 +186,7 @@ const offer = (fixture: Fixture, { json }: Answer, screenId: string) =>
   fixture.manage('POST', `${claimsPath}/${textAt(json, 'claim')}/offer`, { screenId });
 
 /** Checks of claims (docs/protocol.md §3.6). */
-export const claimChecks: readonly Check[] = [
+export const claimChecks: readonly ConformanceCheck[] = [
   ...checkGroup({ id: 'claim', subject: 'POST /devices/claims', section: '3.6' }, [
     profile('201', '201 with a claim of 6 characters, a secret and the seconds left').expects(
       '201, K7Q2MX, clm_, integer',

@@ -1,5 +1,5 @@
 import { type Answer, at, listAt, textAt } from '../answer.ts';
-import { type Check, checkGroup, profile, required } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile, required } from '../check.ts';
 import { item, unknownId } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
 
@@ -161,4 +161,8 @@ const profileChecks = checkGroup(
 );
 
 /** Checks of revocation and screen states (docs/protocol.md §5.3, §6). */
-export const revokeChecks: readonly Check[] = [...requiredChecks, ...states, ...profileChecks];
+export const revokeChecks: readonly ConformanceCheck[] = [
+  ...requiredChecks,
+  ...states,
+  ...profileChecks,
+];

@@ -1,5 +1,5 @@
 import { type Answer, at, textAt } from '../answer.ts';
-import { type Check, checkGroup, profile } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
 import { items } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
@@ -21,7 +21,7 @@ const label = (fixture: Fixture, path: string, ifMatch: string) =>
   );
 
 /** Checks of revisions (docs/protocol.md §5.10). */
-export const revisionChecks: readonly Check[] = checkGroup(
+export const revisionChecks: readonly ConformanceCheck[] = checkGroup(
   { id: 'revision', subject: 'A record', section: '5.10' },
   [
     profile('etag', 'reads and changes have the same strong ETag').expects(
@@ -88,7 +88,7 @@ async function createTwice(
 const newName = (fixture: Fixture) => `${fixture.name} ${fixture.nextNumber()}`;
 
 /** Checks of `Idempotency-Key` on creations (docs/protocol.md §5.11). */
-export const creationChecks: readonly Check[] = [
+export const creationChecks: readonly ConformanceCheck[] = [
   ...checkGroup(
     { id: 'creation', subject: 'A creation with an Idempotency-Key', section: '5.11' },
     [

@@ -6,7 +6,7 @@ import {
   schemaViolations,
   textAt,
 } from '../answer.ts';
-import { type Check, checkGroup, profile } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
 import { items, unknownId } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
 
@@ -25,7 +25,7 @@ function createdScreen(fixture: Fixture): Promise<{ name: string; answer: Answer
 }
 
 /** Checks of screens (docs/protocol.md §5.3). */
-export const screenChecks: readonly Check[] = checkGroup(
+export const screenChecks: readonly ConformanceCheck[] = checkGroup(
   { id: 'screen', subject: 'POST /v1/screens', section: '5.3' },
   [
     profile('201', '201 with its Location').expects('201, its Location', async (fixture) => {
@@ -120,7 +120,7 @@ function twoScreens(fixture: Fixture): Promise<{ venueId: string; tv: Tv }> {
 }
 
 /** Checks of the status of screens (docs/protocol.md §5.3). */
-export const statusChecks: readonly Check[] = checkGroup(
+export const statusChecks: readonly ConformanceCheck[] = checkGroup(
   { id: 'status', subject: 'GET /v1/status', section: '5.3' },
   [
     profile(

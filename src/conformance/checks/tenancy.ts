@@ -1,5 +1,5 @@
 import { type Answer, at, listAt, textAt } from '../answer.ts';
-import { type Check, checkGroup, profile } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
@@ -139,4 +139,4 @@ const unknown = checkGroup({ id: 'tenant', subject: 'X-Tenant-Id', section: '5.1
 ]);
 
 /** Checks of isolation between tenants and venues (docs/protocol.md §5.1, §5.8). */
-export const tenancyChecks: readonly Check[] = [...bound, ...unknown, ...tenants];
+export const tenancyChecks: readonly ConformanceCheck[] = [...bound, ...unknown, ...tenants];

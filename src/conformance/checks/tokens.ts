@@ -1,7 +1,7 @@
 import { pause } from '../../client/pause.ts';
 import { iso } from '../../domain/clock.ts';
 import { type Answer, textAt } from '../answer.ts';
-import { type Check, checkGroup, profile } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
 import { heartbeat } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
@@ -198,4 +198,4 @@ const heldAnswers = checkGroup(
 );
 
 /** Checks of creating, rotating and deleting tokens (docs/protocol.md §1.3, §5.3, §5.13). */
-export const tokenChecks: readonly Check[] = [...tokens, ...rotations, ...heldAnswers];
+export const tokenChecks: readonly ConformanceCheck[] = [...tokens, ...rotations, ...heldAnswers];

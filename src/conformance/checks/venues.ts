@@ -7,7 +7,7 @@ import {
   schemaViolations,
   textAt,
 } from '../answer.ts';
-import { type Check, checkGroup, profile } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
@@ -148,4 +148,4 @@ const venueChanges = checkGroup({ id: 'venue', subject: '/v1/venues/:id', sectio
 ]);
 
 /** Checks of venues (docs/protocol.md §5.1, §5.3). */
-export const venueChecks: readonly Check[] = [...venues, ...venueChanges];
+export const venueChecks: readonly ConformanceCheck[] = [...venues, ...venueChanges];

@@ -1,7 +1,7 @@
 import { pause } from '../../client/pause.ts';
 import { secondMs } from '../../domain/clock.ts';
 import { at } from '../answer.ts';
-import { type Check, checkGroup, profile } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
 import { item } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
@@ -29,7 +29,7 @@ function expiredCodes(fixture: Fixture): Promise<{ unused: string; used: string;
 }
 
 /** Checks that wait for expiry (docs/protocol.md §2.3, §3.2, §3.4, §4). */
-export const waitingChecks: readonly Check[] = [
+export const waitingChecks: readonly ConformanceCheck[] = [
   ...checkGroup(
     { id: 'playlist', subject: 'GET /devices/:id/playlist', section: '2.3', needs: 'time' },
     [

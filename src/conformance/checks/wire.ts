@@ -1,5 +1,5 @@
 import { type Answer, at, listAt, textAt } from '../answer.ts';
-import { type Check, checkGroup, profile } from '../check.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
@@ -214,4 +214,9 @@ const codings = checkGroup({ id: 'compression', subject: 'Compression', section:
 ]);
 
 /** Checks that apply to every request (docs/protocol.md §1). */
-export const wireChecks: readonly Check[] = [...problems, ...requestIds, ...order, ...codings];
+export const wireChecks: readonly ConformanceCheck[] = [
+  ...problems,
+  ...requestIds,
+  ...order,
+  ...codings,
+];

@@ -1,5 +1,5 @@
 import { isGood } from '../parts/part.ts';
-import type { Exchange } from '../wire/exchange.ts';
+import type { TvExchange } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';
 import { type ExamView, shown } from './exam-view.ts';
 
@@ -13,7 +13,7 @@ const fetchSeconds = 10;
 const slackMs = 200;
 
 /** Returns each pair of consecutive requests for changes that do not overlap. */
-function pairsOf(view: ExamView): { before: Exchange; after: Exchange }[] {
+function pairsOf(view: ExamView): { before: TvExchange; after: TvExchange }[] {
   return view.of('getDeviceChanges').flatMap((before) => {
     const after = view.nextOf(before);
     return after && after.atMs >= before.endMs ? [{ before, after }] : [];
@@ -24,7 +24,7 @@ function pairsOf(view: ExamView): { before: Exchange; after: Exchange }[] {
  * Returns the answers whose playlist `ETag` differs from the TV's. Ignores answers after a failed
  * playlist request.
  */
-function newsOf(view: ExamView): Exchange[] {
+function newsOf(view: ExamView): TvExchange[] {
   return view.of('getDeviceChanges').filter((one) => {
     if (!isGood(one) || one.answer?.playlistEtag === undefined) return false;
     const held = view.of('getPlaylist').findLast(({ endMs }) => endMs <= one.endMs);

@@ -1,4 +1,4 @@
-import type { Exchange } from '../wire/exchange.ts';
+import type { TvExchange } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck, type Verdict } from './check.ts';
 import { type ExamView, shown } from './exam-view.ts';
 
@@ -24,7 +24,7 @@ function keepsKey(view: ExamView, fault: string): Verdict {
 const keepAdvice =
   'Forget the key only after device_key_revoked or device_key_orphaned. Then ask for a code.';
 
-const isRevoked = ({ answer, end }: Exchange) =>
+const isRevoked = ({ answer, end }: TvExchange) =>
   end === 'answered' && answer?.code === 'device_key_revoked';
 
 /**

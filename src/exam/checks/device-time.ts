@@ -1,5 +1,5 @@
 import { largest } from '../../domain/numbers/extremes.ts';
-import { type Exchange, firstMilliseconds } from '../wire/exchange.ts';
+import { firstMilliseconds, type TvExchange } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';
 import { shown } from './exam-view.ts';
 
@@ -11,7 +11,7 @@ const inDeviceTime = {
 const notSent = skip('The TV sends no X-Device-Time.');
 
 /** Returns the problem with the `X-Device-Time` of a batch, or `undefined`. */
-function problemOf({ deviceTime, events }: Exchange): string | undefined {
+function problemOf({ deviceTime, events }: TvExchange): string | undefined {
   if (deviceTime === undefined) return 'without X-Device-Time';
   if (!/^\d{1,16}$/.test(deviceTime)) return `with X-Device-Time: ${deviceTime}`;
   const newestMs = 1000 * largest(events.map(({ seconds }) => seconds ?? 0));

@@ -1,4 +1,4 @@
-import type { Exchange } from '../wire/exchange.ts';
+import type { TvExchange } from '../wire/exchange.ts';
 import { refusedIndex } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck, type Verdict } from './check.ts';
 import { type ExamView, shown } from './exam-view.ts';
@@ -24,11 +24,11 @@ function sameBatchAfter(view: ExamView, fault: string): Verdict {
 }
 
 /** Returns the batches after an exchange. */
-const later = (view: ExamView, { number }: Exchange) =>
+const later = (view: ExamView, { number }: TvExchange) =>
   view.of('postEvents').filter((one) => one.number > number);
 
 /** Returns the event that the injected 400 names. */
-const namedEvent = (refused: Exchange | undefined) => refused?.events[refusedIndex(refused)];
+const namedEvent = (refused: TvExchange | undefined) => refused?.events[refusedIndex(refused)];
 
 /** Event types for which two equal events are always a duplicate. */
 const distinctTypes = ['impression', 'heartbeat'];
@@ -73,7 +73,7 @@ export const eventChecks: readonly TvCheck[] = [
     expected: 'the same bytes each time that an Idempotency-Key is sent',
     advice: 'Make a new key for each batch. Repeat a key only with the same bytes.',
     judge(view) {
-      const bodies = new Map<string, Exchange>();
+      const bodies = new Map<string, TvExchange>();
       for (const batch of view.of('postEvents')) {
         if (batch.idempotencyKey === undefined) continue;
         const first = bodies.get(batch.idempotencyKey);
@@ -224,7 +224,7 @@ export const eventChecks: readonly TvCheck[] = [
     expected: 'each event in only one accepted batch',
     advice: 'Never put an event into a new batch before the service has refused the old batch.',
     judge(view) {
-      const keys = new Map<string, Exchange>();
+      const keys = new Map<string, TvExchange>();
       // Includes batches whose 202 was lost, because the service accepted them, too.
       const accepted = view.of('postEvents').filter(({ answer }) => answer?.status === 202);
       for (const batch of accepted) {
@@ -252,10 +252,14 @@ export const eventChecks: readonly TvCheck[] = [
  * Returns whether the service itself answered. A rejected batch counts, because the TV has sent its
  * events again.
  */
-const isServed = ({ end, fault }: Exchange) => end === 'answered' && fault === undefined;
+const isServed = ({ end, fault }: TvExchange) => end === 'answered' && fault === undefined;
 
 /** Fails if an expected event is missing from the batches after an exchange. */
-function missingAfter(view: ExamView, refused: Exchange, expected: Exchange['events']): Verdict {
+function missingAfter(
+  view: ExamView,
+  refused: TvExchange,
+  expected: TvExchange['events'],
+): Verdict {
   if (expected.length === 0) return skip('The batch had no other event.');
   const sent = new Set(
     later(view, refused)

@@ -2,12 +2,12 @@ import { largest, smallest } from '../../domain/numbers/extremes.ts';
 import type { TvOperation } from '../../faults/tv-call.ts';
 import type { Timing } from '../options.ts';
 import { isGood } from '../parts/part.ts';
-import type { Exchange } from '../wire/exchange.ts';
+import type { TvExchange } from '../wire/exchange.ts';
 import type { Mark } from '../wire/recording.ts';
 import { TvPlayback } from './tv-playback.ts';
 
 export interface RecordedExam {
-  exchanges: readonly Exchange[];
+  exchanges: readonly TvExchange[];
   marks: readonly Mark[];
   timing: Timing;
   isQuick: boolean;
@@ -15,8 +15,8 @@ export interface RecordedExam {
 
 /** The time between an answer and the next request of the same operation. */
 export interface Gap {
-  before: Exchange;
-  after: Exchange;
+  before: TvExchange;
+  after: TvExchange;
   ms: number;
   /** Shortest and longest sync interval of the configs in force at both ends, in minutes. */
   minMinutes: number;
@@ -32,7 +32,7 @@ const promptSeconds = 10;
 
 /** Query functions for the recorded exam, shared by the checks. */
 export class ExamView {
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly TvExchange[];
   readonly timing: Timing;
   readonly isQuick: boolean;
   readonly playback: TvPlayback;
@@ -47,17 +47,17 @@ export class ExamView {
   }
 
   /** Returns all exchanges of an operation. */
-  of(operation: TvOperation): Exchange[] {
+  of(operation: TvOperation): TvExchange[] {
     return this.exchanges.filter((one) => one.operation === operation);
   }
 
   /** Returns the exchanges to which a fault was applied. */
-  faulted(id: string): Exchange[] {
+  faulted(id: string): TvExchange[] {
     return this.exchanges.filter(({ fault }) => fault === id);
   }
 
   /** Returns the next exchange of the same operation. */
-  nextOf({ operation, number }: Exchange): Exchange | undefined {
+  nextOf({ operation, number }: TvExchange): TvExchange | undefined {
     return this.exchanges.find((one) => one.operation === operation && one.number > number);
   }
 
@@ -67,7 +67,7 @@ export class ExamView {
   }
 
   /** Returns the registrations that gave the TV a key. */
-  get registrations(): Exchange[] {
+  get registrations(): TvExchange[] {
     return this.of('registerDevice').filter(isGood);
   }
 
@@ -96,7 +96,7 @@ export class ExamView {
   }
 
   /** Returns whether an answer about changes may have caused one of two consecutive requests. */
-  isPrompted(before: Exchange, after: Exchange): boolean {
+  isPrompted(before: TvExchange, after: TvExchange): boolean {
     const fromMs = before.atMs - promptSeconds * this.timing.tvSecondMs;
     return this.of('getDeviceChanges').some(
       ({ endMs, answer }) => endMs >= fromMs && endMs <= after.atMs && answer?.status === 200,
@@ -146,7 +146,7 @@ export class ExamView {
 const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
 /** Formats an exchange: its time of day, the request without the TV's id, and its answer. */
-export function shown({ method, path, atMs, end, answer }: Exchange): string {
+export function shown({ method, path, atMs, end, answer }: TvExchange): string {
   const time = new Date(atMs).toISOString().slice(11, 21);
   const code = answer?.code === undefined ? '' : ` ${answer.code}`;
   const outcomes = {

@@ -1,7 +1,7 @@
 import { largest } from '../../domain/numbers/extremes.ts';
 import { itemSeconds } from '../exam-service.ts';
 import { isGood } from '../parts/part.ts';
-import type { Exchange, SentEvent } from '../wire/exchange.ts';
+import type { SentEvent, TvExchange } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';
 import { type ExamView, shown } from './exam-view.ts';
 
@@ -27,7 +27,7 @@ function awayOf(view: ExamView): Span | undefined {
 }
 
 /** Whether the service accepted a batch, even if the answer was lost. */
-const isAccepted = ({ answer }: Exchange) => answer?.status === 202;
+const isAccepted = ({ answer }: TvExchange) => answer?.status === 202;
 
 /** Number of events that the TV created while the network was away, and delivered later. */
 function delivered(view: ExamView, { fromMs, toMs }: Span): number {
@@ -224,7 +224,7 @@ const queueSeconds = 10;
  * may set its clock when it starts. So an event is older than the start if it is later, by the TV's
  * clock, than the time since the start allows.
  */
-function createdAfterPower(view: ExamView): (batch: Exchange) => SentEvent[] {
+function createdAfterPower(view: ExamView): (batch: TvExchange) => SentEvent[] {
   const pending = new Set(view.faulted('power.lost').flatMap(digestsOf));
   const goneMs = view.markedMs('power goes') ?? 0;
   const later = view.of('postEvents').filter(({ atMs }) => atMs >= goneMs);
@@ -243,7 +243,7 @@ function createdAfterPower(view: ExamView): (batch: Exchange) => SentEvent[] {
  * before it was revoked: a revoked TV does not play. Stops at the last batch accepted within
  * `queueSeconds` of the first one. `lastMs` is the time of that last batch.
  */
-function eventsAfterPower(view: ExamView, { atMs: startMs }: Exchange) {
+function eventsAfterPower(view: ExamView, { atMs: startMs }: TvExchange) {
   const created = createdAfterPower(view);
   const batches = view
     .of('postEvents')
@@ -272,4 +272,4 @@ function tvClockAt(view: ExamView, sinceMs: number): number {
   return largest(limits);
 }
 
-const digestsOf = ({ events }: Exchange) => events.map(({ digest }) => digest);
+const digestsOf = ({ events }: TvExchange) => events.map(({ digest }) => digest);

@@ -1,6 +1,6 @@
 import { campaignId, itemCount, itemOf, itemSeconds } from '../exam-service.ts';
 import { isGood } from '../parts/part.ts';
-import type { Exchange, SentEvent } from '../wire/exchange.ts';
+import type { SentEvent, TvExchange } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';
 import { judgeConditional, judgeFetched } from './config.ts';
 import { type ExamView, shown } from './exam-view.ts';
@@ -17,12 +17,12 @@ const roundSeconds = itemCount * itemSeconds + switchSeconds;
 /** Returns the time at which the network part begins. All earlier parts have ended by then. */
 const networkMs = (view: ExamView) => view.markedMs('network goes') ?? Number.POSITIVE_INFINITY;
 
-const isGone = ({ answer }: Exchange) => answer?.code === 'playlist_not_found';
+const isGone = ({ answer }: TvExchange) => answer?.code === 'playlist_not_found';
 const editionOf = ({ creativeId }: SentEvent) => itemOf(creativeId)?.edition;
 
 /** Returns each edition that the TV fetched, with the exchange that first delivered it. */
-function deliveries(view: ExamView): { edition: number; given: Exchange }[] {
-  const found: { edition: number; given: Exchange }[] = [];
+function deliveries(view: ExamView): { edition: number; given: TvExchange }[] {
+  const found: { edition: number; given: TvExchange }[] = [];
   for (let edition = 1; ; edition++) {
     const publishedMs = view.markedMs(`edition ${edition}`);
     if (publishedMs === undefined) return found;

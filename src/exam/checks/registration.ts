@@ -1,4 +1,4 @@
-import type { Exchange } from '../wire/exchange.ts';
+import type { TvExchange } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';
 import { shown } from './exam-view.ts';
 
@@ -6,7 +6,7 @@ const inRegister = { level: 'must', section: '3.2', part: 'register' } as const;
 const none = skip('The TV sent no registration.');
 
 /** Returns whether the service itself rejected a request as malformed. */
-const isMalformed = ({ fault, answer }: Exchange) =>
+const isMalformed = ({ fault, answer }: TvExchange) =>
   fault === undefined && [400, 413, 415].includes(answer?.status ?? 0);
 
 export const registrationChecks: readonly TvCheck[] = [

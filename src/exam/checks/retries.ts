@@ -1,7 +1,7 @@
 import type { TvOperation } from '../../faults/tv-call.ts';
 import { secondConfig } from '../options.ts';
 import { isGood } from '../parts/part.ts';
-import type { Exchange } from '../wire/exchange.ts';
+import type { TvExchange } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';
 import { type ExamView, shown } from './exam-view.ts';
 
@@ -9,7 +9,7 @@ const always = { level: 'must', section: '2.6' } as const;
 
 /** A period in which all requests of an operation failed. */
 interface Outage {
-  attempts: readonly Exchange[];
+  attempts: readonly TvExchange[];
   tvSeconds: number;
 }
 
@@ -140,7 +140,7 @@ export const retryChecks: readonly TvCheck[] = [
       if (!worst) return pass(`Attempts: ${counts.join(', ')}.`);
       const { attempts, tvSeconds } = worst;
       return fail(
-        `${shown(attempts[0] as Exchange)}; ${attempts.length} attempts in ${tvSeconds.toFixed(0)} s, at most ${allowedAttempts(tvSeconds)} are expected.`,
+        `${shown(attempts[0] as TvExchange)}; ${attempts.length} attempts in ${tvSeconds.toFixed(0)} s, at most ${allowedAttempts(tvSeconds)} are expected.`,
       );
     },
   },

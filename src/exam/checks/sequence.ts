@@ -1,4 +1,4 @@
-import type { Exchange, SentEvent } from '../wire/exchange.ts';
+import type { SentEvent, TvExchange } from '../wire/exchange.ts';
 import { refusedIndex } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';
 import { type ExamView, shown } from './exam-view.ts';
@@ -11,7 +11,7 @@ const numberAdvice =
 
 /** An event, and the first batch that contains it. */
 interface NumberedEvent {
-  batch: Exchange;
+  batch: TvExchange;
   event: SentEvent;
 }
 
@@ -92,7 +92,7 @@ export const sequenceChecks: readonly TvCheck[] = [
       const [refused] = view.faulted('events.400');
       const named = refused?.events[refusedIndex(refused)];
       for (const events of devices) {
-        const batches = new Map<unknown, Exchange>();
+        const batches = new Map<unknown, TvExchange>();
         for (const { batch, event } of events.filter(isNumbered)) {
           if (event.digest === named?.digest) continue;
           const first = batches.get(event.seq);

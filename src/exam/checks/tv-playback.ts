@@ -1,7 +1,7 @@
 import { largest } from '../../domain/numbers/extremes.ts';
 import { itemSeconds } from '../exam-service.ts';
 import type { Timing } from '../options.ts';
-import type { Exchange, SentEvent } from '../wire/exchange.ts';
+import type { SentEvent, TvExchange } from '../wire/exchange.ts';
 
 /** An impression, with times by the TV's clock. */
 interface Played {
@@ -34,7 +34,7 @@ export class TvPlayback {
   readonly events: readonly SentEvent[];
   readonly #played: readonly Played[];
 
-  constructor(batches: readonly Exchange[], timing: Timing) {
+  constructor(batches: readonly TvExchange[], timing: Timing) {
     this.#timing = timing;
     const events = new Map<string, SentEvent>();
     const anchors: Anchor[] = [];

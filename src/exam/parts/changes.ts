@@ -1,5 +1,5 @@
 import type { TvRequest } from '../wire/exchange.ts';
-import type { Exam, InjectedFault, Part } from './part.ts';
+import type { Exam, ExamPart, InjectedFault } from './part.ts';
 
 /** TV seconds after which the exam cuts a held request. */
 const cutSeconds = 10;
@@ -17,7 +17,7 @@ async function meet(exam: Exam, active: InjectedFault, times = 1): Promise<void>
  * Requests for changes are answered at once, then cut, then rejected with 503, and finally with
  * 404.
  */
-export const changes: Part = {
+export const changes: ExamPart = {
   id: 'changes',
   async run(exam) {
     const isUsed = () =>

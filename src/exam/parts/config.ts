@@ -1,5 +1,5 @@
 import { firstConfig, secondConfig } from '../options.ts';
-import type { Part } from './part.ts';
+import type { ExamPart } from './part.ts';
 
 /** Answers after which the TV must keep its key and must not repeat its request rapidly. */
 const refusals: readonly { id: string; answer: string; isQuick?: true }[] = [
@@ -10,7 +10,7 @@ const refusals: readonly { id: string; answer: string; isQuick?: true }[] = [
 ];
 
 /** The config changes. Then the exam rejects requests for the config. */
-export const config: Part = {
+export const config: ExamPart = {
   id: 'config',
   async run(exam) {
     exam.step('fetches its config');

@@ -1,5 +1,5 @@
 import type { TvRequest } from '../wire/exchange.ts';
-import { type Exam, type InjectedFault, type Part, reportMinutes } from './part.ts';
+import { type Exam, type ExamPart, type InjectedFault, reportMinutes } from './part.ts';
 
 /** Maximum TV seconds until the TV has sent the rest of a rejected batch. */
 const partsSeconds = 20;
@@ -20,7 +20,7 @@ async function meet(exam: Exam, active: InjectedFault, times = 1): Promise<void>
 }
 
 /** The answers to batches are lost. Then batches fail and are rejected. */
-export const events: Part = {
+export const events: ExamPart = {
   id: 'events',
   async run(exam) {
     const { retryAfterSeconds } = exam.timing;

@@ -1,8 +1,8 @@
 import { phasesOf, secondConfig } from '../options.ts';
-import { type Part, reportMinutes } from './part.ts';
+import { type ExamPart, reportMinutes } from './part.ts';
 
 /** The network is down for some minutes: each connection breaks without an answer. */
-export const network: Part = {
+export const network: ExamPart = {
   id: 'network',
   async run(exam) {
     const { away } = phasesOf(exam.isQuick);

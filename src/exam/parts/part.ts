@@ -5,7 +5,7 @@ import type { TvOperation } from '../../faults/tv-call.ts';
 import type { ExamService } from '../exam-service.ts';
 import { firstConfig, type Timing, type TvExamOptions, type TvPower } from '../options.ts';
 import type { PartId } from '../part-ids.ts';
-import type { Exchange, TvRequest } from '../wire/exchange.ts';
+import type { TvExchange, TvRequest } from '../wire/exchange.ts';
 import type { Recording } from '../wire/recording.ts';
 
 /**
@@ -105,7 +105,7 @@ export class Exam {
     const silentMs = this.minutes(silentMinutes);
     const resumedMs = recording.marks.findLast(({ name }) => name === 'resumed')?.atMs ?? 0;
     const sinceMs = Math.max(resumedMs, this.now() - silentMs);
-    const isOfPaired = (one: Exchange) =>
+    const isOfPaired = (one: TvExchange) =>
       one.key !== undefined || (one.operation === 'registerDevice' && isGood(one));
     const isHeard = () => recording.ofTv.some((one) => one.atMs >= sinceMs && isOfPaired(one));
     if (await this.until(isHeard, sinceMs + silentMs - this.now())) return true;
@@ -171,16 +171,20 @@ export class Exam {
    * exchange matched in time.
    */
   async untilExchange(
-    isMeant: (exchange: Exchange) => boolean,
+    isMeant: (exchange: TvExchange) => boolean,
     maxMs: number,
-  ): Promise<Exchange | undefined> {
+  ): Promise<TvExchange | undefined> {
     const find = () => this.recording.ofTv.find(isMeant);
     await this.until(() => find() !== undefined, maxMs);
     return find();
   }
 
   /** Waits for a good answer to a request of the operation that arrived at `afterMs` or later. */
-  untilGood(operation: TvOperation, afterMs: number, maxMs: number): Promise<Exchange | undefined> {
+  untilGood(
+    operation: TvOperation,
+    afterMs: number,
+    maxMs: number,
+  ): Promise<TvExchange | undefined> {
     return this.untilExchange(
       (one) => one.operation === operation && one.atMs >= afterMs && isGood(one),
       maxMs,
@@ -203,7 +207,7 @@ export class Exam {
   }
 
   /** Waits for the next exchange of the same operation. */
-  untilNext({ operation, number }: Exchange, maxMs: number): Promise<Exchange | undefined> {
+  untilNext({ operation, number }: TvExchange, maxMs: number): Promise<TvExchange | undefined> {
     return this.untilExchange((one) => one.operation === operation && one.number > number, maxMs);
   }
 
@@ -217,10 +221,10 @@ export class Exam {
 }
 
 /** Returns whether the TV got a successful answer. */
-export const isGood = ({ end, answer }: Exchange): boolean =>
+export const isGood = ({ end, answer }: TvExchange): boolean =>
   end === 'answered' && answer !== undefined && answer.status < 400;
 
-export interface Part {
+export interface ExamPart {
   id: PartId;
   run(exam: Exam): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { itemOf } from '../exam-service.ts';
 import { firstConfig, phasesOf, secondConfig } from '../options.ts';
-import type { Exchange } from '../wire/exchange.ts';
-import { type Exam, type Part, reportMinutes } from './part.ts';
+import type { TvExchange } from '../wire/exchange.ts';
+import { type Exam, type ExamPart, reportMinutes } from './part.ts';
 
 /** Waits until the TV has reported an impression of an edition. */
 async function untilPlayed(exam: Exam, edition: number): Promise<void> {
@@ -16,7 +16,7 @@ async function untilPlayed(exam: Exam, edition: number): Promise<void> {
  * Playlist requests fail for a while. Then the playlist is withdrawn, and published again with
  * other items.
  */
-export const playlist: Part = {
+export const playlist: ExamPart = {
   id: 'playlist',
   async run(exam) {
     const { retryAfterSeconds } = exam.timing;
@@ -39,7 +39,7 @@ export const playlist: Part = {
     exam.remove(failing);
 
     exam.step('has no playlist: 404, because it was withdrawn');
-    const isGone = (sinceMs: number) => (one: Exchange) =>
+    const isGone = (sinceMs: number) => (one: TvExchange) =>
       one.atMs >= sinceMs && one.answer?.code === 'playlist_not_found';
     const withdrawnMs = exam.now();
     const gone = await exam.untilExchange(isGone(withdrawnMs), exam.minutes(1.6 * sync));

@@ -1,5 +1,5 @@
 import { phasesOf } from '../options.ts';
-import { type Part, reportMinutes } from './part.ts';
+import { type ExamPart, reportMinutes } from './part.ts';
 
 /** Maximum TV seconds between the first batch and the rest of the queue. */
 const queueSeconds = 15;
@@ -9,7 +9,7 @@ const bootMinutes = 5;
 /**
  * The power is cut while the answer to a batch is lost. The network returns later than the power.
  */
-export const power: Part = {
+export const power: ExamPart = {
   id: 'power',
   async run(exam) {
     if (!exam.power) return;

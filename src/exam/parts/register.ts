@@ -1,13 +1,13 @@
 import { firstConfig } from '../options.ts';
-import type { Exchange } from '../wire/exchange.ts';
-import { type Exam, isGood, type Part } from './part.ts';
+import type { TvExchange } from '../wire/exchange.ts';
+import { type Exam, type ExamPart, isGood } from './part.ts';
 
 /** Maximum TV minutes until the TV repeats a registration whose answer was lost. */
 const repeatMinutes = 3;
 
-const isRegistration = ({ operation }: Exchange) => operation === 'registerDevice';
-const isRegistered = (exchange: Exchange) => isRegistration(exchange) && isGood(exchange);
-const isUsedUp = (exchange: Exchange) =>
+const isRegistration = ({ operation }: TvExchange) => operation === 'registerDevice';
+const isRegistered = (exchange: TvExchange) => isRegistration(exchange) && isGood(exchange);
+const isUsedUp = (exchange: TvExchange) =>
   isRegistration(exchange) && exchange.end === 'answered' && (exchange.answer?.status ?? 0) === 409;
 
 /** Waits until the TV has registered. Returns whether it has. */
@@ -23,7 +23,7 @@ export async function untilRegistered(exam: Exam, sinceMs: number): Promise<bool
  * The TV registers. Its first attempt gets 503, and the answer to its second attempt is lost. If
  * the TV cannot register with the same code, it gets a new code.
  */
-export const register: Part = {
+export const register: ExamPart = {
   id: 'register',
   async run(exam) {
     await exam.service.setConfig(firstConfig);

@@ -1,17 +1,17 @@
 import { phasesOf, secondConfig } from '../options.ts';
-import type { Exchange } from '../wire/exchange.ts';
-import type { Part } from './part.ts';
+import type { TvExchange } from '../wire/exchange.ts';
+import type { ExamPart } from './part.ts';
 import { untilRegistered } from './register.ts';
 
 /** The device is revoked, and the screen gets a new code. */
-export const revoke: Part = {
+export const revoke: ExamPart = {
   id: 'revoke',
   async run(exam) {
     await exam.untilSettled();
     exam.step('is revoked');
     exam.mark('revoked');
     await exam.service.revoke();
-    const isRevoked = ({ answer, end }: Exchange) =>
+    const isRevoked = ({ answer, end }: TvExchange) =>
       end === 'answered' && answer?.code === 'device_key_revoked';
     const refused = await exam.untilExchange(
       isRevoked,

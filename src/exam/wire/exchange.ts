@@ -80,7 +80,7 @@ export interface TvAnswer {
 export type ExchangeEnd = 'answered' | 'lost' | 'cut' | 'abandoned';
 
 /** One request of the TV and its outcome. Times are in Unix epoch milliseconds. */
-export interface Exchange extends TvRequest {
+export interface TvExchange extends TvRequest {
   /** Position in order of arrival, from 1. */
   number: number;
   /** Time at which the request arrived. */

@@ -55,7 +55,7 @@ export interface Front {
 }
 
 /** The answer that the exam sends to the TV. */
-interface Answer {
+interface ExamResponse {
   response: Response;
   body: Buffer;
 }
@@ -84,7 +84,7 @@ function forwardedHeaders(incoming: IncomingMessage): Headers {
 const corsHeaders = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': '*' };
 
 /** Returns the answer of a fault. A batch that is refused has one wrong event. */
-function injectedAnswer(effect: StatusEffect, request: TvRequest): Answer {
+function injectedAnswer(effect: StatusEffect, request: TvRequest): ExamResponse {
   const path = `/${refusedIndex(request)}/timestamp`;
   const { status, headers, text } = faultAnswer(
     effect,
@@ -102,7 +102,7 @@ function injectedAnswer(effect: StatusEffect, request: TvRequest): Answer {
 /** Statuses of answers without a body and without a `Content-Length` (RFC 9110 section 8.6). */
 const bodiless = [204, 304];
 
-function writeAnswer(outgoing: ServerResponse, { response, body }: Answer): Promise<void> {
+function writeAnswer(outgoing: ServerResponse, { response, body }: ExamResponse): Promise<void> {
   const headers = Object.fromEntries(response.headers);
   delete headers['transfer-encoding'];
   if (!bodiless.includes(response.status)) headers['content-length'] = String(body.length);
@@ -183,7 +183,7 @@ class FrontHandler {
     { incoming, outgoing, body, isOfTv }: Call,
     { operation }: TvRequest,
     isAtOnce: boolean,
-  ): Promise<Answer> {
+  ): Promise<ExamResponse> {
     const url = new URL(incoming.url ?? '/', baseUrl);
     const wait = Number(url.searchParams.get('waitSeconds') ?? Number.NaN);
     if (operation === 'getDeviceChanges' && wait > this.#options.holdSeconds)

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import { largest } from '../../domain/numbers/extremes.ts';
-import type { Exchange, TvAnswer, TvRequest } from './exchange.ts';
+import type { TvAnswer, TvExchange, TvRequest } from './exchange.ts';
 
 /** A moment of the exam, such as the publication of a playlist. */
 export interface Mark {
@@ -10,7 +10,7 @@ export interface Mark {
 
 /** The recorded data that a resumed exam continues with. */
 export interface SavedRecording {
-  exchanges: readonly Exchange[];
+  exchanges: readonly TvExchange[];
   marks: readonly Mark[];
   /**
    * Pairs of a code's fingerprint and the address that used the code first. `null`: not used yet.
@@ -25,8 +25,8 @@ const maxExchanges = 20_000;
 /** The requests of the TV, and the marks that the checks refer to. */
 export class Recording {
   readonly #clock: Clock;
-  readonly #onAdd: (exchange: Exchange) => void;
-  #exchanges: Exchange[] = [];
+  readonly #onAdd: (exchange: TvExchange) => void;
+  #exchanges: TvExchange[] = [];
   #strangers = 0;
   #marks: Mark[] = [];
   /**
@@ -40,13 +40,13 @@ export class Recording {
   #number = 0;
 
   /** `onAdd` is called with each exchange of the TV. */
-  constructor(clock: Clock, onAdd: (exchange: Exchange) => void = () => {}) {
+  constructor(clock: Clock, onAdd: (exchange: TvExchange) => void = () => {}) {
     this.#clock = clock;
     this.#onAdd = onAdd;
   }
 
   /** The exchanges of the TV, in order of arrival. */
-  get ofTv(): readonly Exchange[] {
+  get ofTv(): readonly TvExchange[] {
     return this.#exchanges;
   }
 
@@ -98,7 +98,7 @@ export class Recording {
   }
 
   /** Adds an exchange of the TV. */
-  add(exchange: Exchange): void {
+  add(exchange: TvExchange): void {
     if (this.#exchanges.length >= maxExchanges) return;
     // Inserts by number, because exchanges do not end in the order in which they begin. Most
     // exchanges are inserted at the end.

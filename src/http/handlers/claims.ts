@@ -24,13 +24,13 @@ export function claimHandlers({ claims, claimOffers }: Services, stopping: Abort
       );
       return { ...reply, headers: noStore };
     },
-    async getClaim({ caller, id }) {
-      return { body: await claimOffers.get(caller, id) };
+    async getClaim({ principal, id }) {
+      return { body: await claimOffers.get(principal, id) };
     },
     async offerClaim(call) {
-      const { caller, id, body: wanted } = call;
+      const { principal, id, body: wanted } = call;
       const request = idempotentRequest('offerClaim', call);
-      const body = await claimOffers.offer(caller, id, wanted, request);
+      const body = await claimOffers.offer(principal, id, wanted, request);
       return { body, headers: { Location: codePath(body.code), ...noStore } };
     },
   } satisfies Partial<Handlers>;

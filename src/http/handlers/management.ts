@@ -66,43 +66,44 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
     ...recordHandlers(services),
     ...configHandlers(services),
 
-    async publishPlaylist({ caller, id, body, precondition }) {
-      const { playlist, etag } = await playlists.publish(caller, id, body, precondition);
+    async publishPlaylist({ principal, id, body, precondition }) {
+      const { playlist, etag } = await playlists.publish(principal, id, body, precondition);
       return { body: playlist, headers: { ETag: etag } };
     },
-    async readPlaylist({ caller, id }) {
-      const { playlist, etag } = await playlists.get(caller, id);
+    async readPlaylist({ principal, id }) {
+      const { playlist, etag } = await playlists.get(principal, id);
       return { body: playlist, headers: { ETag: etag } };
     },
-    withdrawPlaylist: ({ caller, id, precondition }) =>
-      done(playlists.withdraw(caller, id, precondition)),
-    refreshPlaylist: ({ caller, id }) => result(services.refreshPlaylist(caller, id)),
-    listPlaylistVersions: ({ caller, id, query }) => result(playlists.versions(caller, id, query)),
+    withdrawPlaylist: ({ principal, id, precondition }) =>
+      done(playlists.withdraw(principal, id, precondition)),
+    refreshPlaylist: ({ principal, id }) => result(services.refreshPlaylist(principal, id)),
+    listPlaylistVersions: ({ principal, id, query }) =>
+      result(playlists.versions(principal, id, query)),
 
     async createCode(call) {
-      const { caller, body: wanted } = call;
+      const { principal, body: wanted } = call;
       const request = idempotentRequest('createCode', call);
-      const body = await codes.create(caller, wanted, request);
+      const body = await codes.create(principal, wanted, request);
       return { body, headers: { Location: codePath(body.code), ...noStore } };
     },
-    getCodeStatus: ({ caller, id, query, request }) =>
+    getCodeStatus: ({ principal, id, query, request }) =>
       longPollReply(request, query, (signal) =>
-        codes.status(caller, id, query.waitSeconds, signal),
+        codes.status(principal, id, query.waitSeconds, signal),
       ),
-    cancelCode: ({ caller, id }) => done(codes.cancel(caller, id)),
+    cancelCode: ({ principal, id }) => done(codes.cancel(principal, id)),
 
-    listMirror: ({ caller, query, slot }) => result(copies.list(caller, query, slot?.signal)),
-    repairMirror: ({ caller }) => result(copies.repair(caller)),
+    listMirror: ({ principal, query, slot }) => result(copies.list(principal, query, slot?.signal)),
+    repairMirror: ({ principal }) => result(copies.repair(principal)),
 
-    listScreenStatus: ({ caller, query, slot }) =>
-      result(screenStatus.list(caller, query, slot?.signal)),
-    listEvents: ({ caller, query, request, slot }) =>
-      longPollReply(request, query, (signal) => telemetry.list(caller, query, signal, slot)),
-    async createBackup({ caller, request }) {
+    listScreenStatus: ({ principal, query, slot }) =>
+      result(screenStatus.list(principal, query, slot?.signal)),
+    listEvents: ({ principal, query, request, slot }) =>
+      longPollReply(request, query, (signal) => telemetry.list(principal, query, signal, slot)),
+    async createBackup({ principal, request }) {
       request.outgoing?.setTimeout(backupStallMs);
       const day = new Date(deps.clock.now()).toISOString().slice(0, 10);
       return {
-        body: await backups.create(caller),
+        body: await backups.create(principal),
         type: 'application/x-tar',
         headers: {
           'Content-Disposition': `attachment; filename="signage-${day}.tar"`,
@@ -110,10 +111,10 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
         },
       };
     },
-    reportImpressions: async ({ caller, query, request }) =>
-      reportCsv(await reading.impressions(caller, query), request.context),
-    listAudit: ({ caller, query }) => result(reading.audit(caller, query)),
-    listRequests: ({ caller, query }) => result(requests.list(caller, query)),
+    reportImpressions: async ({ principal, query, request }) =>
+      reportCsv(await reading.impressions(principal, query), request.context),
+    listAudit: ({ principal, query }) => result(reading.audit(principal, query)),
+    listRequests: ({ principal, query }) => result(requests.list(principal, query)),
   } satisfies Partial<Handlers>;
 }
 
@@ -121,71 +122,84 @@ function recordHandlers({ tenants, tokens, rotateToken, venues, screens, devices
   return {
     createTenant(call) {
       const request = idempotentRequest('createTenant', call);
-      return created('tenants', revision.tenant, tenants.create(call.caller, call.body, request));
+      return created(
+        'tenants',
+        revision.tenant,
+        tenants.create(call.principal, call.body, request),
+      );
     },
     listTenants: ({ query, slot }) => result(tenants.list(query, slot?.signal)),
-    getTenant: ({ caller, id }) => revised(revision.tenant, tenants.get(caller, id)),
-    updateTenant: ({ caller, id, body, precondition }) =>
-      revised(revision.tenant, tenants.update(caller, id, body, precondition)),
-    deleteTenant: ({ caller, id, precondition }) => done(tenants.remove(caller, id, precondition)),
+    getTenant: ({ principal, id }) => revised(revision.tenant, tenants.get(principal, id)),
+    updateTenant: ({ principal, id, body, precondition }) =>
+      revised(revision.tenant, tenants.update(principal, id, body, precondition)),
+    deleteTenant: ({ principal, id, precondition }) =>
+      done(tenants.remove(principal, id, precondition)),
 
     async createToken(call) {
       const request = idempotentRequest('createToken', call);
-      const work = tokens.create(call.caller, call.body, request);
+      const work = tokens.create(call.principal, call.body, request);
       const reply = await created('tokens', revision.token, work);
       return { ...reply, headers: { ...reply.headers, ...noStore } };
     },
-    listTokens: ({ caller, query, slot }) => result(tokens.list(caller, query, slot?.signal)),
-    getToken: ({ caller, id }) => revised(revision.token, tokens.get(caller, id)),
-    deleteToken: ({ caller, id, precondition }) => done(tokens.remove(caller, id, precondition)),
+    listTokens: ({ principal, query, slot }) => result(tokens.list(principal, query, slot?.signal)),
+    getToken: ({ principal, id }) => revised(revision.token, tokens.get(principal, id)),
+    deleteToken: ({ principal, id, precondition }) =>
+      done(tokens.remove(principal, id, precondition)),
     rotateToken(call) {
       const request = idempotentRequest('rotateToken', call);
-      return revised(revision.token, rotateToken(call.caller, call.id, request));
+      return revised(revision.token, rotateToken(call.principal, call.id, request));
     },
-    getMe: ({ caller }) => result(tokens.me(caller)),
+    getMe: ({ principal }) => result(tokens.me(principal)),
 
     createVenue(call) {
       const request = idempotentRequest('createVenue', call);
-      return created('venues', revision.venue, venues.create(call.caller, call.body, request));
+      return created('venues', revision.venue, venues.create(call.principal, call.body, request));
     },
-    listVenues: ({ caller, query, slot }) => result(venues.list(caller, query, slot?.signal)),
-    getVenue: ({ caller, id }) => revised(revision.venue, venues.get(caller, id)),
-    updateVenue: ({ caller, id, body, precondition }) =>
-      revised(revision.venue, venues.update(caller, id, body, precondition)),
-    deleteVenue: ({ caller, id, precondition }) => done(venues.remove(caller, id, precondition)),
+    listVenues: ({ principal, query, slot }) => result(venues.list(principal, query, slot?.signal)),
+    getVenue: ({ principal, id }) => revised(revision.venue, venues.get(principal, id)),
+    updateVenue: ({ principal, id, body, precondition }) =>
+      revised(revision.venue, venues.update(principal, id, body, precondition)),
+    deleteVenue: ({ principal, id, precondition }) =>
+      done(venues.remove(principal, id, precondition)),
 
     createScreen(call) {
       const request = idempotentRequest('createScreen', call);
-      return created('screens', revision.screen, screens.create(call.caller, call.body, request));
+      return created(
+        'screens',
+        revision.screen,
+        screens.create(call.principal, call.body, request),
+      );
     },
-    listScreens: ({ caller, query, slot }) => result(screens.list(caller, query, slot?.signal)),
-    getScreen: ({ caller, id }) => revised(revision.screen, screens.get(caller, id)),
-    updateScreen: ({ caller, id, body, precondition }) =>
-      revised(revision.screen, screens.update(caller, id, body, precondition)),
-    deleteScreen: ({ caller, id, query, precondition }) =>
-      done(screens.remove(caller, id, query.force === true, precondition)),
+    listScreens: ({ principal, query, slot }) =>
+      result(screens.list(principal, query, slot?.signal)),
+    getScreen: ({ principal, id }) => revised(revision.screen, screens.get(principal, id)),
+    updateScreen: ({ principal, id, body, precondition }) =>
+      revised(revision.screen, screens.update(principal, id, body, precondition)),
+    deleteScreen: ({ principal, id, query, precondition }) =>
+      done(screens.remove(principal, id, query.force === true, precondition)),
 
-    listDevices: ({ caller, query, slot }) => result(devices.list(caller, query, slot?.signal)),
-    getDevice: ({ caller, id }) => result(devices.get(caller, id)),
-    revokeDevice: ({ caller, id, body }) =>
-      result(devices.revoke(caller, id, body?.reason ?? null)),
+    listDevices: ({ principal, query, slot }) =>
+      result(devices.list(principal, query, slot?.signal)),
+    getDevice: ({ principal, id }) => result(devices.get(principal, id)),
+    revokeDevice: ({ principal, id, body }) =>
+      result(devices.revoke(principal, id, body?.reason ?? null)),
   } satisfies Partial<Handlers>;
 }
 
 function configHandlers({ configs }: Services) {
-  type OwnerCall = Pick<Call<'getScreenConfig'>, 'caller' | 'id' | 'precondition'>;
+  type OwnerCall = Pick<Call<'getScreenConfig'>, 'principal' | 'id' | 'precondition'>;
   const get =
     (level: ConfigLevel) =>
-    ({ caller, id }: OwnerCall) =>
-      revised(revision.config, configs.get(caller, level, id));
+    ({ principal, id }: OwnerCall) =>
+      revised(revision.config, configs.get(principal, level, id));
   const put =
     (level: ConfigLevel) =>
-    ({ caller, id, body, precondition }: OwnerCall & { body: ConfigBody }) =>
-      revised(revision.config, configs.put(caller, level, id, body, precondition));
+    ({ principal, id, body, precondition }: OwnerCall & { body: ConfigBody }) =>
+      revised(revision.config, configs.put(principal, level, id, body, precondition));
   const remove =
     (level: ConfigLevel) =>
-    ({ caller, id, precondition }: OwnerCall) =>
-      done(configs.remove(caller, level, id, precondition));
+    ({ principal, id, precondition }: OwnerCall) =>
+      done(configs.remove(principal, level, id, precondition));
   return {
     getScreenConfig: get('screen'),
     putScreenConfig: put('screen'),

@@ -6,8 +6,8 @@ import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import type { ConfigAnswer, PlaylistAnswer } from '../../service/playlists/playback.ts';
 import type { Services } from '../../service/services.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Answer, HeldAnswer } from '../request/answer.ts';
 import { compactLine, type ReadBody } from '../request/body.ts';
+import type { HeldResponse, HttpResponse } from '../request/http-response.ts';
 import { type Handlers, preconditionOf, type Reply } from '../request/pipeline.ts';
 import { deviceTime, idempotencyKey, secretIdempotencyKey } from '../request/validate.ts';
 
@@ -50,7 +50,7 @@ function configReply({ body, etag, source }: ConfigAnswer): Reply {
   };
 }
 
-const changesAnswer = (changes: DeviceChanges): Answer => ({
+const changesAnswer = (changes: DeviceChanges): HttpResponse => ({
   status: 200,
   headers: { 'Cache-Control': 'no-store' },
   type: 'application/json',
@@ -78,31 +78,31 @@ export function runtimeHandlers(
       return { body: answer, headers: { 'Cache-Control': 'no-store' } };
     },
 
-    async rotateDeviceKey({ caller, request }) {
+    async rotateDeviceKey({ principal, request }) {
       const key = secretIdempotencyKey(request);
-      return { body: await rotateKey(caller, key), headers: { 'Cache-Control': 'no-store' } };
+      return { body: await rotateKey(principal, key), headers: { 'Cache-Control': 'no-store' } };
     },
 
-    getPlaylist({ caller, request }) {
-      return andThen(playback.playlist(caller, preconditionOf(request)), playlistReply);
+    getPlaylist({ principal, request }) {
+      return andThen(playback.playlist(principal, preconditionOf(request)), playlistReply);
     },
 
-    getDeviceConfig({ caller, request }) {
-      return andThen(playback.config(caller, preconditionOf(request)), configReply);
+    getDeviceConfig({ principal, request }) {
+      return andThen(playback.config(principal, preconditionOf(request)), configReply);
     },
 
-    getDeviceChanges({ caller, query, request }): MaybePromise<Reply | HeldAnswer> {
+    getDeviceChanges({ principal, query, request }): MaybePromise<Reply | HeldResponse> {
       const { after, waitSeconds } = query;
       request.client.isHeld = waitSeconds !== undefined;
       if (after === undefined || waitSeconds === undefined)
-        return andThen(deviceChanges.get(caller), (changes) => ({
+        return andThen(deviceChanges.get(principal), (changes) => ({
           body: changes,
           headers: { 'Cache-Control': 'no-store' },
         }));
       return {
         hold: (receiver) =>
           deviceChanges.hold(
-            caller,
+            principal,
             { after, waitSeconds },
             {
               answer: (changes) => receiver.send(changesAnswer(changes)),
@@ -112,10 +112,10 @@ export function runtimeHandlers(
       };
     },
 
-    async postEvents({ caller, body, sent, request }) {
+    async postEvents({ principal, body, sent, request }) {
       checkEventSizes(sent);
       const key = idempotencyKey(request, batchKey, batchRule);
-      const isRepeated = await telemetry.accept(caller, {
+      const isRepeated = await telemetry.accept(principal, {
         sums: batchSums(body),
         line: compactLine(sent),
         sent: sent.bytes,

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { SignageError } from '../../domain/error.ts';
 import { invalidJson, type ParsedJson, parseJson } from '../../domain/json/parse-json.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import type { Exchange, ServedRequest } from './request-context.ts';
+import type { RequestContext, ServedRequest } from './request-context.ts';
 
 /** A body: its bytes and its parsed JSON. `json` is `undefined` if there was no body. */
 export interface ReadBody extends ParsedJson {
@@ -89,7 +89,7 @@ export function readFixedLength(incoming: ServedRequest, length: number): MaybeP
  * encoding (docs/protocol.md §1.3). Throws `body_too_large` and `unsupported_media_type`. Bodies
  * without a `Content-Length` are checked while they are read.
  */
-export function checkAnnouncedBody(request: Pick<Exchange, 'header'>, limit: number): void {
+export function checkAnnouncedBody(request: Pick<RequestContext, 'header'>, limit: number): void {
   const length = Number(request.header('content-length') ?? 0);
   if (length > limit) throw tooLarge(limit);
   if (length > 0)

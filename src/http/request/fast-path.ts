@@ -2,12 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { AppOptions } from '../app-options.ts';
 import { runtimeHandlers } from '../handlers/runtime.ts';
-import { type Answer, type AnswerReceiver, clientLeftStatus, type HeldAnswer } from './answer.ts';
 import { readFixedLength } from './body.ts';
 import { makeCorsHeaders } from './cors.ts';
 import { makeDateHeader } from './date-header.ts';
+import {
+  clientLeftStatus,
+  type HeldResponse,
+  type HttpResponse,
+  type ResponseReceiver,
+} from './http-response.ts';
 import { defaultBodyLimit, makeOperation } from './pipeline.ts';
-import type { Exchange, ServedRequest } from './request-context.ts';
+import type { RequestContext, ServedRequest } from './request-context.ts';
 import {
   commonHeaders,
   type LoggedRequest,
@@ -103,7 +108,7 @@ interface FastPathContext {
  * A request of Node that the fast path answers. It has methods rather than closures, because
  * thousands of requests are kept while their answers are held.
  */
-class NodeExchange implements Exchange, AnswerReceiver {
+class NodeRequest implements RequestContext, ResponseReceiver {
   readonly incoming: ServedRequest;
   readonly outgoing: ServerResponse;
   readonly #context: FastPathContext;
@@ -122,7 +127,7 @@ class NodeExchange implements Exchange, AnswerReceiver {
     this.#logged = context.requestLog.begin(requestId, this.incoming);
   }
 
-  get client(): Exchange['client'] {
+  get client(): RequestContext['client'] {
     return this.#logged.client;
   }
 
@@ -147,12 +152,12 @@ class NodeExchange implements Exchange, AnswerReceiver {
   }
 
   /** Sends the answer, now or after its wait. */
-  complete(answer: Answer | HeldAnswer): void {
+  complete(answer: HttpResponse | HeldResponse): void {
     if ('hold' in answer) this.#hold(answer);
     else this.send(answer);
   }
 
-  send(answer: Answer): void {
+  send(answer: HttpResponse): void {
     this.#write(answer);
     this.incoming.admission?.end();
     this.#end(answer.status);
@@ -170,7 +175,7 @@ class NodeExchange implements Exchange, AnswerReceiver {
     this.send({ status: failed.status, headers, type, body: failed.text });
   }
 
-  #hold(answer: HeldAnswer): void {
+  #hold(answer: HeldResponse): void {
     const giveUp = answer.hold(this);
     const onClose = () => {
       if (giveUp()) this.#end(clientLeftStatus);
@@ -186,7 +191,7 @@ class NodeExchange implements Exchange, AnswerReceiver {
   }
 
   /** Node is fastest at writing a flat array of names and values. */
-  #write({ status, headers, type, body }: Answer): void {
+  #write({ status, headers, type, body }: HttpResponse): void {
     const { outgoing, incoming } = this;
     const { date, corsHeaders } = this.#context;
     const all = ['X-Request-Id', this.client.requestId, 'Date', date(), ...common];
@@ -227,8 +232,8 @@ export function makeFastPath(options: AppOptions): FastPath | undefined {
   return (incoming, outgoing, next) => {
     const match = matchOf(incoming);
     if (!match) return next();
-    const exchange = new NodeExchange(context, outgoing, match, next);
-    let answer: MaybePromise<Answer | HeldAnswer>;
+    const exchange = new NodeRequest(context, outgoing, match, next);
+    let answer: MaybePromise<HttpResponse | HeldResponse>;
     try {
       answer = run[match.operation](exchange);
     } catch (thrown) {

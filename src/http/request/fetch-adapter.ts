@@ -3,16 +3,16 @@ import type { Hono, MiddlewareHandler } from 'hono';
 import { SignageError } from '../../domain/error.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { OperationId } from '../../wire/operations.ts';
-import type { CompressAnswer } from '../compression.ts';
+import type { CompressResponse } from '../compression.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
-import { type Answer, clientLeftStatus, type HeldAnswer } from './answer.ts';
 import { readBytes } from './body.ts';
-import type { App, Ctx, Exchange, ServedRequest } from './request-context.ts';
+import { clientLeftStatus, type HeldResponse, type HttpResponse } from './http-response.ts';
+import type { App, Ctx, RequestContext, ServedRequest } from './request-context.ts';
 
 /** A request of the Fetch API, taken from Hono's context. */
-class FetchExchange implements Exchange {
+class FetchRequest implements RequestContext {
   readonly context: Ctx;
-  readonly client: Exchange['client'];
+  readonly client: RequestContext['client'];
   readonly id: string;
   readonly incoming: ServedRequest | undefined;
   readonly outgoing: ServerResponse | undefined;
@@ -40,9 +40,9 @@ class FetchExchange implements Exchange {
 
 /** Resolves with the held answer, or with status 499 when the client disconnects. */
 function endOfHold(
-  held: HeldAnswer,
-  { context, incoming, outgoing }: FetchExchange,
-): Promise<Answer> {
+  held: HeldResponse,
+  { context, incoming, outgoing }: FetchRequest,
+): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const giveUp = held.hold({ send: resolve, fail: reject });
     const { signal } = context.req.raw;
@@ -58,12 +58,12 @@ function endOfHold(
 /** Returns the Hono handler of an operation. `compress` compresses the responses. */
 export function fetchRoute(
   id: OperationId,
-  run: (request: Exchange) => MaybePromise<Answer | HeldAnswer>,
-  compress?: CompressAnswer,
+  run: (request: RequestContext) => MaybePromise<HttpResponse | HeldResponse>,
+  compress?: CompressResponse,
 ): (context: Ctx) => Promise<Response> {
   return async (context) => {
     context.set('operation', id);
-    const exchange = new FetchExchange(context);
+    const exchange = new FetchRequest(context);
     const outcome = await run(exchange);
     const answer = 'hold' in outcome ? await endOfHold(outcome, exchange) : outcome;
     const { status, headers, type, body } = compress

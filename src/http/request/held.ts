@@ -1,5 +1,5 @@
 import type { Reply } from './pipeline.ts';
-import type { Exchange } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 
 /**
  * Returns the function that replies to long polls of the management API. `stopping` ends all long
@@ -18,7 +18,7 @@ export function makeLongPollReply(stopping: AbortSignal) {
    * `work`.
    */
   return async function longPollReply<T>(
-    { client, context, incoming }: Exchange,
+    { client, context, incoming }: RequestContext,
     { waitSeconds }: { waitSeconds?: number | undefined },
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<Reply> {

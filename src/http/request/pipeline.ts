@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Precondition } from '../../domain/etag.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
-import type { Caller, DeviceCaller, TenantCaller } from '../../service/context.ts';
+import type { DevicePrincipal, Principal, TenantPrincipal } from '../../service/context.ts';
 import type { Services } from '../../service/services.ts';
 import { needsTenant } from '../../wire/operation.ts';
 import {
@@ -13,9 +13,9 @@ import {
 } from '../../wire/operations.ts';
 import { type Schemas, schemas } from '../../wire/schemas.ts';
 import type { ListLimit, ListSlot } from '../admission/list-limit.ts';
-import type { Answer, HeldAnswer } from './answer.ts';
 import { checkAnnouncedBody, noBody, parseBody, type ReadBody } from './body.ts';
-import type { Exchange } from './request-context.ts';
+import type { HeldResponse, HttpResponse } from './http-response.ts';
+import type { RequestContext } from './request-context.ts';
 import { check, checkBody, queryObject } from './validate.ts';
 
 /** Result of a handler. `status` defaults to the status of the operation. */
@@ -35,29 +35,29 @@ type Named<O, K extends string, F> = O extends { [P in K]: infer N extends keyof
   ? z.output<Schemas[N]>
   : F;
 type CallerOf<O> = O extends { access: 'device' }
-  ? DeviceCaller
+  ? DevicePrincipal
   : O extends { access: 'public' }
     ? undefined
-    : TenantCaller;
-type AnyCaller = DeviceCaller | Caller | undefined;
+    : TenantPrincipal;
+type AnyPrincipal = DevicePrincipal | Principal | undefined;
 
 /** A request that has passed all checks of its operation (docs/protocol.md §1.3). */
 export interface Call<K extends OperationId> {
-  caller: CallerOf<Operations[K]>;
+  principal: CallerOf<Operations[K]>;
   /** Id or code in the path. */
   id: string;
   query: Named<Operations[K], 'query', undefined>;
   body: Named<Operations[K], 'body', undefined>;
   /** The body as sent. */
   sent: ReadBody;
-  request: Exchange;
+  request: RequestContext;
   /** `If-Match` and `If-None-Match` of a change. */
   precondition: Precondition;
   /** The concurrency slot of the token. `undefined` if the operation is not a list. */
   slot: ListSlot | undefined;
 }
 
-export type Handler<K extends OperationId> = (call: Call<K>) => MaybePromise<Reply | HeldAnswer>;
+export type Handler<K extends OperationId> = (call: Call<K>) => MaybePromise<Reply | HeldResponse>;
 export type Handlers = { [K in OperationId]: Handler<K> };
 
 export const defaultBodyLimit = 1024 * 1024;
@@ -65,7 +65,7 @@ export const defaultBodyLimit = 1024 * 1024;
 function makeAuthenticate(
   services: Services,
   id: OperationId,
-): (request: Exchange) => MaybePromise<AnyCaller> {
+): (request: RequestContext) => MaybePromise<AnyPrincipal> {
   const operation: Operation = operations[id];
   const { access, method, wholeTenant = false } = operation;
   if (access === 'public') return () => undefined;
@@ -98,7 +98,7 @@ export function isList({ method, path, answer }: Operation): boolean {
   );
 }
 
-function parseSent(operation: Operation, request: Exchange, bytes: Uint8Array): ReadBody {
+function parseSent(operation: Operation, request: RequestContext, bytes: Uint8Array): ReadBody {
   const sent = parseBody(
     bytes,
     request.header('content-type'),
@@ -116,7 +116,7 @@ function parseSent(operation: Operation, request: Exchange, bytes: Uint8Array): 
  */
 const noStore = { 'Cache-Control': 'no-store' };
 
-function contentOf(body: unknown): Answer['body'] {
+function contentOf(body: unknown): HttpResponse['body'] {
   if (body === undefined || body === null) return null;
   return typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
     ? body
@@ -127,7 +127,7 @@ function contentOf(body: unknown): Answer['body'] {
 function makeAnswerOf({
   path,
   status: usual,
-}: Operation): (reply: Reply | HeldAnswer) => Answer | HeldAnswer {
+}: Operation): (reply: Reply | HeldResponse) => HttpResponse | HeldResponse {
   const isManagement = path.startsWith('/v1/');
   return (reply) => {
     if ('hold' in reply) return reply;
@@ -154,7 +154,7 @@ export function makeOperation<K extends OperationId>(
   id: K,
   handler: Handler<K>,
   lists?: ListLimit,
-): (request: Exchange) => MaybePromise<Answer | HeldAnswer> {
+): (request: RequestContext) => MaybePromise<HttpResponse | HeldResponse> {
   const operation: Operation = operations[id];
   const authenticate = makeAuthenticate(services, id);
   const answerOf = makeAnswerOf(operation);
@@ -162,7 +162,7 @@ export function makeOperation<K extends OperationId>(
   const { body: bodySchema, record } = operation;
   const querySchema = operation.query && schemas[operation.query];
 
-  function readQuery(request: Exchange): unknown {
+  function readQuery(request: RequestContext): unknown {
     const query = querySchema && check(querySchema, queryObject(request.query()), 'query');
     // A long poll waits for an event, so its duration is no sign of overload.
     if (isLongPoll(query)) request.incoming?.admission?.end();
@@ -170,35 +170,39 @@ export function makeOperation<K extends OperationId>(
   }
 
   async function runChecks(
-    request: Exchange,
-    authenticated: MaybePromise<AnyCaller>,
+    request: RequestContext,
+    authenticated: MaybePromise<AnyPrincipal>,
     wasComplete: boolean,
-  ): Promise<Answer | HeldAnswer> {
-    let caller = await authenticated;
+  ): Promise<HttpResponse | HeldResponse> {
+    let principal = await authenticated;
     request.incoming?.admission?.verified();
     let sent = noBody;
     if (bodySchema) {
       const limit = operation.bodyLimit ?? defaultBodyLimit;
       checkAnnouncedBody(request, limit);
       const bytes = await request.readBody(limit);
-      if (!wasComplete) caller = await authenticate(request);
+      if (!wasComplete) principal = await authenticate(request);
       sent = parseSent(operation, request, bytes);
     }
-    if (record) await services.checkRecord(caller as TenantCaller, record, request.id);
+    if (record) await services.checkRecord(principal as TenantPrincipal, record, request.id);
     const query = readQuery(request);
     const body = bodySchema && checkBody(bodySchema, sent.json);
     const slot = isLimited
-      ? await lists?.enter((caller as TenantCaller).actor.id as string, isLongPoll(query), request)
+      ? await lists?.enter(
+          (principal as TenantPrincipal).actor.id as string,
+          isLongPoll(query),
+          request,
+        )
       : undefined;
     try {
-      if (slot?.hasWaited) caller = await authenticate(request);
+      if (slot?.hasWaited) principal = await authenticate(request);
       const precondition = preconditionOf(request);
       const { id } = request;
-      const call = { caller, id, query, body, sent, request, precondition, slot } as Call<K>;
+      const call = { principal, id, query, body, sent, request, precondition, slot } as Call<K>;
       return answerOf(await handler(call));
     } catch (error) {
-      if (hasCode(error, 'insufficient_role') && caller && 'actor' in caller)
-        services.denials.record(caller, id);
+      if (hasCode(error, 'insufficient_role') && principal && 'actor' in principal)
+        services.denials.record(principal, id);
       throw error;
     } finally {
       slot?.settle();
@@ -212,17 +216,17 @@ export function makeOperation<K extends OperationId>(
     const wasComplete = request.incoming?.complete ?? false;
     const authenticated = authenticate(request);
     if (!isDirect) return runChecks(request, authenticated, wasComplete);
-    return andThen(authenticated, (caller) => {
+    return andThen(authenticated, (principal) => {
       request.incoming?.admission?.verified();
       const query = readQuery(request);
-      const call = { caller, id: request.id, query, sent: noBody, request } as Call<K>;
+      const call = { principal, id: request.id, query, sent: noBody, request } as Call<K>;
       return andThen(handler(call), answerOf);
     });
   };
 }
 
 /** Returns the headers `If-Match` and `If-None-Match` of a request. */
-export function preconditionOf(request: Exchange): Precondition {
+export function preconditionOf(request: RequestContext): Precondition {
   return {
     ifMatch: request.header('if-match'),
     ifNoneMatch: request.header('if-none-match'),

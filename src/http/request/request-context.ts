@@ -44,7 +44,7 @@ export interface RequestClient extends ClientInfo, RequestSubject {
  * A request as the handlers see it. There is one adapter for requests of the Fetch API, and one for
  * requests of Node.
  */
-export interface Exchange {
+export interface RequestContext {
   readonly client: RequestClient;
   /** The id or code in the path. */
   readonly id: string;

@@ -5,8 +5,8 @@ import type { RecentRequest } from '../../service/requests/recent-requests.ts';
 import type { AppOptions } from '../app-options.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import { asSignageError, type ProblemParts, problemParts } from '../problem.ts';
-import { clientLeftStatus } from './answer.ts';
 import { makeAddressOf, type Peer } from './client-address.ts';
+import { clientLeftStatus } from './http-response.ts';
 import type { RequestClient } from './request-context.ts';
 
 /** A request in progress. */

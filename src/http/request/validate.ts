@@ -8,7 +8,7 @@ import {
 } from '../../domain/events/event.ts';
 import { jsonPointer, wrongMembers } from '../../domain/json/schema-issue.ts';
 import { type SchemaName, type Schemas, schemas } from '../../wire/schemas.ts';
-import type { Exchange } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 
 /** Returns the path of an issue: a JSON Pointer into the body (RFC 6901), or `query.<name>`. */
 function pathOf(source: 'body' | 'query', path: readonly PropertyKey[]): string {
@@ -93,7 +93,7 @@ export function queryObject(search: URLSearchParams): Record<string, string | st
  * Returns whether a header occurs more than once. Node joins the values of a repeated header by
  * commas.
  */
-function isRepeated({ incoming }: Exchange, name: string): boolean {
+function isRepeated({ incoming }: RequestContext, name: string): boolean {
   const names = incoming?.rawHeaders.filter((_, at) => at % 2 === 0) ?? [];
   return names.filter((one) => one.toLowerCase() === name).length > 1;
 }
@@ -104,7 +104,7 @@ const secretRule = 'must be 16 to 255 visible ASCII characters, random, such as 
 /**
  * Returns the `Idempotency-Key` of a request that creates a record, or whose response has a secret.
  */
-export function secretIdempotencyKey(request: Exchange): string | undefined {
+export function secretIdempotencyKey(request: RequestContext): string | undefined {
   return idempotencyKey(request, secretKey, secretRule);
 }
 
@@ -112,7 +112,11 @@ export function secretIdempotencyKey(request: Exchange): string | undefined {
  * Returns the `Idempotency-Key` of a request, if any. Throws `invalid_request` if the header does
  * not match `form` or occurs twice.
  */
-export function idempotencyKey(request: Exchange, form: RegExp, rule: string): string | undefined {
+export function idempotencyKey(
+  request: RequestContext,
+  form: RegExp,
+  rule: string,
+): string | undefined {
   const name = 'idempotency-key';
   const key = request.header(name);
   if (key === undefined) return undefined;
@@ -126,7 +130,7 @@ export function idempotencyKey(request: Exchange, form: RegExp, rule: string): s
  * Returns the `X-Device-Time` of a request, in Unix epoch milliseconds. Returns `undefined` for an
  * invalid value, because it is no reason to reject events (docs/protocol.md §2.5).
  */
-export function deviceTime(request: Exchange): number | undefined {
+export function deviceTime(request: RequestContext): number | undefined {
   const text = request.header('x-device-time') ?? '';
   const time = Number(text);
   return /^\d+$/.test(text) && Number.isSafeInteger(time) ? time : undefined;

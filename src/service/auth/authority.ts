@@ -3,7 +3,12 @@ import { SignageError } from '../../domain/error.ts';
 import { mayAct } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
 import type { Reader } from '../../store/store.ts';
-import type { Caller, DeviceCaller, ServiceDependencies, SystemDependencies } from '../context.ts';
+import type {
+  DevicePrincipal,
+  Principal,
+  ServiceDependencies,
+  SystemDependencies,
+} from '../context.ts';
 import { isInScope } from '../lookup.ts';
 import { checkKeyHolder } from './device-keys.ts';
 
@@ -47,7 +52,7 @@ export function checkToken(
 
 async function checkManager(
   reader: Reader,
-  { actor, tokenHash, role, venueIds }: Caller,
+  { actor, tokenHash, role, venueIds }: Principal,
   nowMs: number,
 ): Promise<void> {
   if (actor.kind === 'system') return;
@@ -67,11 +72,11 @@ async function checkManager(
  */
 export async function checkAuthority(
   reader: Reader,
-  caller: Caller | DeviceCaller,
+  principal: Principal | DevicePrincipal,
   nowMs: number,
 ): Promise<void> {
-  if ('key' in caller) checkKeyHolder(await reader.findByKeyHash(caller.key.hash));
-  else await checkManager(reader, caller, nowMs);
+  if ('key' in principal) checkKeyHolder(await reader.findByKeyHash(principal.key.hash));
+  else await checkManager(reader, principal, nowMs);
 }
 
 /**
@@ -82,9 +87,9 @@ export function withAuthority(system: SystemDependencies): ServiceDependencies {
   const { store } = system;
   return {
     ...system,
-    write: (caller, change) =>
+    write: (principal, change) =>
       store.write(async (tx) => {
-        await checkAuthority(tx, caller, tx.now);
+        await checkAuthority(tx, principal, tx.now);
         return change(tx);
       }),
   };

@@ -1,5 +1,10 @@
 import { minuteMs } from '../../domain/clock.ts';
-import { type Caller, type Change, recordChange, type SystemDependencies } from '../context.ts';
+import {
+  type AuditChange,
+  type Principal,
+  recordChange,
+  type SystemDependencies,
+} from '../context.ts';
 
 /**
  * Limit of pairs of token and operation that have a count of their own. All further pairs share one
@@ -8,13 +13,13 @@ import { type Caller, type Change, recordChange, type SystemDependencies } from 
 const maxPairs = 1000;
 
 /** A known token whose request was rejected, and its client. */
-export type DeniedCaller = Pick<
-  Caller,
+export type DeniedPrincipal = Pick<
+  Principal,
   'actor' | 'role' | 'tenantId' | 'venueIds' | 'address' | 'requestId'
 >;
 
 interface Pair {
-  caller: DeniedCaller;
+  principal: DeniedPrincipal;
   operation: string;
   /** Denials not yet written to the audit trail. */
   count: number;
@@ -30,13 +35,13 @@ export function makeDenials(deps: SystemDependencies) {
   let writing: Promise<void> = Promise.resolve();
   let cancel: (() => void) | undefined;
 
-  function record(caller: DeniedCaller, operation: string): void {
-    const ownKey = `${caller.actor.id}/${operation}`;
+  function record(principal: DeniedPrincipal, operation: string): void {
+    const ownKey = `${principal.actor.id}/${operation}`;
     const key = pairs.has(ownKey) || pairs.size < maxPairs ? ownKey : '';
     const known = pairs.get(key);
     if (known) known.count++;
     else {
-      const pair = { caller, operation, count: 1 };
+      const pair = { principal, operation, count: 1 };
       pairs.set(key, pair);
       write([pair]);
     }
@@ -54,7 +59,7 @@ export function makeDenials(deps: SystemDependencies) {
       if (counted.length === 0) return;
       await deps.store.write(async (tx) => {
         for (const { pair, count } of counted)
-          await recordChange(deps, tx, { ...pair.caller }, changeOf(pair, count));
+          await recordChange(deps, tx, { ...pair.principal }, changeOf(pair, count));
       });
       for (const { pair, count } of counted) pair.count -= count;
     };
@@ -87,8 +92,8 @@ export function makeDenials(deps: SystemDependencies) {
 
 export type Denials = ReturnType<typeof makeDenials>;
 
-function changeOf({ caller, operation }: Pair, count: number): Change {
-  const { actor, role, tenantId, venueIds } = caller;
+function changeOf({ principal, operation }: Pair, count: number): AuditChange {
+  const { actor, role, tenantId, venueIds } = principal;
   const details = { operation, role, count };
   return {
     action: 'access.denied',

@@ -2,7 +2,12 @@ import { deviceKeyHash, type VerifiedHashes } from '../../domain/api-key.ts';
 import { hasCode } from '../../domain/error.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
-import type { ClientInfo, DeviceCaller, RequestSubject, SystemDependencies } from '../context.ts';
+import type {
+  ClientInfo,
+  DevicePrincipal,
+  RequestSubject,
+  SystemDependencies,
+} from '../context.ts';
 import type { TrustedSources } from '../pairing/trusted-sources.ts';
 import { deviceActor, deviceKeyError, type KeyCheck, recordKeyUse } from './device-keys.ts';
 import type { OfflineKeys } from './offline-keys.ts';
@@ -30,13 +35,13 @@ export function makeDeviceAuth(
 ) {
   const { store, clock } = deps;
 
-  function accept(caller: DeviceCaller): DeviceCaller {
-    const { device, address, key } = caller;
+  function accept(principal: DevicePrincipal): DevicePrincipal {
+    const { device, address, key } = principal;
     verified.set(key.hash, true);
     const nowMs = clock.now();
     store.touch('device', device.id, { lastSeenAt: nowMs, lastAddress: address });
     trustedSources.remember(address, device.tenantId, nowMs);
-    return caller;
+    return principal;
   }
 
   /**
@@ -44,7 +49,12 @@ export function makeDeviceAuth(
    * and all other keys of the device are revoked. A failed write does not block the request. Throws
    * `device_key_revoked` if the key was revoked meanwhile.
    */
-  async function recordFirstUse({ key, device, address, requestId }: DeviceCaller): Promise<void> {
+  async function recordFirstUse({
+    key,
+    device,
+    address,
+    requestId,
+  }: DevicePrincipal): Promise<void> {
     try {
       await store.write((tx) =>
         recordKeyUse(deps, tx, key, { address, requestId, actor: deviceActor(device) }, device),
@@ -64,7 +74,7 @@ export function makeDeviceAuth(
     { authorization, keyHash }: DeviceCredential,
     { id, onlyReads }: { id: string; onlyReads: boolean },
     client: ClientInfo & RequestSubject,
-  ): MaybePromise<DeviceCaller> {
+  ): MaybePromise<DevicePrincipal> {
     client.namedId = id;
     if (authorization === undefined) throw deviceKeyError('missing');
     const hash = keyHash ?? deviceKeyHash(authorization, verified);
@@ -81,10 +91,10 @@ export function makeDeviceAuth(
         throw deviceKeyError('mismatch');
       }
       const { address, requestId } = client;
-      const caller: DeviceCaller = { address, requestId, key, device, screen };
+      const principal: DevicePrincipal = { address, requestId, key, device, screen };
       return key.firstUsedAt === null
-        ? recordFirstUse(caller).then(() => accept(caller))
-        : accept(caller);
+        ? recordFirstUse(principal).then(() => accept(principal))
+        : accept(principal);
     });
   };
 }

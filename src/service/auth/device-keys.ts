@@ -4,8 +4,8 @@ import type { Device, DeviceKey } from '../../domain/records/rows.ts';
 import type { KeyHolder, Tx } from '../../store/store.ts';
 import {
   type AuditActor,
-  type Change,
-  type DeviceCaller,
+  type AuditChange,
+  type DevicePrincipal,
   recordChange,
   type ServiceDependencies,
 } from '../context.ts';
@@ -33,7 +33,7 @@ export const deviceKeyError = (reason: keyof typeof reasons) =>
 /** Throws `device_key_invalid`, `device_key_revoked`, `device_key_orphaned`. */
 export function checkKeyHolder(
   holder: KeyHolder | undefined,
-): asserts holder is Pick<DeviceCaller, 'key' | 'device' | 'screen'> {
+): asserts holder is Pick<DevicePrincipal, 'key' | 'device' | 'screen'> {
   if (!holder) throw deviceKeyError('invalid');
   const { key, device, screen } = holder;
   if (key.state === 'revoked') throw deviceKeyError('revoked');
@@ -44,7 +44,7 @@ export function checkKeyHolder(
 export type KeyCheck = (
   keyHash: string,
   holder: KeyHolder | undefined,
-) => Pick<DeviceCaller, 'key' | 'device' | 'screen'>;
+) => Pick<DevicePrincipal, 'key' | 'device' | 'screen'>;
 
 /**
  * Returns the check of device keys. The check also records the use of a revoked key. A rejected
@@ -80,7 +80,7 @@ export const deviceActor = ({ id, deviceInfo }: Device) => ({
 export function keyChange(
   verb: 'rotate' | 'activate',
   { id, tenantId, venueId, screenId }: Device,
-): Change {
+): AuditChange {
   return {
     action: `key.${verb}`,
     subject: { kind: 'device', id },

@@ -3,7 +3,7 @@ import { SignageError } from '../../domain/error.ts';
 import type { RotatedView } from '../../domain/records/device.ts';
 import type { DeviceKey } from '../../domain/records/rows.ts';
 import type { Tx } from '../../store/store.ts';
-import { type DeviceCaller, recordChange, type ServiceDependencies } from '../context.ts';
+import { type DevicePrincipal, recordChange, type ServiceDependencies } from '../context.ts';
 import {
   deviceActor,
   keyChange,
@@ -29,12 +29,12 @@ export function makeKeyRotation(deps: ServiceDependencies) {
    * revoked.
    */
   function repeatedKey(
-    caller: DeviceKey,
+    principal: DeviceKey,
     others: readonly DeviceKey[],
     idempotencyKey: string,
   ): string | undefined {
     for (const { id, hash, state } of others) {
-      const apiKey = deriveNextKey(store.secret, caller.id, id, idempotencyKey);
+      const apiKey = deriveNextKey(store.secret, principal.id, id, idempotencyKey);
       if (hashKey(apiKey) !== hash) continue;
       if (state === 'revoked') throw replaced();
       return apiKey;
@@ -48,12 +48,12 @@ export function makeKeyRotation(deps: ServiceDependencies) {
    */
   async function change(
     tx: Tx,
-    caller: DeviceCaller,
+    principal: DevicePrincipal,
     idempotencyKey: string | undefined,
   ): Promise<string> {
-    const { device } = caller;
-    const auditActor = { ...caller, actor: deviceActor(device) };
-    const key = await recordKeyUse(deps, tx, caller.key, auditActor, device);
+    const { device } = principal;
+    const auditActor = { ...principal, actor: deviceActor(device) };
+    const key = await recordKeyUse(deps, tx, principal.key, auditActor, device);
     const others = (await tx.select('deviceKeys', 'deviceId', [device.id])).filter(
       ({ id }) => id !== key.id,
     );
@@ -91,9 +91,9 @@ export function makeKeyRotation(deps: ServiceDependencies) {
    * `device_key_revoked` if the caller's key was revoked meanwhile, or `idempotency_key_reused`.
    */
   return async function rotate(
-    caller: DeviceCaller,
+    principal: DevicePrincipal,
     idempotencyKey: string | undefined,
   ): Promise<RotatedView> {
-    return { apiKey: await deps.write(caller, (tx) => change(tx, caller, idempotencyKey)) };
+    return { apiKey: await deps.write(principal, (tx) => change(tx, principal, idempotencyKey)) };
   };
 }

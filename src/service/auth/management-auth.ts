@@ -5,7 +5,12 @@ import { mayAct, type RequiredRole } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
 import { adminTokenForm } from '../../domain/records/token.ts';
 import type { Store } from '../../store/store.ts';
-import { type Caller, type ClientInfo, recordChange, type SystemDependencies } from '../context.ts';
+import {
+  type ClientInfo,
+  type Principal,
+  recordChange,
+  type SystemDependencies,
+} from '../context.ts';
 import { notFound } from '../lookup.ts';
 import type { TrustedSources } from '../pairing/trusted-sources.ts';
 import { checkToken, unknownToken } from './authority.ts';
@@ -168,7 +173,7 @@ export function makeManagementAuth(
     credentials: Credentials,
     requirements: AccessRequirements,
     client: ClientInfo,
-  ): Promise<Caller> {
+  ): Promise<Principal> {
     const { token, hash } = await findToken(credentials.authorization, client);
     const lastUsedAt = clock.now();
     store.touch('token', token.id, { lastUsedAt });
@@ -193,7 +198,7 @@ function callerOf(
   { id, name, role, venueIds, expiresAt }: Token,
   tokenHash: string,
   { address, requestId }: ClientInfo,
-): Omit<Caller, 'tenantId'> {
+): Omit<Principal, 'tenantId'> {
   return {
     address,
     requestId,

@@ -4,7 +4,7 @@ import { SignageError } from '../../domain/error.ts';
 import { asGuid } from '../../domain/id.ts';
 import type { Token } from '../../domain/records/rows.ts';
 import type { RotatedTokenView } from '../../domain/records/token.ts';
-import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
+import { type Principal, recordChange, type ServiceDependencies } from '../context.ts';
 import { type IdempotentRequest, prepareCreation } from '../creations.ts';
 import { lookUp } from '../lookup.ts';
 import { tokenView } from '../views.ts';
@@ -17,7 +17,7 @@ type Retiring = NonNullable<Token['retiring']>;
  * Throws `not_supported` for a bootstrap token, or `insufficient_role` for a token that outlives
  * the caller's.
  */
-function checkRotatable({ expiresAt }: Caller, row: Token): void {
+function checkRotatable({ expiresAt }: Principal, row: Token): void {
   if (row.bootstrap)
     throw new SignageError(
       'not_supported',
@@ -49,15 +49,15 @@ export function makeTokenRotation(deps: ServiceDependencies) {
    * `not_repeatable`.
    */
   return async function rotate(
-    caller: Caller,
+    principal: Principal,
     id: string,
     request?: IdempotentRequest,
   ): Promise<RotatedTokenView> {
     const ofToken = request && { ...request, operation: `${request.operation} ${asGuid(id)}` };
-    const begin = await prepareCreation(deps, caller, ofToken);
-    const { row, token, until } = await deps.write(caller, async (tx) => {
-      const row = await lookUp(tx, caller, 'token', id);
-      checkRotatable(caller, row);
+    const begin = await prepareCreation(deps, principal, ofToken);
+    const { row, token, until } = await deps.write(principal, async (tx) => {
+      const row = await lookUp(tx, principal, 'token', id);
+      checkRotatable(principal, row);
       const creation = await begin(tx);
       const token = makeKey('mak_', creation.random);
       if (creation.earlierId !== undefined) {
@@ -67,7 +67,7 @@ export function makeTokenRotation(deps: ServiceDependencies) {
       const retiring = retiringOf(row, tx.now);
       await tx.put('tokens', { ...row, hash: hashKey(token), firstUsedAt: null, retiring });
       await creation.remember(row.id);
-      await recordChange(deps, tx, caller, tokenChange('rotate', row));
+      await recordChange(deps, tx, principal, tokenChange('rotate', row));
       return { row, token, until: retiring.until };
     });
     const view = tokenView(row, await deps.store.marks('token', row.id));

@@ -15,10 +15,10 @@ import type {
 import type { ListQuery, Slice } from '../../store/queries.ts';
 import type { Tx } from '../../store/store.ts';
 import {
-  type Caller,
+  type Principal,
   recordChange,
   type ServiceDependencies,
-  type TenantCaller,
+  type TenantPrincipal,
 } from '../context.ts';
 import {
   type IdempotentRequest,
@@ -67,10 +67,10 @@ export function makeTokens(deps: ServiceDependencies) {
    * outside the caller's venues are filtered out here.
    */
   async function listVisible(
-    caller: TenantCaller,
+    principal: TenantPrincipal,
     query: ListQuery<'tokens'>,
   ): Promise<Slice<Token>> {
-    if (caller.venueIds === null) return store.list('tokens', query);
+    if (principal.venueIds === null) return store.list('tokens', query);
     const items: Token[] = [];
     for (let after = query.after; ; ) {
       const slice = await store.list('tokens', {
@@ -78,7 +78,7 @@ export function makeTokens(deps: ServiceDependencies) {
         ...(after === undefined ? {} : { after }),
       });
       for (const row of slice.items) {
-        if (!isVisibleTo(caller, 'token', row)) continue;
+        if (!isVisibleTo(principal, 'token', row)) continue;
         if (items.length === query.limit) return { items, next: items.at(-1)?.id ?? null };
         items.push(row);
       }
@@ -89,13 +89,14 @@ export function makeTokens(deps: ServiceDependencies) {
 
   /** Platform callers also see the platform's own tokens. */
   async function list(
-    caller: TenantCaller,
+    principal: TenantPrincipal,
     query: TokenQuery,
     signal?: AbortSignal,
   ): Promise<Page<TokenView>> {
-    const tenantId = caller.role === 'platform' ? [caller.tenantId, null] : caller.tenantId;
+    const tenantId =
+      principal.role === 'platform' ? [principal.tenantId, null] : principal.tenantId;
     return toPage(
-      await listVisible(caller, {
+      await listVisible(principal, {
         where: { tenantId },
         ...pageFilters(query, signal),
       }),
@@ -103,8 +104,8 @@ export function makeTokens(deps: ServiceDependencies) {
     );
   }
 
-  async function get(caller: Caller, id: string): Promise<TokenView> {
-    return view(await lookUp(store.read, caller, 'token', id));
+  async function get(principal: Principal, id: string): Promise<TokenView> {
+    return view(await lookUp(store.read, principal, 'token', id));
   }
 
   /**
@@ -113,22 +114,22 @@ export function makeTokens(deps: ServiceDependencies) {
    */
   async function checkReach(
     tx: Tx,
-    caller: TenantCaller,
+    principal: TenantPrincipal,
     { expiresAt, venueIds }: TokenCreation,
   ): Promise<void> {
     if (expiresAt != null && expiresAt <= tx.now)
       throw invalid([{ path: '/expiresAt', message: 'must be in the future' }]);
-    for (const id of venueIds ?? []) await lookUp(tx, caller, 'venue', id);
+    for (const id of venueIds ?? []) await lookUp(tx, principal, 'venue', id);
   }
 
   /** Repeats the response of a creation, until the token is first used. Throws `not_repeatable`. */
   async function repeatCreation(
     tx: Tx,
-    caller: TenantCaller,
+    principal: TenantPrincipal,
     id: string,
     token: string,
   ): Promise<CreatedTokenView> {
-    const row = await lookUpCreated(tx, caller, 'token', id);
+    const row = await lookUpCreated(tx, principal, 'token', id);
     checkRepeatable(row, token);
     return { ...tokenView(row, {}), token };
   }
@@ -138,31 +139,31 @@ export function makeTokens(deps: ServiceDependencies) {
    * `name_taken`, or `not_repeatable`.
    */
   async function create(
-    caller: TenantCaller,
+    principal: TenantPrincipal,
     wanted: TokenCreation,
     request?: IdempotentRequest,
   ): Promise<CreatedTokenView> {
     const { name, role, venueIds } = wanted;
-    if (!mayAct(caller.role, role))
+    if (!mayAct(principal.role, role))
       throw new SignageError(
         'insufficient_role',
         `Only a ${isPlatformRole(role) ? 'platform' : role} token may create ${role} tokens.`,
       );
-    if (caller.venueIds && !venueIds) {
+    if (principal.venueIds && !venueIds) {
       throw new SignageError(
         'insufficient_role',
         'This token is bound to venues: list the venues of the new token in venueIds.',
       );
     }
-    const begin = await prepareCreation(deps, caller, request);
-    return withNameConflict(deps, caller, 'token', name, async (tx) => {
+    const begin = await prepareCreation(deps, principal, request);
+    return withNameConflict(deps, principal, 'token', name, async (tx) => {
       const creation = await begin(tx);
       const token = makeKey('mak_', creation.random);
       if (creation.earlierId !== undefined)
-        return repeatCreation(tx, caller, creation.earlierId, token);
-      await requireTenant(tx, caller);
-      await checkReach(tx, caller, wanted);
-      const tenantId = isPlatformRole(role) ? null : caller.tenantId;
+        return repeatCreation(tx, principal, creation.earlierId, token);
+      await requireTenant(tx, principal);
+      await checkReach(tx, principal, wanted);
+      const tenantId = isPlatformRole(role) ? null : principal.tenantId;
       const row: Token = {
         id: deps.newId(),
         tenantId,
@@ -171,13 +172,13 @@ export function makeTokens(deps: ServiceDependencies) {
         hash: hashKey(token),
         createdAt: tx.stamp,
         bootstrap: false,
-        expiresAt: expiryOf(wanted.expiresAt, caller.expiresAt),
+        expiresAt: expiryOf(wanted.expiresAt, principal.expiresAt),
         venueIds: venueIds ? [...new Set(venueIds)] : null,
         ...(request && { firstUsedAt: null }),
       };
       await tx.put('tokens', row);
       await creation.remember(row.id);
-      await recordChange(deps, tx, caller, tokenChange('create', row));
+      await recordChange(deps, tx, principal, tokenChange('create', row));
       return { ...tokenView(row, {}), token };
     });
   }
@@ -193,12 +194,12 @@ export function makeTokens(deps: ServiceDependencies) {
 
   /** Throws `last_token`. */
   async function remove(
-    caller: Caller,
+    principal: Principal,
     id: string,
     precondition: Precondition = {},
   ): Promise<void> {
-    await deps.write(caller, async (tx) => {
-      const row = await lookUp(tx, caller, 'token', id);
+    await deps.write(principal, async (tx) => {
+      const row = await lookUp(tx, principal, 'token', id);
       checkPrecondition(precondition, revision.token(row));
       if (await isLastPermanent(tx, row)) {
         throw new SignageError(
@@ -207,11 +208,11 @@ export function makeTokens(deps: ServiceDependencies) {
         );
       }
       await tx.delete('tokens', row.id);
-      await recordChange(deps, tx, caller, tokenChange('delete', row));
+      await recordChange(deps, tx, principal, tokenChange('delete', row));
     });
   }
 
-  async function me({ actor, role, tenantId, venueIds, expiresAt }: Caller): Promise<MeView> {
+  async function me({ actor, role, tenantId, venueIds, expiresAt }: Principal): Promise<MeView> {
     const tenant = tenantId === null ? undefined : await store.read.get('tenants', tenantId);
     // The actor of a management request is a token, which has an id and a name.
     const { id, name } = actor as { id: string; name: string };

@@ -10,7 +10,7 @@ import type {
 } from '../../domain/records/mirror.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
 import type { PlaylistCopies, StoredCopy } from '../../origin/origin.ts';
-import { recordChange, type ServiceDependencies, type TenantCaller } from '../context.ts';
+import { recordChange, type ServiceDependencies, type TenantPrincipal } from '../context.ts';
 import { whereVenue } from '../lookup.ts';
 import { pageFilters } from '../paging.ts';
 import type { Mirror } from './mirror.ts';
@@ -81,12 +81,12 @@ export function makeMirrorAdmin(deps: ServiceDependencies, mirror: Mirror | unde
    * copy, so a page may be short. Throws `not_supported`.
    */
   async function list(
-    caller: TenantCaller,
+    principal: TenantPrincipal,
     query: MirrorQuery,
     signal?: AbortSignal,
   ): Promise<Page<MirrorCopyView>> {
     const { copies, queuedAt } = requireMirror();
-    const where = { tenantId: caller.tenantId, ...whereVenue(caller, query.venueId) };
+    const where = { tenantId: principal.tenantId, ...whereVenue(principal, query.venueId) };
     const { items, next } = await store.list('screens', {
       where,
       ...pageFilters(query, signal),
@@ -111,14 +111,14 @@ export function makeMirrorAdmin(deps: ServiceDependencies, mirror: Mirror | unde
    * Throws `not_supported`. The venue of a copy without a screen is unknown, so such copies are
    * queued only for a caller with access to the whole tenant.
    */
-  async function repair(caller: TenantCaller): Promise<MirrorRepair> {
+  async function repair(principal: TenantPrincipal): Promise<MirrorRepair> {
     const { queueLeftovers, queueScreens } = requireMirror();
-    const { tenantId, venueIds } = caller;
+    const { tenantId, venueIds } = principal;
     const leftovers = venueIds === null ? await orUnavailable(queueLeftovers(tenantId)) : 0;
-    const queued = leftovers + (await queueScreens({ tenantId, ...whereVenue(caller) }));
-    await deps.write(caller, async (tx) => {
+    const queued = leftovers + (await queueScreens({ tenantId, ...whereVenue(principal) }));
+    await deps.write(principal, async (tx) => {
       const subject = { kind: 'tenant', id: tenantId };
-      await recordChange(deps, tx, caller, {
+      await recordChange(deps, tx, principal, {
         action: 'mirror.repair',
         subject,
         tenantId,

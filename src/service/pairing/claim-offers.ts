@@ -6,10 +6,10 @@ import type { CreatedCode, GuessCounter } from '../../domain/records/pairing-cod
 import type { Claim } from '../../domain/records/rows.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import {
-  type Caller,
+  type Principal,
   recordChange,
   type ServiceDependencies,
-  type TenantCaller,
+  type TenantPrincipal,
 } from '../context.ts';
 import { type BeginCreation, type IdempotentRequest, prepareCreation } from '../creations.ts';
 import { venuesOf } from '../lookup.ts';
@@ -33,7 +33,7 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
    * Counts a look-up of an unknown claim. Beyond the limits, throws `too_many_attempts`, even for a
    * known claim.
    */
-  async function judge({ actor, tenantId }: Caller, isUnknown: boolean): Promise<void> {
+  async function judge({ actor, tenantId }: Principal, isUnknown: boolean): Promise<void> {
     const sources = [`claims/token/${actor.id}`, `claims/tenant/${tenantId}`];
     const limits = [maxOfToken, maxOfTenant];
     const waitMs = await store.updateGuessCounters(sources, (counters, nowMs) => {
@@ -55,7 +55,7 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
   /** After the offer of another tenant, the claim does not exist for this caller. */
   async function find(
     reader: Reader,
-    { tenantId }: Caller,
+    { tenantId }: Principal,
     id: string,
     nowMs: number,
   ): Promise<Claim | undefined> {
@@ -69,16 +69,16 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
    * Returns a claim for an installer. Throws `claim_not_found`, or `too_many_attempts` after many
    * look-ups of unknown claims.
    */
-  async function lookUp(caller: Caller, id: string): Promise<Claim> {
-    const row = await find(store.read, caller, id, deps.clock.now());
-    await judge(caller, row === undefined);
+  async function lookUp(principal: Principal, id: string): Promise<Claim> {
+    const row = await find(store.read, principal, id, deps.clock.now());
+    await judge(principal, row === undefined);
     if (!row) throw claimNotFound();
     return row;
   }
 
   /** Throws `claim_not_found`. */
-  async function get(caller: Caller, id: string): Promise<ClaimView> {
-    const row = await find(store.read, caller, id, deps.clock.now());
+  async function get(principal: Principal, id: string): Promise<ClaimView> {
+    const row = await find(store.read, principal, id, deps.clock.now());
     if (!row) throw claimNotFound();
     const { state, deviceInfo, address, createdAt } = row;
     return {
@@ -93,16 +93,16 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
 
   async function offerIn(
     tx: Tx,
-    caller: TenantCaller,
+    principal: TenantPrincipal,
     id: string,
     screenId: string,
     begin: BeginCreation,
   ): Promise<CreatedCode> {
-    const claim = await find(tx, caller, id, tx.now);
+    const claim = await find(tx, principal, id, tx.now);
     if (!claim) throw claimNotFound();
     const creation = await begin(tx);
     if (claim.offer && creation.earlierId === claim.offer.codeId)
-      return codes.repeatCreation(tx, caller, offeredCode(store.secret, id, claim.offer.id));
+      return codes.repeatCreation(tx, principal, offeredCode(store.secret, id, claim.offer.id));
     if (claim.state === 'offered')
       throw new SignageError(
         'claim_offered',
@@ -110,7 +110,7 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
       );
     const offerId = newId();
     const code = offeredCode(store.secret, id, offerId);
-    const row = await codes.add(tx, caller, { screenId }, code);
+    const row = await codes.add(tx, principal, { screenId }, code);
     const { tenantId } = row;
     await tx.put('claims', {
       ...claim,
@@ -120,7 +120,7 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
       offer: { id: offerId, codeId: row.id, screenId: row.screenId, tenantId },
     });
     await creation.remember(row.id);
-    await recordChange(deps, tx, caller, {
+    await recordChange(deps, tx, principal, {
       action: 'claim.offer',
       subject: { kind: 'screen', id: row.screenId },
       tenantId,
@@ -136,15 +136,17 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
    * `not_repeatable`.
    */
   async function offer(
-    caller: TenantCaller,
+    principal: TenantPrincipal,
     id: string,
     { screenId }: { screenId: string },
     request?: IdempotentRequest,
   ): Promise<CreatedCode> {
     // The `Idempotency-Key` applies to this claim only. With another claim, it is a new request.
     const ofClaim = request && { ...request, operation: `${request.operation} ${id}` };
-    const begin = await prepareCreation(deps, caller, ofClaim);
-    return untilUnused(() => deps.write(caller, (tx) => offerIn(tx, caller, id, screenId, begin)));
+    const begin = await prepareCreation(deps, principal, ofClaim);
+    return untilUnused(() =>
+      deps.write(principal, (tx) => offerIn(tx, principal, id, screenId, begin)),
+    );
   }
 
   return { lookUp, get, offer };

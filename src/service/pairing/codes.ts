@@ -14,11 +14,11 @@ import type { PairingCode, Screen } from '../../domain/records/rows.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import { checkAuthority } from '../auth/authority.ts';
 import {
-  type Caller,
-  type Change,
+  type AuditChange,
+  type Principal,
   recordChange,
   type ServiceDependencies,
-  type TenantCaller,
+  type TenantPrincipal,
 } from '../context.ts';
 import {
   type BeginCreation,
@@ -70,21 +70,25 @@ export async function untilUnused<T>(create: (attempt: number) => Promise<T>): P
 export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
   const { store, clock } = deps;
 
-  const change = (verb: AuditVerb<'code'>, row: PairingCode): Change => ({
+  const change = (verb: AuditVerb<'code'>, row: PairingCode): AuditChange => ({
     action: `code.${verb}`,
     subject: { kind: 'screen', id: row.screenId },
     tenantId: row.tenantId,
     venueIds: venuesOf('pairing_code', row),
   });
 
-  async function lookUpCode(reader: Reader, caller: Caller, code: string): Promise<PairingCode> {
+  async function lookUpCode(
+    reader: Reader,
+    principal: Principal,
+    code: string,
+  ): Promise<PairingCode> {
     const row = pairingCodeText.safeParse(code).success
       ? await reader.get('codes', hashCode(store.secret, code))
       : undefined;
     if (
       !row ||
-      row.tenantId !== caller.tenantId ||
-      !isInScope(caller, venuesOf('pairing_code', row))
+      row.tenantId !== principal.tenantId ||
+      !isInScope(principal, venuesOf('pairing_code', row))
     ) {
       throw new SignageError(
         'pairing_code_not_found',
@@ -117,9 +121,9 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
   }
 
   /** Repeats the response of a creation, while the code is pending. Throws `not_repeatable`. */
-  async function repeatCreation(tx: Tx, caller: Caller, code: string): Promise<CreatedCode> {
+  async function repeatCreation(tx: Tx, principal: Principal, code: string): Promise<CreatedCode> {
     try {
-      const row = await lookUpCode(tx, caller, code);
+      const row = await lookUpCode(tx, principal, code);
       if (codeStatusAt(row, tx.now) === 'pending') return createdView(row, code, tx.now);
     } catch (error) {
       if (!hasCode(error, 'pairing_code_not_found')) throw error;
@@ -133,11 +137,11 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
    */
   async function add(
     tx: Tx,
-    caller: Caller,
+    principal: Principal,
     { screenId, simulated }: CodeCreation,
     code: string,
   ): Promise<PairingCode> {
-    const screen = await lookUp(tx, caller, 'screen', screenId);
+    const screen = await lookUp(tx, principal, 'screen', screenId);
     if (screen.state === 'active') {
       const detail = `The screen ${JSON.stringify(screen.name)} has a device: revoke it first (POST /v1/devices/${screen.deviceId}/revoke).`;
       throw new SignageError('screen_already_bound', detail);
@@ -166,27 +170,27 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
 
   async function createIn(
     tx: Tx,
-    caller: Caller,
+    principal: Principal,
     wanted: CodeCreation,
     begin: BeginCreation,
   ): Promise<CreatedCode> {
     const creation = await begin(tx);
     const code = makeCode(creation.random);
-    if (creation.earlierId !== undefined) return repeatCreation(tx, caller, code);
-    const row = await add(tx, caller, wanted, code);
+    if (creation.earlierId !== undefined) return repeatCreation(tx, principal, code);
+    const row = await add(tx, principal, wanted, code);
     await creation.remember(row.id);
-    await recordChange(deps, tx, caller, change('create', row));
+    await recordChange(deps, tx, principal, change('create', row));
     return createdView(row, code, tx.now);
   }
 
   /** Throws `screen_not_found`, `screen_already_bound`, `not_repeatable`. */
   async function create(
-    caller: TenantCaller,
+    principal: TenantPrincipal,
     wanted: CodeCreation,
     request?: IdempotentRequest,
   ): Promise<CreatedCode> {
-    const begin = await prepareCreation(deps, caller, request);
-    return untilUnused(() => deps.write(caller, (tx) => createIn(tx, caller, wanted, begin)));
+    const begin = await prepareCreation(deps, principal, request);
+    return untilUnused(() => deps.write(principal, (tx) => createIn(tx, principal, wanted, begin)));
   }
 
   /**
@@ -194,17 +198,17 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
    * Throws `pairing_code_not_found`.
    */
   async function status(
-    caller: Caller,
+    principal: Principal,
     code: string,
     waitSeconds: number | undefined,
     signal: AbortSignal,
   ): Promise<CodeStatusView> {
-    const first = await lookUpCode(store.read, caller, code);
+    const first = await lookUpCode(store.read, principal, code);
     if (waitSeconds === undefined) return codeView(first, code, clock.now());
     const forMs = Math.max(0, Math.min(waitSeconds * secondMs, first.expiresAt - clock.now()));
-    const check = () => checkAuthority(store.read, caller, clock.now());
+    const check = () => checkAuthority(store.read, principal, clock.now());
     return longPoll(deps, { topics: [`codes/${first.id}`], forMs, signal, check }, async () => {
-      const row = await lookUpCode(store.read, caller, code);
+      const row = await lookUpCode(store.read, principal, code);
       return {
         value: codeView(row, code, clock.now()),
         settled: codeStatusAt(row, clock.now()) !== 'pending',
@@ -213,9 +217,9 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
   }
 
   /** Throws `pairing_code_not_found`, `pairing_code_not_pending`. */
-  async function cancel(caller: Caller, code: string): Promise<void> {
-    await deps.write(caller, async (tx) => {
-      const row = await lookUpCode(tx, caller, code);
+  async function cancel(principal: Principal, code: string): Promise<void> {
+    await deps.write(principal, async (tx) => {
+      const row = await lookUpCode(tx, principal, code);
       const currentStatus = codeStatusAt(row, tx.now);
       if (currentStatus !== 'pending')
         throw new SignageError(
@@ -223,7 +227,7 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
           `The code is already ${currentStatus}: it cannot be cancelled.`,
         );
       await tx.put('codes', { ...row, state: 'cancelled', cancelledAt: tx.now });
-      await recordChange(deps, tx, caller, change('cancel', row));
+      await recordChange(deps, tx, principal, change('cancel', row));
     });
   }
 

@@ -7,10 +7,10 @@ import type { ScreenView } from '../../domain/records/screen.ts';
 import type { Store, Tx } from '../../store/store.ts';
 import { revokeKeys } from '../auth/device-keys.ts';
 import {
-  type Caller,
+  type Principal,
   recordChange,
   type ServiceDependencies,
-  type TenantCaller,
+  type TenantPrincipal,
 } from '../context.ts';
 import { changeOf, lookUp, whereVenue } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
@@ -54,14 +54,14 @@ export function makeDevices(deps: ServiceDependencies) {
   const { store, clock } = deps;
 
   async function list(
-    caller: TenantCaller,
+    principal: TenantPrincipal,
     { screenId, venueId, state, online, selector, ...page }: DeviceQuery,
     signal?: AbortSignal,
   ): Promise<Page<DeviceView>> {
     const filters = Object.entries({ screenId, state }).filter(([, value]) => value !== undefined);
     const where = {
-      tenantId: caller.tenantId,
-      ...whereVenue(caller, venueId),
+      tenantId: principal.tenantId,
+      ...whereVenue(principal, venueId),
       ...Object.fromEntries(filters),
     };
     const onlineFilter = online === undefined ? {} : { online: { is: online, now: clock.now() } };
@@ -76,8 +76,8 @@ export function makeDevices(deps: ServiceDependencies) {
     );
   }
 
-  async function get(caller: Caller, id: string): Promise<DeviceView> {
-    const row = await lookUp(store.read, caller, 'device', id);
+  async function get(principal: Principal, id: string): Promise<DeviceView> {
+    const row = await lookUp(store.read, principal, 'device', id);
     return viewDevice(store, row, clock.now());
   }
 
@@ -104,16 +104,16 @@ export function makeDevices(deps: ServiceDependencies) {
 
   /** Suspends a device. Has no effect on a suspended one. */
   async function revoke(
-    caller: Caller,
+    principal: Principal,
     id: string,
     reason: string | null,
   ): Promise<{ device: DeviceView; screen: ScreenView }> {
-    const { device, screen } = await deps.write(caller, async (tx) => {
-      const before = await lookUp(tx, caller, 'device', id);
+    const { device, screen } = await deps.write(principal, async (tx) => {
+      const before = await lookUp(tx, principal, 'device', id);
       const device = before.state === 'suspended' ? before : await suspend(tx, before, reason);
       if (device !== before) {
         const details = { screenId: device.screenId, reason };
-        await recordChange(deps, tx, caller, changeOf('device', 'revoke', device, details));
+        await recordChange(deps, tx, principal, changeOf('device', 'revoke', device, details));
       }
       const screen = (await tx.get('screens', device.screenId)) as Screen;
       return { device, screen: await viewScreen(tx, screen, tx.now) };

@@ -2,7 +2,7 @@ import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { GuessCountersOfEach } from '../../store/store.ts';
 import {
-  type Change,
+  type AuditChange,
   type ClientInfo,
   recordChange,
   type SystemDependencies,
@@ -108,7 +108,7 @@ export function makeGuessRateLimit(
   ): Promise<void> {
     onLockOut({ scope, source });
     const withinMs = scope === 'source' ? sourceWindowMs(codeTtlMs) : codeTtlMs;
-    const change: Change = {
+    const change: AuditChange = {
       action: 'registration.locked_out',
       subject: { kind: scope, id: scope === 'source' ? source : null },
       tenantId: null,

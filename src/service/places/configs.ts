@@ -17,7 +17,12 @@ import type {
   Venue,
 } from '../../domain/records/rows.ts';
 import type { Reader } from '../../store/store.ts';
-import { type Caller, type Change, recordChange, type ServiceDependencies } from '../context.ts';
+import {
+  type AuditChange,
+  type Principal,
+  recordChange,
+  type ServiceDependencies,
+} from '../context.ts';
 import { lookUp, venuesOf } from '../lookup.ts';
 
 /** The effective config of a screen, and the most specific level that contributes to it. */
@@ -64,7 +69,7 @@ export async function readEffectiveConfig(
 /** Management of the stored configs of all three levels (docs/protocol.md §5.4). */
 export function makeConfigs(deps: ServiceDependencies) {
   const { store } = deps;
-  const change = (verb: AuditVerb<'config'>, level: ConfigLevel, owner: Owner): Change => ({
+  const change = (verb: AuditVerb<'config'>, level: ConfigLevel, owner: Owner): AuditChange => ({
     action: `config.${verb}`,
     subject: { kind: level, id: owner.id },
     tenantId: tenantOf(owner),
@@ -72,8 +77,8 @@ export function makeConfigs(deps: ServiceDependencies) {
   });
 
   /** Throws `config_not_found`. */
-  async function get(caller: Caller, level: ConfigLevel, id: string): Promise<ConfigBody> {
-    const owner = await lookUp(store.read, caller, level, id);
+  async function get(principal: Principal, level: ConfigLevel, id: string): Promise<ConfigBody> {
+    const owner = await lookUp(store.read, principal, level, id);
     const row = await store.read.get('configs', `${level}/${owner.id}`);
     if (!row)
       throw new SignageError(
@@ -85,14 +90,14 @@ export function makeConfigs(deps: ServiceDependencies) {
 
   /** Stores a config. Storing the same config again has no effect. */
   async function put(
-    caller: Caller,
+    principal: Principal,
     level: ConfigLevel,
     id: string,
     config: ConfigBody,
     precondition: Precondition = {},
   ): Promise<ConfigBody> {
-    return deps.write(caller, async (tx) => {
-      const owner = await lookUp(tx, caller, level, id);
+    return deps.write(principal, async (tx) => {
+      const owner = await lookUp(tx, principal, level, id);
       const key = `${level}/${owner.id}`;
       const before = await tx.get('configs', key);
       checkPrecondition(precondition, before && revision.config(before.config));
@@ -105,25 +110,25 @@ export function makeConfigs(deps: ServiceDependencies) {
         config,
         updatedAt: tx.stamp,
       });
-      await recordChange(deps, tx, caller, change('set', level, owner));
+      await recordChange(deps, tx, principal, change('set', level, owner));
       return config;
     });
   }
 
   async function remove(
-    caller: Caller,
+    principal: Principal,
     level: ConfigLevel,
     id: string,
     precondition: Precondition = {},
   ): Promise<void> {
-    await deps.write(caller, async (tx) => {
-      const owner = await lookUp(tx, caller, level, id);
+    await deps.write(principal, async (tx) => {
+      const owner = await lookUp(tx, principal, level, id);
       const key = `${level}/${owner.id}`;
       const before = await tx.get('configs', key);
       checkPrecondition(precondition, before && revision.config(before.config));
       if (!before) return;
       await tx.delete('configs', key);
-      await recordChange(deps, tx, caller, change('unset', level, owner));
+      await recordChange(deps, tx, principal, change('unset', level, owner));
     });
   }
 

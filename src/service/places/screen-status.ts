@@ -5,7 +5,7 @@ import type { Screen } from '../../domain/records/rows.ts';
 import type { ScreenStatusQuery, ScreenStatusView } from '../../domain/records/screen-status.ts';
 import type { PlaylistSummary } from '../../store/queries.ts';
 import type { Reader } from '../../store/store.ts';
-import type { ServiceDependencies, TenantCaller } from '../context.ts';
+import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { whereVenue } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { viewDevice } from '../pairing/devices.ts';
@@ -30,12 +30,12 @@ async function boundDevice(reader: Reader, { deviceId }: Screen) {
 /** The status of all screens (docs/protocol.md §5.3). */
 export function makeScreenStatus({ store, clock }: ServiceDependencies) {
   async function list(
-    caller: TenantCaller,
+    principal: TenantPrincipal,
     { venueId, selector, ...page }: ScreenStatusQuery,
     signal?: AbortSignal,
   ): Promise<Page<ScreenStatusView>> {
     const slice = await store.list('screens', {
-      where: { tenantId: caller.tenantId, ...whereVenue(caller, venueId) },
+      where: { tenantId: principal.tenantId, ...whereVenue(principal, venueId) },
       ...(selector ? { selector } : {}),
       ...pageFilters(page, signal),
     });

@@ -14,10 +14,10 @@ import type {
 } from '../../domain/records/screen.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import {
-  type Caller,
+  type Principal,
   recordChange,
   type ServiceDependencies,
-  type TenantCaller,
+  type TenantPrincipal,
 } from '../context.ts';
 import { type IdempotentRequest, lookUpCreated, prepareCreation } from '../creations.ts';
 import { labelFilter, patchLabels } from '../labels.ts';
@@ -64,7 +64,7 @@ export function makeScreens(deps: ServiceDependencies) {
     changeOf('screen', verb, row, { name: row.name, venueId: row.venueId });
 
   async function list(
-    caller: TenantCaller,
+    principal: TenantPrincipal,
     query: ScreenQuery,
     signal?: AbortSignal,
   ): Promise<Page<ScreenView>> {
@@ -72,8 +72,8 @@ export function makeScreens(deps: ServiceDependencies) {
     if (impossible) return { items: [], nextCursor: null };
     const { venueId, state, selector } = query;
     const where = {
-      tenantId: caller.tenantId,
-      ...whereVenue(caller, venueId),
+      tenantId: principal.tenantId,
+      ...whereVenue(principal, venueId),
       ...(state === undefined ? {} : { state }),
     };
     const slice = await store.list('screens', {
@@ -88,26 +88,26 @@ export function makeScreens(deps: ServiceDependencies) {
     return toPage(slice, (row) => screenView(row, codes.get(row.id), nowMs));
   }
 
-  async function get(caller: Caller, id: string): Promise<ScreenView> {
-    return viewScreen(store.read, await lookUp(store.read, caller, 'screen', id), clock.now());
+  async function get(principal: Principal, id: string): Promise<ScreenView> {
+    return viewScreen(store.read, await lookUp(store.read, principal, 'screen', id), clock.now());
   }
 
   /** Throws `venue_not_found`, `name_taken`. */
   async function create(
-    caller: TenantCaller,
+    principal: TenantPrincipal,
     { venueId, name, labels }: ScreenCreation,
     request?: IdempotentRequest,
   ): Promise<ScreenView> {
-    const begin = await prepareCreation(deps, caller, request);
-    return withNameConflict(deps, caller, 'screen', name, async (tx) => {
+    const begin = await prepareCreation(deps, principal, request);
+    return withNameConflict(deps, principal, 'screen', name, async (tx) => {
       const creation = await begin(tx);
       if (creation.earlierId !== undefined)
         return viewScreen(
           tx,
-          await lookUpCreated(tx, caller, 'screen', creation.earlierId),
+          await lookUpCreated(tx, principal, 'screen', creation.earlierId),
           tx.now,
         );
-      const venue = await lookUp(tx, caller, 'venue', venueId);
+      const venue = await lookUp(tx, principal, 'venue', venueId);
       const row: Screen = {
         id: deps.newId(),
         tenantId: venue.tenantId,
@@ -121,19 +121,19 @@ export function makeScreens(deps: ServiceDependencies) {
       };
       await tx.put('screens', row);
       await creation.remember(row.id);
-      await recordChange(deps, tx, caller, change('create', row));
+      await recordChange(deps, tx, principal, change('create', row));
       return screenView(row, undefined, tx.now);
     });
   }
 
   async function update(
-    caller: Caller,
+    principal: Principal,
     id: string,
     patch: ScreenPatch,
     precondition: Precondition = {},
   ): Promise<ScreenView> {
-    return withNameConflict(deps, caller, 'screen', patch.name ?? '', async (tx) => {
-      const before = await lookUp(tx, caller, 'screen', id);
+    return withNameConflict(deps, principal, 'screen', patch.name ?? '', async (tx) => {
+      const before = await lookUp(tx, principal, 'screen', id);
       checkPrecondition(precondition, revision.screen(before));
       const after = {
         ...before,
@@ -143,7 +143,7 @@ export function makeScreens(deps: ServiceDependencies) {
       if (isDeepStrictEqual(after, before)) return viewScreen(tx, before, tx.now);
       const row = { ...after, updatedAt: tx.stamp };
       await tx.put('screens', row);
-      await recordChange(deps, tx, caller, change('update', row));
+      await recordChange(deps, tx, principal, change('update', row));
       return viewScreen(tx, row, tx.now);
     });
   }
@@ -154,13 +154,13 @@ export function makeScreens(deps: ServiceDependencies) {
    * forced.
    */
   async function remove(
-    caller: Caller,
+    principal: Principal,
     id: string,
     force: boolean,
     precondition: Precondition = {},
   ): Promise<void> {
-    await deps.write(caller, async (tx) => {
-      const row = await lookUp(tx, caller, 'screen', id);
+    await deps.write(principal, async (tx) => {
+      const row = await lookUp(tx, principal, 'screen', id);
       checkPrecondition(precondition, revision.screen(row));
       if (row.state === 'active' && !force) {
         throw new SignageError(
@@ -176,7 +176,7 @@ export function makeScreens(deps: ServiceDependencies) {
       await tx.delete('playlists', row.id);
       await tx.delete('configs', `screen/${row.id}`);
       await tx.delete('screens', row.id);
-      await recordChange(deps, tx, caller, {
+      await recordChange(deps, tx, principal, {
         ...change('delete', row),
         details: { name: row.name, venueId: row.venueId, deviceId: row.deviceId },
       });

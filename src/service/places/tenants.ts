@@ -11,7 +11,7 @@ import type {
   TenantView,
 } from '../../domain/records/tenant.ts';
 import type { Tx } from '../../store/store.ts';
-import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
+import { type Principal, recordChange, type ServiceDependencies } from '../context.ts';
 import { type IdempotentRequest, lookUpCreated, prepareCreation } from '../creations.ts';
 import { changeOf, lookUp, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
@@ -34,44 +34,44 @@ export function makeTenants(deps: ServiceDependencies) {
     );
   }
 
-  async function get(caller: Caller, id: string): Promise<TenantView> {
-    return tenantView(await lookUp(store.read, caller, 'tenant', id));
+  async function get(principal: Principal, id: string): Promise<TenantView> {
+    return tenantView(await lookUp(store.read, principal, 'tenant', id));
   }
 
   async function create(
-    caller: Caller,
+    principal: Principal,
     { name }: TenantCreation,
     request?: IdempotentRequest,
   ): Promise<TenantView> {
     // The `Idempotency-Key` applies without a tenant, because the new tenant may change the tenant
     // that a platform token acts in by default.
-    const begin = await prepareCreation(deps, { ...caller, tenantId: null }, request);
-    return withNameConflict(deps, caller, 'tenant', name, async (tx) => {
+    const begin = await prepareCreation(deps, { ...principal, tenantId: null }, request);
+    return withNameConflict(deps, principal, 'tenant', name, async (tx) => {
       const creation = await begin(tx);
       if (creation.earlierId !== undefined)
-        return tenantView(await lookUpCreated(tx, caller, 'tenant', creation.earlierId));
+        return tenantView(await lookUpCreated(tx, principal, 'tenant', creation.earlierId));
       const row = { id: deps.newId(), name, createdAt: tx.stamp, updatedAt: tx.stamp };
       await tx.put('tenants', row);
       await creation.remember(row.id);
-      await recordChange(deps, tx, caller, tenantChange('create', row));
+      await recordChange(deps, tx, principal, tenantChange('create', row));
       return tenantView(row);
     });
   }
 
   async function update(
-    caller: Caller,
+    principal: Principal,
     id: string,
     patch: TenantPatch,
     precondition: Precondition = {},
   ): Promise<TenantView> {
-    return withNameConflict(deps, caller, 'tenant', patch.name ?? '', async (tx) => {
-      const before = await lookUp(tx, caller, 'tenant', id);
+    return withNameConflict(deps, principal, 'tenant', patch.name ?? '', async (tx) => {
+      const before = await lookUp(tx, principal, 'tenant', id);
       checkPrecondition(precondition, revision.tenant(before));
       const name = patch.name ?? before.name;
       if (name === before.name) return tenantView(before);
       const row = { ...before, name, updatedAt: tx.stamp };
       await tx.put('tenants', row);
-      await recordChange(deps, tx, caller, tenantChange('update', row));
+      await recordChange(deps, tx, principal, tenantChange('update', row));
       return tenantView(row);
     });
   }
@@ -80,11 +80,11 @@ export function makeTenants(deps: ServiceDependencies) {
    * Deletes the tenant's tokens, each with its own audit entry. A restored backup makes deleted
    * tokens work again. From the entries, the operator knows which tokens to delete again.
    */
-  async function deleteTokens(tx: Tx, caller: Caller, tenantId: string): Promise<void> {
+  async function deleteTokens(tx: Tx, principal: Principal, tenantId: string): Promise<void> {
     for (const { id, name, role } of await tx.select('tokens', 'tenantId', [tenantId])) {
       await tx.delete('tokens', id);
       const subject = { kind: 'token', id };
-      await recordChange(deps, tx, caller, {
+      await recordChange(deps, tx, principal, {
         action: 'token.delete',
         subject,
         tenantId: null,
@@ -95,13 +95,13 @@ export function makeTenants(deps: ServiceDependencies) {
 
   /** Deletes a tenant with its tokens and config. Throws `tenant_not_empty`, `last_tenant`. */
   async function remove(
-    caller: Caller,
+    principal: Principal,
     id: string,
     precondition: Precondition = {},
   ): Promise<void> {
     const others = await store.list('tenants', { limit: 2 });
-    await deps.write(caller, async (tx) => {
-      const row = await lookUp(tx, caller, 'tenant', id);
+    await deps.write(principal, async (tx) => {
+      const row = await lookUp(tx, principal, 'tenant', id);
       checkPrecondition(precondition, revision.tenant(row));
       if ((await tx.count('venues', 'tenantId', row.id)) > 0) {
         throw new SignageError(
@@ -111,10 +111,10 @@ export function makeTenants(deps: ServiceDependencies) {
       }
       if (await hasNoOther(tx, row.id, others.items))
         throw new SignageError('last_tenant', 'This is the last tenant: create another one first.');
-      await deleteTokens(tx, caller, row.id);
+      await deleteTokens(tx, principal, row.id);
       await tx.delete('configs', `tenant/${row.id}`);
       await tx.delete('tenants', row.id);
-      await recordChange(deps, tx, caller, { ...tenantChange('delete', row), tenantId: null });
+      await recordChange(deps, tx, principal, { ...tenantChange('delete', row), tenantId: null });
     });
   }
 

@@ -11,10 +11,10 @@ import type {
   VenueView,
 } from '../../domain/records/venue.ts';
 import {
-  type Caller,
+  type Principal,
   recordChange,
   type ServiceDependencies,
-  type TenantCaller,
+  type TenantPrincipal,
 } from '../context.ts';
 import { type IdempotentRequest, lookUpCreated, prepareCreation } from '../creations.ts';
 import { patchLabels } from '../labels.ts';
@@ -29,7 +29,7 @@ export function makeVenues(deps: ServiceDependencies) {
     changeOf('venue', verb, row, { name: row.name });
 
   async function list(
-    { tenantId, venueIds }: TenantCaller,
+    { tenantId, venueIds }: TenantPrincipal,
     query: VenueQuery,
     signal?: AbortSignal,
   ): Promise<Page<VenueView>> {
@@ -43,22 +43,22 @@ export function makeVenues(deps: ServiceDependencies) {
     );
   }
 
-  async function get(caller: Caller, id: string): Promise<VenueView> {
-    return venueView(await lookUp(store.read, caller, 'venue', id));
+  async function get(principal: Principal, id: string): Promise<VenueView> {
+    return venueView(await lookUp(store.read, principal, 'venue', id));
   }
 
   async function create(
-    caller: TenantCaller,
+    principal: TenantPrincipal,
     { name, address = null, timezone = null, labels }: VenueCreation,
     request?: IdempotentRequest,
   ): Promise<VenueView> {
-    const begin = await prepareCreation(deps, caller, request);
-    return withNameConflict(deps, caller, 'venue', name, async (tx) => {
+    const begin = await prepareCreation(deps, principal, request);
+    return withNameConflict(deps, principal, 'venue', name, async (tx) => {
       const creation = await begin(tx);
       if (creation.earlierId !== undefined)
-        return venueView(await lookUpCreated(tx, caller, 'venue', creation.earlierId));
-      await requireTenant(tx, caller);
-      const { tenantId } = caller;
+        return venueView(await lookUpCreated(tx, principal, 'venue', creation.earlierId));
+      await requireTenant(tx, principal);
+      const { tenantId } = principal;
       const row = {
         id: deps.newId(),
         tenantId,
@@ -71,19 +71,19 @@ export function makeVenues(deps: ServiceDependencies) {
       };
       await tx.put('venues', row);
       await creation.remember(row.id);
-      await recordChange(deps, tx, caller, change('create', row));
+      await recordChange(deps, tx, principal, change('create', row));
       return venueView(row);
     });
   }
 
   async function update(
-    caller: Caller,
+    principal: Principal,
     id: string,
     patch: VenuePatch,
     precondition: Precondition = {},
   ): Promise<VenueView> {
-    return withNameConflict(deps, caller, 'venue', patch.name ?? '', async (tx) => {
-      const before = await lookUp(tx, caller, 'venue', id);
+    return withNameConflict(deps, principal, 'venue', patch.name ?? '', async (tx) => {
+      const before = await lookUp(tx, principal, 'venue', id);
       checkPrecondition(precondition, revision.venue(before));
       const { name = before.name, address = before.address, timezone = before.timezone } = patch;
       const after = {
@@ -96,19 +96,19 @@ export function makeVenues(deps: ServiceDependencies) {
       if (isDeepStrictEqual(after, before)) return venueView(before);
       const row = { ...after, updatedAt: tx.stamp };
       await tx.put('venues', row);
-      await recordChange(deps, tx, caller, change('update', row));
+      await recordChange(deps, tx, principal, change('update', row));
       return venueView(row);
     });
   }
 
   /** Throws `venue_not_empty`. */
   async function remove(
-    caller: Caller,
+    principal: Principal,
     id: string,
     precondition: Precondition = {},
   ): Promise<void> {
-    await deps.write(caller, async (tx) => {
-      const row = await lookUp(tx, caller, 'venue', id);
+    await deps.write(principal, async (tx) => {
+      const row = await lookUp(tx, principal, 'venue', id);
       checkPrecondition(precondition, revision.venue(row));
       if ((await tx.count('screens', 'venueId', row.id)) > 0) {
         throw new SignageError(
@@ -118,7 +118,7 @@ export function makeVenues(deps: ServiceDependencies) {
       }
       await tx.delete('configs', `venue/${row.id}`);
       await tx.delete('venues', row.id);
-      await recordChange(deps, tx, caller, change('delete', row));
+      await recordChange(deps, tx, principal, change('delete', row));
     });
   }
 

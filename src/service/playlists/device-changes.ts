@@ -2,7 +2,7 @@ import { secondMs } from '../../domain/clock.ts';
 import { andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import type { KeyCheck } from '../auth/device-keys.ts';
-import type { DeviceCaller, ServiceDependencies } from '../context.ts';
+import type { DevicePrincipal, ServiceDependencies } from '../context.ts';
 import { type Hold, type HoldListener, HoldTable } from './hold-table.ts';
 import type { CurrentAnswers, Playback } from './playback.ts';
 import { SharedTimers, timerStepMs, timerStepOf } from './shared-timers.ts';
@@ -200,8 +200,8 @@ export function makeDeviceChanges(
     heldCount: () => holds.all.size,
 
     /** Returns the current cursor, with the ETags of the playlist and config. */
-    get(caller: DeviceCaller): MaybePromise<DeviceChanges> {
-      return andThen(current(caller), ({ changes }) => changes);
+    get(principal: DevicePrincipal): MaybePromise<DeviceChanges> {
+      return andThen(current(principal), ({ changes }) => changes);
     },
 
     /**
@@ -210,7 +210,7 @@ export function makeDeviceChanges(
      * function that cancels the hold. That function returns whether the request was still held.
      */
     hold(
-      { key, device, screen }: DeviceCaller,
+      { key, device, screen }: DevicePrincipal,
       { after, waitSeconds }: { after: string; waitSeconds: number },
       listener: HoldListener,
     ): () => boolean {

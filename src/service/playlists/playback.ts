@@ -8,7 +8,7 @@ import { playlistStatusAt, servedValidUntilSeconds } from '../../domain/records/
 import type { Device } from '../../domain/records/rows.ts';
 import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../../origin/origin.ts';
 import type { PlaylistSummary } from '../../store/queries.ts';
-import type { DeviceCaller, ServiceDependencies } from '../context.ts';
+import type { DevicePrincipal, ServiceDependencies } from '../context.ts';
 import {
   type ConfigLevels,
   type EffectiveConfig,
@@ -112,7 +112,7 @@ export function makePlayback(
    * `precondition_failed`.
    */
   function playlist(
-    { device, screen }: DeviceCaller,
+    { device, screen }: DevicePrincipal,
     precondition: Precondition,
   ): MaybePromise<PlaylistAnswer> {
     return andThen(askOrigins(screen), (answer) => {
@@ -148,7 +148,7 @@ export function makePlayback(
 
   /** Returns the config. Throws `config_fetch_failed` or `precondition_failed`. */
   function config(
-    { device }: DeviceCaller,
+    { device }: DevicePrincipal,
     precondition: Precondition,
   ): MaybePromise<ConfigAnswer> {
     return andThen(
@@ -183,7 +183,7 @@ export function makePlayback(
   function current({
     device,
     screen,
-  }: Pick<DeviceCaller, 'device' | 'screen'>): MaybePromise<CurrentAnswers> {
+  }: Pick<DevicePrincipal, 'device' | 'screen'>): MaybePromise<CurrentAnswers> {
     const summary = store.playlistSummary(screen.id);
     const levels = orElse(() => configLevels(device), throwConfigFailure);
     return andThen(allOf([summary, levels]), ([row, rows]) => currentAnswers(row, rows));

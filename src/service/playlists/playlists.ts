@@ -6,7 +6,7 @@ import type { Page } from '../../domain/paging.ts';
 import type { PlaylistView, Publication } from '../../domain/records/playlist.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
 import type { Tx } from '../../store/store.ts';
-import type { Caller, ServiceDependencies } from '../context.ts';
+import type { Principal, ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
 import { badCursor } from '../paging.ts';
 import { playlistView } from '../views.ts';
@@ -55,28 +55,28 @@ export function makePlaylists(deps: ServiceDependencies) {
    * version. Throws `invalid_request` unless `validUntil` is in the future.
    */
   async function publish(
-    caller: Caller,
+    principal: Principal,
     screenId: string,
     { items, validUntil }: Publication,
     precondition: Precondition = {},
   ): Promise<RevisedPlaylist> {
     const until = validUntil == null ? null : epochMs(validUntil);
-    return deps.write(caller, async (tx) => {
-      const screen = await lookUp(tx, caller, 'screen', screenId);
+    return deps.write(principal, async (tx) => {
+      const screen = await lookUp(tx, principal, 'screen', screenId);
       if (until !== null && until <= tx.now)
         throw invalid([{ path: '/validUntil', message: 'must be in the future' }]);
       const content = { items: JSON.stringify(items), validUntil: until };
       const before = await tx.get('playlists', screen.id);
       checkPrecondition(precondition, revisionOf(before));
       if (hasSameContent(before, content, tx.now)) return revised(await adopt(tx, before), tx.now);
-      const next = await putNextVersion(deps, tx, caller, screen, content, 'published');
+      const next = await putNextVersion(deps, tx, principal, screen, content, 'published');
       return revised(next, tx.now);
     });
   }
 
   /** Returns the playlist of a screen. Throws `playlist_not_found`. */
-  async function get(caller: Caller, screenId: string): Promise<RevisedPlaylist> {
-    const screen = await lookUp(store.read, caller, 'screen', screenId);
+  async function get(principal: Principal, screenId: string): Promise<RevisedPlaylist> {
+    const screen = await lookUp(store.read, principal, 'screen', screenId);
     const row = await store.read.get('playlists', screen.id);
     if (!row || row.state === 'withdrawn')
       throw new SignageError('playlist_not_found', 'This screen has no playlist: publish one.');
@@ -84,26 +84,26 @@ export function makePlaylists(deps: ServiceDependencies) {
   }
 
   async function withdraw(
-    caller: Caller,
+    principal: Principal,
     screenId: string,
     precondition: Precondition = {},
   ): Promise<void> {
-    await deps.write(caller, async (tx) => {
-      const screen = await lookUp(tx, caller, 'screen', screenId);
+    await deps.write(principal, async (tx) => {
+      const screen = await lookUp(tx, principal, 'screen', screenId);
       const row = await tx.get('playlists', screen.id);
       checkPrecondition(precondition, revisionOf(row));
       if (!row || row.state === 'withdrawn') return;
-      await withdrawVersion(deps, tx, caller, row);
+      await withdrawVersion(deps, tx, principal, row);
     });
   }
 
   /** Returns the kept versions, newest first. The cursor is the last version on the page. */
   async function versions(
-    caller: Caller,
+    principal: Principal,
     screenId: string,
     query: { limit: number; cursor?: string | undefined },
   ): Promise<Page<PlaylistView>> {
-    const screen = await lookUp(store.read, caller, 'screen', screenId);
+    const screen = await lookUp(store.read, principal, 'screen', screenId);
     const newest = await store.read.get('playlists', screen.id);
     const below = belowVersion(query.cursor);
     if (!newest) return { items: [], nextCursor: null };

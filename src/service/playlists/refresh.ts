@@ -2,7 +2,7 @@ import { hasCode, SignageError } from '../../domain/error.ts';
 import { type PlaylistRefresh, playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import type { OnDemandOrigin, OriginAnswer } from '../../origin/origin.ts';
-import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
+import { type Principal, recordChange, type ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
 
 /** Error codes whose messages contain no text from the source or the network. */
@@ -62,8 +62,8 @@ export function makePlaylistRefresh(
    * Calls the on-demand source for a screen. TVs then get its answer. Throws `not_supported`,
    * `playlist_not_found`, `playlist_fetch_failed` or `unavailable`.
    */
-  return async (caller: Caller, screenId: string): Promise<PlaylistRefresh> => {
-    const screen = await lookUp(store.read, caller, 'screen', screenId);
+  return async (principal: Principal, screenId: string): Promise<PlaylistRefresh> => {
+    const screen = await lookUp(store.read, principal, 'screen', screenId);
     if (!refreshOrigin)
       throw new SignageError(
         'not_supported',
@@ -80,10 +80,10 @@ export function makePlaylistRefresh(
       answer.kind === 'playlist' ? answer.playlist.version : await keptVersion(screen);
     const changed = version !== before?.version;
     // The write also checks whether the caller's credential is still valid.
-    await deps.write(caller, async (tx) => {
+    await deps.write(principal, async (tx) => {
       if (!changed) return;
-      const { id, tenantId, venueId } = await lookUp(tx, caller, 'screen', screenId);
-      await recordChange(deps, tx, caller, {
+      const { id, tenantId, venueId } = await lookUp(tx, principal, 'screen', screenId);
+      await recordChange(deps, tx, principal, {
         action: 'playlist.refresh',
         subject: { kind: 'screen', id },
         tenantId,

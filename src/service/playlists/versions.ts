@@ -5,7 +5,7 @@ import type { Playlist, Screen } from '../../domain/records/rows.ts';
 import type { Tx } from '../../store/store.ts';
 import {
   type AuditActor,
-  type Change,
+  type AuditChange,
   recordChange,
   type ServiceDependencies,
 } from '../context.ts';
@@ -30,7 +30,7 @@ const change = (
   verb: AuditVerb<'playlist'>,
   { screenId, tenantId, version, origin }: Playlist,
   screen: Screen | undefined,
-): Change => ({
+): AuditChange => ({
   action: `playlist.${verb}`,
   subject: { kind: 'screen', id: screenId },
   tenantId,

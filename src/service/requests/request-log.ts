@@ -3,7 +3,7 @@ import { asGuid } from '../../domain/id.ts';
 import type { LogSink } from '../../domain/log.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { TvRequestQuery, TvRequestView } from '../../domain/records/tv-request.ts';
-import type { RequestSubject, ServiceDependencies, TenantCaller } from '../context.ts';
+import type { RequestSubject, ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { venueScopeFilter } from '../lookup.ts';
 import { afterId } from '../paging.ts';
 import { LimitedBatch } from './limited-batch.ts';
@@ -152,12 +152,12 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies, lo
    * instances.
    */
   async function list(
-    caller: TenantCaller,
+    principal: TenantPrincipal,
     { cursor, limit, ...filters }: TvRequestQuery,
   ): Promise<Page<TvRequestView>> {
     await writeOut();
-    const { tenantId } = caller;
-    const scope = { tenantId, ...venueScopeFilter(caller) };
+    const { tenantId } = principal;
+    const scope = { tenantId, ...venueScopeFilter(principal) };
     const query = { ...filters, ...scope, ...afterId(cursor), limit: limit + 1 };
     const shared =
       filters.refused === false ? [] : ((await store.refusedRequests?.page(query)) ?? []);

@@ -19,7 +19,7 @@ export interface KeyBalance {
   underWay: number;
 }
 
-export interface KeyCheck {
+export interface KeyProbe {
   /** A client without a key. */
   client: DeviceClient;
   ledger: FleetLedger;
@@ -39,7 +39,7 @@ export interface KeyCheck {
 const unusedId = '00000000-0000-0000-0000-000000000000';
 const concurrentDevices = 32;
 
-async function works({ client, signal }: KeyCheck, apiKey: string): Promise<boolean> {
+async function works({ client, signal }: KeyProbe, apiKey: string): Promise<boolean> {
   try {
     await client.withKey(apiKey).fetchConfig(unusedId, { signal });
     return true;
@@ -74,7 +74,7 @@ function complaintOf(
  * Checks, for each device, which of the keys ever issued to it work. Adds violations to the
  * findings of the ledger.
  */
-export async function checkKeys(check: KeyCheck): Promise<KeyBalance> {
+export async function checkKeys(check: KeyProbe): Promise<KeyBalance> {
   const { ledger, states } = check;
   const balance: KeyBalance = { tvs: 0, issued: 0, working: 0, underWay: 0 };
   const savedStates = new Map(

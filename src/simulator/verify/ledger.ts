@@ -1,7 +1,7 @@
 import { DeviceLedger } from './device-ledger.ts';
 
 /** Violations of the protocol by the service, with the same code. */
-export interface Finding {
+export interface FleetFinding {
   /**
    * One of `events_lost`, `events_duplicated`, `events_strange`, `report_differs`,
    * `code_used_twice`, `revoked_key_accepted`, `received_differs`, `no_working_key`,
@@ -16,14 +16,14 @@ export interface Finding {
 
 /** The findings of a run, grouped by code. */
 class Findings {
-  readonly #found = new Map<string, Finding>();
+  readonly #found = new Map<string, FleetFinding>();
 
   add(code: string, message: string, count = 1): void {
     const existing = this.#found.get(code) ?? { code, count: 0, message };
     this.#found.set(code, { ...existing, count: existing.count + count });
   }
 
-  list(): Finding[] {
+  list(): FleetFinding[] {
     return [...this.#found.values()].sort((a, b) => (a.code < b.code ? -1 : 1));
   }
 }

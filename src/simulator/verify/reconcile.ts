@@ -2,8 +2,8 @@ import type { CallAnswer } from '../../client/call.ts';
 import type { ManagementClient } from '../../client/management-client.ts';
 import { SignageError } from '../../domain/error.ts';
 import { contentHash, type DeviceBalance } from './device-ledger.ts';
-import { checkKeys, type KeyBalance, type KeyCheck } from './key-check.ts';
-import type { Finding, FleetLedger } from './ledger.ts';
+import { checkKeys, type KeyBalance, type KeyProbe } from './key-check.ts';
+import type { FleetFinding, FleetLedger } from './ledger.ts';
 
 /** The comparison of events acknowledged to the TVs with events stored by the service. */
 export interface Reconciliation {
@@ -19,7 +19,7 @@ export interface Reconciliation {
   /** Event counts across all devices. */
   events: DeviceBalance;
   /** Violations by the service. */
-  findings: Finding[];
+  findings: FleetFinding[];
   /**
    * Result of the key check. Absent without key rotation, after an interruption, and if the
    * comparison is incomplete.
@@ -154,7 +154,7 @@ export interface ReconcileOptions {
   /**
    * Input of the check of device keys. `undefined`: keys are not checked.
    */
-  keys?: Omit<KeyCheck, 'ledger'> | undefined;
+  keys?: Omit<KeyProbe, 'ledger'> | undefined;
   /** Called with the number of events compared so far. */
   onProgress(compared: number): void;
 }

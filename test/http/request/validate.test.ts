@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type ErrorCode, SignageError } from '../../../src/domain/error.ts';
 import { asSignageError, problemParts, problemResponse } from '../../../src/http/problem.ts';
 import { noBody, parseBody, readBytes } from '../../../src/http/request/body.ts';
-import type { Exchange } from '../../../src/http/request/request-context.ts';
+import type { RequestContext } from '../../../src/http/request/request-context.ts';
 import {
   check,
   checkBody,
@@ -248,7 +248,7 @@ describe('the Content-Type of a body', () => {
 
 describe('an Idempotency-Key that is a secret', () => {
   const keyOf = (key: string) => () =>
-    secretIdempotencyKey({ header: () => key, incoming: undefined } as unknown as Exchange);
+    secretIdempotencyKey({ header: () => key, incoming: undefined } as unknown as RequestContext);
 
   it.each([`!${'~'.repeat(15)}`, 'x'.repeat(255)])('may be %s', (key) => {
     expect(keyOf(key)()).toBe(key);

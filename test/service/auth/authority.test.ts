@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { makeIdSource } from '../../../src/domain/id.ts';
 import type { Token } from '../../../src/domain/records/rows.ts';
 import { withAuthority } from '../../../src/service/auth/authority.ts';
-import { type Caller, type DeviceCaller, system } from '../../../src/service/context.ts';
+import { type DevicePrincipal, type Principal, system } from '../../../src/service/context.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
 import { guid, tenantA } from '../../store/sample-batch.ts';
@@ -31,7 +31,7 @@ async function openDependencies(location: string, clock = new ManualClock()) {
 
 const client = { address: null, requestId: null };
 const { id, name, hash } = tokenRow(1);
-const caller: Caller = {
+const principal: Principal = {
   actor: { kind: 'token', id, name },
   tokenHash: hash,
   role: 'operator',
@@ -45,7 +45,7 @@ const boundRecords = {
   device: deviceRow(1),
   key: deviceKeyRow(1),
 };
-const tv: DeviceCaller = { ...boundRecords, ...client };
+const tv: DevicePrincipal = { ...boundRecords, ...client };
 async function putBoundRecords(tx: Tx): Promise<void> {
   await tx.put('screens', boundRecords.screen);
   await tx.put('devices', boundRecords.device);
@@ -53,7 +53,7 @@ async function putBoundRecords(tx: Tx): Promise<void> {
 }
 const change = (tx: Tx) => tx.put('venues', venueRow(1));
 
-describe('a change for a caller', () => {
+describe('a change for a principal', () => {
   it.each<[string, Partial<Token>, string | undefined, venueIds?: readonly string[] | null]>([
     ['whose token is unchanged', {}, undefined],
     ['whose token has more rights now', { role: 'admin', venueIds: null }, undefined],
@@ -77,9 +77,9 @@ describe('a change for a caller', () => {
     await store.write((tx) =>
       tx.put('tokens', tokenRow(1, { role: 'operator', venueIds: ['a'], ...more })),
     );
-    await expect(write({ ...caller, venueIds }, change).catch((error) => error.code)).resolves.toBe(
-      code,
-    );
+    await expect(
+      write({ ...principal, venueIds }, change).catch((error) => error.code),
+    ).resolves.toBe(code);
     expect(await store.read.get('venues', venueRow(1).id)).toEqual(
       code === undefined ? venueRow(1) : undefined,
     );
@@ -120,20 +120,20 @@ describe('a change for a caller', () => {
     );
   });
 
-  it('needs no credential when the caller is the service itself', async () => {
+  it('needs no credential when the principal is the service itself', async () => {
     const { store, write } = await openDependencies('memory:');
-    await write({ ...caller, actor: system }, change);
+    await write({ ...principal, actor: system }, change);
     expect(await store.read.get('venues', venueRow(1).id)).toEqual(venueRow(1));
   });
 
-  it.each<[string, Caller | DeviceCaller, (tx: Tx) => Promise<void>, string]>([
+  it.each<[string, Principal | DevicePrincipal, (tx: Tx) => Promise<void>, string]>([
     [
       'revokes its key',
       tv,
       (tx) => tx.put('deviceKeys', { ...boundRecords.key, state: 'revoked' }),
       'device_key_revoked',
     ],
-    ['deletes its token', caller, (tx) => tx.delete('tokens', id), 'credential_invalid'],
+    ['deletes its token', principal, (tx) => tx.delete('tokens', id), 'credential_invalid'],
   ])(
     'runs again and is rejected when another instance %s after the check',
     async (_, by, their, code) => {

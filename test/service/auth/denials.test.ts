@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { makeIdSource } from '../../../src/domain/id.ts';
-import { type DeniedCaller, makeDenials } from '../../../src/service/auth/denials.ts';
+import { type DeniedPrincipal, makeDenials } from '../../../src/service/auth/denials.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-const caller = (id: string): DeniedCaller => ({
+const principal = (id: string): DeniedPrincipal => ({
   actor: { kind: 'token', id, name: id },
   role: 'viewer',
   tenantId: 'tenant',
@@ -41,7 +41,7 @@ const counts = async () =>
   ]);
 
 it('limits the number of token-operation pairs, and loses no count', async () => {
-  for (let n = 0; n < 3000; n++) denials.record(caller(`token ${n}`), 'createVenue');
+  for (let n = 0; n < 3000; n++) denials.record(principal(`token ${n}`), 'createVenue');
   await denials.stop();
   const found = await counts();
   expect(found.length).toBeLessThanOrEqual(1002);
@@ -50,7 +50,7 @@ it('limits the number of token-operation pairs, and loses no count', async () =>
 
 it('adds the count of a failed write to the next entry', async () => {
   failure = new Error('the disk is full');
-  for (let n = 0; n < 3; n++) denials.record(caller('one'), 'createVenue');
+  for (let n = 0; n < 3; n++) denials.record(principal('one'), 'createVenue');
   clock.advance(60_000);
   await new Promise((resolve) => setImmediate(resolve));
   failure = undefined;

@@ -6,7 +6,7 @@ import type { Screen } from '../../../src/domain/records/rows.ts';
 import { makeConfigCopies } from '../../../src/origin/object-store/config-copies.ts';
 import { makePlaylistCopies } from '../../../src/origin/object-store/playlist-copies.ts';
 import { withAuthority } from '../../../src/service/auth/authority.ts';
-import { system, type TenantCaller } from '../../../src/service/context.ts';
+import { system, type TenantPrincipal } from '../../../src/service/context.ts';
 import { type Mirror, startMirror } from '../../../src/service/mirror/mirror.ts';
 import { isUpToDate } from '../../../src/service/mirror/sync.ts';
 import { observedStore } from '../../../src/service/observed-store.ts';
@@ -23,7 +23,7 @@ import type { MemoryObjectStore } from '../../support/stores/memory-object-store
 export const tenantId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 
 /** A caller with all rights in the tenant. */
-export const caller: TenantCaller = {
+export const principal: TenantPrincipal = {
   actor: system,
   tokenHash: null,
   role: 'operator',

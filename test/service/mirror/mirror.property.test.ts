@@ -9,10 +9,10 @@ import {
   type ObjectStoreFault,
 } from '../../support/stores/memory-object-store.ts';
 import {
-  caller,
   expectEqual,
   insertScreens,
   instance,
+  principal,
   publication,
   settled,
 } from './mirror-rig.ts';
@@ -77,15 +77,16 @@ async function run(
     const screen = screens[number]!;
     const { playlists, screens: kept } = instances[by]!;
     if (deletedScreens.has(screen.id)) return;
-    if (what === 'publish') await playlists.publish(caller, screen.id, publication());
-    if (what === 'withdraw') await playlists.withdraw(caller, screen.id);
+    if (what === 'publish') await playlists.publish(principal, screen.id, publication());
+    if (what === 'withdraw') await playlists.withdraw(principal, screen.id);
     if (what === 'roll back') {
-      const last = (await playlists.versions(caller, screen.id, { limit: 20 })).items.at(-1);
-      if (last) await playlists.publish(caller, screen.id, { items: last.items, validUntil: null });
+      const last = (await playlists.versions(principal, screen.id, { limit: 20 })).items.at(-1);
+      if (last)
+        await playlists.publish(principal, screen.id, { items: last.items, validUntil: null });
     }
     if (what !== 'delete') return;
     deletedScreens.add(screen.id);
-    await kept.remove(caller, screen.id, true);
+    await kept.remove(principal, screen.id, true);
   }
 
   /** Stops the first instance and starts another. */

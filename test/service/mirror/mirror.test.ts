@@ -14,10 +14,10 @@ import {
   memoryObjectStore,
 } from '../../support/stores/memory-object-store.ts';
 import {
-  caller,
   expectEqual,
   insertScreens,
   instance,
+  principal,
   publication,
   settled,
   tenantId,
@@ -55,7 +55,7 @@ async function mirrorNew(
   playlists: ReturnType<typeof instance>['playlists'],
   mirror: ReturnType<typeof instance>['mirror'],
 ): Promise<void> {
-  await playlists.publish(caller, screen.id, publication());
+  await playlists.publish(principal, screen.id, publication());
   await settled(clock, mirror);
 }
 
@@ -91,13 +91,13 @@ describe('the mirror', () => {
     });
     await mirrorNew(playlists, mirror);
     expect(copyOf(screen)).toMatchObject({ version: 2, state: 'active' });
-    await playlists.withdraw(caller, screen.id);
+    await playlists.withdraw(principal, screen.id);
     await settled(clock, mirror);
     expect(copyOf(screen)).toEqual(expect.not.objectContaining({ items: expect.anything() }));
     expect(copyOf(screen)).toMatchObject({ version: 2, state: 'withdrawn' });
     await mirrorNew(playlists, mirror);
     expect(copyOf(screen)).toMatchObject({ version: 3, state: 'active' });
-    await kept.remove(caller, screen.id, true);
+    await kept.remove(principal, screen.id, true);
     await settled(clock, mirror);
     expect([...objects.objects]).toEqual([]);
   });
@@ -105,11 +105,11 @@ describe('the mirror', () => {
   it('writes nothing while nothing changes', async () => {
     const { playlists, mirror } = start();
     const same = publication();
-    await playlists.publish(caller, screen.id, same);
+    await playlists.publish(principal, screen.id, same);
     await settled(clock, mirror);
     const before = objects.calls.length;
-    await playlists.publish(caller, screen.id, same);
-    await playlists.withdraw(caller, screens[1]!.id);
+    await playlists.publish(principal, screen.id, same);
+    await playlists.withdraw(principal, screens[1]!.id);
     await settled(clock, mirror);
     expect(objects.calls.length).toBe(before);
   });
@@ -118,7 +118,7 @@ describe('the mirror', () => {
     const { playlists, mirror } = start();
     await settled(clock, mirror);
     objects.fault = () => 'hang';
-    expect(await playlists.publish(caller, screen.id, publication())).toMatchObject({
+    expect(await playlists.publish(principal, screen.id, publication())).toMatchObject({
       playlist: { version: 1 },
     });
     expect(mirror.lag()).toEqual({
@@ -133,7 +133,8 @@ describe('the mirror', () => {
     const { playlists, mirror } = start();
     await settled(clock, mirror);
     objects.fault = () => 'before';
-    for (let time = 0; time < 5; time++) await playlists.publish(caller, screen.id, publication());
+    for (let time = 0; time < 5; time++)
+      await playlists.publish(principal, screen.id, publication());
     await turns();
     expect([...mirror.queuedAt().keys()]).toEqual([screen.id]);
     objects.fault = () => 'no';
@@ -164,7 +165,8 @@ describe('the mirror', () => {
       await opened;
       return put(...given);
     };
-    for (const one of screens.slice(0, 20)) await playlists.publish(caller, one.id, publication());
+    for (const one of screens.slice(0, 20))
+      await playlists.publish(principal, one.id, publication());
     await turns();
     let isStopped = false;
     const stopped = mirror.stop().then(() => {
@@ -189,7 +191,7 @@ describe('the mirror', () => {
     };
     await Promise.all(
       screens.flatMap(({ id }) =>
-        [1, 2, 3].map(() => playlists.publish(caller, id, publication())),
+        [1, 2, 3].map(() => playlists.publish(principal, id, publication())),
       ),
     );
     await settled(clock, mirror);
@@ -229,10 +231,10 @@ describe('the mirror under concurrent changes', () => {
       const release = hold(slow, 'put');
       const one = start({ objects: slow });
       const other = start();
-      await one.playlists.publish(caller, screen.id, publication());
+      await one.playlists.publish(principal, screen.id, publication());
       await turns();
       // The first instance has decided to write version 1, and is delayed.
-      await other.playlists.publish(caller, screen.id, publication());
+      await other.playlists.publish(principal, screen.id, publication());
       await settled(clock, other.mirror);
       expect(copyOf(screen)).toMatchObject({ version: 2 });
       release();
@@ -255,9 +257,9 @@ describe('the mirror under concurrent changes', () => {
     const other = start();
     await settled(clock, one.mirror, other.mirror);
     const release = hold(slow, 'get');
-    await one.playlists.publish(caller, screen.id, publication());
+    await one.playlists.publish(principal, screen.id, publication());
     await turns();
-    await other.playlists.publish(caller, screen.id, publication());
+    await other.playlists.publish(principal, screen.id, publication());
     await settled(clock, other.mirror);
     release();
     await settled(clock, one.mirror);
@@ -271,10 +273,10 @@ describe('the mirror under concurrent changes', () => {
     let busy = true;
     objects.put = async (...given) => {
       const done = await put(...given);
-      if (busy) await playlists.publish(caller, screen.id, publication());
+      if (busy) await playlists.publish(principal, screen.id, publication());
       return done;
     };
-    await playlists.publish(caller, screen.id, publication());
+    await playlists.publish(principal, screen.id, publication());
     await turns(100);
     expect(mirror.lag()).toMatchObject({ pending: 1, failures: 1 });
     busy = false;
@@ -286,7 +288,7 @@ describe('the mirror under concurrent changes', () => {
     const one = start();
     await turns();
     const other = start({ objects: { ...objects, get: () => new Promise(() => {}) } });
-    await other.playlists.publish(caller, screen.id, publication());
+    await other.playlists.publish(principal, screen.id, publication());
     await turns();
     expect(copyOf(screen)).toBeNull();
     clock.advance(30_000);
@@ -312,7 +314,7 @@ describe('the mirror with failing copies', () => {
   it('retries with backoff, and a single failing screen delays no other', async () => {
     const { playlists, mirror } = start();
     objects.fault = (what, key) => (what === 'put' && key === keyOf(screen) ? 'before' : 'no');
-    for (const one of screens) await playlists.publish(caller, one.id, publication());
+    for (const one of screens) await playlists.publish(principal, one.id, publication());
     await turns(100);
     expect(objects.objects.size).toBe(29);
     expect(mirror.lag().pending).toBe(1);
@@ -329,7 +331,7 @@ describe('the mirror with failing copies', () => {
       expect(wait).toBeLessThanOrEqual(Math.min(2 ** at, 60) + 1);
     expect(waits.length).toBeLessThan(14);
     expect(waits.at(-1)).toBeGreaterThanOrEqual(30);
-    await playlists.publish(caller, screens[1]!.id, publication());
+    await playlists.publish(principal, screens[1]!.id, publication());
     await turns();
     expect(copyOf(screens[1]!)).toMatchObject({ version: 2 });
   });
@@ -345,7 +347,7 @@ describe('the mirror with failing copies', () => {
     await settled(clock, mirror);
     objects.calls.length = 0;
     objects.fault = () => 'before';
-    for (const one of screens) await playlists.publish(caller, one.id, publication());
+    for (const one of screens) await playlists.publish(principal, one.id, publication());
     await turns(100);
     expect(objects.calls.length).toBe(8);
     await passSeconds(120, () => false);
@@ -365,10 +367,10 @@ describe('the mirror with failing copies', () => {
     const { playlists, mirror } = start();
     await settled(clock, mirror);
     objects.fault = () => 'before';
-    await playlists.publish(caller, screen.id, publication());
+    await playlists.publish(principal, screen.id, publication());
     const queuedAt = clock.now();
     clock.advance(500);
-    await playlists.publish(caller, screen.id, publication());
+    await playlists.publish(principal, screen.id, publication());
     expect(mirror.lag()).toMatchObject({ pending: 1, oldestMs: queuedAt });
   });
 });
@@ -376,8 +378,9 @@ describe('the mirror with failing copies', () => {
 describe('the start of a mirror', () => {
   const fillAndStop = async () => {
     const { playlists, mirror } = start();
-    for (const { id } of screens.slice(0, 10)) await playlists.publish(caller, id, publication());
-    await playlists.withdraw(caller, screen.id);
+    for (const { id } of screens.slice(0, 10))
+      await playlists.publish(principal, id, publication());
+    await playlists.withdraw(principal, screen.id);
     await settled(clock, mirror);
     await mirror.stop();
   };

@@ -6,7 +6,7 @@ import { openStore } from '../../../src/store/open.ts';
 import { configRow, venueRow } from '../../store/sample-rows.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { memoryObjectStore } from '../../support/stores/memory-object-store.ts';
-import { caller, insertScreens, instance, settled, tenantId } from './mirror-rig.ts';
+import { insertScreens, instance, principal, settled, tenantId } from './mirror-rig.ts';
 
 async function setUp(supportsConditions = true) {
   const clock = new ManualClock();
@@ -28,9 +28,9 @@ describe('mirror copies of configs', () => {
       for (let round = 0; round < 8; round++) {
         const changes = Array.from({ length: 9 }, async (_, place) => {
           const configs = services[place % 3]!;
-          if (place % 4 === round % 4) await configs.remove(caller, 'screen', screen.id);
+          if (place % 4 === round % 4) await configs.remove(principal, 'screen', screen.id);
           else
-            await configs.put(caller, 'screen', screen.id, {
+            await configs.put(principal, 'screen', screen.id, {
               syncIntervalMinutes: round * 9 + place + 1,
             });
         });
@@ -71,10 +71,10 @@ describe('mirror copies of configs', () => {
   it('are deleted for a config removed while no object store was configured', async () => {
     const { clock, store, objects, screen, of, copies } = await setUp();
     const first = instance({ store, objects, clock });
-    await makeConfigs(first.deps).put(caller, 'screen', screen.id, { volume: 3 });
+    await makeConfigs(first.deps).put(principal, 'screen', screen.id, { volume: 3 });
     await settled(clock, first.mirror);
     await first.mirror.stop();
-    await makeConfigs({ ...first.deps, store }).remove(caller, 'screen', screen.id);
+    await makeConfigs({ ...first.deps, store }).remove(principal, 'screen', screen.id);
     expect(await copies.read(of)).toBeDefined();
     const next = instance({ store, objects, clock });
     await settled(clock, next.mirror);

@@ -206,7 +206,7 @@ describe('unknown codes from all sources together', () => {
     },
   );
 
-  it('leave half to the others if the address of the caller is unknown', async () => {
+  it('leave half to the others if the address of the principal is unknown', async () => {
     const unknown = () => limit.judge({ address: null, requestId: null }, undefined);
     for (let n = 0; n < 64; n++) await unknown();
     await expect(unknown()).rejects.toMatchObject({ code: 'too_many_attempts' });

@@ -1,25 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import type { MaybePromise } from '../../../src/domain/maybe-promise.ts';
 import type { DeviceChanges } from '../../../src/domain/records/device-changes.ts';
-import type { DeviceCaller, ServiceDependencies } from '../../../src/service/context.ts';
+import type { DevicePrincipal, ServiceDependencies } from '../../../src/service/context.ts';
 import { makeDeviceChanges } from '../../../src/service/playlists/device-changes.ts';
 import type { CurrentAnswers } from '../../../src/service/playlists/playback.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-const caller = {
+const principal = {
   address: null,
   requestId: null,
   key: { hash: 'hash', state: 'active' },
   device: { id: 'device-1', venueId: 'venue-1', tenantId: 'tenant-1' },
   screen: { id: 'screen-1', deviceId: 'device-1' },
-} as unknown as DeviceCaller;
+} as unknown as DevicePrincipal;
 
 /** Another TV, on a screen of its own. */
-const tvOf = (id: string): DeviceCaller => {
-  const device = { ...caller.device, id };
-  return { ...caller, device, screen: { ...caller.screen, id: `screen of ${id}`, deviceId: id } };
+const tvOf = (id: string): DevicePrincipal => {
+  const device = { ...principal.device, id };
+  return {
+    ...principal,
+    device,
+    screen: { ...principal.screen, id: `screen of ${id}`, deviceId: id },
+  };
 };
 
 /**
@@ -34,7 +38,7 @@ function makeHolds({ isInMemory, draw }: { isInMemory: boolean; draw: number }) 
   let pausedRead = isInMemory ? undefined : Promise.resolve();
   let rejection: Error | undefined;
   const store = {
-    read: { findByKeyHash: () => caller },
+    read: { findByKeyHash: () => principal },
     watch(_: string, wake: (topic: string) => void) {
       onChange = wake;
       return () => {
@@ -49,14 +53,14 @@ function makeHolds({ isInMemory, draw }: { isInMemory: boolean; draw: number }) 
   };
   const checkKey = () => {
     if (rejection) throw rejection;
-    return caller;
+    return principal;
   };
   const changes = makeDeviceChanges(
     { store, clock },
     { playback: { current }, checkKey, draw: () => draw },
   );
   const ends: (string | Error)[] = [];
-  const hold = (waitSeconds = 50, by = caller) =>
+  const hold = (waitSeconds = 50, by = principal) =>
     changes.hold(
       by,
       { after: 'old', waitSeconds },

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { makeIdSource } from '../../../src/domain/id.ts';
 import { silentLog } from '../../../src/domain/log.ts';
-import type { ServiceDependencies, TenantCaller } from '../../../src/service/context.ts';
+import type { ServiceDependencies, TenantPrincipal } from '../../../src/service/context.ts';
 import type { RecentRequest, RequestPlace } from '../../../src/service/requests/recent-requests.ts';
 import { makeTvRequests } from '../../../src/service/requests/request-log.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
@@ -15,7 +15,7 @@ const screenId = '0190a5b4-6f00-7c3e-9d2a-000000000001';
 const deviceId = '0190a5b4-6f00-7c3e-9d2a-000000000002';
 const stranger: RequestPlace = { tenantId: 't', venueId: 'v', screenId, id: null };
 const device: RequestPlace = { ...stranger, id: deviceId };
-const caller = { tenantId: 't', venueIds: null } as TenantCaller;
+const principal = { tenantId: 't', venueIds: null } as TenantPrincipal;
 
 let clock: ManualClock;
 let store: Store;
@@ -74,7 +74,7 @@ const refused = (): RecentRequest => ({
 const flood = (place: RequestPlace) => {
   for (let n = 0; n < 10; n++) log.record({ place }, refused());
 };
-const list = () => log.list(caller, { limit: 200 });
+const list = () => log.list(principal, { limit: 200 });
 const sizes = () => batches.map((batch) => batch.length);
 
 it('shares at most 5 of a screen per flush, also of those that arrive during it', async () => {

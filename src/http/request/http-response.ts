@@ -1,5 +1,5 @@
 /** A response, before an adapter sends it. */
-export interface Answer {
+export interface HttpResponse {
   status: number;
   /** All headers but `Content-Type`. */
   headers: Readonly<Record<string, string>>;
@@ -9,8 +9,8 @@ export interface Answer {
 }
 
 /** Receives the answer of a request, once. */
-export interface AnswerReceiver {
-  send(answer: Answer): void;
+export interface ResponseReceiver {
+  send(answer: HttpResponse): void;
   fail(error: unknown): void;
 }
 
@@ -18,12 +18,12 @@ export interface AnswerReceiver {
  * An answer that comes after a wait. It is not a promise, because each caller up to the connection
  * would await the promise. That would take more memory than the rest of a held request.
  */
-export interface HeldAnswer {
+export interface HeldResponse {
   /**
    * Begins the wait. Returns a function that ends the wait early. That function returns whether the
    * wait was still in progress.
    */
-  hold(receiver: AnswerReceiver): () => boolean;
+  hold(receiver: ResponseReceiver): () => boolean;
 }
 
 /**

@@ -8,8 +8,8 @@ import { requestPath } from './request-path.ts';
 import type { MakeRequester } from './requester.ts';
 import { defaultRetry, type Retry, type RetryPolicy, withRetry } from './retry.ts';
 import {
-  type Exchange,
   type Exchanged,
+  type HttpExchange,
   makeTransport,
   serviceAddress,
   type Transport,
@@ -54,10 +54,10 @@ export interface ClientOptions {
 }
 
 /**
- * Options of a `Caller`: the options of the client, and the parts that differ between Node and
+ * Options of an `ApiClient`: the options of the client, and the parts that differ between Node and
  * browsers.
  */
-export interface CallerOptions extends Omit<ClientOptions, 'makeRequester'> {
+export interface ApiClientOptions extends Omit<ClientOptions, 'makeRequester'> {
   makeRequester: MakeRequester<Uint8Array>;
   /** Called with the signal of each request before listeners are added. */
   prepareSignal?: ((signal: AbortSignal) => void) | undefined;
@@ -74,7 +74,7 @@ const optionNames = {
   clock: true,
   random: true,
   prepareSignal: true,
-} satisfies Record<keyof CallerOptions, true>;
+} satisfies Record<keyof ApiClientOptions, true>;
 
 /** Throws `invalid_option` for a name that is no option. Types find it only in TypeScript. */
 function checkNames(options: object): void {
@@ -145,23 +145,23 @@ export function operationOf(id: OperationId): Operation {
 }
 
 /** Whether a 304 may answer the request. Without `If-None-Match`, the body would be missing. */
-const isConditional = ({ headers }: Exchange) =>
+const isConditional = ({ headers }: HttpExchange) =>
   Object.keys(headers).some((name) => name.toLowerCase() === 'if-none-match');
 
 /**
  * Calls the operations of `wire/operations.ts` over HTTP. `ManagementClient` and `DeviceClient` use
  * it.
  */
-export class Caller {
+export class ApiClient {
   readonly service: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly #timeoutMs: number;
   readonly #policy: RetryPolicy;
-  readonly #onRetry: CallerOptions['onRetry'];
+  readonly #onRetry: ApiClientOptions['onRetry'];
   readonly #transport: Transport;
 
-  constructor(options: CallerOptions) {
+  constructor(options: ApiClientOptions) {
     checkNames(options);
     this.service = serviceAddress(options.url);
     this.clock = options.clock ?? systemClock;
@@ -223,7 +223,7 @@ export class Caller {
    * Otherwise throws the error.
    */
   #send(
-    request: Exchange,
+    request: HttpExchange,
     isIdempotent: boolean,
     attempts = this.#policy.attempts,
   ): Promise<Reply> {
@@ -246,7 +246,7 @@ export class Caller {
     return withRetry(attempt, { policy, clock, random, signal, isIdempotent, onRetry });
   }
 
-  #request(method: string, path: string, input: PlainInput, own = {}): Exchange {
+  #request(method: string, path: string, input: PlainInput, own = {}): HttpExchange {
     const { body, query, idempotencyKey, headers, signal } = input;
     const waitSeconds = Number(query?.waitSeconds ?? 0) || 0;
     const defaults: Record<string, string> = { accept: 'application/json' };
