@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { deviceTimeChecks } from '../../src/exam/checks/device-time.ts';
+import { deviceTimeChecks } from '../../src/exam/checks/device-time-header.ts';
 import { ExamView } from '../../src/exam/checks/exam-view.ts';
 import type { TvExchange } from '../../src/exam/wire/exchange.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ExamView } from '../../src/exam/checks/exam-view.ts';
-import { powerChecks } from '../../src/exam/checks/outages.ts';
+import { powerChecks } from '../../src/exam/checks/power.ts';
 import type { SentEvent, TvExchange } from '../../src/exam/wire/exchange.ts';
 
 /** Time of the power cut by the service, and by the TV after it started again. */

@@ -66,6 +66,19 @@ export class ExamView {
     return this.#marks.findLast((mark) => mark.name === name)?.atMs;
   }
 
+  /** Time at which the TV was revoked. */
+  get revokedMs(): number {
+    return this.markedMs('revoked') ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether the TV had a playlist at a moment. Only its last success or 404 counts. */
+  hadPlaylist(atMs: number): boolean {
+    const last = this.of('getPlaylist')
+      .filter((one) => one.endMs <= atMs && one.end === 'answered')
+      .findLast((one) => isGood(one) || one.answer?.status === 404);
+    return last !== undefined && isGood(last);
+  }
+
   /** Returns the registrations that gave the TV a key. */
   get registrations(): TvExchange[] {
     return this.of('registerDevice').filter(isGood);
@@ -157,3 +170,6 @@ export function shown({ method, path, atMs, end, answer }: TvExchange): string {
   };
   return `${time} ${method} ${path.replaceAll(uuid, '…')}: ${outcomes[end]}`;
 }
+
+/** Digests of the events of a batch. */
+export const digestsOf = ({ events }: TvExchange) => events.map(({ digest }) => digest);

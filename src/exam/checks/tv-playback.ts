@@ -63,7 +63,7 @@ export class TvPlayback {
 
   /**
    * Returns the time of the TV's clock at a moment, in epoch seconds. Returns `undefined` if the TV
-   * sent no event with a timestamp.
+   * sent no event with a timestamp. After a power cut, see `clockAfterPower`.
    */
   clockAt(atMs: number): number | undefined {
     const seconds = this.#tvSeconds(atMs);

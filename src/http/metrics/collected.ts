@@ -1,11 +1,10 @@
+// Metrics whose values are kept by other modules. Each rendering reads the values.
 import { statfs } from 'node:fs/promises';
 import { Counter, Gauge, type Histogram, type Registry } from 'prom-client';
 import { type Clock, secondMs } from '../../domain/clock.ts';
 import { cached } from '../../domain/concurrency.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { withTimeout } from '../../domain/timeout.ts';
-
-/** Metrics whose values are kept by other modules. Each rendering reads the values. */
 
 interface Description {
   name: string;
