@@ -2,6 +2,7 @@ import {
   type ErrorCode,
   type ErrorExtras,
   type FieldError,
+  type ScreenPlace,
   SignageError,
 } from '../domain/error.ts';
 import { errorKinds } from '../wire/errors.ts';
@@ -67,6 +68,14 @@ function fieldErrors(errors: unknown): FieldError[] | undefined {
   }));
 }
 
+function screenPlace(screen: unknown): ScreenPlace | undefined {
+  const { name, venue } = (screen ?? {}) as { name?: unknown; venue?: { name?: unknown } | null };
+  const venueName = venue?.name;
+  return typeof name === 'string' && typeof venueName === 'string'
+    ? { name: withoutSecrets(name), venue: { name: withoutSecrets(venueName) } }
+    : undefined;
+}
+
 /**
  * Returns the error code of a response. A response without a valid code is from a proxy or from
  * another kind of service. A later version of the service may have codes that are not listed.
@@ -93,6 +102,8 @@ export function answeredError(reply: Reply, service: string, nowMs: number): Sig
   if (problem.truncated === true) extras.truncated = true;
   if (retryAfter !== undefined) extras.retryAfterSeconds = retryAfter;
   if (typeof problem.requestId === 'string') extras.requestId = withoutSecrets(problem.requestId);
+  const screen = screenPlace(problem.screen);
+  if (screen) extras.screen = screen;
   if (typeof problem.existingId === 'string') extras.existingId = problem.existingId;
   return new SignageError(code, detail === undefined ? fallback : withoutSecrets(detail), extras);
 }

@@ -121,6 +121,12 @@ export interface FieldError {
   message: string;
 }
 
+/** Names of a screen and its venue, for a TV that has nothing to show. */
+export interface ScreenPlace {
+  name: string;
+  venue: { name: string };
+}
+
 /** Optional properties of an error. */
 export interface ErrorExtras {
   /** The wrong members, with `invalid_request`. */
@@ -129,6 +135,8 @@ export interface ErrorExtras {
   truncated?: boolean;
   /** Id of the record that already has the name, with `name_taken`. */
   existingId?: string;
+  /** The screen of a TV, with `playlist_not_found`. */
+  screen?: ScreenPlace;
   /** Whole seconds after which to retry. Absent if the service gave no time. */
   retryAfterSeconds?: number;
   /** HTTP status of the response, if the error came from a service. */
@@ -154,6 +162,7 @@ export class SignageError extends Error {
   readonly errors?: FieldError[];
   readonly truncated?: boolean;
   readonly existingId?: string;
+  readonly screen?: ScreenPlace;
   readonly retryAfterSeconds?: number;
   readonly status?: number;
   readonly requestId?: string;

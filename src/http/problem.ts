@@ -56,7 +56,7 @@ export interface ProblemParts {
  */
 export function problemParts(error: SignageError, requestId: string): ProblemParts {
   const { status, title, code } = errorKind(error.code);
-  const { truncated, existingId, retryAfterSeconds, allow } = error;
+  const { truncated, existingId, screen, retryAfterSeconds, allow } = error;
   const errors = error.errors?.map(truncateError) ?? (code === 'invalid_request' ? [] : undefined);
   const detail = truncate(error.message, maxDetail);
   const body = {
@@ -69,6 +69,7 @@ export function problemParts(error: SignageError, requestId: string): ProblemPar
     errors,
     truncated,
     existingId,
+    screen,
   };
   const headers: ProblemHeaders = {
     'Content-Type': 'application/problem+json',

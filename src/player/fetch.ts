@@ -76,7 +76,10 @@ export async function fetchPlaylist(core: PlayerCore): Promise<boolean> {
     takePlaylist(core, fetched);
     return fetched.answer !== undefined;
   } catch (error) {
-    if (hasCode(error, 'playlist_not_found')) dropPlaylist(core);
+    if (hasCode(error, 'playlist_not_found')) {
+      core.observer.onNoPlaylist?.(error.screen);
+      dropPlaylist(core);
+    }
     throw error;
   }
 }

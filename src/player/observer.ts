@@ -1,5 +1,5 @@
 import type { ActivePlaylist, EventInput, PlaylistItem } from '../client/entities.ts';
-import type { SignageError } from '../domain/error.ts';
+import type { ScreenPlace, SignageError } from '../domain/error.ts';
 import type { Batch } from './batch.ts';
 import type { PlayerBinding } from './state.ts';
 
@@ -62,6 +62,8 @@ export interface PlayerObserver {
   onPhase?(phase: PlayerPhase): void;
   /** A playlist was loaded or fetched. `undefined` if the TV has no playlist. */
   onPlaylist?(playlist: ActivePlaylist | undefined): void;
+  /** The service has no playlist for the screen. `undefined`: it gave no names. */
+  onNoPlaylist?(screen: ScreenPlace | undefined): void;
   /** The player passed an item to the stage. `undefined` if the player shows nothing any more. */
   onShow?(item: PlaylistItem | undefined): void;
   /** The TV was paired. The key is already saved. */

@@ -20,6 +20,8 @@ export interface PlayerSettings extends Look {
   background: string;
   pixelShift: boolean;
   reloadHours: unknown;
+  /** What a TV shows with nothing to play: `info`, `black`, or the URL of a picture. */
+  idle: string | undefined;
 }
 
 /**
@@ -28,13 +30,14 @@ export interface PlayerSettings extends Look {
  */
 export function readSettings(config: DeviceConfig | undefined): PlayerSettings {
   const player = (config as { player?: Record<string, unknown> } | undefined)?.player ?? {};
-  const { fit, sound, background, pixelShift, reloadHours } = player;
+  const { fit, sound, background, pixelShift, reloadHours, idle } = player;
   return {
     fit: fits.find((one) => one === fit) ?? 'contain',
     sound: sound === true,
     background: typeof background === 'string' ? background : '#000',
     pixelShift: pixelShift === true,
     reloadHours,
+    idle: typeof idle === 'string' ? idle : undefined,
   };
 }
 

@@ -5,8 +5,10 @@ import { SignageError } from '../domain/error.ts';
 import { pagesNotIsolated } from '../domain/events/web-player-log.ts';
 import { bindingInFragment } from '../player/pairing/player-link.ts';
 import { Player } from '../player/player.ts';
+import type { PlaybackFailure } from '../player/stage.ts';
 import type { PlayerBinding, PlayerState } from '../player/state.ts';
 import { readDeviceInfo } from './device-info.ts';
+import { IdleScreen } from './idle-screen.ts';
 import { isolatesPages } from './isolation.ts';
 import { describeStart, logEvent } from './log-events.ts';
 import { MediaBudget } from './media/media-budget.ts';
@@ -109,6 +111,16 @@ async function runPlayer(): Promise<void> {
   void isolated.then((isIsolated) => {
     if (!isIsolated) screen.addNote('In this browser, a web page can freeze the player.');
   });
+  const idle = new IdleScreen(elementOf('idle'), localStorage);
+  const showIdle = () => {
+    const { deviceId, phase, playlist, config } = player.state;
+    idle.update({
+      isIdle: deviceId !== undefined && !stage.isShowing,
+      isReached: phase !== 'offline',
+      hasPlaylist: playlist !== undefined,
+      setting: readSettings(config).idle,
+    });
+  };
   const link = bindingInFragment(location.hash);
   let startKey: string | undefined;
   let firstCode = codeInFragment(location.hash);
@@ -119,6 +131,7 @@ async function runPlayer(): Promise<void> {
     stage.look = { fit, sound };
     elementOf('stage').style.background = background;
     budget.setPolicy(config?.cachePolicy);
+    showIdle();
   };
   const client = new DeviceClient({ url: serviceUrl, makeRequester: makeFetchRequester });
   const deviceInfo = readDeviceInfo(navigator.userAgent, build);
@@ -151,6 +164,7 @@ async function runPlayer(): Promise<void> {
     observer: {
       onPhase(phase) {
         if (phase === 'registering') screen.showProgress();
+        showIdle();
       },
       onFailure(error) {
         if (player.state.deviceId !== undefined) return;
@@ -162,6 +176,7 @@ async function runPlayer(): Promise<void> {
       onBound() {
         clearFragment();
         screen.hide();
+        idle.paired();
         applyConfig();
         void reportStart();
       },
@@ -171,6 +186,21 @@ async function runPlayer(): Promise<void> {
       onPlaylist(playlist) {
         uncached.clear();
         library.want(filesOf(playlist));
+        idle.clearFailures();
+        showIdle();
+      },
+      onNoPlaylist(place) {
+        idle.waits(place);
+        showIdle();
+      },
+      onShow() {
+        showIdle();
+      },
+      onEvent({ type, creativeId, reason }) {
+        if (type !== 'playback_error') return;
+        const item = player.state.playlist?.items.find((one) => one.creativeId === creativeId);
+        if (item) idle.failed(item, reason as PlaybackFailure);
+        showIdle();
       },
     },
   });
@@ -249,6 +279,7 @@ async function runPlayer(): Promise<void> {
       await Promise.race([ended, after(stopLimitMs)]);
     });
   };
+  stage.onVisible = () => idle.played();
   watchdog.start();
   keepAwake();
   installServiceWorker(pageUrl);

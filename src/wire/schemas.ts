@@ -69,6 +69,10 @@ const problem = z
       .optional()
       .meta({ description: 'true if there are further errors that are not listed' }),
     existingId: z.string().optional().meta({ description: 'with name_taken' }),
+    screen: z
+      .object({ name: z.string(), venue: z.object({ name: z.string() }) })
+      .optional()
+      .meta({ description: 'with playlist_not_found of a TV: where it hangs' }),
   })
   .meta({ id: 'Problem' });
 

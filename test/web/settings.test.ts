@@ -13,6 +13,7 @@ it('settings have defaults', () => {
     background: '#000',
     pixelShift: false,
     reloadHours: undefined,
+    idle: undefined,
   };
   for (const given of [undefined, {}, { fit: 'wide', sound: 1, background: 5, pixelShift: 'no' }])
     expect(readSettings(config(given))).toEqual(defaults);
@@ -26,6 +27,7 @@ it('settings come from the member player of the config', () => {
     background: 'navy',
     pixelShift: true,
     reloadHours: 9,
+    idle: 'info',
   };
   expect(readSettings(config(player))).toEqual(player);
 });

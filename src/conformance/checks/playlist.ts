@@ -122,6 +122,14 @@ export const playlistChecks: readonly ConformanceCheck[] = checkGroup(
       '404 playlist_not_found',
       async (fixture) => (await fixture.plainTv()).send('GET', 'playlist'),
     ),
+    profile('404.screen', 'without a playlist, the answer names screen and venue').expects(
+      'names of both',
+      async (fixture) => {
+        const { json } = await (await fixture.plainTv()).send('GET', 'playlist');
+        const names = [at(json, 'screen.name'), at(json, 'screen.venue.name')];
+        return names.every((name) => typeof name === 'string') ? 'names of both' : names;
+      },
+    ),
     profile('source-values', 'X-Source is on-demand, store or object-store').expects(
       'one of them',
       async (fixture) => {

@@ -5,7 +5,7 @@ import { isUnchanged, type Precondition, servedPlaylistEtag } from '../../domain
 import { allOf, andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import { playlistStatusAt, servedValidUntilSeconds } from '../../domain/records/playlist.ts';
-import type { Device } from '../../domain/records/rows.ts';
+import type { Device, Screen } from '../../domain/records/rows.ts';
 import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../../origin/origin.ts';
 import type { PlaylistSummary } from '../../store/queries.ts';
 import type { DevicePrincipal, ServiceDependencies } from '../context.ts';
@@ -89,15 +89,28 @@ export function makePlayback(
     store.touch('device', deviceId, { lastPlaylistAt: clock.now(), lastPlaylistStatus });
   }
 
-  function rejection(
-    deviceId: string,
+  /** Throws `playlist_not_found`, with the names that the TV may show (docs/protocol.md §2.3). */
+  function refuseWithoutPlaylist({ name, venueId }: Screen): MaybePromise<never> {
+    const detail = 'There is no playlist for this screen yet.';
+    const readVenue = orElse(
+      () => store.read.get('venues', venueId),
+      () => undefined,
+    );
+    return andThen(readVenue, (venue) => {
+      throw new SignageError('playlist_not_found', detail, {
+        ...(venue && { screen: { name, venue: { name: venue.name } } }),
+      });
+    });
+  }
+
+  function refuse(
+    { device, screen }: DevicePrincipal,
     answer: Exclude<ChainAnswer, { kind: 'playlist' }>,
-  ): SignageError {
+  ): MaybePromise<never> {
     const hasFailed = answer.kind === 'failed';
-    recordPlaylistStatus(deviceId, hasFailed ? 500 : 404);
-    if (!hasFailed)
-      return new SignageError('playlist_not_found', 'There is no playlist for this screen yet.');
-    return new SignageError(
+    recordPlaylistStatus(device.id, hasFailed ? 500 : 404);
+    if (!hasFailed) return refuseWithoutPlaylist(screen);
+    throw new SignageError(
       'playlist_fetch_failed',
       'The playlist cannot be fetched right now: play on, and try again.',
       {
@@ -112,11 +125,12 @@ export function makePlayback(
    * `precondition_failed`.
    */
   function playlist(
-    { device, screen }: DevicePrincipal,
+    principal: DevicePrincipal,
     precondition: Precondition,
   ): MaybePromise<PlaylistAnswer> {
-    return andThen(askOrigins(screen), (answer) => {
-      if (answer.kind !== 'playlist') throw rejection(device.id, answer);
+    const { device, screen } = principal;
+    return andThen(askOrigins(screen), (answer): MaybePromise<PlaylistAnswer> => {
+      if (answer.kind !== 'playlist') return refuse(principal, answer);
       const { playlist, source } = answer;
       const { version, etag, bytes } = playlist;
       const isCurrent = isUnchanged(precondition, etag);

@@ -62,6 +62,8 @@ export class ScreenStage implements Stage {
   isShowing = false;
   /** Called before each item. At that moment, a reload of the page disturbs least. */
   onNext: () => void = () => {};
+  /** Called when an item has become visible. */
+  onVisible: () => void = () => {};
   readonly #root: HTMLElement;
   readonly #library: MediaLibrary;
   readonly #videos: VideoPool;
@@ -227,6 +229,7 @@ export class ScreenStage implements Stage {
     const time = new VisibleTime();
     const startedAtMs = performance.now();
     this.isShowing = true;
+    this.onVisible();
     this.#endsAtMs = startedAtMs + forMs;
     time.start();
     const ended = after(forMs).then(() => undefined);

@@ -137,7 +137,13 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
   });
 
   it('applies the settings of the config', async () => {
-    const player = { fit: 'fill', background: '#00ff00', sound: true, pixelShift: true };
+    const player = {
+      fit: 'fill',
+      background: '#00ff00',
+      sound: true,
+      pixelShift: true,
+      idle: 'black',
+    };
     const args = ['--autoplay-policy=no-user-gesture-required'];
     const tv = await startTvOnScreen({ items: [], config: { player }, args });
     await shows(tv, lime);
@@ -154,6 +160,30 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     await tv.publish([of('blue.webm', 'video', 60)]);
     const muted = "document.querySelector('video.visible')?.muted";
     await expect.poll(() => tv.page.evaluate(muted)).toBe(false);
+    await tv.browser.close();
+  });
+
+  it('says where it hangs and what it waits for, until something has played', async () => {
+    const tv = await startTvOnScreen({ items: [] });
+    const idle = () => tv.page.evaluate("document.getElementById('idle').innerText");
+    const isHidden = () => tv.page.evaluate("document.getElementById('idle').hidden");
+    const { body: screen } = await tv.service.manage('GET', `/v1/screens/${tv.screenId}`);
+    const { body: venue } = await tv.service.manage('GET', `/v1/venues/${screen.venueId}`);
+    await expect.poll(idle).toMatch(/Waiting for its first playlist$/);
+    expect(await idle()).toContain(`${venue.name}\n\n${screen.name}\n`);
+    await tv.publish([of('gone.png', 'image', 1)]);
+    await expect.poll(idle).toContain(`${new URL(media.url).host} answers 410`);
+    await tv.publish([of('red.png', 'image', 600)]);
+    await shows(tv, red);
+    expect(await isHidden()).toBe(true);
+    await tv.service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
+    await shows(tv, '0,0,0');
+    await tv.reload();
+    await shows(tv, '0,0,0');
+    expect(await isHidden()).toBe(true);
+    const idlePicture = { player: { idle: `${media.url}/lime.png` } };
+    await tv.service.manage('PUT', `/v1/screens/${tv.screenId}/config`, idlePicture);
+    await shows(tv, lime);
     await tv.browser.close();
   });
 

@@ -98,7 +98,10 @@ describe('GET /devices/:id/playlist', () => {
   it('404 playlist_not_found when nothing was published, and the device counts as seen', async () => {
     const tv = await service.tv();
     service.clock.advance(1000);
-    expectProblem(await tv.send('GET', 'playlist'), 404, 'playlist_not_found');
+    const answer = await tv.send('GET', 'playlist');
+    expectProblem(answer, 404, 'playlist_not_found');
+    const names = { name: expect.any(String), venue: { name: expect.any(String) } };
+    expect(answer.body.screen).toEqual(names);
     const now = new Date(service.clock.now()).toISOString();
     expect(await deviceOf(tv)).toMatchObject({
       lastSeenAt: now,

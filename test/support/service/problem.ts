@@ -12,7 +12,7 @@ export function expectProblem(
   const { body, headers } = answer;
   expect({ status: answer.status, code: body?.code }, answer.text).toEqual({ status, code });
   expect(headers.get('content-type')).toBe('application/problem+json');
-  const { errors, existingId: _existingId, detail, ...rest } = body;
+  const { errors, existingId: _existingId, screen: _screen, detail, ...rest } = body;
   expect(rest).toEqual({
     type: 'about:blank',
     title: errorKinds[code].title,
