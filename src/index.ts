@@ -36,10 +36,8 @@ export type {
   DeviceKey as DeviceKeyRow,
   PairingCode as PairingCodeRow,
   Playlist as PlaylistRow,
-  Rows,
   Screen as ScreenRow,
   StoredConfig as ConfigRow,
-  TableName,
   Tenant as TenantRow,
   Token as TokenRow,
   Venue as VenueRow,
@@ -75,6 +73,14 @@ export type {
   TvRequestPageQuery,
   WithinVenues,
 } from './store/queries.ts';
+export {
+  type IndexOf,
+  type Rows,
+  type Section,
+  sections,
+  type TableName,
+  type UniqueOf,
+} from './store/sections.ts';
 export type {
   GuessCounterChange,
   GuessCountersOfEach,
@@ -84,4 +90,3 @@ export type {
   Store,
   Tx,
 } from './store/store.ts';
-export { type IndexOf, tables, type UniqueOf } from './store/tables.ts';

@@ -122,7 +122,7 @@ const backupTokens = (tx: Tx) => tx.select('tokens', 'role', ['backup']);
 async function createPlatformToken(
   deps: SystemDependencies,
   tx: Tx,
-  row: Omit<Token, 'id' | 'tenantId' | 'role' | 'createdAt'>,
+  row: Pick<Token, 'name' | 'hash' | 'bootstrap'>,
 ): Promise<string> {
   const token: Token = {
     ...row,
@@ -130,6 +130,10 @@ async function createPlatformToken(
     tenantId: null,
     role: 'platform',
     createdAt: tx.stamp,
+    expiresAt: null,
+    venueIds: null,
+    firstUsedAt: tx.stamp,
+    retiring: null,
   };
   await tx.put('tokens', token);
   await recordChange(deps, tx, bySystem, tokenChange('create', token));

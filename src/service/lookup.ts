@@ -1,8 +1,8 @@
 import { hasCode, SignageError } from '../domain/error.ts';
 import { asGuid } from '../domain/id.ts';
 import type { AuditAction, AuditDetails, AuditVerb } from '../domain/records/audit.ts';
-import type { PairingCode, Rows } from '../domain/records/rows.ts';
-import type { Reader, Tx } from '../store/store.ts';
+import type { PairingCode } from '../domain/records/rows.ts';
+import type { Reader, Rows, Tx } from '../store/store.ts';
 import type { AuditChange, Principal, ServiceDependencies, TenantPrincipal } from './context.ts';
 
 const tableOf = {
@@ -38,7 +38,7 @@ export function venuesOf(
 ): readonly string[] {
   if (kind === 'venue') return [row.id];
   if ('venueIds' in row) return row.venueIds ?? [];
-  return 'venueId' in row && row.venueId !== undefined ? [row.venueId] : [];
+  return 'venueId' in row ? [row.venueId] : [];
 }
 
 /** Describes a change of a record for the audit trail. */

@@ -1,5 +1,4 @@
-import type { Rows, TableName } from '../domain/records/rows.ts';
-import type { Store, Tx } from '../store/store.ts';
+import type { Rows, Store, TableName, Tx } from '../store/store.ts';
 import { decorateStore } from './store-decorator.ts';
 
 /**

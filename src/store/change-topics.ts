@@ -1,4 +1,4 @@
-import type { TableName } from '../domain/records/rows.ts';
+import type { TableName } from './sections.ts';
 
 /**
  * Returns the topic of a change of a row, or `undefined` if nobody waits for such changes. A

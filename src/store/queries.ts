@@ -2,9 +2,10 @@ import type { BatchSums } from '../domain/events/batch-counts.ts';
 import type { EventQuery } from '../domain/events/event.ts';
 import type { AuditQuery } from '../domain/records/audit.ts';
 import type { ReportQuery } from '../domain/records/report.ts';
-import type { Playlist, Rows, Screen } from '../domain/records/rows.ts';
+import type { Playlist, Screen } from '../domain/records/rows.ts';
 import type { TvRequestQuery, TvRequestView } from '../domain/records/tv-request.ts';
 import type { Selector } from '../domain/selector.ts';
+import type { Rows } from './sections.ts';
 
 export type ListedTable =
   | 'tenants'

@@ -3,14 +3,7 @@ import type { Activities } from '../domain/records/activity.ts';
 import type { AuditEntry } from '../domain/records/audit.ts';
 import type { GuessCounter } from '../domain/records/pairing-code.ts';
 import type { ReportRow } from '../domain/records/report.ts';
-import type {
-  Device,
-  DeviceKey,
-  Playlist,
-  Rows,
-  Screen,
-  TableName,
-} from '../domain/records/rows.ts';
+import type { Device, DeviceKey, Playlist, Screen } from '../domain/records/rows.ts';
 import type {
   AuditPageQuery,
   EventBatch,
@@ -26,7 +19,9 @@ import type {
   StoredEvent,
   TvRequestPageQuery,
 } from './queries.ts';
-import type { IndexOf, UniqueOf } from './tables.ts';
+import type { IndexOf, Rows, TableName, UniqueOf } from './sections.ts';
+
+export type { Rows, TableName } from './sections.ts';
 
 /**
  * The contract that every store implements. Stores keep rows and transactions; they contain no
@@ -187,7 +182,7 @@ export interface Store {
 export interface Reader {
   /** Returns a row by id, synchronously if the row is in memory. */
   get<T extends TableName>(table: T, id: string): MaybePromise<Rows[T] | undefined>;
-  /** Returns the row with this key in a unique index. `tables.ts` defines the keys. */
+  /** Returns the row with this key in a unique index. `sections.ts` defines the keys. */
   find<T extends TableName>(
     table: T,
     index: UniqueOf<T>,

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeIdSource } from '../../src/domain/id.ts';
 import { type LogSink, silentLog } from '../../src/domain/log.ts';
-import type { Rows } from '../../src/domain/records/rows.ts';
 import type { SystemDependencies } from '../../src/service/context.ts';
 import { startHousekeeping } from '../../src/service/housekeeping.ts';
 import { decorateStore } from '../../src/service/store-decorator.ts';
 import { openStore } from '../../src/store/open.ts';
+import type { Rows } from '../../src/store/sections.ts';
 import type { Store } from '../../src/store/store.ts';
 import { codeRow, creationRow } from '../store/sample-rows.ts';
 import { ManualClock } from '../support/runtime/manual-clock.ts';

@@ -1,228 +1,216 @@
-import type { ConfigBody } from './config.ts';
-import type { DeviceInfo } from './device.ts';
-import type { Role } from './role.ts';
+import { z } from 'zod';
+import { configBody } from './config.ts';
+import { shownDeviceInfo } from './device.ts';
+import { roles } from './role.ts';
 
 /**
  * The rows of stores. Times are Unix epoch milliseconds, missing values are `null`, and ids are
- * lower-case UUIDs except where noted.
+ * lower-case UUIDs except where noted. An unknown member is damage.
  */
-export interface Tenant {
-  id: string;
-  name: string;
-  createdAt: number;
-  updatedAt: number;
-}
+const text = z.string();
+const time = z.number();
+const labels = z.record(text, text);
+const deviceInfo = z.strictObject(shownDeviceInfo.shape);
 
-export interface Token {
-  id: string;
+export const tenantRow = z.strictObject({ id: text, name: text, createdAt: time, updatedAt: time });
+export type Tenant = z.infer<typeof tenantRow>;
+
+export const tokenRow = z.strictObject({
+  id: text,
   /** `null` for a platform token, which belongs to no tenant. */
-  tenantId: string | null;
-  name: string;
-  role: Role;
+  tenantId: text.nullable(),
+  name: text,
+  role: z.enum(roles),
   /** SHA-256 of the current secret, in hex. */
-  hash: string;
-  createdAt: number;
+  hash: text,
+  createdAt: time,
   /**
    * True for the token from `SIGNAGE_ADMIN_TOKEN`. A changed `SIGNAGE_ADMIN_TOKEN` replaces this
    * token.
    */
-  bootstrap: boolean;
-  /** Time from which the token is rejected. Absent or `null`: never. */
-  expiresAt?: number | null;
-  /**
-   * The venues that the token is bound to. Absent or `null`: the whole tenant. Deleted venues
-   * remain listed.
-   */
-  venueIds?: readonly string[] | null;
+  bootstrap: z.boolean(),
+  /** Time from which the token is rejected. `null`: never. */
+  expiresAt: time.nullable(),
+  /** The venues that the token is bound to. `null`: the whole tenant. Deleted venues stay. */
+  venueIds: z.array(text).readonly().nullable(),
   /**
    * Time of the first request that the current secret authenticated. `null`: none yet, so the
-   * response with the secret can still be repeated. Absent: not recorded, because that response is
-   * never repeated.
+   * response with the secret can still be repeated. The time of creation if that response is never
+   * repeated.
    */
-  firstUsedAt?: number | null;
+  firstUsedAt: time.nullable(),
   /**
    * The secret that a rotation replaced. It works until the first use of its successor, at most
-   * until `until`. Absent or `null` without a replaced secret.
+   * until `until`.
    */
-  retiring?: { hash: string; until: number } | null;
-}
+  retiring: z.strictObject({ hash: text, until: time }).nullable(),
+});
+export type Token = z.infer<typeof tokenRow>;
 
-export interface Venue {
-  id: string;
-  tenantId: string;
-  name: string;
-  address: string | null;
-  timezone: string | null;
-  labels: Record<string, string>;
-  createdAt: number;
-  updatedAt: number;
-}
+export const venueRow = z.strictObject({
+  id: text,
+  tenantId: text,
+  name: text,
+  address: text.nullable(),
+  timezone: text.nullable(),
+  labels,
+  createdAt: time,
+  updatedAt: time,
+});
+export type Venue = z.infer<typeof venueRow>;
 
-export interface Screen {
-  id: string;
-  tenantId: string;
-  venueId: string;
-  name: string;
-  labels: Record<string, string>;
-  state: 'provisioning' | 'active';
+export const screenRow = z.strictObject({
+  id: text,
+  tenantId: text,
+  venueId: text,
+  name: text,
+  labels,
+  state: z.enum(['provisioning', 'active']),
   /** Id of the bound device, if the screen is active. */
-  deviceId: string | null;
-  createdAt: number;
-  updatedAt: number;
-}
+  deviceId: text.nullable(),
+  createdAt: time,
+  updatedAt: time,
+});
+export type Screen = z.infer<typeof screenRow>;
 
-export interface Device {
-  id: string;
-  tenantId: string;
-  venueId: string;
-  screenId: string;
-  state: 'bound' | 'suspended';
-  deviceInfo: DeviceInfo;
-  createdAt: number;
-  suspendedAt: number | null;
-  suspendReason: string | null;
-  /** Whether its code was created for a simulated TV. Absent: no. */
-  simulated?: boolean;
-}
+export const deviceRow = z.strictObject({
+  id: text,
+  tenantId: text,
+  venueId: text,
+  screenId: text,
+  state: z.enum(['bound', 'suspended']),
+  deviceInfo,
+  createdAt: time,
+  suspendedAt: time.nullable(),
+  suspendReason: text.nullable(),
+  /** Whether its code was created for a simulated TV. */
+  simulated: z.boolean(),
+});
+export type Device = z.infer<typeof deviceRow>;
 
 /**
  * A device key. It is kept after its device is deleted, so that requests with it get
  * `device_key_orphaned`.
  */
-export interface DeviceKey {
-  id: string;
-  tenantId: string;
-  deviceId: string;
-  screenId: string;
+export const deviceKeyRow = z.strictObject({
+  id: text,
+  tenantId: text,
+  deviceId: text,
+  screenId: text,
   /** SHA-256 of the key, in hex. */
-  hash: string;
-  state: 'active' | 'retiring' | 'revoked';
-  createdAt: number;
+  hash: text,
+  state: z.enum(['active', 'retiring', 'revoked']),
+  createdAt: time,
   /**
    * Time of the first request that the key authenticated. `null`: none yet. From this time on, the
    * response with the key is not repeated.
    */
-  firstUsedAt: number | null;
-  revokedAt: number | null;
-}
+  firstUsedAt: time.nullable(),
+  revokedAt: time.nullable(),
+});
+export type DeviceKey = z.infer<typeof deviceKeyRow>;
 
-export interface PairingCode {
+export const codeRow = z.strictObject({
   /** HMAC of the code (`hashCode`), in hex. The code itself is never stored. */
-  id: string;
-  tenantId: string;
-  /** The venue of the screen. Absent in rows of earlier versions. */
-  venueId?: string;
-  screenId: string;
+  id: text,
+  tenantId: text,
+  /** The venue of the screen. */
+  venueId: text,
+  screenId: text,
   /** Stays `pending` after `expiresAt`: see `codeStatusAt`. */
-  state: 'pending' | 'used' | 'cancelled';
-  createdAt: number;
-  expiresAt: number;
-  usedAt: number | null;
-  cancelledAt: number | null;
-  deviceId: string | null;
+  state: z.enum(['pending', 'used', 'cancelled']),
+  createdAt: time,
+  expiresAt: time,
+  usedAt: time.nullable(),
+  cancelledAt: time.nullable(),
+  deviceId: text.nullable(),
   /**
    * The config in the response to the registration, so that a repeated response has the same bytes.
    * `null` until the code is used.
    */
-  answeredConfig: ConfigBody | null;
-  /** Whether the device that uses the code is a simulated TV. Absent: no. */
-  simulated?: boolean;
-}
+  answeredConfig: configBody.nullable(),
+  /** Whether the device that uses the code is a simulated TV. */
+  simulated: z.boolean(),
+});
+export type PairingCode = z.infer<typeof codeRow>;
 
 /**
  * A playlist version. The newest version of a screen has the screen's id, and a past one has the id
  * `<screenId>/<version>`.
  */
-export interface Playlist {
-  id: string;
-  screenId: string;
-  tenantId: string;
+export const playlistRow = z.strictObject({
+  id: text,
+  screenId: text,
+  tenantId: text,
   /** Id of the playlist, which is the same for all versions of a screen. */
-  playlistId: string;
-  version: number;
+  playlistId: text,
+  version: z.number(),
   /** Stays `active` after `validUntil`: see `playlistStatusAt`. */
-  state: 'active' | 'superseded' | 'withdrawn';
+  state: z.enum(['active', 'superseded', 'withdrawn']),
   /** The items as JSON text, sent without parsing. */
-  items: string;
+  items: text,
   /** Expiry that the publisher gave, if any. */
-  validUntil: number | null;
-  publishedAt: number;
+  validUntil: time.nullable(),
+  publishedAt: time,
   /** Source of the playlist. */
-  origin: 'published' | 'on-demand';
-  /**
-   * Time since which the on-demand source has reported no playlist. Absent if the source has one.
-   */
-  noneSince?: number;
-}
-
-export type ConfigLevel = 'screen' | 'venue' | 'tenant';
+  origin: z.enum(['published', 'on-demand']),
+  /** Time since which the on-demand source has reported no playlist. `null`: the source has one. */
+  noneSince: time.nullable(),
+});
+export type Playlist = z.infer<typeof playlistRow>;
 
 /**
  * The stored config of one screen, venue or tenant. `id` is the level and the id of that record,
  * such as `venue/<id>`.
  */
-export interface StoredConfig {
-  id: string;
-  tenantId: string;
-  level: ConfigLevel;
-  ownerId: string;
-  config: ConfigBody;
-  updatedAt: number;
-}
+export const configRow = z.strictObject({
+  id: text,
+  tenantId: text,
+  level: z.enum(['screen', 'venue', 'tenant']),
+  ownerId: text,
+  config: configBody,
+  updatedAt: time,
+});
+export type StoredConfig = z.infer<typeof configRow>;
+export type ConfigLevel = StoredConfig['level'];
 
 /**
  * A record that was created with an `Idempotency-Key` (docs/protocol.md §5.11). The response is
  * not stored, and secrets are derived again.
  */
-export interface Creation {
-  id: string;
+export const creationRow = z.strictObject({
+  id: text,
   /** The token that created the record. */
-  tokenId: string;
+  tokenId: text,
   /** HMAC of tenant, token, operation and `Idempotency-Key`, in hex. */
-  request: string;
+  request: text,
   /** HMAC of the request body, in hex. */
-  body: string;
+  body: text,
   /** Id of the created row. */
-  recordId: string;
-  createdAt: number;
-}
+  recordId: text,
+  createdAt: time,
+});
+export type Creation = z.infer<typeof creationRow>;
 
 /** A TV that shows a claim, and waits for an installer (docs/protocol.md §3.6). */
-export interface Claim {
+export const claimRow = z.strictObject({
   /** The text that the TV shows. */
-  id: string;
+  id: text,
   /** SHA-256 of the TV's secret, in hex. */
-  tokenHash: string;
-  deviceInfo: DeviceInfo;
+  tokenHash: text,
+  deviceInfo,
   /** The TV's address. `null`: unknown. */
-  address: string | null;
+  address: text.nullable(),
   /** The claims of one shard are counted together. */
-  shard: string;
+  shard: text,
   /** The IPv4 address or IPv6 /48 of the TV, or `unknown`. */
-  network: string;
+  network: text,
   /** The tenant whose share the claim uses. `null`: no tenant trusts the address. */
-  share: string | null;
-  state: 'waiting' | 'offered';
-  createdAt: number;
-  expiresAt: number;
+  share: text.nullable(),
+  state: z.enum(['waiting', 'offered']),
+  createdAt: time,
+  expiresAt: time,
   /** `null` while waiting. The pairing code is derived from `id`. `codeId` is the id of its row. */
-  offer: { id: string; codeId: string; screenId: string; tenantId: string } | null;
-}
-
-/** All tables and their row types. */
-export interface Rows {
-  tenants: Tenant;
-  tokens: Token;
-  venues: Venue;
-  screens: Screen;
-  devices: Device;
-  deviceKeys: DeviceKey;
-  codes: PairingCode;
-  playlists: Playlist;
-  pastPlaylists: Playlist;
-  configs: StoredConfig;
-  creations: Creation;
-  claims: Claim;
-}
-
-export type TableName = keyof Rows;
+  offer: z.strictObject({ id: text, codeId: text, screenId: text, tenantId: text }).nullable(),
+});
+export type Claim = z.infer<typeof claimRow>;

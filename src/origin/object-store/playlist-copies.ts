@@ -89,6 +89,7 @@ export function readPlaylistObject(bytes: Uint8Array, screen: ScreenKey): Playli
     validUntil,
     publishedAt,
     origin,
+    noneSince: null,
   };
   return { kind: 'playlist', playlist };
 }

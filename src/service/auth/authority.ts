@@ -58,8 +58,7 @@ async function checkManager(
   if (actor.kind === 'system') return;
   const token = await reader.get('tokens', actor.id);
   checkToken(token, tokenHash, nowMs);
-  if (mayAct(token.role, role) && isInScope({ venueIds: token.venueIds ?? null }, venueIds ?? []))
-    return;
+  if (mayAct(token.role, role) && isInScope({ venueIds: token.venueIds }, venueIds ?? [])) return;
   throw new SignageError(
     'insufficient_role',
     `The token ${JSON.stringify(token.name)} has fewer rights than when this request arrived.`,

@@ -54,7 +54,7 @@ export function checkRepeatable({ id, name, hash, firstUsedAt }: Token, token: s
     throw notRepeatable(`the token ${JSON.stringify(name)} has been used.`, id);
 }
 
-const neverExpires = ({ expiresAt }: Token) => expiresAt == null;
+const neverExpires = ({ expiresAt }: Token) => expiresAt === null;
 
 /** Management tokens. A token is displayed once, and stored as a hash (docs/protocol.md §5.1). */
 export function makeTokens(deps: ServiceDependencies) {
@@ -174,7 +174,8 @@ export function makeTokens(deps: ServiceDependencies) {
         bootstrap: false,
         expiresAt: expiryOf(wanted.expiresAt, principal.expiresAt),
         venueIds: venueIds ? [...new Set(venueIds)] : null,
-        ...(request && { firstUsedAt: null }),
+        firstUsedAt: request ? null : tx.stamp,
+        retiring: null,
       };
       await tx.put('tokens', row);
       await creation.remember(row.id);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
-import type { Playlist, Rows, StoredConfig } from '../../domain/records/rows.ts';
+import type { Playlist, StoredConfig } from '../../domain/records/rows.ts';
 import type {
   ConfigCopies,
   ConfigKey,
@@ -9,7 +9,7 @@ import type {
   StoredConfigCopy,
   StoredCopy,
 } from '../../origin/origin.ts';
-import type { Reader } from '../../store/store.ts';
+import type { Reader, Rows } from '../../store/store.ts';
 
 /**
  * Maximum number of attempts to update a copy whose row changes during each attempt. Afterwards the

@@ -43,7 +43,7 @@ function codeView(row: PairingCode, code: string, nowMs: number): CodeStatusView
     code,
     screenId: row.screenId,
     status,
-    simulated: row.simulated === true,
+    simulated: row.simulated,
     createdAt: iso(row.createdAt),
     expiresAt: iso(row.expiresAt),
     expiresInSeconds: status === 'pending' ? Math.ceil((row.expiresAt - nowMs) / secondMs) : 0,
@@ -138,7 +138,7 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
   async function add(
     tx: Tx,
     principal: Principal,
-    { screenId, simulated }: CodeCreation,
+    { screenId, simulated = false }: CodeCreation,
     code: string,
   ): Promise<PairingCode> {
     const screen = await lookUp(tx, principal, 'screen', screenId);
@@ -162,7 +162,7 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
       cancelledAt: null,
       deviceId: null,
       answeredConfig: null,
-      ...(simulated && { simulated }),
+      simulated,
     };
     await tx.put('codes', row);
     return row;

@@ -45,7 +45,7 @@ export async function viewDevice(
     online: isOnline(row.state, activity.lastSeenAt, config, nowMs),
     suspendedAt: isoOrNull(row.suspendedAt),
     suspendReason: row.suspendReason,
-    simulated: row.simulated === true,
+    simulated: row.simulated,
   };
 }
 

@@ -107,7 +107,7 @@ export function makeRegistration(
       createdAt: tx.stamp,
       suspendedAt: null,
       suspendReason: null,
-      ...(code.simulated && { simulated: true }),
+      simulated: code.simulated,
     };
     const key: DeviceKey = {
       id: newId(),

@@ -91,6 +91,7 @@ export function makeLastKnownVersions(maxScreens = 200_000) {
         ...content,
         publishedAt,
         origin: 'on-demand',
+        noneSince: null,
       };
     },
   };
@@ -139,9 +140,10 @@ export function makeOnDemandVersions(
         return isOutdated(before, base, tx.now)
           ? before
           : putNextVersion(deps, tx, bySystem, screen, content, 'on-demand');
-      const { noneSince, ...rest } = before;
-      if (noneSince !== undefined) await tx.put('playlists', rest);
-      return rest;
+      if (before.noneSince === null) return before;
+      const row = { ...before, noneSince: null };
+      await tx.put('playlists', row);
+      return row;
     });
     lastKnown.remember(screen.id, row, clock.now());
     return row;
@@ -174,7 +176,7 @@ export function makeOnDemandVersions(
       const [row, versionBefore] = await Promise.all([read(screen.id), answer.versionBefore]);
       lastKnown.remember(screen.id, row, clock.now());
       const base = versionOfAnswer.get(answer) ?? versionBefore;
-      const isSame = hasSameContent(row, content, clock.now()) && row.noneSince === undefined;
+      const isSame = hasSameContent(row, content, clock.now()) && row.noneSince === null;
       const current =
         isSame || isOutdated(row, base, clock.now())
           ? row
@@ -198,13 +200,13 @@ export function makeOnDemandVersions(
     if (handledNone.has(answer)) return;
     handledNone.add(answer);
     const isDue = (row: Playlist, nowMs: number) =>
-      row.noneSince === undefined || nowMs - row.noneSince >= maxKeptMs;
+      row.noneSince === null || nowMs - row.noneSince >= maxKeptMs;
     const row = await read(id);
     if (!isKeptAnswer(row, clock.now()) || !isDue(row, clock.now())) return;
     await write(async (tx) => {
       const row = await tx.get('playlists', id);
       if (!isKeptAnswer(row, tx.now) || !isDue(row, tx.now)) return;
-      if (row.noneSince === undefined) await tx.put('playlists', { ...row, noneSince: tx.now });
+      if (row.noneSince === null) await tx.put('playlists', { ...row, noneSince: tx.now });
       else await withdrawVersion(deps, tx, bySystem, row);
     });
   }

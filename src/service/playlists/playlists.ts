@@ -25,8 +25,7 @@ function belowVersion(cursor: string | undefined): number {
  */
 async function adopt(tx: Tx, row: Playlist): Promise<Playlist> {
   if (row.origin === 'published') return row;
-  const { noneSince: _, ...rest } = row;
-  const adopted: Playlist = { ...rest, origin: 'published' };
+  const adopted: Playlist = { ...row, origin: 'published', noneSince: null };
   await tx.put('playlists', adopted);
   return adopted;
 }

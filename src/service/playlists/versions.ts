@@ -62,12 +62,17 @@ export async function putNextVersion(
     state: 'active',
     publishedAt: tx.stamp,
     origin,
+    noneSince: null,
   };
   await tx.put('playlists', row);
   if (previous) {
-    const { noneSince: _, ...past } = previous;
     const state = playlistStatusAt(previous, tx.now) === 'active' ? 'superseded' : previous.state;
-    await tx.put('pastPlaylists', { ...past, id: pastId(screenId, previous.version), state });
+    await tx.put('pastPlaylists', {
+      ...previous,
+      id: pastId(screenId, previous.version),
+      state,
+      noneSince: null,
+    });
     await tx.delete('pastPlaylists', pastId(screenId, version - keptVersions));
   }
   await recordChange(deps, tx, by, change('publish', row, screen));
@@ -81,7 +86,6 @@ export async function withdrawVersion(
   by: AuditActor,
   row: Playlist,
 ): Promise<void> {
-  const { noneSince: _, ...rest } = row;
-  await tx.put('playlists', { ...rest, state: 'withdrawn' });
+  await tx.put('playlists', { ...row, state: 'withdrawn', noneSince: null });
   await recordChange(deps, tx, by, change('withdraw', row, await tx.get('screens', row.screenId)));
 }

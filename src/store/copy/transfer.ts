@@ -1,9 +1,8 @@
 import type { SequenceState } from '../../domain/events/sequence.ts';
 import type { LastActivity, TokenActivity } from '../../domain/records/activity.ts';
 import type { ReportClock, ReportGroup } from '../../domain/records/report.ts';
-import type { Rows } from '../../domain/records/rows.ts';
 import type { ChainState, SealedEntry } from '../audit/audit-chain.ts';
-import { tableNames } from '../tables.ts';
+import { type Rows, tableNames } from '../sections.ts';
 
 /** A stored batch of events. Its id is derived from `seq` and `receivedAt`. */
 export interface CopiedBatch {

@@ -2,7 +2,7 @@ import type { Low } from 'lowdb';
 import type { DeviceActivity, LastActivity, TokenActivity } from '../../domain/records/activity.ts';
 import type { AuditEntry } from '../../domain/records/audit.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
-import type { Playlist, Rows } from '../../domain/records/rows.ts';
+import type { Playlist } from '../../domain/records/rows.ts';
 import { ChangeTopics, topicOf } from '../change-topics.ts';
 import type {
   EventBatch,
@@ -14,6 +14,7 @@ import type {
   Slice,
   StoredEvent,
 } from '../queries.ts';
+import type { Rows } from '../sections.ts';
 import type { GuessCounterChange, Reader, Store, Tx } from '../store.ts';
 import type { LastActivityTable } from './activity/last-activity.ts';
 import type { AuditDrop, AuditTrail } from './audit/audit-trail.ts';

@@ -2,7 +2,7 @@ import { type Clock, type Random, secondMs, systemClock } from '../../domain/clo
 import { SignageError } from '../../domain/error.ts';
 import type { AuditEntry } from '../../domain/records/audit.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
-import type { Playlist, Rows } from '../../domain/records/rows.ts';
+import type { Playlist } from '../../domain/records/rows.ts';
 import type { ChainKey } from '../audit/audit-chain.ts';
 import { ChangeTopics } from '../change-topics.ts';
 import type {
@@ -18,6 +18,7 @@ import type {
   Slice,
   StoredEvent,
 } from '../queries.ts';
+import type { Rows } from '../sections.ts';
 import type { GuessCounterChange, Reader, Store, Tx } from '../store.ts';
 import { auditPage, purgeAuditBefore } from './audit/trail.ts';
 import type { Connect, DatabaseLimits } from './connection/connect.ts';

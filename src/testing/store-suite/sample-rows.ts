@@ -72,6 +72,10 @@ export function tokenRow(number: number, more: Partial<Token> = {}): Token {
     hash: `hash ${number}`,
     createdAt,
     bootstrap: false,
+    expiresAt: null,
+    venueIds: null,
+    firstUsedAt: null,
+    retiring: null,
     ...more,
   };
 }
@@ -124,6 +128,7 @@ export function deviceRow(number: number, more: Partial<Device> = {}): Device {
     createdAt: created.createdAt,
     suspendedAt: null,
     suspendReason: null,
+    simulated: false,
     ...more,
   };
 }
@@ -150,6 +155,7 @@ export function codeRow(number: number, more: Partial<PairingCode> = {}): Pairin
   return {
     id: `code-${String(number).padStart(4, '0')}`,
     tenantId: tenantA,
+    venueId: guid('venu', 1),
     screenId: guid('scre', 1),
     state: 'pending',
     createdAt: created.createdAt,
@@ -158,6 +164,7 @@ export function codeRow(number: number, more: Partial<PairingCode> = {}): Pairin
     cancelledAt: null,
     deviceId: null,
     answeredConfig: null,
+    simulated: false,
     ...more,
   };
 }
@@ -179,6 +186,7 @@ export function playlistRow(
     validUntil: null,
     publishedAt: created.createdAt,
     origin: 'published',
+    noneSince: null,
     ...more,
   };
 }

@@ -1,4 +1,4 @@
-import type { Rows } from '../../domain/records/rows.ts';
+import type { Rows } from '../../store/sections.ts';
 import type { Store } from '../../store/store.ts';
 
 /** A store in a location of its own. */

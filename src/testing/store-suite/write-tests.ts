@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { dayMs, minuteMs } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
 import { smallest } from '../../domain/numbers/extremes.ts';
-import type { Rows } from '../../domain/records/rows.ts';
+import type { Rows } from '../../store/sections.ts';
 import type { Store, Tx } from '../../store/store.ts';
 import { guid, tenantA, tenantB } from './sample-batch.ts';
 import {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { hashKey, makeKey } from '../../../src/domain/api-key.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { makeIdSource } from '../../../src/domain/id.ts';
-import type { Device, Rows, TableName } from '../../../src/domain/records/rows.ts';
+import type { Device } from '../../../src/domain/records/rows.ts';
 import { paged } from '../../../src/store/copy/paged.ts';
 import {
   type Records,
@@ -13,6 +13,7 @@ import {
 } from '../../../src/store/copy/transfer.ts';
 import { FolderTarget } from '../../../src/store/json/copy/folder-target.ts';
 import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
+import type { Rows, TableName } from '../../../src/store/sections.ts';
 import {
   deviceKeyRow,
   deviceRow,

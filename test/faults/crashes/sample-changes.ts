@@ -1,5 +1,5 @@
-import type { Rows, TableName } from '../../../src/domain/records/rows.ts';
 import type { EventBatch } from '../../../src/store/queries.ts';
+import type { Rows, TableName } from '../../../src/store/sections.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
 import { batchOf, guid, impression, tenantA } from '../../store/sample-batch.ts';
 import {

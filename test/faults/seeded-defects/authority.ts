@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import type { Rows, TableName } from '../../../src/domain/records/rows.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
+import type { Rows, TableName } from '../../../src/store/sections.ts';
 import type { Reader } from '../../../src/store/store.ts';
 import { startService } from '../../support/service/service.ts';
 import { withTx } from '../../support/stores/defective-store.ts';

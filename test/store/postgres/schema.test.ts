@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
 import { migrateDatabase } from '../../../src/store/postgres/open.ts';
 import { tableSchemas } from '../../../src/store/postgres/rows/columns.ts';
-import { tableNames } from '../../../src/store/tables.ts';
+import { tableNames } from '../../../src/store/sections.ts';
 import { inDatabase } from '../../support/postgres/in-database.ts';
 import { freshDatabase } from '../../support/postgres/postgres.ts';
 

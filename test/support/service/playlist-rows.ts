@@ -30,6 +30,7 @@ export function playlistRow(screen: Screen, more: Partial<Playlist> = {}): Playl
     validUntil: null,
     publishedAt: 0,
     origin: 'published',
+    noneSince: null,
     ...more,
   };
 }

@@ -1,5 +1,6 @@
-import type { Device, PairingCode, Rows, TableName } from '../../../src/domain/records/rows.ts';
+import type { Device, PairingCode } from '../../../src/domain/records/rows.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
+import type { Rows, TableName } from '../../../src/store/sections.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
 
 /** Returns a `write` of the store that replaces members of each transaction. */

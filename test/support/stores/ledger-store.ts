@@ -1,5 +1,5 @@
-import type { TableName } from '../../../src/domain/records/rows.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
+import type { TableName } from '../../../src/store/sections.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 /** A committed change: a row put or deleted, an audit entry, or a batch of events. */

@@ -1,6 +1,6 @@
 import { SignageError } from '../../../domain/error.ts';
 import type { ReportClock, ReportGroup } from '../../../domain/records/report.ts';
-import type { Playlist, Rows, TableName } from '../../../domain/records/rows.ts';
+import type { Playlist } from '../../../domain/records/rows.ts';
 import { paged } from '../../copy/paged.ts';
 import {
   type CopiedActivity,
@@ -13,7 +13,7 @@ import {
   type StoreSource,
 } from '../../copy/transfer.ts';
 import { contextOf, lockDataFolder, refuseUnfinished } from '../../maintenance/data-folder.ts';
-import { tableNames } from '../../tables.ts';
+import { type Rows, type TableName, tableNames } from '../../sections.ts';
 import { keyEntries } from '../events/idempotency-keys.ts';
 import type { PartContext } from '../parts.ts';
 import { auditOf, batchesOf, countBatches } from './folder-logs.ts';

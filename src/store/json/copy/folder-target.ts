@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../domain/clock.ts';
-import type { Rows, TableName } from '../../../domain/records/rows.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import { newProgress } from '../../copy/copy-progress.ts';
 import type {
@@ -15,6 +14,7 @@ import type {
   StoreTarget,
 } from '../../copy/transfer.ts';
 import { contextOf, lockDataFolder } from '../../maintenance/data-folder.ts';
+import type { Rows, TableName } from '../../sections.ts';
 import { auditFormat } from '../audit/entry-record.ts';
 import { writeDocument } from '../checkpoint/document-file.ts';
 import type { DocumentOwner } from '../checkpoint/document-owner.ts';

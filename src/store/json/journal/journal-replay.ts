@@ -1,5 +1,6 @@
-import type { Playlist, TableName } from '../../../domain/records/rows.ts';
+import type { Playlist } from '../../../domain/records/rows.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
+import type { TableName } from '../../sections.ts';
 import type { LastActivityTable } from '../activity/last-activity.ts';
 import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { TrailChain } from '../audit/trail-chain.ts';

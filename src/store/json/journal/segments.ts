@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../../domain/records/audit.ts';
-import type { TableName } from '../../../domain/records/rows.ts';
 import { type AuditLink, type SealedEntry, sealed } from '../../audit/audit-chain.ts';
+import type { TableName } from '../../sections.ts';
 import type { LogFilesPosition } from '../log/day-files.ts';
 import { frame } from '../log/frame.ts';
 import type { LogFormat } from '../log/log-records.ts';

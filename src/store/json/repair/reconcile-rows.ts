@@ -1,5 +1,4 @@
-import type { TableName } from '../../../domain/records/rows.ts';
-import { tableNames } from '../../tables.ts';
+import { type TableName, tableNames } from '../../sections.ts';
 import { writeFully } from '../disk/file-system.ts';
 import { writeNewFile } from '../disk/replace-file.ts';
 import type { DurableState } from '../journal/journal-replay.ts';

@@ -1,14 +1,8 @@
 import { BoundedMap } from '../../../domain/bounded-map.ts';
-import type {
-  Device,
-  DeviceKey,
-  Playlist,
-  Screen,
-  TableName,
-} from '../../../domain/records/rows.ts';
+import type { Device, DeviceKey, Playlist, Screen } from '../../../domain/records/rows.ts';
 import type { PlaylistSummary } from '../../queries.ts';
+import { type TableName, tableNames } from '../../sections.ts';
 import type { KeyHolder } from '../../store.ts';
-import { tableNames } from '../../tables.ts';
 import { LineTable, shardNames } from '../checkpoint/line-table.ts';
 import { deepFreeze, type Row, TableIndex } from './table-index.ts';
 import type { Change, RowLookup } from './write-set.ts';

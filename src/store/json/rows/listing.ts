@@ -7,11 +7,11 @@ import {
   isOnline,
 } from '../../../domain/records/config.ts';
 import { codeFinishedAt } from '../../../domain/records/pairing-code.ts';
-import type { Device, Rows, Screen, StoredConfig, Venue } from '../../../domain/records/rows.ts';
+import type { Device, Screen, StoredConfig, Venue } from '../../../domain/records/rows.ts';
 import { matchesSelector, type Selector } from '../../../domain/selector.ts';
 import type { FleetCounts, ListedTable, ListQuery, PlaylistSummary, Slice } from '../../queries.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
-import { tables } from '../../tables.ts';
+import { type Rows, sections } from '../../sections.ts';
 import type { LastActivityTable } from '../activity/last-activity.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
 import type { CommittedRows } from './committed-rows.ts';
@@ -143,7 +143,7 @@ function narrowestIndex(
   table: ListedTable,
   where: object,
 ): { member: string; value: string } {
-  const indexed: readonly string[] = tables[table].indexed;
+  const indexed: readonly string[] = sections[table].indexed;
   let best = { member: allRows, value: allRows };
   for (const [member, value] of Object.entries(where)) {
     if (typeof value !== 'string' || !indexed.includes(member)) continue;

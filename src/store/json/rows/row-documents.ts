@@ -1,4 +1,5 @@
-import type { Rows, StoredConfig, TableName } from '../../../domain/records/rows.ts';
+import type { StoredConfig } from '../../../domain/records/rows.ts';
+import type { Rows, TableName } from '../../sections.ts';
 import type {
   DocumentOwner,
   RenderedDocument,

@@ -1,7 +1,13 @@
 import type { MaybePromise } from '../../../domain/maybe-promise.ts';
-import type { Device, DeviceKey, Rows, Screen, TableName } from '../../../domain/records/rows.ts';
+import type { Device, DeviceKey, Screen } from '../../../domain/records/rows.ts';
+import {
+  type IndexOf,
+  type Rows,
+  sections,
+  type TableName,
+  type UniqueOf,
+} from '../../sections.ts';
 import type { KeyHolder, Reader } from '../../store.ts';
-import { type IndexOf, tables, type UniqueOf } from '../../tables.ts';
 import type { CommittedRows } from './committed-rows.ts';
 import type { PlaylistHistory } from './playlist-history.ts';
 import { keysOf, type Row } from './table-index.ts';
@@ -138,5 +144,5 @@ function member(row: Row, name: string): unknown {
 }
 
 function isOnDisk(table: TableName): boolean {
-  return 'cold' in tables[table];
+  return 'cold' in sections[table];
 }

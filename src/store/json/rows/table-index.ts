@@ -1,6 +1,5 @@
-import type { TableName } from '../../../domain/records/rows.ts';
 import type { ListedTable } from '../../queries.ts';
-import { tables } from '../../tables.ts';
+import { sections, type TableName } from '../../sections.ts';
 
 /** A row of any table. Rows are frozen, except those that are parsed for a single reader. */
 export type Row = { readonly id: string };
@@ -22,7 +21,7 @@ interface Keys {
 
 /** Returns the unique keys and indexed members of a table, without its row type. */
 export function keysOf(table: TableName): Keys {
-  return tables[table] as unknown as Keys;
+  return sections[table] as unknown as Keys;
 }
 
 /** Returns the position of the first id that is not less than `id`. */

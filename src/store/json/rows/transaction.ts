@@ -1,7 +1,7 @@
 import { SignageError } from '../../../domain/error.ts';
 import type { AuditEntry } from '../../../domain/records/audit.ts';
-import type { Rows, TableName } from '../../../domain/records/rows.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
+import type { Rows, TableName } from '../../sections.ts';
 import type { Tx } from '../../store.ts';
 import type { ChainDraft } from '../audit/trail-chain.ts';
 import type { CommittedRows } from './committed-rows.ts';

@@ -1,4 +1,4 @@
-import type { TableName } from '../../../domain/records/rows.ts';
+import type { TableName } from '../../sections.ts';
 import { type Row, TableIndex } from './table-index.ts';
 
 /** A changed row. `row` is `null` for a deleted row. */

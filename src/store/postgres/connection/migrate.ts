@@ -6,7 +6,7 @@ import { sendAll } from './query.ts';
 
 const schemaFile = 'schema.sql';
 /** The format that `schema.sql` stores. Databases of other formats are refused. */
-const schemaFormat = 2;
+const schemaFormat = 3;
 
 /** Key of the advisory lock: `SIGN` in ASCII. */
 const lockKey = 0x5349474e;

@@ -7,7 +7,7 @@ import type {
   StoreSource,
   StoreTarget,
 } from '../../copy/transfer.ts';
-import { tableNames } from '../../tables.ts';
+import { tableNames } from '../../sections.ts';
 import { putChain } from '../audit/chain.ts';
 import { migrate } from '../connection/migrate.ts';
 import { tableSchemas } from '../rows/columns.ts';

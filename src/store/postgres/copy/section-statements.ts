@@ -1,5 +1,4 @@
 import { dayMs } from '../../../domain/clock.ts';
-import type { Rows, TableName } from '../../../domain/records/rows.ts';
 import type {
   CopiedActivity,
   CopiedSequence,
@@ -7,7 +6,7 @@ import type {
   Records,
   Section,
 } from '../../copy/transfer.ts';
-import { tableNames } from '../../tables.ts';
+import { type Rows, type TableName, tableNames } from '../../sections.ts';
 import { sealedRow } from '../audit/trail.ts';
 import type { Query } from '../connection/query.ts';
 import { auditColumns, rowColumns } from '../rows/change-steps.ts';

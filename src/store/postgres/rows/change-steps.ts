@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../../domain/records/audit.ts';
-import type { TableName } from '../../../domain/records/rows.ts';
+import type { TableName } from '../../sections.ts';
 import { storableText, tableSchemas } from './columns.ts';
 import type { VersionedRow } from './versioned-rows.ts';
 

@@ -1,9 +1,14 @@
 import { SignageError } from '../../../domain/error.ts';
 import type { AuditEntry } from '../../../domain/records/audit.ts';
-import type { Rows, TableName } from '../../../domain/records/rows.ts';
 import { topicOf } from '../../change-topics.ts';
+import {
+  type IndexOf,
+  type Rows,
+  sections,
+  type TableName,
+  type UniqueOf,
+} from '../../sections.ts';
 import type { KeyHolder, Tx } from '../../store.ts';
-import { type IndexOf, tables, type UniqueOf } from '../../tables.ts';
 import {
   auditColumns,
   type Check,
@@ -25,7 +30,7 @@ type OwnRow = { id: string; row: string; keys: readonly string[] };
 
 const keyName = (table: TableName, index: string, key: string) => `${table}/${index}/${key}`;
 const uniqueOf = (table: TableName) =>
-  Object.entries(tables[table].unique) as [string, (row: AnyRow) => string | undefined][];
+  Object.entries(sections[table].unique) as [string, (row: AnyRow) => string | undefined][];
 
 /**
  * A transaction with optimistic concurrency control. It holds no locks in the database: it records

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { foldName } from '../../../domain/fields.ts';
 import { codeFinishedAt } from '../../../domain/records/pairing-code.ts';
-import type { Rows, TableName } from '../../../domain/records/rows.ts';
-import { tableNames, tables } from '../../tables.ts';
+import { type Rows, sections, type TableName, tableNames } from '../../sections.ts';
 
 /** The value of a column that is stored beside a row's text. */
 type Value = string | number | null | Record<string, string>;
@@ -96,7 +95,7 @@ const extraColumns: { [T in TableName]?: readonly Column[] } = {
 };
 
 function shapeOf(table: TableName): TableSchema {
-  const { unique, indexed } = tables[table] as {
+  const { unique, indexed } = sections[table] as {
     // biome-ignore lint/suspicious/noExplicitAny: keys of every table
     unique: Record<string, (row: any) => string | undefined>;
     indexed: readonly string[];

@@ -1,7 +1,7 @@
 import { foldName } from '../../../domain/fields.ts';
 import { PageItems } from '../../../domain/page-items.ts';
 import { defaultConfig } from '../../../domain/records/config.ts';
-import type { Playlist, Rows } from '../../../domain/records/rows.ts';
+import type { Playlist } from '../../../domain/records/rows.ts';
 import type { Selector } from '../../../domain/selector.ts';
 import type {
   FleetCounts,
@@ -12,6 +12,7 @@ import type {
   Slice,
 } from '../../queries.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
+import type { Rows } from '../../sections.ts';
 import { Conditions, type Query } from '../connection/query.ts';
 import {
   memberColumn,

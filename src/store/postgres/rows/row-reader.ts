@@ -1,7 +1,6 @@
 import { BoundedMap } from '../../../domain/bounded-map.ts';
-import type { Rows, TableName } from '../../../domain/records/rows.ts';
+import type { IndexOf, Rows, TableName, UniqueOf } from '../../sections.ts';
 import type { KeyHolder, Reader } from '../../store.ts';
-import type { IndexOf, UniqueOf } from '../../tables.ts';
 import type { Query } from '../connection/query.ts';
 import { Batcher } from './batcher.ts';
 import { hashedKey, keyColumn, memberColumn, storableText, tableSchemas } from './columns.ts';

@@ -21,6 +21,7 @@ function row(n: number, version: number, more: Partial<Playlist> = {}): Playlist
     validUntil: null,
     publishedAt: version,
     origin: 'published',
+    noneSince: null,
     id: rowId(n, version),
     ...more,
   };
