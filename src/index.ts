@@ -63,7 +63,6 @@ export type {
   EventPageQuery,
   FleetCounts,
   ImpressionQuery,
-  ListedTable,
   ListQuery,
   LoggedTvRequest,
   PastPlaylistQuery,
@@ -75,6 +74,7 @@ export type {
 } from './store/queries.ts';
 export {
   type IndexOf,
+  type ListedTable,
   type Rows,
   type Section,
   sections,

@@ -1,25 +1,3 @@
-import type { TableName } from './sections.ts';
-
-/**
- * Returns the topic of a change of a row, or `undefined` if nobody waits for such changes. A
- * playlist has the id of its screen. The id of a config is `<level>/<owner id>`.
- */
-export function topicOf(table: TableName, id: string): string | undefined {
-  switch (table) {
-    case 'claims':
-    case 'codes':
-    case 'devices':
-    case 'screens':
-      return `${table}/${id}`;
-    case 'playlists':
-      return `screens/${id}`;
-    case 'configs':
-      return id.replace('/', 's/');
-    default:
-      return undefined;
-  }
-}
-
 /** The topic of all changes. */
 const anyTopic = '*';
 

@@ -5,16 +5,7 @@ import type { ReportQuery } from '../domain/records/report.ts';
 import type { Playlist, Screen } from '../domain/records/rows.ts';
 import type { TvRequestQuery, TvRequestView } from '../domain/records/tv-request.ts';
 import type { Selector } from '../domain/selector.ts';
-import type { Rows } from './sections.ts';
-
-export type ListedTable =
-  | 'tenants'
-  | 'tokens'
-  | 'venues'
-  | 'screens'
-  | 'devices'
-  | 'creations'
-  | 'claims';
+import type { ListedTable, Rows } from './sections.ts';
 
 export interface ListQuery<T extends ListedTable> {
   /** Members that must equal the value, or one of the values. */

@@ -1,4 +1,5 @@
-import type { ListedTable, ListQuery } from './queries.ts';
+import type { ListQuery } from './queries.ts';
+import type { ListedTable } from './sections.ts';
 
 /** Whether a row has the members and the labels that a query asks for. */
 export function hasMembersAndLabels<T extends ListedTable>(

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { foldName } from '../domain/fields.ts';
+import { codeFinishedAt } from '../domain/records/pairing-code.ts';
 import {
   claimRow,
   codeRow,
@@ -8,36 +9,69 @@ import {
   deviceKeyRow,
   deviceRow,
   playlistRow,
+  type StoredConfig,
   screenRow,
   tenantRow,
   tokenRow,
   venueRow,
 } from '../domain/records/rows.ts';
+import { shardNames } from './json/checkpoint/line-table.ts';
 
 type RowSchema = z.ZodObject<{ id: z.ZodString }>;
 
-/** Returns a row's key in a unique index, or `undefined` to leave the row out of it. */
-type KeyOf<R> = (row: R) => string | undefined;
-
-/** Describes the rows of one table: what every store, dump and check needs to know about them. */
-export interface Section<S extends RowSchema, U extends string, I extends string> {
+/** Describes the rows of one table: all that stores, dumps, checks and tests know about them. */
+export interface Section<
+  S extends RowSchema = RowSchema,
+  U extends string = string,
+  I extends string = string,
+  L extends boolean = boolean,
+> {
   /** Strict schema of a row. Its member `id` identifies the row within the section. */
   row: S;
-  /** Unique indexes by name. */
-  unique: Record<U, KeyOf<z.infer<S>>>;
-  /**
-   * Indexed members, for `select` and `count`. Lists also use them to restrict rows to a tenant or
-   * venue.
-   */
+  /** Unique keys by name. A row with the key `undefined` is left out. */
+  unique: Record<U, (row: z.infer<S>) => string | undefined>;
+  /** Indexed members, for `select` and `count`. Lists also use them to restrict their scan. */
   indexed: readonly I[];
-  /** True if rows are read from disk on demand. Otherwise they are held in memory. */
-  cold?: boolean;
+  /** Whether `list` returns pages of the rows. */
+  listed: L;
+  /** Further members that PostgreSQL keeps as columns, for the filters of lists and for joins. */
+  filters: readonly (keyof z.infer<S> & string)[];
+  /** Numbers that PostgreSQL computes from a row and keeps as indexed columns. */
+  numbers: Record<string, (row: z.infer<S>) => number | null>;
+  /** Returns the topic of a change of a row. Absent: nobody waits for such changes. */
+  topic?: (id: string) => string;
+  /**
+   * Returns the name of the document of the embedded store that holds a row. Rows that change
+   * together share a document. If rows are not held parsed, the name follows from the id alone.
+   */
+  document: (row: z.infer<S>) => string;
+  /**
+   * How the embedded store holds rows: parsed, as lines that are parsed when they are read, or only
+   * on disk (`PlaylistHistory`).
+   */
+  held: 'parsed' | 'lines' | 'disk';
+  /** Whether a crash of the database may lose the rows, because they live only minutes. */
+  isShortLived: boolean;
 }
 
-function section<S extends RowSchema, U extends string, const I extends keyof z.infer<S> & string>(
-  one: Section<S, U, I>,
-): Section<S, U, I> {
-  return one;
+function section<
+  S extends RowSchema,
+  U extends string = never,
+  const I extends keyof z.infer<S> & string = never,
+  const L extends boolean = false,
+>(
+  given: Pick<Section<S, U, I, L>, 'row' | 'document'> & Partial<Section<S, U, I, L>>,
+): Section<S, U, I, L> {
+  return {
+    unique: {} as Section<S, U, I, L>['unique'],
+    indexed: [],
+    listed: false as L,
+    filters: [],
+    numbers: {},
+    held: 'parsed',
+    isShortLived: false,
+    ...given,
+  };
 }
 
 /** Returns the unique key of a name within its scope. */
@@ -45,12 +79,29 @@ export function nameKey(scope: string | null, name: string): string {
   return `${scope ?? ''}/${foldName(name)}`;
 }
 
+/** With 100,000 screens, a document has about 100 of them, so registering a TV rewrites little. */
+const screenShards = 1024;
+const tenantDocument = () => 'rows-tenants';
+const venueDocument = shardNames('rows-venues', 64);
+const screenDocument = shardNames('rows-screens', screenShards);
+/** Playlists take most of the space and change independently. */
+const playlistDocument = shardNames('rows-playlists', screenShards);
+const pastDocument = shardNames('past', 256);
+const creationDocument = shardNames('rows-creations', 64);
+const configDocument = { tenant: tenantDocument, venue: venueDocument, screen: screenDocument };
+
+const minutesOf =
+  (member: 'syncIntervalMinutes' | 'heartbeatIntervalMinutes') =>
+  ({ config }: StoredConfig) =>
+    config[member] ?? null;
+
 /** Describes each stored row once, the same for every store, in the order of a dump. */
 export const sections = {
   tenants: section({
     row: tenantRow,
     unique: { name: (row) => nameKey(null, row.name) },
-    indexed: [],
+    listed: true,
+    document: tenantDocument,
   }),
   tokens: section({
     row: tokenRow,
@@ -60,37 +111,85 @@ export const sections = {
       retiring: (row) => row.retiring?.hash,
     },
     indexed: ['tenantId', 'role'],
+    listed: true,
+    document: tenantDocument,
   }),
   venues: section({
     row: venueRow,
     unique: { name: (row) => nameKey(row.tenantId, row.name) },
     indexed: ['tenantId'],
+    listed: true,
+    document: (row) => venueDocument(row.id),
   }),
   screens: section({
     row: screenRow,
     unique: { name: (row) => nameKey(row.venueId, row.name) },
     indexed: ['tenantId', 'venueId'],
+    listed: true,
+    filters: ['state'],
+    topic: (id) => `screens/${id}`,
+    document: (row) => screenDocument(row.id),
   }),
   devices: section({
     row: deviceRow,
     unique: { bound: (row) => (row.state === 'bound' ? row.screenId : undefined) },
     indexed: ['tenantId', 'venueId', 'screenId'],
+    listed: true,
+    filters: ['state'],
+    topic: (id) => `devices/${id}`,
+    document: (row) => screenDocument(row.screenId),
   }),
   deviceKeys: section({
     row: deviceKeyRow,
     unique: { hash: (row) => row.hash },
     indexed: ['deviceId'],
+    filters: ['screenId'],
+    document: (row) => screenDocument(row.screenId),
   }),
-  codes: section({ row: codeRow, unique: {}, indexed: ['screenId'] }),
-  playlists: section({ row: playlistRow, unique: {}, indexed: [] }),
-  pastPlaylists: section({ row: playlistRow, unique: {}, indexed: ['screenId'], cold: true }),
-  configs: section({ row: configRow, unique: {}, indexed: [] }),
+  codes: section({
+    row: codeRow,
+    indexed: ['screenId'],
+    numbers: { finishedAt: codeFinishedAt },
+    topic: (id) => `codes/${id}`,
+    document: (row) => screenDocument(row.screenId),
+  }),
+  playlists: section({
+    row: playlistRow,
+    topic: (id) => `screens/${id}`,
+    document: ({ id }) => playlistDocument(id),
+    held: 'lines',
+  }),
+  pastPlaylists: section({
+    row: playlistRow,
+    indexed: ['screenId'],
+    document: ({ id }) => pastDocument(id.slice(0, id.indexOf('/'))),
+    held: 'disk',
+  }),
+  configs: section({
+    row: configRow,
+    numbers: {
+      syncMinutes: minutesOf('syncIntervalMinutes'),
+      heartbeatMinutes: minutesOf('heartbeatIntervalMinutes'),
+    },
+    // The id is `<level>/<owner id>`.
+    topic: (id) => id.replace('/', 's/'),
+    document: (row) => configDocument[row.level](row.ownerId),
+  }),
   creations: section({
     row: creationRow,
     unique: { request: (row) => row.request },
     indexed: ['tokenId'],
+    listed: true,
+    document: (row) => creationDocument(row.id),
   }),
-  claims: section({ row: claimRow, unique: {}, indexed: ['shard'] }),
+  claims: section({
+    row: claimRow,
+    indexed: ['shard'],
+    listed: true,
+    topic: (id) => `claims/${id}`,
+    document: () => 'rows-claims',
+    isShortLived: true,
+  }),
 };
 
 export type TableName = keyof typeof sections;
@@ -98,5 +197,13 @@ export type TableName = keyof typeof sections;
 export type Rows = { [T in TableName]: z.infer<(typeof sections)[T]['row']> };
 export type UniqueOf<T extends TableName> = keyof (typeof sections)[T]['unique'] & string;
 export type IndexOf<T extends TableName> = (typeof sections)[T]['indexed'][number];
+export type ListedTable = {
+  [T in TableName]: (typeof sections)[T]['listed'] extends true ? T : never;
+}[TableName];
 
 export const tableNames = Object.keys(sections) as TableName[];
+
+/** Returns the section of a table without the type of its rows. */
+export function sectionOf(table: TableName): Section {
+  return sections[table] as unknown as Section;
+}

@@ -10,7 +10,6 @@ import type {
   EventPageQuery,
   FleetCounts,
   ImpressionQuery,
-  ListedTable,
   ListQuery,
   LoggedTvRequest,
   PastPlaylistQuery,
@@ -19,7 +18,7 @@ import type {
   StoredEvent,
   TvRequestPageQuery,
 } from './queries.ts';
-import type { IndexOf, Rows, TableName, UniqueOf } from './sections.ts';
+import type { IndexOf, ListedTable, Rows, TableName, UniqueOf } from './sections.ts';
 
 export type { Rows, TableName } from './sections.ts';
 

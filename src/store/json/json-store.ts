@@ -3,18 +3,17 @@ import type { DeviceActivity, LastActivity, TokenActivity } from '../../domain/r
 import type { AuditEntry } from '../../domain/records/audit.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
-import { ChangeTopics, topicOf } from '../change-topics.ts';
+import { ChangeTopics } from '../change-topics.ts';
 import type {
   EventBatch,
   FleetCounts,
-  ListedTable,
   ListQuery,
   PastPlaylistQuery,
   PlaylistSummary,
   Slice,
   StoredEvent,
 } from '../queries.ts';
-import type { Rows } from '../sections.ts';
+import { type ListedTable, type Rows, sectionOf } from '../sections.ts';
 import type { GuessCounterChange, Reader, Store, Tx } from '../store.ts';
 import type { LastActivityTable } from './activity/last-activity.ts';
 import type { AuditDrop, AuditTrail } from './audit/audit-trail.ts';
@@ -259,7 +258,7 @@ export class JsonStore implements Store {
   #apply(durable: Durable): void {
     this.#parts.state.apply(durable);
     for (const { table, id } of durable.changes) {
-      const topic = topicOf(table, id);
+      const topic = sectionOf(table).topic?.(id);
       if (topic !== undefined) this.#topics.changed(topic);
     }
     this.#checkpoints.grown();

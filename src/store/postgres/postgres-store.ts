@@ -11,14 +11,13 @@ import type {
   EventPageQuery,
   FleetCounts,
   ImpressionQuery,
-  ListedTable,
   ListQuery,
   PastPlaylistQuery,
   PlaylistSummary,
   Slice,
   StoredEvent,
 } from '../queries.ts';
-import type { Rows } from '../sections.ts';
+import type { ListedTable, Rows } from '../sections.ts';
 import type { GuessCounterChange, Reader, Store, Tx } from '../store.ts';
 import { auditPage, purgeAuditBefore } from './audit/trail.ts';
 import type { Connect, DatabaseLimits } from './connection/connect.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Playlist } from '../../domain/records/rows.ts';
 import { parseSelector } from '../../domain/selector.ts';
-import type { ListedTable, ListQuery } from '../../store/queries.ts';
+import type { ListQuery } from '../../store/queries.ts';
+import type { ListedTable } from '../../store/sections.ts';
 import type { Store } from '../../store/store.ts';
 import { guid, tenantA, tenantB } from './sample-batch.ts';
 import { configRow, deviceRow, playlistRow, screenRow, tokenRow, venueRow } from './sample-rows.ts';

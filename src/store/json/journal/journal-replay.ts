@@ -1,6 +1,6 @@
 import type { Playlist } from '../../../domain/records/rows.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
-import type { TableName } from '../../sections.ts';
+import { sectionOf, type TableName } from '../../sections.ts';
 import type { LastActivityTable } from '../activity/last-activity.ts';
 import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { TrailChain } from '../audit/trail-chain.ts';
@@ -67,7 +67,7 @@ export class DurableState {
     this.#seq = seq;
     for (const change of changes) {
       const { table, id, row } = change;
-      if (table === 'pastPlaylists') this.cold.apply(seq, id, row as Playlist | null);
+      if (sectionOf(table).held === 'disk') this.cold.apply(seq, id, row as Playlist | null);
       else {
         this.documents.changing(table, id, row);
         applyToBase(change);

@@ -1,11 +1,9 @@
-import { type TableName, tableNames } from '../../sections.ts';
+import { sectionOf, type TableName, tableNames } from '../../sections.ts';
 import { writeFully } from '../disk/file-system.ts';
 import { writeNewFile } from '../disk/replace-file.ts';
 import type { DurableState } from '../journal/journal-replay.ts';
 import { changesIn, frameChange, segmentName } from '../journal/segments.ts';
-import { pastDocument, screenOf } from '../rows/playlist-history.ts';
-import { type InMemoryTable, rowDocument } from '../rows/row-documents.ts';
-import { keysOf, type Row } from '../rows/table-index.ts';
+import type { Row } from '../rows/table-index.ts';
 import type { Change } from '../rows/write-set.ts';
 import type { RepairContext } from './repair-context.ts';
 import type { SalvagedJournal } from './salvage-journal.ts';
@@ -68,18 +66,12 @@ async function lostRows(
     const now: Row | undefined =
       table === 'pastPlaylists' ? await state.cold.get(id) : state.base.row(table, id);
     const known = row ?? now;
-    const contains = known && lastRecordIn(documentOf(table, known));
+    const contains = known && lastRecordIn(sectionOf(table).document(known));
     if (contains === undefined) continue;
     const isSame = row !== null && now !== undefined && sorted(now) === sorted(row);
     if (!isSame && (now === undefined || !hasGap || seq > contains)) lost.push({ table, id, row });
   }
   return lost;
-}
-
-function documentOf(table: TableName, row: Row): string {
-  return table === 'pastPlaylists'
-    ? pastDocument(screenOf(row.id))
-    : rowDocument(table as InMemoryTable, row);
 }
 
 /** Ignores the member order: documents put the id first, the journal does not. */
@@ -100,7 +92,7 @@ interface Conflict {
  */
 function* conflicts(state: DurableState): Generator<Conflict> {
   for (const table of tableNames) {
-    for (const [index, keyOf] of Object.entries(keysOf(table).unique)) {
+    for (const [index, keyOf] of Object.entries(sectionOf(table).unique)) {
       const holders = new Map<string, Row>();
       for (const id of [...state.base.all(table)]) {
         const row = state.base.row(table, id);

@@ -1,11 +1,11 @@
 import type { SequenceState } from '../../../domain/events/sequence.ts';
+import { sectionOf, type TableName } from '../../sections.ts';
 import { activityDocument } from '../activity/last-activity.ts';
 import { type DocumentEntry, documentProblem, textLines } from '../checkpoint/document-file.ts';
 import { copyFile } from '../disk/replace-file.ts';
 import { idempotencyDocument } from '../events/idempotency-keys.ts';
 import { sequenceDocument } from '../events/sequences.ts';
-import { pastDocument, screenOf } from '../rows/playlist-history.ts';
-import { type InMemoryTable, rowDocument, rowLines } from '../rows/row-documents.ts';
+import { rowLines } from '../rows/row-documents.ts';
 import type { Row } from '../rows/table-index.ts';
 import type { RepairContext } from './repair-context.ts';
 import { isObject, parsed, rowIn } from './row-shapes.ts';
@@ -48,7 +48,7 @@ type Salvage = (name: string, text: string, seq: number) => Salvaged;
 
 /** Documents `rows-…` have one row per line, between lines that name the table. */
 const salvageRows: Salvage = (name, text, seq) => {
-  const tables = new Map<InMemoryTable, Map<string, Row>>();
+  const tables = new Map<TableName, Map<string, Row>>();
   let dropped = 0;
   for (const line of textLines(text)) {
     if (!line.startsWith('{"id":')) {
@@ -57,7 +57,7 @@ const salvageRows: Salvage = (name, text, seq) => {
       continue;
     }
     const found = rowIn(line);
-    if (found && found.table !== 'pastPlaylists' && rowDocument(found.table, found.row) === name) {
+    if (found && sectionOf(found.table).document(found.row) === name) {
       const rows = tables.get(found.table) ?? new Map<string, Row>();
       tables.set(found.table, rows.set(found.row.id, found.row));
     } else dropped++;
@@ -81,7 +81,9 @@ const byKind: Record<string, Salvage> = {
   past: (name, text, seq) => {
     const isValid = (_: string, line: string) => {
       const found = rowIn(line);
-      return found?.table === 'pastPlaylists' && pastDocument(screenOf(found.row.id)) === name;
+      return (
+        found?.table === 'pastPlaylists' && sectionOf(found.table).document(found.row) === name
+      );
     };
     const { lines, dropped } = salvageValidLines(isValid)(name, text, seq);
     return { lines: lines.sort(), dropped };

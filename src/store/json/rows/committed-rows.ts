@@ -1,26 +1,14 @@
 import { BoundedMap } from '../../../domain/bounded-map.ts';
 import type { Device, DeviceKey, Playlist, Screen } from '../../../domain/records/rows.ts';
 import type { PlaylistSummary } from '../../queries.ts';
-import { type TableName, tableNames } from '../../sections.ts';
+import { sectionOf, type TableName, tableNames } from '../../sections.ts';
 import type { KeyHolder } from '../../store.ts';
-import { LineTable, shardNames } from '../checkpoint/line-table.ts';
+import { LineTable } from '../checkpoint/line-table.ts';
 import { deepFreeze, type Row, TableIndex } from './table-index.ts';
 import type { Change, RowLookup } from './write-set.ts';
 
-/**
- * Number of documents for the screens, and number of documents for their playlists. With 100,000
- * screens, each document has about 100 of them, so registering a TV rewrites little.
- */
-export const screenShards = 1024;
-
-/** Maximum number of parsed playlists in the cache. A playlist with ten items takes 3 KB. */
-const parsedPlaylists = 5_000;
-
-/**
- * Returns the name of the document that holds a screen's playlist. Playlists take most of the space
- * and change independently, so they have their own documents.
- */
-export const playlistDocument = shardNames('rows-playlists', screenShards);
+/** Maximum number of parsed lines in a cache. A playlist with ten items takes 3 KB. */
+const parsedLines = 5_000;
 
 /** Renders a row as a line of its document, which starts with the id. */
 export function rowLine({ id, ...rest }: Row): string {
@@ -37,16 +25,48 @@ function perTable<T>(make: (table: TableName) => T): Record<TableName, T> {
   >;
 }
 
-/** The durable rows of all in-memory tables. */
+/** A table that is held as lines, and a cache of the rows that are read often. */
+class ParsedLines extends LineTable<Row> {
+  readonly #parsed = new BoundedMap<string, Row>(parsedLines);
+
+  constructor(table: TableName) {
+    super((id) => sectionOf(table).document({ id }), {
+      opening: rowOpening,
+      parse: (line) => JSON.parse(line),
+      render: (_, row) => rowLine(row),
+    });
+  }
+
+  row(id: string): Row | undefined {
+    const known = this.#parsed.get(id);
+    if (known) return known;
+    const row = this.get(id);
+    // Freezing takes about as long as parsing, so a row that only this reader gets is not frozen.
+    if (row && this.#parsed.offer(id, row)) deepFreeze(row);
+    return row;
+  }
+
+  /** Returns a row without changing the cache, so that it evicts no row that TVs read. */
+  peek(id: string): Row | undefined {
+    return this.#parsed.get(id) ?? this.get(id);
+  }
+
+  /** A changed row becomes the last line of its document. */
+  change(id: string, row: Row | null): void {
+    this.#parsed.delete(id);
+    this.delete(id);
+    if (row) this.set(id, deepFreeze(row));
+  }
+}
+
+/** The durable rows of all tables in memory. */
 export class CommittedRows implements RowLookup {
-  /** Playlists are parsed on demand. Parsing all of them would take most of the time of a start. */
-  readonly playlists = new LineTable<Row>(playlistDocument, {
-    opening: rowOpening,
-    parse: (line) => JSON.parse(line),
-    render: (_, row) => rowLine(row),
-  });
-  /** Cache of playlists that are read often, so that repeated reads do not parse them again. */
-  readonly #parsedPlaylists = new BoundedMap<string, Row>(parsedPlaylists);
+  /** Rows parsed on demand. Parsing all playlists would take most of the time of a start. */
+  readonly lines: ReadonlyMap<TableName, ParsedLines> = new Map(
+    tableNames
+      .filter((table) => sectionOf(table).held === 'lines')
+      .map((table) => [table, new ParsedLines(table)]),
+  );
   /** Cache of playlist summaries, so that lists and changes parse each version only once. */
   readonly #playlistSummaries = new Map<string, PlaylistSummary>();
   /**
@@ -58,23 +78,14 @@ export class CommittedRows implements RowLookup {
   #index = perTable((table) => new TableIndex(table));
 
   row(table: TableName, id: string): Row | undefined {
-    return table === 'playlists' ? this.#playlist(id) : this.#rows[table].get(id);
+    const lines = this.lines.get(table);
+    return lines ? lines.row(id) : this.#rows[table].get(id);
   }
 
-  #playlist(id: string): Row | undefined {
-    const known = this.#parsedPlaylists.get(id);
-    if (known) return known;
-    const row = this.playlists.get(id);
-    // Freezing takes about as long as parsing, so a row that only this reader gets is not frozen.
-    if (row && this.#parsedPlaylists.offer(id, row)) deepFreeze(row);
-    return row;
-  }
-
-  /** Bypasses the cache of parsed playlists, so that it evicts no playlist that TVs read. */
   playlistSummary(id: string): PlaylistSummary | undefined {
     const known = this.#playlistSummaries.get(id);
     if (known) return known;
-    const row = (this.#parsedPlaylists.get(id) ?? this.playlists.get(id)) as Playlist | undefined;
+    const row = this.lines.get('playlists')?.peek(id) as Playlist | undefined;
     if (!row) return undefined;
     const { playlistId, version, state, publishedAt, validUntil } = row;
     const summary = Object.freeze({ playlistId, version, state, publishedAt, validUntil });
@@ -118,11 +129,11 @@ export class CommittedRows implements RowLookup {
   }
 
   /**
-   * Iterates over the ids of all rows. Callers may add and delete rows during the iteration. A
-   * playlist that changes meanwhile may appear twice.
+   * Iterates over the ids of all rows. Callers may add and delete rows during the iteration. A line
+   * that changes meanwhile may appear twice.
    */
   all(table: TableName): IterableIterator<string> {
-    return table === 'playlists' ? this.playlists.ids() : this.#rows[table].keys();
+    return this.lines.get(table)?.ids() ?? this.#rows[table].keys();
   }
 
   apply({ table, id, row }: Change): void {
@@ -135,17 +146,11 @@ export class CommittedRows implements RowLookup {
    * Applies a change without updating the indexes. At start, `index` builds the indexes afterwards.
    */
   load(table: TableName, id: string, row: Row | null): void {
-    if (table === 'playlists') this.#loadPlaylist(id, row);
+    if (table === 'playlists') this.#playlistSummaries.delete(id);
+    const lines = this.lines.get(table);
+    if (lines) lines.change(id, row);
     else if (row === null) this.#rows[table].delete(id);
     else this.#rows[table].set(id, deepFreeze(row));
-  }
-
-  /** A changed playlist becomes the last line of its document. */
-  #loadPlaylist(id: string, row: Row | null): void {
-    this.#parsedPlaylists.delete(id);
-    this.#playlistSummaries.delete(id);
-    this.playlists.delete(id);
-    if (row) this.playlists.set(id, deepFreeze(row));
   }
 
   index(): void {

@@ -9,9 +9,9 @@ import {
 import { codeFinishedAt } from '../../../domain/records/pairing-code.ts';
 import type { Device, Screen, StoredConfig, Venue } from '../../../domain/records/rows.ts';
 import { matchesSelector, type Selector } from '../../../domain/selector.ts';
-import type { FleetCounts, ListedTable, ListQuery, PlaylistSummary, Slice } from '../../queries.ts';
+import type { FleetCounts, ListQuery, PlaylistSummary, Slice } from '../../queries.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
-import { type Rows, sections } from '../../sections.ts';
+import { type ListedTable, type Rows, sections } from '../../sections.ts';
 import type { LastActivityTable } from '../activity/last-activity.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
 import type { CommittedRows } from './committed-rows.ts';

@@ -2,17 +2,15 @@ import { SignageError } from '../../../domain/error.ts';
 import { PageItems } from '../../../domain/page-items.ts';
 import type { Playlist } from '../../../domain/records/rows.ts';
 import type { PastPlaylistQuery, Slice } from '../../queries.ts';
+import { sections } from '../../sections.ts';
 import type {
   DocumentOwner,
   RenderedDocument,
   WrittenDocument,
 } from '../checkpoint/document-owner.ts';
-import { shardNames } from '../checkpoint/line-table.ts';
 import { LoadedLines } from '../checkpoint/loaded-lines.ts';
 import { unavailable } from '../log/group-log.ts';
 import { rowLine, rowOpening } from './committed-rows.ts';
-
-const shards = 256;
 
 /** Rows by id; `null` for a deleted row. */
 type Changes = Map<string, Playlist | null>;
@@ -44,7 +42,7 @@ export class PlaylistHistory implements DocumentOwner {
    * Skips changes that the document already contains. A replay may include such changes.
    */
   apply(seq: number, id: string, row: Playlist | null): void {
-    const shard = this.#shardOf(pastDocument(screenOf(id)));
+    const shard = this.#shardOf(documentOf(id));
     if (seq <= (shard.document?.seq ?? 0)) return;
     shard.fresh.set(id, row);
     shard.seq = seq;
@@ -82,7 +80,7 @@ export class PlaylistHistory implements DocumentOwner {
 
   /** Returns a screen's rows by id. Rows of the document are not parsed yet. */
   async #linesOf(screenId: string): Promise<Map<string, Line>> {
-    const shard = this.#shards.get(pastDocument(screenId));
+    const shard = this.#shards.get(documentOf(`${screenId}/`));
     if (!shard) return new Map();
     const { document, taken, fresh } = shard;
     const lines = new Map<string, Line>();
@@ -153,11 +151,10 @@ export class PlaylistHistory implements DocumentOwner {
   }
 }
 
-/** Returns the name of the document that holds a screen's past versions. */
-export const pastDocument = shardNames('past', shards);
+const documentOf = (id: string) => sections.pastPlaylists.document({ id } as Playlist);
 
 /** Returns the screen id that a row's id, `<screen>/<version>`, contains. */
-export function screenOf(id: string): string {
+function screenOf(id: string): string {
   return id.slice(0, id.indexOf('/'));
 }
 

@@ -1,61 +1,23 @@
-import type { StoredConfig } from '../../../domain/records/rows.ts';
-import type { Rows, TableName } from '../../sections.ts';
+import { sectionOf, type TableName, tableNames } from '../../sections.ts';
 import type {
   DocumentOwner,
   RenderedDocument,
   WrittenDocument,
 } from '../checkpoint/document-owner.ts';
-import { shardNames } from '../checkpoint/line-table.ts';
-import { type CommittedRows, playlistDocument, rowLine, screenShards } from './committed-rows.ts';
+import type { LineTable } from '../checkpoint/line-table.ts';
+import { type CommittedRows, rowLine } from './committed-rows.ts';
 import type { Row } from './table-index.ts';
 
-/** Tables whose rows are in memory. Past playlists are on disk. */
-export type InMemoryTable = Exclude<TableName, 'pastPlaylists'>;
-
-const venueShards = 64;
-const creationShards = 64;
-
-const configDocument = {
-  tenant: () => 'rows-tenants',
-  venue: shardNames('rows-venues', venueShards),
-  screen: shardNames('rows-screens', screenShards),
-};
-
-const creationDocument = shardNames('rows-creations', creationShards);
-
-/**
- * By table: the function that returns the name of a row's document. Rows that change together share
- * a document.
- */
-const documentOf: { [T in InMemoryTable]: (row: Rows[T]) => string } = {
-  tenants: configDocument.tenant,
-  tokens: configDocument.tenant,
-  venues: (row) => configDocument.venue(row.id),
-  screens: (row) => configDocument.screen(row.id),
-  devices: (row) => configDocument.screen(row.screenId),
-  deviceKeys: (row) => configDocument.screen(row.screenId),
-  codes: (row) => configDocument.screen(row.screenId),
-  playlists: (row) => playlistDocument(row.screenId),
-  configs: (row: StoredConfig) => configDocument[row.level](row.ownerId),
-  creations: (row) => creationDocument(row.id),
-  claims: () => 'rows-claims',
-};
-
-const inMemoryTables = Object.keys(documentOf) as InMemoryTable[];
-
 /** Row ids by table. A document has few rows, so a linear search is cheaper than a set. */
-type DocumentIds = { [T in InMemoryTable]?: string[] };
+type DocumentIds = { [T in TableName]?: string[] };
 
-/**
- * The documents of the in-memory tables: `rows-tenants`, `rows-venues-<shard>`,
- * `rows-screens-<shard>`, `rows-playlists-<shard>`, `rows-creations-<shard>`, `rows-claims`.
- */
+/** The documents of the rows in memory, `rows-…`. */
 export class RowDocuments implements DocumentOwner {
   readonly kind = 'rows';
   readonly log = 'journal';
   readonly #base: CommittedRows;
   readonly #seq: () => number;
-  /** Row ids of each document. Playlist documents are in `CommittedRows.playlists` instead. */
+  /** Row ids of each document, except the documents of `CommittedRows.lines`. */
   readonly #documents = new Map<string, DocumentIds>();
   readonly #dirty = new Set<string>();
 
@@ -69,16 +31,17 @@ export class RowDocuments implements DocumentOwner {
    * Call before a committed row is inserted, replaced or deleted. `after` is the new row, or `null`
    * if the row is deleted.
    */
-  changing(table: InMemoryTable, id: string, after: Row | null): void {
+  changing(table: TableName, id: string, after: Row | null): void {
+    const { document } = sectionOf(table);
     const before = this.#base.row(table, id);
-    for (const row of [before, after]) if (row) this.#dirty.add(rowDocument(table, row));
-    if (table === 'playlists') return;
+    for (const row of [before, after]) if (row) this.#dirty.add(document(row));
+    if (this.#base.lines.has(table)) return;
     if (before) {
-      const ids = this.#idsOf(rowDocument(table, before));
+      const ids = this.#idsOf(document(before));
       ids[table] = ids[table]?.filter((one) => one !== id);
     }
     if (after) {
-      const ids = this.#idsOf(rowDocument(table, after));
+      const ids = this.#idsOf(document(after));
       ids[table] ??= [];
       ids[table].push(id);
     }
@@ -90,8 +53,9 @@ export class RowDocuments implements DocumentOwner {
 
   async render(name: string): Promise<RenderedDocument | undefined> {
     this.#dirty.delete(name);
-    const tables = isOfPlaylists(name)
-      ? [{ table: 'playlists', rows: this.#base.playlists.lines(name) }]
+    const found = this.#linesOf(name);
+    const tables = found
+      ? [{ table: found.table, rows: found.lines.lines(name) }]
       : this.#tablesOf(name);
     const seq = this.#seq();
     const filled = tables.filter(({ rows }) => rows.length > 0);
@@ -100,7 +64,7 @@ export class RowDocuments implements DocumentOwner {
 
   #tablesOf(name: string): TableRows[] {
     const ids = this.#idsOf(name);
-    return inMemoryTables.map((table) => ({
+    return tableNames.map((table) => ({
       table,
       rows: (ids[table] ?? []).map((id) => this.#base.row(table, id) as Row),
     }));
@@ -111,19 +75,24 @@ export class RowDocuments implements DocumentOwner {
   }
 
   async load(name: string, written: WrittenDocument): Promise<void> {
-    if (isOfPlaylists(name)) {
-      this.#base.playlists.load(name, await written.bytes());
-      return;
-    }
+    const held = this.#linesOf(name);
+    if (held) return held.lines.load(name, await written.bytes());
     const { rows } = JSON.parse(await written.text()) as {
-      rows: Partial<Record<InMemoryTable, Row[]>>;
+      rows: Partial<Record<TableName, Row[]>>;
     };
     const ids = this.#idsOf(name);
-    for (const table of inMemoryTables) {
+    for (const table of tableNames) {
       const found = rows[table];
       if (found) ids[table] = found.map(({ id }) => id);
       for (const row of found ?? []) this.#base.load(table, row.id, row);
     }
+  }
+
+  /** Returns the table whose rows the document holds as lines, if it is such a document. */
+  #linesOf(name: string): { table: TableName; lines: LineTable<Row> } | undefined {
+    for (const [table, lines] of this.#base.lines)
+      if (name.startsWith(`rows-${table}-`)) return { table, lines };
+    return undefined;
   }
 
   #idsOf(name: string): DocumentIds {
@@ -131,15 +100,6 @@ export class RowDocuments implements DocumentOwner {
     this.#documents.set(name, ids);
     return ids;
   }
-}
-
-function isOfPlaylists(name: string): boolean {
-  return name.startsWith('rows-playlists-');
-}
-
-/** Returns the name of the document that holds a row. */
-export function rowDocument(table: InMemoryTable, row: Row): string {
-  return (documentOf[table] as (row: Row) => string)(row);
 }
 
 /** Rows of one table, or their lines. */

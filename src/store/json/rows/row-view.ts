@@ -3,14 +3,14 @@ import type { Device, DeviceKey, Screen } from '../../../domain/records/rows.ts'
 import {
   type IndexOf,
   type Rows,
-  sections,
+  sectionOf,
   type TableName,
   type UniqueOf,
 } from '../../sections.ts';
 import type { KeyHolder, Reader } from '../../store.ts';
 import type { CommittedRows } from './committed-rows.ts';
 import type { PlaylistHistory } from './playlist-history.ts';
-import { keysOf, type Row } from './table-index.ts';
+import type { Row } from './table-index.ts';
 import type { RowLookup, WriteSet } from './write-set.ts';
 
 /** Reads rows through write sets, newest first, down to the committed rows. */
@@ -88,7 +88,7 @@ export class RowView implements Reader {
   /** Returns the row that has `key` in the unique index `index`. */
   holder(table: TableName, index: string, key: string): Row | undefined {
     if (this.#writeSets.length === 0) return this.#base.holder(table, index, key);
-    const keyOf = keysOf(table).unique[index];
+    const keyOf = sectionOf(table).unique[index];
     for (const lookup of this.#lookups) {
       const candidate = lookup.holder(table, index, key);
       const row = candidate && this.inMemoryRow(table, candidate.id);
@@ -143,6 +143,4 @@ function member(row: Row, name: string): unknown {
   return (row as unknown as Record<string, unknown>)[name];
 }
 
-function isOnDisk(table: TableName): boolean {
-  return 'cold' in sections[table];
-}
+const isOnDisk = (table: TableName) => sectionOf(table).held === 'disk';

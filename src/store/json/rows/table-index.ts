@@ -1,5 +1,4 @@
-import type { ListedTable } from '../../queries.ts';
-import { sections, type TableName } from '../../sections.ts';
+import { sectionOf, type TableName } from '../../sections.ts';
 
 /** A row of any table. Rows are frozen, except those that are parsed for a single reader. */
 export type Row = { readonly id: string };
@@ -14,16 +13,6 @@ export function deepFreeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-interface Keys {
-  unique: Record<string, (row: Row) => string | undefined>;
-  indexed: readonly string[];
-}
-
-/** Returns the unique keys and indexed members of a table, without its row type. */
-export function keysOf(table: TableName): Keys {
-  return sections[table] as unknown as Keys;
-}
-
 /** Returns the position of the first id that is not less than `id`. */
 export function lowerBound(ids: readonly string[], id: string): number {
   let low = 0;
@@ -35,17 +24,6 @@ export function lowerBound(ids: readonly string[], id: string): number {
   }
   return low;
 }
-
-/** Listed tables. They have an index of all rows. */
-const listed: readonly TableName[] = [
-  'tenants',
-  'tokens',
-  'venues',
-  'screens',
-  'devices',
-  'creations',
-  'claims',
-] satisfies ListedTable[];
 
 interface UniqueIndex {
   name: string;
@@ -65,8 +43,8 @@ export class TableIndex {
   readonly #members: readonly MemberIndex[];
 
   constructor(table: TableName) {
-    const { unique, indexed } = keysOf(table);
-    const members = listed.includes(table) ? [allRows, ...indexed] : indexed;
+    const { unique, indexed, listed } = sectionOf(table);
+    const members = listed ? [allRows, ...indexed] : indexed;
     this.#unique = Object.entries(unique).map(([name, keyOf]) => ({
       name,
       keyOf,

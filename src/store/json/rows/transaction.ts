@@ -1,13 +1,13 @@
 import { SignageError } from '../../../domain/error.ts';
 import type { AuditEntry } from '../../../domain/records/audit.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
-import type { Rows, TableName } from '../../sections.ts';
+import { type Rows, sectionOf, type TableName } from '../../sections.ts';
 import type { Tx } from '../../store.ts';
 import type { ChainDraft } from '../audit/trail-chain.ts';
 import type { CommittedRows } from './committed-rows.ts';
 import type { PlaylistHistory } from './playlist-history.ts';
 import { RowView } from './row-view.ts';
-import { deepFreeze, keysOf, type Row } from './table-index.ts';
+import { deepFreeze, type Row } from './table-index.ts';
 import { type Change, WriteSet } from './write-set.ts';
 
 /**
@@ -79,7 +79,7 @@ export class Transaction extends RowView implements Tx {
   }
 
   #refuseTakenKeys(table: TableName, row: Row): void {
-    for (const [index, keyOf] of Object.entries(keysOf(table).unique)) {
+    for (const [index, keyOf] of Object.entries(sectionOf(table).unique)) {
       const key = keyOf(row);
       const holder = key === undefined ? undefined : this.holder(table, index, key);
       if (holder && holder.id !== row.id) {

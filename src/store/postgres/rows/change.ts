@@ -1,10 +1,9 @@
 import { SignageError } from '../../../domain/error.ts';
 import type { AuditEntry } from '../../../domain/records/audit.ts';
-import { topicOf } from '../../change-topics.ts';
 import {
   type IndexOf,
   type Rows,
-  sections,
+  sectionOf,
   type TableName,
   type UniqueOf,
 } from '../../sections.ts';
@@ -29,8 +28,7 @@ type AnyRow = any;
 type OwnRow = { id: string; row: string; keys: readonly string[] };
 
 const keyName = (table: TableName, index: string, key: string) => `${table}/${index}/${key}`;
-const uniqueOf = (table: TableName) =>
-  Object.entries(sections[table].unique) as [string, (row: AnyRow) => string | undefined][];
+const uniqueOf = (table: TableName) => Object.entries(sectionOf(table).unique);
 
 /**
  * A transaction with optimistic concurrency control. It holds no locks in the database: it records
@@ -188,7 +186,7 @@ export class Change implements Tx {
   #stage(table: TableName, id: string, own: OwnRow | null, step: Step): void {
     this.#refuseLateCall();
     this.#writes.push(step);
-    const topic = topicOf(table, id);
+    const topic = sectionOf(table).topic?.(id);
     if (topic !== undefined) this.topics.add(topic);
     for (const name of this.#ownRowsOf(table).get(id)?.keys ?? []) this.#ownKeys.delete(name);
     this.#ownRows.set(table, this.#ownRowsOf(table).set(id, own));

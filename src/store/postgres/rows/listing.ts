@@ -5,14 +5,13 @@ import type { Playlist } from '../../../domain/records/rows.ts';
 import type { Selector } from '../../../domain/selector.ts';
 import type {
   FleetCounts,
-  ListedTable,
   ListQuery,
   PastPlaylistQuery,
   PlaylistSummary,
   Slice,
 } from '../../queries.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
-import type { Rows } from '../../sections.ts';
+import type { ListedTable, Rows } from '../../sections.ts';
 import { Conditions, type Query } from '../connection/query.ts';
 import {
   memberColumn,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { LineTable } from '../../../../src/store/json/checkpoint/line-table.ts';
 import { LoadedLines } from '../../../../src/store/json/checkpoint/loaded-lines.ts';
-import { CommittedRows, playlistDocument } from '../../../../src/store/json/rows/committed-rows.ts';
+import { CommittedRows } from '../../../../src/store/json/rows/committed-rows.ts';
+import { sectionOf } from '../../../../src/store/sections.ts';
 
 /** A document with one row per line. */
 function documentOf(...rows: readonly object[]): Buffer {
@@ -81,9 +82,12 @@ describe('LineTable', () => {
 });
 
 describe('a playlist that was loaded as text', () => {
+  const document = sectionOf('playlists').document({ id: 'a' });
+  const linesOf = (base: CommittedRows) => base.lines.get('playlists')!;
+
   function loaded(): CommittedRows {
     const base = new CommittedRows();
-    base.playlists.load(playlistDocument('a'), documentOf({ id: 'a', items: '[1]' }));
+    linesOf(base).load(document, documentOf({ id: 'a', items: '[1]' }));
     return base;
   }
 
@@ -94,7 +98,7 @@ describe('a playlist that was loaded as text', () => {
     const row = base.row('playlists', 'a');
     expect(Object.isFrozen(row)).toBe(true);
     expect(base.row('playlists', 'a')).toBe(row);
-    expect(base.playlists.lines(playlistDocument('a'))).toEqual(['{"id":"a","items":"[1]"}']);
+    expect(linesOf(base).lines(document)).toEqual(['{"id":"a","items":"[1]"}']);
     expect(base.row('playlists', 'b')).toBeUndefined();
   });
 
@@ -105,10 +109,10 @@ describe('a playlist that was loaded as text', () => {
     base.load('playlists', 'a', changed);
     expect(Object.isFrozen(base.row('playlists', 'a'))).toBe(true);
     expect(base.row('playlists', 'a')).toEqual(changed);
-    expect(base.playlists.lines(playlistDocument('a'))).toEqual([JSON.stringify(changed)]);
+    expect(linesOf(base).lines(document)).toEqual([JSON.stringify(changed)]);
     expect([...base.all('playlists')]).toEqual(['a']);
     base.load('playlists', 'a', null);
     expect([base.row('playlists', 'a'), ...base.all('playlists')]).toEqual([undefined]);
-    expect(base.playlists.lines(playlistDocument('a'))).toEqual([]);
+    expect(linesOf(base).lines(document)).toEqual([]);
   });
 });
