@@ -54,7 +54,7 @@ export interface Section<
   isShortLived: boolean;
 }
 
-function section<
+export function section<
   S extends RowSchema,
   U extends string = never,
   const I extends keyof z.infer<S> & string = never,

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { copyStore } from '../../../src/store/copy/copy-store.ts';
-import { tableSchemas } from '../../../src/store/postgres/rows/columns.ts';
+import { tableSchema } from '../../../src/store/postgres/rows/columns.ts';
+import { tableNames } from '../../../src/store/sections.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { inDatabase } from '../../support/postgres/in-database.ts';
@@ -58,7 +59,7 @@ describe('copyStore', () => {
     await inStore(filled, (store) => fillStore(store, own), { clock: own });
     const kept = (url: string, table: string) =>
       inDatabase(url, (sql) => sql(`SELECT * FROM ${table} ORDER BY 1`));
-    for (const { name } of Object.values(tableSchemas))
+    for (const { name } of tableNames.map((table) => tableSchema(table)))
       expect(await kept(copied, name), name).toEqual(await kept(filled, name));
     const entries = `(SELECT entry, at, tenant_id, action, subject_id, venue_ids FROM signage.audit WHERE at > 1750000000000) AS audit`;
     const late = (await kept(copied, entries)).slice(-3);

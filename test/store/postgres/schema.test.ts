@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
 import { migrateDatabase } from '../../../src/store/postgres/open.ts';
-import { tableSchemas } from '../../../src/store/postgres/rows/columns.ts';
-import { tableNames } from '../../../src/store/sections.ts';
 import { inDatabase } from '../../support/postgres/in-database.ts';
 import { freshDatabase } from '../../support/postgres/postgres.ts';
 
@@ -19,41 +17,6 @@ const formatOf = (url: string) =>
   inDatabase(url, (sql) => sql('SELECT format FROM signage.schema'));
 
 describe('the schema', () => {
-  it('has all columns that rows are found by', async () => {
-    const url = await freshDatabase();
-    const found = await inDatabase(url, (sql) =>
-      sql(`SELECT 'signage.' || table_name AS table, column_name AS name, data_type AS type FROM information_schema.columns
-        WHERE table_schema = 'signage'`),
-    );
-    for (const table of tableNames) {
-      const { name, columns } = tableSchemas[table];
-      const wanted = [
-        { name: 'id', type: 'text' },
-        { name: 'row', type: 'text' },
-        ...columns.map(({ name, type }) => ({ name, type })),
-      ];
-      const here = found
-        .filter((one) => one.table === name)
-        .map(({ name, type }) => ({ name, type }));
-      expect(here, table).toEqual(expect.arrayContaining(wanted));
-      expect(here, table).toHaveLength(wanted.length);
-    }
-  });
-
-  it('has an index for each unique key', async () => {
-    const url = await freshDatabase();
-    const found = await inDatabase(url, (sql) =>
-      sql(`SELECT indexdef FROM pg_indexes WHERE schemaname = 'signage'`),
-    );
-    for (const table of tableNames) {
-      for (const column of tableSchemas[table].unique) {
-        expect(found.map(({ indexdef }) => indexdef).join('\n')).toMatch(
-          new RegExp(`UNIQUE INDEX .* ON ${tableSchemas[table].name} .*\\(${column}\\)`),
-        );
-      }
-    }
-  });
-
   it('is created once by instances that start concurrently on an empty database, and they share a secret', async () => {
     const url = await emptyDatabase();
     const stores = await Promise.all([1, 2, 3, 4].map(() => openStore(url)));

@@ -1,8 +1,12 @@
 import type { Client } from 'pg';
 import { readAsset } from '../../../assets.ts';
 import { SignageError } from '../../../domain/error.ts';
+import { type TableName, tableNames } from '../../sections.ts';
+import { rowColumns } from '../rows/change-steps.ts';
+import { tableSchema } from '../rows/columns.ts';
+import { functionStatements, tableStatements } from '../rows/row-tables.ts';
 import { type Connect, longTimeouts } from './connect.ts';
-import { sendAll } from './query.ts';
+import { send, sendAll } from './query.ts';
 
 const schemaFile = 'schema.sql';
 /** The format that `schema.sql` stores. Databases of other formats are refused. */
@@ -11,14 +15,16 @@ const schemaFormat = 3;
 /** Key of the advisory lock: `SIGN` in ASCII. */
 const lockKey = 0x5349474e;
 const minServerVersion = 140_000;
+/** Number of rows whose columns are computed at a time. A playlist may take 1 MiB. */
+const rowsPerStatement = 50;
 
 /** Whether the database has the schema. Throws `store_other_format` for another format. */
 async function hasSchema(client: Client): Promise<boolean> {
-  const [table] = await sendAll<{ current: string | null; tenants: string | null }>(
+  const [table] = await sendAll<{ current: string | null; server: string | null }>(
     client,
-    `SELECT to_regclass('signage.schema')::text AS current, to_regclass('signage.tenants')::text AS tenants`,
+    `SELECT to_regclass('signage.schema')::text AS current, to_regclass('signage.server')::text AS server`,
   );
-  if (table?.tenants == null) return false;
+  if (table?.server == null) return false;
   const [found] =
     table.current === null
       ? []
@@ -45,9 +51,10 @@ async function checkServer(client: Client): Promise<void> {
 }
 
 /**
- * Creates the schema in an empty database. Returns the names of the files applied: none if the
- * schema exists. With `dryRun` it applies nothing, and returns the same names. Throws
- * `store_unusable`, or `store_other_format` for the schema of another version.
+ * Creates the schema in an empty database, and the tables, columns and indexes of sections that the
+ * database does not have yet. Returns what was applied: nothing if the schema is complete. With
+ * `dryRun` it applies nothing, and returns the same. Throws `store_unusable`, or
+ * `store_other_format` for the schema of another version.
  */
 export async function migrate(connect: Connect, { dryRun } = { dryRun: false }): Promise<string[]> {
   // Another instance may be creating the schema.
@@ -56,26 +63,70 @@ export async function migrate(connect: Connect, { dryRun } = { dryRun: false }):
   await client.connect();
   try {
     await checkServer(client);
-    if (await hasSchema(client)) return [];
-    return dryRun ? [schemaFile] : await createSchema(client);
+    const steps = await missingSteps(client);
+    return dryRun || steps.length === 0 ? steps : await applySteps(client);
   } finally {
     await client.end();
   }
 }
 
-/**
- * Creates the schema, unless another instance has created it meanwhile. After an error, closing the
- * connection rolls the transaction back.
- */
-async function createSchema(client: Client): Promise<string[]> {
-  await sendAll(client, `BEGIN; SELECT pg_advisory_xact_lock(${lockKey})`);
-  if (await hasSchema(client)) return [];
-  // Creates the schema only if it is missing, since the user may lack the right to create schemas.
-  await sendAll(
+async function missingSteps(client: Client): Promise<string[]> {
+  return (await hasSchema(client)) ? await changedTables(client) : [schemaFile];
+}
+
+/** Returns the tables whose statements differ from those that the database has executed. */
+async function changedTables(client: Client): Promise<TableName[]> {
+  const found = await sendAll<{ name: string; statements: string }>(
     client,
-    `DO $$ BEGIN IF to_regnamespace('signage') IS NULL THEN CREATE SCHEMA signage; END IF; END $$`,
+    'SELECT name, statements FROM signage.row_tables',
   );
-  await sendAll(client, readAsset('schema', schemaFile).toString());
+  const applied = new Map(found.map(({ name, statements }) => [name, statements]));
+  return tableNames.filter((table) => applied.get(table) !== tableStatements(table));
+}
+
+/**
+ * Applies the missing steps, unless another instance has applied them meanwhile. After an error,
+ * closing the connection rolls the transaction back.
+ */
+async function applySteps(client: Client): Promise<string[]> {
+  await sendAll(client, `BEGIN; SELECT pg_advisory_xact_lock(${lockKey})`);
+  const steps = await missingSteps(client);
+  if (steps.includes(schemaFile)) {
+    // Only if it is missing, since the user may lack the right to create schemas.
+    await sendAll(
+      client,
+      `DO $$ BEGIN IF to_regnamespace('signage') IS NULL THEN CREATE SCHEMA signage; END IF; END $$`,
+    );
+    await sendAll(client, readAsset('schema', schemaFile).toString());
+  }
+  const tables = await changedTables(client);
+  // No change of another instance may run on half of the tables.
+  await sendAll(client, 'LOCK TABLE signage.turn IN EXCLUSIVE MODE');
+  for (const table of tables) await sendAll(client, tableStatements(table));
+  if (tables.length > 0) await sendAll(client, functionStatements());
+  for (const table of tables) {
+    await fillColumns(client, table);
+    await send(
+      client,
+      false,
+      `INSERT INTO signage.row_tables VALUES ($1, $2)
+        ON CONFLICT (name) DO UPDATE SET statements = excluded.statements`,
+      [table, tableStatements(table)],
+    );
+  }
   await sendAll(client, 'COMMIT');
-  return [schemaFile];
+  return steps;
+}
+
+/** Computes the columns of all rows of a table from their JSON. */
+async function fillColumns(client: Client, table: TableName): Promise<void> {
+  const { name } = tableSchema(table);
+  const put = `SELECT signage.put_row('${name.slice('signage.'.length)}', columns) FROM json_array_elements($1::json) AS columns`;
+  for (let after = ''; ; ) {
+    const page = `SELECT id, row FROM ${name} WHERE id > $1 ORDER BY id LIMIT ${rowsPerStatement}`;
+    const rows = await send<{ id: string; row: string }>(client, false, page, [after]);
+    if (rows.length === 0) return;
+    await send(client, false, put, [JSON.stringify(rows.map(({ row }) => rowColumns(table, row)))]);
+    after = rows.at(-1)?.id as string;
+  }
 }

@@ -10,13 +10,13 @@ import type {
 import { tableNames } from '../../sections.ts';
 import { putChain } from '../audit/chain.ts';
 import { migrate } from '../connection/migrate.ts';
-import { tableSchemas } from '../rows/columns.ts';
+import { tableSchema } from '../rows/columns.ts';
 import { CopySession } from './copy-session.ts';
 import { databaseSource } from './database-source.ts';
 import { sectionStatements } from './section-statements.ts';
 
 const tablesToFill = [
-  ...tableNames.map((table) => tableSchemas[table].name),
+  ...tableNames.map((table) => tableSchema(table).name),
   ...['audit', 'marks', 'batches', 'batch_keys', 'rollups', 'sequences'].map(
     (name) => `signage.${name}`,
   ),

@@ -10,7 +10,7 @@ import { type Rows, type TableName, tableNames } from '../../sections.ts';
 import { sealedRow } from '../audit/trail.ts';
 import type { Query } from '../connection/query.ts';
 import { auditColumns, rowColumns } from '../rows/change-steps.ts';
-import { storableText, tableSchemas } from '../rows/columns.ts';
+import { storableText, tableSchema } from '../rows/columns.ts';
 
 /** The statements that read and write a section. */
 interface SectionStatements<R> {
@@ -36,7 +36,7 @@ async function insertRows(query: Query, table: string, rows: readonly object[]):
 }
 
 function tableStatements<T extends TableName>(table: T): SectionStatements<Rows[T]> {
-  const { name } = tableSchemas[table];
+  const { name } = tableSchema(table);
   return {
     select: `SELECT row FROM ${name} ORDER BY id`,
     count: `SELECT count(*) AS found FROM ${name}`,

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../../domain/records/audit.ts';
 import type { TableName } from '../../sections.ts';
-import { storableText, tableSchemas } from './columns.ts';
+import { storableText, tableSchema } from './columns.ts';
 import type { VersionedRow } from './versioned-rows.ts';
 
 /**
@@ -32,7 +32,7 @@ interface Put {
   columns: Readonly<Record<string, unknown>>;
 }
 
-const tableOf = (table: TableName) => tableSchemas[table].name.slice('signage.'.length);
+const tableOf = (table: TableName) => tableSchema(table).name.slice('signage.'.length);
 
 /**
  * Returns a check that the rows with one of the values are unchanged: same rows, same versions. The
@@ -68,7 +68,7 @@ export function putStep(table: TableName, text: string): Step {
 /** Returns the columns of a row, given as its JSON text. */
 export function rowColumns(table: TableName, text: string): Readonly<Record<string, unknown>> {
   const row = JSON.parse(text) as { id: string };
-  const values = tableSchemas[table].columns.map((column) => [column.name, column.of(row)]);
+  const values = tableSchema(table).columns.map((column) => [column.name, column.of(row)]);
   return { id: storableText(row.id), row: text, ...Object.fromEntries(values) };
 }
 

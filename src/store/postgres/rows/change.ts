@@ -17,7 +17,7 @@ import {
   putStep,
   type Step,
 } from './change-steps.ts';
-import { hashedKey, keyColumn, memberColumn, storableText, tableSchemas } from './columns.ts';
+import { hashedKey, keyColumn, memberColumn, storableText, tableSchema } from './columns.ts';
 import type { VersionedRow, VersionedRows } from './versioned-rows.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: rows of every table
@@ -106,7 +106,7 @@ export class Change implements Tx {
     if (this.#ownRowsOf(table).size > 0) return (await this.select(table, index, [value])).length;
     const column = memberColumn(index);
     const stored = storableText(value);
-    const count = await this.#read(this.#rows.count(tableSchemas[table].name, column, stored));
+    const count = await this.#read(this.#rows.count(tableSchema(table).name, column, stored));
     this.#checks.push(checkCount(table, column, stored, count));
     return count;
   }
@@ -177,7 +177,7 @@ export class Change implements Tx {
     const put = this.#writes.flatMap((step) =>
       step.what === 'put' && step.table === table ? [step.columns] : [],
     );
-    return tableSchemas[table].unique.flatMap((column) => {
+    return tableSchema(table).unique.flatMap((column) => {
       const keys = put.flatMap(({ [column]: key }) => (typeof key === 'string' ? [key] : []));
       return keys.length === 0 ? [] : [checkUnchanged(table, column, keys, [], ours)];
     });
@@ -219,7 +219,7 @@ export class Change implements Tx {
     column: string,
     values: readonly string[],
   ): Promise<VersionedRow[]> {
-    const seen = await this.#read(this.#rows.rows(tableSchemas[table].name, column, values));
+    const seen = await this.#read(this.#rows.rows(tableSchema(table).name, column, values));
     this.#checks.push(checkUnchanged(table, column, values, seen));
     return seen;
   }

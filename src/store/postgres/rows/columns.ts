@@ -1,14 +1,13 @@
 import { hash } from 'node:crypto';
 import { foldName } from '../../../domain/fields.ts';
-import { codeFinishedAt } from '../../../domain/records/pairing-code.ts';
-import { type Rows, sections, type TableName, tableNames } from '../../sections.ts';
+import { type Section, sectionOf, type TableName } from '../../sections.ts';
 
 /** The value of a column that is stored beside a row's text. */
 type Value = string | number | null | Record<string, string>;
 
 interface Column {
   name: string;
-  type: 'text' | 'bigint' | 'double precision' | 'jsonb';
+  type: 'text' | 'double precision' | 'jsonb';
   // biome-ignore lint/suspicious/noExplicitAny: rows of every table
   of(row: any): Value;
 }
@@ -20,6 +19,10 @@ export interface TableSchema {
   columns: readonly Column[];
   /** The columns with unique values. */
   unique: readonly string[];
+  /** The columns by which changes look rows up. */
+  lookedUp: readonly string[];
+  /** The indexes, as they follow the name of the table in `CREATE INDEX`. */
+  indexes: readonly string[];
 }
 
 const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -48,22 +51,6 @@ export function memberColumn(member: string): string {
   return snake(member);
 }
 
-const textOf = (member: string): Column => ({
-  name: memberColumn(member),
-  type: 'text',
-  of: (row) => (typeof row[member] === 'string' ? storableText(row[member]) : null),
-});
-const minutesOf = (name: string, member: string): Column => ({
-  name,
-  type: 'double precision',
-  of: ({ config }: Rows['configs']) => (typeof config[member] === 'number' ? config[member] : null),
-});
-const folded: Column = {
-  name: 'folded',
-  type: 'text',
-  of: ({ name }) => storableText(foldName(name)),
-};
-
 /**
  * Replaces characters that PostgreSQL cannot store. Labels that differ only in such characters
  * become equal, so callers must filter again.
@@ -73,44 +60,62 @@ export function storableLabels(labels: Record<string, string>): Record<string, s
     Object.entries(labels).map(([label, value]) => [storableText(label), storableText(value)]),
   );
 }
-const labelled: Column = {
-  name: 'labels',
-  type: 'jsonb',
-  of: ({ labels }) => storableLabels(labels),
+
+/** Columns for the filters of lists, for sections whose rows have these members. */
+const listColumns: Record<string, Column> = {
+  name: {
+    name: 'folded',
+    type: 'text',
+    of: ({ name }: { name: string }) => storableText(foldName(name)),
+  },
+  labels: { name: 'labels', type: 'jsonb', of: ({ labels }) => storableLabels(labels) },
 };
 
-/** Further columns, used by the filters of lists and by joins. */
-const extraColumns: { [T in TableName]?: readonly Column[] } = {
-  tenants: [folded],
-  tokens: [folded],
-  venues: [folded, labelled],
-  screens: [folded, labelled, textOf('state')],
-  devices: [textOf('state')],
-  deviceKeys: [textOf('screenId')],
-  codes: [{ name: 'finished_at', type: 'bigint', of: codeFinishedAt }],
-  configs: [
-    minutesOf('sync_minutes', 'syncIntervalMinutes'),
-    minutesOf('heartbeat_minutes', 'heartbeatIntervalMinutes'),
-  ],
-};
+const known = new WeakMap<object, TableSchema>();
 
-function shapeOf(table: TableName): TableSchema {
-  const { unique, indexed } = sections[table] as {
-    // biome-ignore lint/suspicious/noExplicitAny: keys of every table
-    unique: Record<string, (row: any) => string | undefined>;
-    indexed: readonly string[];
-  };
+/** Returns the schema of a section's table. */
+export function tableSchema(table: TableName): TableSchema {
+  const section = sectionOf(table);
+  const schema = known.get(section) ?? schemaOf(table, section);
+  known.set(section, schema);
+  return schema;
+}
+
+function schemaOf(table: TableName, section: Section): TableSchema {
+  const { row, unique, indexed, listed, filters, numbers } = section;
   const keys = Object.entries(unique).map(([index, keyOf]): Column => {
-    const of = (row: unknown) => {
+    const of = (row: { id: string }) => {
       const key = keyOf(row);
       return key === undefined ? null : hashedKey(key);
     };
     return { name: keyColumn(index), type: 'text', of };
   });
-  const columns = [...keys, ...indexed.map(textOf), ...(extraColumns[table] ?? [])];
-  return { name: `signage.${snake(table)}`, columns, unique: keys.map(({ name }) => name) };
+  const texts = [...indexed, ...filters].map((member: string): Column => {
+    const of = (row: Record<string, unknown>) =>
+      typeof row[member] === 'string' ? storableText(row[member]) : null;
+    return { name: memberColumn(member), type: 'text', of };
+  });
+  const computed = Object.entries(numbers).map(
+    ([name, of]): Column => ({ name: snake(name), type: 'double precision', of }),
+  );
+  const listing = Object.entries(listColumns).flatMap(([member, column]) =>
+    listed && member in row.shape ? [column] : [],
+  );
+  const labelled = listing.includes(listColumns.labels as Column);
+  const isOfTenant = (indexed as readonly string[]).includes('tenantId');
+  return {
+    name: `signage.${snake(table)}`,
+    columns: [...keys, ...texts, ...computed, ...listing],
+    unique: keys.map(({ name }) => name),
+    lookedUp: ['id', ...keys.map(({ name }) => name), ...indexed.map(memberColumn)],
+    indexes: [
+      // Changes look up by equality only. Lists follow the order of ids.
+      ...indexed
+        .map(memberColumn)
+        .map((name) => (listed ? `(${name}, id)` : `USING hash (${name})`)),
+      ...(isOfTenant ? filters.map((member) => `(tenant_id, ${memberColumn(member)}, id)`) : []),
+      ...computed.map(({ name }) => `(${name})`),
+      ...(labelled ? ['USING gin (labels jsonb_path_ops)'] : []),
+    ],
+  };
 }
-
-export const tableSchemas = Object.fromEntries(
-  tableNames.map((table) => [table, shapeOf(table)]),
-) as Record<TableName, TableSchema>;

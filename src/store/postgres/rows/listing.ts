@@ -18,7 +18,7 @@ import {
   storableLabels,
   storableText,
   type TableSchema,
-  tableSchemas,
+  tableSchema,
 } from './columns.ts';
 import { rowOf } from './row-reader.ts';
 
@@ -34,7 +34,7 @@ export async function listRows<T extends ListedTable>(
   const page = new PageItems<Rows[T]>(pageQuery.limit);
   for (let after = pageQuery.after; ; ) {
     pageQuery.signal?.throwIfAborted();
-    const { text, parameters } = pageStatement(tableSchemas[table], pageQuery, after);
+    const { text, parameters } = pageStatement(tableSchema(table), pageQuery, after);
     const found = await query<{ row: string }>(text, parameters);
     for (const stored of found) {
       const row = rowOf<T>(stored);

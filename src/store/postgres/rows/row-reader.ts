@@ -3,7 +3,7 @@ import type { IndexOf, Rows, TableName, UniqueOf } from '../../sections.ts';
 import type { KeyHolder, Reader } from '../../store.ts';
 import type { Query } from '../connection/query.ts';
 import { Batcher } from './batcher.ts';
-import { hashedKey, keyColumn, memberColumn, storableText, tableSchemas } from './columns.ts';
+import { hashedKey, keyColumn, memberColumn, storableText, tableSchema } from './columns.ts';
 import { lookUpLimits, unknownLookUpLimits, VersionedRows } from './versioned-rows.ts';
 
 /** Parses a stored row. */
@@ -59,7 +59,7 @@ export class RowReader implements Reader {
 
   async get<T extends TableName>(table: T, id: string): Promise<Rows[T] | undefined> {
     this.#guard();
-    const [stored] = await this.#rows.rows(tableSchemas[table].name, 'id', [storableText(id)]);
+    const [stored] = await this.#rows.rows(tableSchema(table).name, 'id', [storableText(id)]);
     return stored && rowOf<T>(stored);
   }
 
@@ -71,7 +71,7 @@ export class RowReader implements Reader {
     this.#guard();
     const isToken = table === 'tokens' && index !== 'name';
     const rows = isToken && !this.#known.get(key) ? this.#unknown.rows : this.#rows;
-    const [stored] = await rows.rows(tableSchemas[table].name, keyColumn(index), [hashedKey(key)]);
+    const [stored] = await rows.rows(tableSchema(table).name, keyColumn(index), [hashedKey(key)]);
     if (isToken) this.#remember(key, stored !== undefined);
     return stored && rowOf<T>(stored);
   }
@@ -83,7 +83,7 @@ export class RowReader implements Reader {
   ): Promise<Rows[T][]> {
     this.#guard();
     const found = await this.#rows.rows(
-      tableSchemas[table].name,
+      tableSchema(table).name,
       memberColumn(index),
       values.map(storableText),
     );
@@ -92,7 +92,7 @@ export class RowReader implements Reader {
 
   async count<T extends TableName>(table: T, index: IndexOf<T>, value: string): Promise<number> {
     this.#guard();
-    return this.#rows.count(tableSchemas[table].name, memberColumn(index), storableText(value));
+    return this.#rows.count(tableSchema(table).name, memberColumn(index), storableText(value));
   }
 
   async findByKeyHash(hash: string): Promise<KeyHolder | undefined> {

@@ -1,10 +1,5 @@
 -- The schema. Increase the format below and in migrate.ts with each change.
--- Rows are stored as JSON text. jsonb rejects \u0000 and lone surrogates, and reorders members.
--- Separate columns, computed by columns.ts, serve look-ups; unique keys are
--- hashed. Text is compared bytewise, like ids and keys everywhere. Times are Unix epoch
--- milliseconds.
--- Columns that changes look up only by equality have hash indexes. PostgreSQL detects conflicts per
--- index page, and a B-tree puts related keys on the same page.
+-- Text is compared bytewise, like ids and keys everywhere. Times are Unix epoch milliseconds.
 
 -- The format of this schema: one row.
 CREATE TABLE signage.schema (
@@ -26,102 +21,10 @@ CREATE TABLE signage.server (
 -- (writer.ts).
 CREATE TABLE signage.turn ();
 
-CREATE TABLE signage.tenants (
-  id text COLLATE "C" PRIMARY KEY,
-  row text NOT NULL,
-  key_name text COLLATE "C" UNIQUE,
-  folded text COLLATE "C"
-);
-
-CREATE TABLE signage.tokens (
-  id text COLLATE "C" PRIMARY KEY,
-  row text NOT NULL,
-  key_name text COLLATE "C" UNIQUE,
-  key_hash text COLLATE "C" UNIQUE,
-  tenant_id text COLLATE "C",
-  role text COLLATE "C",
-  folded text COLLATE "C",
-  -- The secret that a rotation replaced. NULL: none.
-  key_retiring text COLLATE "C" UNIQUE
-);
-CREATE INDEX ON signage.tokens (tenant_id, id);
-CREATE INDEX ON signage.tokens USING hash (role);
-
-CREATE TABLE signage.venues (
-  id text COLLATE "C" PRIMARY KEY,
-  row text NOT NULL,
-  key_name text COLLATE "C" UNIQUE,
-  tenant_id text COLLATE "C",
-  folded text COLLATE "C",
-  labels jsonb
-);
-CREATE INDEX ON signage.venues (tenant_id, id);
-CREATE INDEX ON signage.venues USING gin (labels jsonb_path_ops);
-
-CREATE TABLE signage.screens (
-  id text COLLATE "C" PRIMARY KEY,
-  row text NOT NULL,
-  key_name text COLLATE "C" UNIQUE,
-  tenant_id text COLLATE "C",
-  venue_id text COLLATE "C",
-  folded text COLLATE "C",
-  labels jsonb,
-  state text COLLATE "C"
-);
-CREATE INDEX ON signage.screens (tenant_id, state, id);
-CREATE INDEX ON signage.screens (tenant_id, id);
-CREATE INDEX ON signage.screens (venue_id, id);
-CREATE INDEX ON signage.screens USING gin (labels jsonb_path_ops);
-
-CREATE TABLE signage.devices (
-  id text COLLATE "C" PRIMARY KEY,
-  row text NOT NULL,
-  key_bound text COLLATE "C" UNIQUE,
-  tenant_id text COLLATE "C",
-  venue_id text COLLATE "C",
-  screen_id text COLLATE "C",
-  state text COLLATE "C"
-);
-CREATE INDEX ON signage.devices (tenant_id, state, id);
-CREATE INDEX ON signage.devices (tenant_id, id);
-CREATE INDEX ON signage.devices (venue_id, id);
-CREATE INDEX ON signage.devices USING hash (screen_id);
-
-CREATE TABLE signage.device_keys (
-  id text COLLATE "C" PRIMARY KEY,
-  row text NOT NULL,
-  key_hash text COLLATE "C" UNIQUE,
-  device_id text COLLATE "C",
-  screen_id text COLLATE "C"
-);
-CREATE INDEX ON signage.device_keys USING hash (device_id);
-
-CREATE TABLE signage.codes (
-  id text COLLATE "C" PRIMARY KEY,
-  row text NOT NULL,
-  screen_id text COLLATE "C",
-  finished_at bigint
-);
-CREATE INDEX ON signage.codes USING hash (screen_id);
-CREATE INDEX ON signage.codes (finished_at);
-
-CREATE TABLE signage.playlists (
-  id text COLLATE "C" PRIMARY KEY,
-  row text NOT NULL
-);
-
-CREATE TABLE signage.past_playlists (
-  id text COLLATE "C" PRIMARY KEY,
-  row text NOT NULL,
-  screen_id text COLLATE "C"
-);
-CREATE INDEX ON signage.past_playlists USING hash (screen_id);
-
-CREATE TABLE signage.configs (
-  id text COLLATE "C" PRIMARY KEY,
-  row text NOT NULL,
-  sync_minutes double precision,
-  heartbeat_minutes double precision
+-- The tables of rows (store/sections.ts), with the statements that row-tables.ts created them with.
+CREATE TABLE signage.row_tables (
+  name text COLLATE "C" PRIMARY KEY,
+  statements text NOT NULL
 );
 
 -- The audit trail. `tenant_id` is '' for entries that belong to no tenant.
@@ -254,15 +157,6 @@ CREATE TABLE signage.audit_bounds (
   bounds text NOT NULL
 );
 
--- Records created with an Idempotency-Key (rows.ts). Deleted after 24 hours.
-CREATE TABLE signage.creations (
-  id text COLLATE "C" PRIMARY KEY,
-  row text NOT NULL,
-  key_request text COLLATE "C" UNIQUE,
-  token_id text COLLATE "C"
-);
-CREATE INDEX ON signage.creations (token_id, id);
-
 -- The newest refused requests of TVs. Unlogged: a crash of the database may empty the table.
 CREATE UNLOGGED TABLE signage.refused_requests (
   id text COLLATE "C" PRIMARY KEY,
@@ -286,15 +180,6 @@ CREATE TABLE signage.sequences (
   -- Numbers above `floor` that arrived.
   received int8multirange NOT NULL
 );
-
--- TVs that show a claim (rows.ts), counted by shard (claim-limits.ts). UNLOGGED: a crash of the
--- database loses the claims, which live only minutes.
-CREATE UNLOGGED TABLE signage.claims (
-  id text COLLATE "C" PRIMARY KEY,
-  row text NOT NULL,
-  shard text COLLATE "C"
-);
-CREATE INDEX ON signage.claims (shard, id);
 
 CREATE FUNCTION signage.now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS $$
   SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint
@@ -407,36 +292,7 @@ END $$;
 
 -- Optimistic concurrency control. An instance reads committed rows and records their versions. It
 -- passes the versions to check and the writes to make_changes, which locks the table `turn`
--- exclusively, so changes are applied one at a time.
-
--- Returns the versions of the rows with one of the values in a column, except the rows `but`.
--- Static statements keep the plans of the most frequent look-ups cached.
-CREATE FUNCTION signage.versions(place text, col text, vals text[], but text[]) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  those text[];
-BEGIN
-  CASE place || '.' || col
-    WHEN 'codes.id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.codes WHERE id = ANY (vals) AND id <> ALL (but));
-    WHEN 'codes.screen_id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.codes WHERE screen_id = ANY (vals) AND id <> ALL (but));
-    WHEN 'screens.id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.screens WHERE id = ANY (vals) AND id <> ALL (but));
-    WHEN 'screens.key_name' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.screens WHERE key_name = ANY (vals) AND id <> ALL (but));
-    WHEN 'devices.id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.devices WHERE id = ANY (vals) AND id <> ALL (but));
-    WHEN 'devices.key_bound' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.devices WHERE key_bound = ANY (vals) AND id <> ALL (but));
-    WHEN 'device_keys.id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.device_keys WHERE id = ANY (vals) AND id <> ALL (but));
-    WHEN 'device_keys.key_hash' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.device_keys WHERE key_hash = ANY (vals) AND id <> ALL (but));
-    WHEN 'device_keys.device_id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.device_keys WHERE device_id = ANY (vals) AND id <> ALL (but));
-    WHEN 'configs.id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.configs WHERE id = ANY (vals) AND id <> ALL (but));
-    WHEN 'playlists.id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.playlists WHERE id = ANY (vals) AND id <> ALL (but));
-    WHEN 'venues.id' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM signage.venues WHERE id = ANY (vals) AND id <> ALL (but));
-    ELSE
-      EXECUTE format('SELECT ARRAY(SELECT xmin::text || ctid::text FROM signage.%I WHERE %I = ANY ($1) AND id <> ALL ($2))', place, col)
-        INTO those USING vals, but;
-  END CASE;
-  IF cardinality(those) < 2 THEN
-    RETURN those[1];
-  END IF;
-  RETURN (SELECT string_agg(one, ',' ORDER BY one COLLATE "C") FROM unnest(those) AS one);
-END $$;
+-- exclusively, so changes are applied one at a time. row-tables.ts creates `versions` and `put_row`.
 
 CREATE FUNCTION signage.counted(place text, col text, vals text[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -444,53 +300,6 @@ DECLARE
 BEGIN
   EXECUTE format('SELECT count(*)::text FROM signage.%I WHERE %I = ANY ($1)', place, col) INTO those USING vals;
   RETURN those;
-END $$;
-
-CREATE FUNCTION signage.put_row(place text, columns json) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-  CASE place
-    WHEN 'tenants' THEN
-      INSERT INTO signage.tenants SELECT * FROM json_populate_record(NULL::signage.tenants, columns)
-        ON CONFLICT (id) DO UPDATE SET (row, key_name, folded) = (excluded.row, excluded.key_name, excluded.folded);
-    WHEN 'tokens' THEN
-      INSERT INTO signage.tokens SELECT * FROM json_populate_record(NULL::signage.tokens, columns)
-        ON CONFLICT (id) DO UPDATE SET (row, key_name, key_hash, key_retiring, tenant_id, role, folded)
-          = (excluded.row, excluded.key_name, excluded.key_hash, excluded.key_retiring, excluded.tenant_id, excluded.role, excluded.folded);
-    WHEN 'venues' THEN
-      INSERT INTO signage.venues SELECT * FROM json_populate_record(NULL::signage.venues, columns)
-        ON CONFLICT (id) DO UPDATE SET (row, key_name, tenant_id, folded, labels)
-          = (excluded.row, excluded.key_name, excluded.tenant_id, excluded.folded, excluded.labels);
-    WHEN 'screens' THEN
-      INSERT INTO signage.screens SELECT * FROM json_populate_record(NULL::signage.screens, columns)
-        ON CONFLICT (id) DO UPDATE SET (row, key_name, tenant_id, venue_id, folded, labels, state)
-          = (excluded.row, excluded.key_name, excluded.tenant_id, excluded.venue_id, excluded.folded, excluded.labels, excluded.state);
-    WHEN 'devices' THEN
-      INSERT INTO signage.devices SELECT * FROM json_populate_record(NULL::signage.devices, columns)
-        ON CONFLICT (id) DO UPDATE SET (row, key_bound, tenant_id, venue_id, screen_id, state)
-          = (excluded.row, excluded.key_bound, excluded.tenant_id, excluded.venue_id, excluded.screen_id, excluded.state);
-    WHEN 'device_keys' THEN
-      INSERT INTO signage.device_keys SELECT * FROM json_populate_record(NULL::signage.device_keys, columns)
-        ON CONFLICT (id) DO UPDATE SET (row, key_hash, device_id, screen_id)
-          = (excluded.row, excluded.key_hash, excluded.device_id, excluded.screen_id);
-    WHEN 'codes' THEN
-      INSERT INTO signage.codes SELECT * FROM json_populate_record(NULL::signage.codes, columns)
-        ON CONFLICT (id) DO UPDATE SET (row, screen_id, finished_at) = (excluded.row, excluded.screen_id, excluded.finished_at);
-    WHEN 'playlists' THEN
-      INSERT INTO signage.playlists SELECT * FROM json_populate_record(NULL::signage.playlists, columns)
-        ON CONFLICT (id) DO UPDATE SET row = excluded.row;
-    WHEN 'past_playlists' THEN
-      INSERT INTO signage.past_playlists SELECT * FROM json_populate_record(NULL::signage.past_playlists, columns)
-        ON CONFLICT (id) DO UPDATE SET (row, screen_id) = (excluded.row, excluded.screen_id);
-    WHEN 'configs' THEN
-      INSERT INTO signage.configs SELECT * FROM json_populate_record(NULL::signage.configs, columns)
-        ON CONFLICT (id) DO UPDATE SET (row, sync_minutes, heartbeat_minutes) = (excluded.row, excluded.sync_minutes, excluded.heartbeat_minutes);
-    WHEN 'creations' THEN
-      INSERT INTO signage.creations SELECT * FROM json_populate_record(NULL::signage.creations, columns)
-        ON CONFLICT (id) DO UPDATE SET (row, key_request, token_id) = (excluded.row, excluded.key_request, excluded.token_id);
-    WHEN 'claims' THEN
-      INSERT INTO signage.claims SELECT * FROM json_populate_record(NULL::signage.claims, columns)
-        ON CONFLICT (id) DO UPDATE SET (row, shard) = (excluded.row, excluded.shard);
-  END CASE;
 END $$;
 
 -- Deletes a row and the data that depend on it.

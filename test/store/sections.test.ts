@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { openStore } from '../../src/store/open.ts';
+import {
+  type Section,
+  section,
+  sections,
+  type TableName,
+  tableNames,
+} from '../../src/store/sections.ts';
+import type { Store } from '../../src/store/store.ts';
+import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { freshDatabase } from '../support/postgres/postgres.ts';
+
+const row = z.strictObject({
+  id: z.string(),
+  tenantId: z.string(),
+  name: z.string(),
+  labels: z.record(z.string(), z.string()),
+  mood: z.enum(['good', 'bad']),
+});
+type Note = z.infer<typeof row>;
+
+/** A section that is only stored, and the same section with all that can be said of it. */
+const document = () => 'rows-notes';
+const plain = section({ row, document });
+const full = section({
+  row,
+  unique: { name: (note) => `${note.tenantId}/${note.name}` },
+  indexed: ['tenantId'],
+  listed: true,
+  filters: ['mood'],
+  topic: (id) => `notes/${id}`,
+  document,
+});
+
+const registry = sections as unknown as Record<string, Section>;
+// The types know only the sections of the product.
+const notes = 'notes' as 'screens';
+const names = tableNames as string[];
+
+function describeNotes(one: typeof plain | typeof full): void {
+  registry.notes = one as unknown as Section;
+}
+
+const note = (number: number, more: Partial<Note> = {}): Note => ({
+  id: `note-${number}`,
+  tenantId: 'tenant',
+  name: `Note ${number}`,
+  labels: {},
+  mood: 'good',
+  ...more,
+});
+const put = (store: Store, ...rows: Note[]) =>
+  store.write(async (tx) => {
+    for (const one of rows) await tx.put(notes as TableName, one as never);
+  });
+
+describe.each([
+  ['the embedded store', () => temporaryFolder()],
+  ['PostgreSQL', () => freshDatabase()],
+])('a section added at run time, in %s', (_, makePlace) => {
+  let place: string;
+  beforeEach(async () => {
+    place = await makePlace();
+    names.push('notes');
+  });
+  afterEach(() => {
+    names.pop();
+    delete registry.notes;
+  });
+
+  it('is stored, found, listed and watched, across a restart', async () => {
+    describeNotes(full);
+    const store = await openStore(place);
+    const woken: string[] = [];
+    store.watch('notes/note-2', (topic) => woken.push(topic));
+    await put(store, note(3), note(1, { labels: { floor: '2' } }), note(2, { mood: 'bad' }));
+    await expect(put(store, note(4, { name: 'Note 1' }))).rejects.toMatchObject({
+      code: 'conflict',
+      existingId: 'note-1',
+    });
+    await store.close();
+    const again = await openStore(place);
+    const { read } = again;
+    const list = async (query: object) =>
+      (await again.list(notes, { limit: 9, ...query })).items.map(({ id }) => id);
+    expect(woken).toEqual(['notes/note-2']);
+    expect(await read.get(notes, 'note-2')).toEqual(note(2, { mood: 'bad' }));
+    expect(await read.find(notes, 'name', 'tenant/Note 3')).toEqual(note(3));
+    expect(await read.count(notes, 'tenantId', 'tenant')).toBe(3);
+    expect(await list({})).toEqual(['note-1', 'note-2', 'note-3']);
+    expect(await list({ where: { tenantId: 'tenant', mood: 'good' } })).toEqual([
+      'note-1',
+      'note-3',
+    ]);
+    expect(await list({ labels: { floor: '2' }, search: 'NOTE' })).toEqual(['note-1']);
+    await again.close();
+  });
+
+  it('gets its keys and indexes for rows that were stored before', async () => {
+    describeNotes(plain);
+    const store = await openStore(place);
+    await put(store, ...Array.from({ length: 60 }, (_, number) => note(number)));
+    await store.close();
+    describeNotes(full);
+    const again = await openStore(place);
+    expect(await again.read.find(notes, 'name', 'tenant/Note 59')).toEqual(note(59));
+    expect(await again.read.count(notes, 'tenantId', 'tenant')).toBe(60);
+    await expect(put(again, note(60, { name: 'Note 7' }))).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    const { items } = await again.list(notes, { limit: 100, search: 'note 5' });
+    expect(items).toHaveLength(11);
+    await again.close();
+  });
+});
