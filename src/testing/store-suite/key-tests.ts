@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { sectionOf, tableNames } from '../../store/sections.ts';
 import type { KeyHolder, Store, Tx } from '../../store/store.ts';
 import { assertMatches } from './assert-matches.ts';
 import { guid, tenantA, tenantB } from './sample-batch.ts';
@@ -7,6 +8,7 @@ import {
   deviceKeyRow,
   deviceRow,
   pastPlaylistRow,
+  sampleRow,
   screenRow,
   tenantRow,
   tokenRow,
@@ -24,55 +26,24 @@ export function uniqueKeysTests(open: OpenEmptyStore): StoreTest[] {
     store = opened;
   });
   const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
-  const clashes: [string, () => Promise<void>, () => Promise<void>, string][] = [
-    [
-      'tenants by name',
-      () => put({ tenants: [tenantRow(1, { name: 'Café' })] }),
-      () => put({ tenants: [tenantRow(2, { name: 'CAFE\u0301' })] }),
-      guid('tena', 1),
-    ],
-    [
-      'tokens by name',
-      () => put({ tokens: [tokenRow(1)] }),
-      () => put({ tokens: [tokenRow(2, { name: 'token 1' })] }),
-      guid('toke', 1),
-    ],
-    [
-      'tokens by hash',
-      () => put({ tokens: [tokenRow(1)] }),
-      () => put({ tokens: [tokenRow(2, { hash: 'hash 1' })] }),
-      guid('toke', 1),
-    ],
-    [
-      'venues by name',
-      () => put({ venues: [venueRow(1)] }),
-      () => put({ venues: [venueRow(2, { name: ' VENUE 1' })] }),
-      guid('venu', 1),
-    ],
-    [
-      'screens by name',
-      () => put({ screens: [screenRow(1)] }),
-      () => put({ screens: [screenRow(2, { name: 'screen 1' })] }),
-      guid('scre', 1),
-    ],
-    [
-      'bound devices by screen',
-      () => put({ devices: [deviceRow(1)] }),
-      () => put({ devices: [deviceRow(2, { screenId: guid('scre', 1) })] }),
-      guid('devi', 1),
-    ],
-    [
-      'keys by hash',
-      () => put({ deviceKeys: [deviceKeyRow(1)] }),
-      () => put({ deviceKeys: [deviceKeyRow(2, { hash: 'key 1' })] }),
-      guid('keys', 1),
-    ],
-  ];
-  for (const [name, first, second, existingId] of clashes)
-    it(`refuses ${name}`, async () => {
-      await first();
-      await assert.rejects(second(), conflictWith(existingId));
-    });
+  for (const table of tableNames)
+    for (const [index, keyOf] of Object.entries(sectionOf(table).unique))
+      it(`refuses another of ${table} with the same ${index}`, async () => {
+        const row = sampleRow(table, 1, { retiring: { hash: 'old', until: 0 } } as object);
+        const other = sampleRow(table, 2);
+        const twin = Object.keys(row)
+          .map((member) => ({ ...other, [member]: row[member as 'id'], id: other.id }))
+          .find((one) => keyOf(one) === keyOf(row));
+        assert.ok(twin);
+        await put({ [table]: [row] });
+        await assert.rejects(put({ [table]: [twin] }), conflictWith(row.id));
+      });
+
+  it('of names ignore case, and forms of Unicode', async () => {
+    await put({ tenants: [tenantRow(1, { name: 'Café' })] });
+    const twin = put({ tenants: [tenantRow(2, { name: ' CAFE\u0301' })] });
+    await assert.rejects(twin, conflictWith(guid('tena', 1)));
+  });
 
   it('are enforced within one change, which may continue', async () => {
     await store.write(async (tx) => {

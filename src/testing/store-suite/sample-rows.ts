@@ -1,194 +1,98 @@
+import { z } from 'zod';
 import type { AuditEntry } from '../../domain/records/audit.ts';
-import type {
-  Claim,
-  Creation,
-  Device,
-  DeviceKey,
-  PairingCode,
-  Playlist,
-  Screen,
-  StoredConfig,
-  Tenant,
-  Token,
-  Venue,
-} from '../../domain/records/rows.ts';
+import type { Playlist, StoredConfig } from '../../domain/records/rows.ts';
+import { type Rows, sectionOf, type TableName } from '../../store/sections.ts';
 import { guid, tenantA } from './sample-batch.ts';
 
-const created = { createdAt: 1_760_000_000_000, updatedAt: 1_760_000_000_000 };
+const createdAt = 1_760_000_000_000;
 
-export function creationRow(number: number, more: Partial<Creation> = {}): Creation {
-  const { createdAt } = created;
-  return {
-    id: guid('crea', number),
-    tokenId: guid('toke', 1),
-    request: `request ${number}`,
-    body: 'body',
-    recordId: guid('venu', number),
-    createdAt,
-    ...more,
-  };
+type Schema = z.core.JSONSchema.BaseSchema;
+
+/**
+ * Returns a valid value: `null` and empty where that is allowed, the first value of an enumeration,
+ * and texts and ids that contain the number.
+ */
+function sampleOf(schema: Schema, member: string, number: number): unknown {
+  if (member === 'tenantId') return tenantA;
+  if (schema.anyOf || Array.isArray(schema.type)) return null;
+  if (schema.enum) return schema.enum[0];
+  switch (schema.type) {
+    case 'boolean':
+      return false;
+    case 'number':
+      return createdAt;
+    case 'array':
+      return [];
+    case 'string':
+      return member.endsWith('Id') ? guid(member.slice(0, 4), number) : `${member} ${number}`;
+    default: {
+      const members = Object.entries(schema.properties ?? {}) as [string, Schema][];
+      return Object.fromEntries(members.map(([name, one]) => [name, sampleOf(one, name, number)]));
+    }
+  }
 }
 
-export function claimRow(number: number, more: Partial<Claim> = {}): Claim {
-  const { createdAt } = created;
-  const deviceInfo = {
-    manufacturer: null,
-    model: 'TV',
-    osVersion: null,
-    appVersion: null,
-    macAddress: null,
-    ipAddress: null,
-    deviceName: null,
-    locationHint: null,
-  };
-  return {
-    id: `CLAIM${number}`,
-    tokenHash: `hash ${number}`,
-    deviceInfo,
-    address: '192.0.2.17',
-    shard: '7',
-    network: '192.0.2.17',
-    share: null,
-    state: 'waiting',
-    createdAt,
-    expiresAt: createdAt + 600_000,
-    offer: null,
-    ...more,
-  };
-}
-
-/** Returns a row whose id and name contain `number`. `more` replaces members. */
-export function tenantRow(number: number, more: Partial<Tenant> = {}): Tenant {
-  return { id: guid('tena', number), name: `Tenant ${number}`, ...created, ...more };
-}
-
-export function tokenRow(number: number, more: Partial<Token> = {}): Token {
-  const { createdAt } = created;
-  return {
-    id: guid('toke', number),
-    tenantId: tenantA,
-    name: `Token ${number}`,
-    role: 'viewer',
-    hash: `hash ${number}`,
-    createdAt,
-    bootstrap: false,
-    expiresAt: null,
-    venueIds: null,
-    firstUsedAt: null,
-    retiring: null,
-    ...more,
-  };
-}
-
-export function venueRow(number: number, more: Partial<Venue> = {}): Venue {
-  return {
-    id: guid('venu', number),
-    tenantId: tenantA,
-    name: `Venue ${number}`,
-    address: null,
-    timezone: null,
-    labels: {},
-    ...created,
-    ...more,
-  };
-}
-
-export function screenRow(number: number, more: Partial<Screen> = {}): Screen {
-  const venueId = guid('venu', 1);
-  return {
-    id: guid('scre', number),
-    tenantId: tenantA,
-    venueId,
-    name: `Screen ${number}`,
-    labels: {},
-    state: 'provisioning',
-    deviceId: null,
-    ...created,
-    ...more,
-  };
-}
-
-export function deviceRow(number: number, more: Partial<Device> = {}): Device {
-  const nothing = {
-    manufacturer: null,
-    model: null,
-    osVersion: null,
-    appVersion: null,
-    macAddress: null,
-    ipAddress: null,
-    deviceName: null,
-  };
-  return {
-    id: guid('devi', number),
-    tenantId: tenantA,
-    venueId: guid('venu', 1),
-    screenId: guid('scre', number),
-    state: 'bound',
-    deviceInfo: { ...nothing, locationHint: `wall ${number}` },
-    createdAt: created.createdAt,
-    suspendedAt: null,
-    suspendReason: null,
-    simulated: false,
-    ...more,
-  };
-}
-
-export function deviceKeyRow(number: number, more: Partial<DeviceKey> = {}): DeviceKey {
-  const ids = {
-    id: guid('keys', number),
-    tenantId: tenantA,
-    deviceId: guid('devi', number),
-    screenId: guid('scre', number),
-  };
-  return {
-    ...ids,
-    hash: `key ${number}`,
-    state: 'active',
-    createdAt: created.createdAt,
-    firstUsedAt: null,
-    revokedAt: null,
-    ...more,
-  };
-}
-
-export function codeRow(number: number, more: Partial<PairingCode> = {}): PairingCode {
-  return {
+/** Members whose samples are no consequence of the schema. */
+const given: { [T in TableName]?: (number: number) => Partial<Rows[T]> } = {
+  screens: () => ({ venueId: guid('venu', 1) }),
+  devices: () => ({ venueId: guid('venu', 1) }),
+  deviceKeys: (number) => ({ id: guid('keys', number), hash: `key ${number}` }),
+  codes: (number) => ({
     id: `code-${String(number).padStart(4, '0')}`,
-    tenantId: tenantA,
     venueId: guid('venu', 1),
     screenId: guid('scre', 1),
-    state: 'pending',
-    createdAt: created.createdAt,
-    expiresAt: created.createdAt + 900_000,
-    usedAt: null,
-    cancelledAt: null,
-    deviceId: null,
-    answeredConfig: null,
-    simulated: false,
+    expiresAt: createdAt + 900_000,
+  }),
+  playlists: (number) => ({ id: guid('scre', number), items: '[]' }),
+  pastPlaylists: (number) => ({ id: `${guid('scre', number)}/1`, version: 1, items: '[]' }),
+  configs: (number) => ({ id: `screen/${guid('owne', number)}` }),
+  creations: () => ({ tokenId: guid('toke', 1) }),
+  claims: (number) => ({ id: `CLAIM${number}`, shard: '7', expiresAt: createdAt + 600_000 }),
+};
+
+const schemas = new WeakMap<z.ZodType, Schema>();
+
+/** Returns a row whose id and name contain `number`. `more` replaces members. */
+export function sampleRow<T extends TableName>(
+  table: T,
+  number: number,
+  more: Partial<Rows[T]> = {},
+): Rows[T] {
+  const { row } = sectionOf(table);
+  const schema = schemas.get(row) ?? z.toJSONSchema(row, { io: 'input' });
+  schemas.set(row, schema);
+  const name = `${table.charAt(0).toUpperCase()}${table.slice(1, -1)} ${number}`;
+  return {
+    ...(sampleOf(schema, table, number) as Rows[T]),
+    id: guid(table.slice(0, 4), number),
+    ...('name' in row.shape && { name }),
+    ...given[table]?.(number),
     ...more,
   };
 }
+
+const sampler =
+  <T extends TableName>(table: T) =>
+  (number: number, more: Partial<Rows[T]> = {}) =>
+    sampleRow(table, number, more);
+
+export const tenantRow = sampler('tenants');
+export const tokenRow = sampler('tokens');
+export const venueRow = sampler('venues');
+export const screenRow = sampler('screens');
+export const deviceRow = sampler('devices');
+export const deviceKeyRow = sampler('deviceKeys');
+export const codeRow = sampler('codes');
+export const creationRow = sampler('creations');
+export const claimRow = sampler('claims');
 
 export function playlistRow(
   screen: number,
   version: number,
   more: Partial<Playlist> = {},
 ): Playlist {
-  const screenId = guid('scre', screen);
-  return {
-    id: screenId,
-    screenId,
-    tenantId: tenantA,
-    playlistId: guid('play', screen),
-    version,
-    state: 'active',
-    items: `[{"creativeUrl":"https://media.example.com/${version}.mp4"}]`,
-    validUntil: null,
-    publishedAt: created.createdAt,
-    origin: 'published',
-    noneSince: null,
-    ...more,
-  };
+  const items = `[{"creativeUrl":"https://media.example.com/${version}.mp4"}]`;
+  return sampleRow('playlists', screen, { version, items, ...more });
 }
 
 export function pastPlaylistRow(screen: number, version: number): Playlist {
@@ -203,21 +107,14 @@ export function configRow(
   ownerId: string,
   config: StoredConfig['config'],
 ): StoredConfig {
-  return {
-    id: `${level}/${ownerId}`,
-    tenantId: tenantA,
-    level,
-    ownerId,
-    config,
-    updatedAt: created.updatedAt,
-  };
+  return sampleRow('configs', 1, { id: `${level}/${ownerId}`, level, ownerId, config });
 }
 
 export function auditRow(number: number, more: Partial<AuditEntry> = {}): AuditEntry {
   return {
     id: guid('audi', number),
     tenantId: tenantA,
-    at: created.createdAt + number,
+    at: createdAt + number,
     actor: { kind: 'system', id: null, name: null },
     action: 'venue.create',
     subject: { kind: 'venue', id: guid('venu', number) },
