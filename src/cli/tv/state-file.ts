@@ -2,11 +2,10 @@ import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import type { DeviceInfoInput } from '../../client/entities.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { PlayerMemory, PlayerState, StateChange } from '../../player/state.ts';
+import type { PlayerMemory, PlayerState } from '../../player/state.ts';
 import { readPrivateFile, replaceFile } from '../api/private-file.ts';
 import { fileProblem } from '../options/file-error.ts';
 import { acquireLock, type Release } from './state-lock.ts';
-import { appendDurably, applyLog, formatChange } from './state-log.ts';
 
 /** Content of a state file: the service, the device info and the saved player state. */
 export interface SavedTv {
@@ -59,28 +58,14 @@ const savedTvSchema = z.object({
   }),
 });
 
-/** Splits a state file into the state, and the lines of later changes. */
-function splitText(text: string): { state: unknown; log: string } {
-  const firstLine = text.indexOf('\n') + 1;
-  try {
-    return { state: JSON.parse(text), log: '' };
-  } catch {
-    return { state: JSON.parse(text.slice(0, firstLine)), log: text.slice(firstLine) };
-  }
-}
-
 /** Parses a state file. Returns `undefined` if it is damaged. */
 function parseSavedTv(text: string): SavedTv | undefined {
   try {
-    const { state, log } = splitText(text);
-    savedTvSchema.parse(state);
+    const saved: unknown = JSON.parse(text);
+    savedTvSchema.parse(saved);
     // Returns the original value. The schema could reorder members, but a retried batch must have
     // the same bytes.
-    const saved = state as SavedTv;
-    if (log === '') return saved;
-    const changed = { ...saved, tv: applyLog(saved.tv, log) };
-    savedTvSchema.parse(changed);
-    return changed;
+    return saved as SavedTv;
   } catch {
     return undefined;
   }
@@ -109,19 +94,11 @@ async function replace(path: string, text: string): Promise<void> {
   await replaceFile(path, text, { temporary });
 }
 
-/** Above this size, a state is not rewritten for each change. */
-const largeStateBytes = 64 * 1024;
-
-/**
- * The file of `--state`, which keeps a TV across restarts. A small state is rewritten for each
- * change. Changes of a large one are appended as lines, until they are as long as the state.
- */
+/** The file of `--state`, which keeps a TV across restarts. It is replaced at each change. */
 export class StateFile implements PlayerMemory {
   readonly #path: string;
   readonly #release: Release;
   #saved: SavedTv | undefined;
-  /** Bytes that may be appended before the state is rewritten. */
-  #appendable = 0;
 
   private constructor(path: string, release: Release, saved: SavedTv | undefined) {
     this.#path = path;
@@ -166,26 +143,11 @@ export class StateFile implements PlayerMemory {
     return (await readSaved(this.#path))?.tv;
   }
 
-  async update(change: StateChange, state: () => PlayerState): Promise<void> {
-    const line = this.#appendable > 0 ? formatChange(change) : '';
-    const length = Buffer.byteLength(line);
-    if (length === 0 || length > this.#appendable) return this.save(state());
-    try {
-      await appendDurably(this.#path, line);
-      this.#appendable -= length;
-    } catch {
-      // The file may be gone or end with a torn line.
-      await this.save(state());
-    }
-  }
-
   async save(tv: PlayerState): Promise<void> {
     if (!this.#saved) throw new Error('begin() must be called before save().');
     const text = `${JSON.stringify({ ...this.#saved, tv } satisfies SavedTv)}\n`;
-    this.#appendable = 0;
     try {
       await replace(this.#path, text);
-      this.#appendable = text.length > largeStateBytes ? text.length : 0;
     } catch (error) {
       throw new SignageError(
         'state_not_saved',
