@@ -1,11 +1,21 @@
 import { posix } from 'node:path';
 import type { CallAnswer } from '../../client/call.ts';
+import type { ManagementClient } from '../../client/management-client.ts';
 import { pause } from '../../client/pause.ts';
+import type { LogSink } from '../../domain/log.ts';
 import { largest } from '../../domain/numbers/extremes.ts';
+import type { Environment } from '../command/environment.ts';
 import { escapeControl } from '../terminal/escape.ts';
-import type { Demo } from './browser-offer.ts';
 
 type StoredEvent = CallAnswer<'listEvents'>['items'][number];
+
+/** A demo beside a service. `interrupted` ends it. */
+export interface Demo extends Environment {
+  url: string;
+  /** A client for the tenant that has the screens of the demo. */
+  management: ManagementClient;
+  log: LogSink;
+}
 
 /** A screen that shows its TV's events. */
 export interface DemoScreen {
@@ -16,30 +26,6 @@ export interface DemoScreen {
 
 const waitSeconds = 20;
 const retryDelayMs = 2000;
-
-/** Finds the file names of creatives in the playlists of screens. Reads a playlist when it must. */
-class CreativeNames {
-  readonly #names = new Map<string, string>();
-  readonly #demo: Demo;
-
-  constructor(demo: Demo) {
-    this.#demo = demo;
-  }
-
-  /** Returns a file name, such as `spring.mp4`, or the id of a creative that is not known. */
-  async nameOf(screenId: string, creativeId: string): Promise<string> {
-    if (!this.#names.has(creativeId)) await this.#read(screenId, creativeId);
-    return this.#names.get(creativeId) ?? creativeId;
-  }
-
-  async #read(screenId: string, creativeId: string): Promise<void> {
-    this.#names.set(creativeId, creativeId);
-    const { management, interrupted: signal } = this.#demo;
-    const playlist = await management.call('readPlaylist', { params: { id: screenId }, signal });
-    for (const { creativeId: id, creativeUrl } of playlist.items)
-      this.#names.set(id, posix.basename(new URL(creativeUrl).pathname));
-  }
-}
 
 /** Formats what happened at a screen: `14:05:09  Aurora Café / Entrance  paired`. */
 export function demoLine(
@@ -56,7 +42,15 @@ export function demoLine(
 /** Prints a line for each new event until the demo is interrupted. Retries after errors. */
 export async function printEvents(demo: Demo, screens: readonly DemoScreen[]): Promise<void> {
   const { management, io, clock, log, interrupted: signal } = demo;
-  const names = new CreativeNames(demo);
+  const names = new Map<string, string>();
+  async function nameOf(screenId: string, creativeId: string): Promise<string> {
+    if (!names.has(creativeId)) {
+      const playlist = await management.call('readPlaylist', { params: { id: screenId }, signal });
+      for (const { creativeId: id, creativeUrl } of playlist.items)
+        names.set(id, posix.basename(new URL(creativeUrl).pathname));
+    }
+    return names.get(creativeId) ?? creativeId;
+  }
   async function print({ event, screenId, receivedAt }: StoredEvent): Promise<void> {
     const screen = screens.find((one) => one.screenId === screenId) ?? {
       screenId,
@@ -64,7 +58,7 @@ export async function printEvents(demo: Demo, screens: readonly DemoScreen[]): P
     };
     const shown =
       event.type === 'impression'
-        ? `  ${await names.nameOf(screenId, String(event.creativeId))}, ${event.duration} s`
+        ? `  ${await nameOf(screenId, String(event.creativeId))}, ${event.duration} s`
         : '';
     io.stdout.write(demoLine(Date.parse(receivedAt), screen, screens, `${event.type}${shown}`));
   }

@@ -2,13 +2,14 @@ import { readAsset } from '../../assets.ts';
 import type { CallAnswer } from '../../client/call.ts';
 import type { DeviceInfoInput } from '../../client/entities.ts';
 import { ManagementClient } from '../../client/management-client.ts';
+import { pause } from '../../client/pause.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
+import { minuteMs, secondMs } from '../../domain/clock.ts';
+import { groupedCode } from '../../domain/records/typed-code.ts';
 import { Player } from '../../player/player.ts';
 import { readDeviceProfile } from '../simulate/fixtures.ts';
 import { escapeControl } from '../terminal/escape.ts';
-import { awaitBrowser, type BrowserOffer, type Demo, offerCode } from './browser-offer.ts';
-import { type DemoScreen, demoLine, printEvents } from './demo-events.ts';
-import { oldestTenant, type Simulation } from './simulated-tvs.ts';
+import { type Demo, type DemoScreen, demoLine, printEvents } from './demo-events.ts';
 
 const tvCount = 3;
 
@@ -137,6 +138,52 @@ async function screenForBrowser(
   }
 }
 
+/** A code for a TV in a browser. */
+interface BrowserOffer {
+  screenId: string;
+  code: string;
+}
+
+/**
+ * Creates a code for a screen, and prints how to use it in a browser. `start` precedes the text.
+ */
+async function offerCode(demo: Demo, screenId: string, start: string): Promise<BrowserOffer> {
+  const { management, url, io, interrupted: signal } = demo;
+  const made = await management.call('createCode', { body: { screenId }, signal });
+  const { code, expiresInSeconds } = made;
+  const minutes = Math.floor((expiresInSeconds * secondMs) / minuteMs);
+  io.stdout.write(
+    `${start}Open ${url}/player in a browser and type ${groupedCode(code)} within ${minutes} minutes.\n`,
+  );
+  return { screenId, code };
+}
+
+/** How often the demo looks whether a browser has used its code. */
+const lookEveryMs = secondMs;
+
+/**
+ * Waits until a browser has used the code, and replaces the code whenever it has expired. Returns
+ * whether a browser did; not if the code was cancelled or the demo ended.
+ */
+async function awaitBrowser(demo: Demo, first: BrowserOffer): Promise<boolean> {
+  const { management, clock, log, interrupted: signal } = demo;
+  let { screenId, code } = first;
+  try {
+    for (;;) {
+      await pause(clock, lookEveryMs, signal);
+      if (signal.aborted) return false;
+      const { status } = await management.call('getCodeStatus', { params: { code }, signal });
+      if (status === 'expired')
+        ({ code } = await offerCode(demo, screenId, 'The code has expired. '));
+      else if (status !== 'pending') return status === 'used';
+    }
+  } catch (err) {
+    if (!signal.aborted)
+      log.warn({ err }, `No new code for a browser. To get one: signage code create ${screenId}`);
+    return false;
+  }
+}
+
 /** Offers a screen to a browser, and says so when a browser is its TV. */
 async function offerBrowser(
   demo: Demo,
@@ -174,8 +221,13 @@ async function keepPlaying({ interrupted, log }: Demo, { place, player }: DemoTv
   );
 }
 
-async function run(simulation: Simulation, hasPlayer: boolean): Promise<void> {
-  const { url, token, clock, random, log, io } = simulation;
+/** The service of the demo. The platform token belongs to no tenant. */
+interface DemoService extends Omit<Demo, 'management'> {
+  token: string | undefined;
+}
+
+async function run(service: DemoService, hasPlayer: boolean): Promise<void> {
+  const { url, token, clock, random, log, io } = service;
   if (token === undefined) {
     log.warn(
       {},
@@ -183,9 +235,14 @@ async function run(simulation: Simulation, hasPlayer: boolean): Promise<void> {
     );
     return;
   }
-  const tenantId = await oldestTenant(simulation);
+  const platform = new ManagementClient({ url, token, clock, random });
+  const oldest = await platform.call('listTenants', {
+    query: { limit: 1 },
+    signal: service.interrupted,
+  });
+  const tenantId = oldest.items[0]?.id;
   const management = new ManagementClient({ url, token, tenantId, clock, random });
-  const demo = { ...simulation, management };
+  const demo = { ...service, management };
   const tvs = await pairDemoTvs(demo, tvCount);
   if (tvs.length === 0) {
     log.warn(
@@ -211,11 +268,11 @@ async function run(simulation: Simulation, hasPlayer: boolean): Promise<void> {
  *
  * @param hasPlayer whether the service has the web player
  */
-export async function runDemo(simulation: Simulation, hasPlayer: boolean): Promise<void> {
+export async function runDemo(service: DemoService, hasPlayer: boolean): Promise<void> {
   try {
-    await run(simulation, hasPlayer);
+    await run(service, hasPlayer);
   } catch (err) {
-    if (!simulation.interrupted.aborted)
-      simulation.log.warn({ err }, 'No simulated TVs: they could not be paired.');
+    if (!service.interrupted.aborted)
+      service.log.warn({ err }, 'No simulated TVs: they could not be paired.');
   }
 }

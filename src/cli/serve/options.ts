@@ -1,5 +1,4 @@
 import {
-  count,
   flag,
   list,
   oneOf,
@@ -10,7 +9,6 @@ import {
   withVariables,
 } from '../options/option.ts';
 import { usage, type Values } from '../options/settings.ts';
-import { rotateEvery } from '../simulate/options.ts';
 import { storeFileSetting, storeSetting } from './store-location.ts';
 
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -152,15 +150,6 @@ export const serveSettings = {
   newAdminToken: flag(
     '--new-admin-token',
     'create another platform token, for when all copies of the others are lost',
-  ),
-  simulate: count(
-    [1, 100_000],
-    '--simulate <number>',
-    'number of simulated TVs to run beside the service, in the venue Simulated',
-  ),
-  rotateEvery: rotateEvery(
-    '--rotate-every <time>',
-    'with --simulate: how often each of those TVs rotates its key; default: never',
   ),
   ...withVariables({
     noContext: flag('--no-context', 'save no context for the commands of this machine'),

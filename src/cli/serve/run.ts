@@ -8,7 +8,6 @@ import { knownToken, requireTokenPlace } from './admin-token.ts';
 import { runDemo } from './demo.ts';
 import { makeLogger } from './logger.ts';
 import { type ServeValues, serveSettings } from './options.ts';
-import { runSimulatedTvs } from './simulated-tvs.ts';
 import { readTls, startService } from './start.ts';
 import { givenStore, visibleSecret, warnOfPassword } from './store-location.ts';
 import { ownToken, welcome } from './welcome.ts';
@@ -50,15 +49,13 @@ async function runUntilInterrupted(
   log.info({ url: running.url }, 'The service is ready.');
   await welcome(running, known, settings, log, io);
   const stopReloading = reloadOnHangup(running, settings, log, environment);
-  const needsToken = settings.demo || settings.simulate !== undefined;
-  const token = known.token ?? (needsToken ? await ownToken(running, io) : undefined);
-  const simulation = { ...environment, url: running.url, token, log };
-  const demo = settings.demo ? runDemo(simulation, !settings.noPlayer) : undefined;
-  const simulatedTvs = runSimulatedTvs(simulation, settings);
+  const token = known.token ?? (settings.demo ? await ownToken(running, io) : undefined);
+  const service = { ...environment, url: running.url, token, log };
+  const demo = settings.demo ? runDemo(service, !settings.noPlayer) : undefined;
   if (!interrupted.aborted) await once(interrupted, 'abort');
   log.info({}, 'Stopping after the requests in flight. Interrupt again to stop at once.');
   stopReloading();
-  await Promise.all([demo, simulatedTvs]);
+  await demo;
 }
 
 /** Warns of secrets on the command line, which other users of the machine can read. */

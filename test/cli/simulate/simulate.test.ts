@@ -3,12 +3,10 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ManagementClient } from '../../../src/client/management-client.ts';
-import { openStore } from '../../../src/store/open.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { adminToken, type TestService } from '../../support/service/service.ts';
 import { serveWithDefect } from '../../support/stores/seeded-defects.ts';
 import { type Cli, cliOf, runCli, startCli } from '../run-cli.ts';
-import { serving } from '../serve/serving.ts';
 import { stopAfter } from '../tv/run-tv.ts';
 
 let service: TestService<never>;
@@ -187,61 +185,5 @@ describe('signage simulate', () => {
     const none = await runCli(quick, { env: { SIGNAGE_URL: service.url } });
     expect(none.code).toBe(4);
     expect(none.stderr).toContain('SIGNAGE_TOKEN');
-  });
-});
-
-describe('signage serve --simulate', () => {
-  const env = { SIGNAGE_ADMIN_TOKEN: adminToken };
-  const serve = async (data: string, ...argv: string[]) => {
-    const started = await serving(['--data', data, ...argv], { env });
-    return { ...started, client: new ManagementClient({ url: started.url, token: adminToken }) };
-  };
-
-  /** Waits for the start of apps. Returns the devices. */
-  async function playing(client: ManagementClient, starts: number): Promise<string[]> {
-    const query = { type: 'app_started', limit: 200 } as const;
-    const count = async () => (await client.call('listEvents', { query })).items.length;
-    await expect.poll(count, { timeout: 30_000 }).toBeGreaterThanOrEqual(starts);
-    return (await client.call('listDevices')).items.map(({ id }) => id).sort();
-  }
-
-  it('runs TVs until the service stops, and the same TVs at the next start', async () => {
-    const data = await temporaryFolder();
-    const first = await serve(data, '--simulate', '3');
-    const devices = await playing(first.client, 3);
-    expect([devices.length, await first.stop('SIGINT')]).toEqual([3, 0]);
-    const second = await serve(data, '--simulate', '3');
-    expect(await playing(second.client, 6)).toEqual(devices);
-    expect(await second.stop('SIGINT')).toBe(0);
-    // The store ignores the files of the TVs.
-    const store = await openStore(data);
-    expect((await store.list('screens', { limit: 10 })).items).toHaveLength(3);
-    await store.close();
-  });
-
-  it('rotates their keys with --rotate-every, also beside --demo', async () => {
-    const data = await temporaryFolder();
-    const { client, io, stop } = await serve(
-      data,
-      '--simulate',
-      '2',
-      '--demo',
-      '--rotate-every',
-      '1s',
-    );
-    expect(await playing(client, 5)).toHaveLength(5);
-    expect(io.out()).toContain('Simulated TVs, playing until the service stops');
-    const query = { action: 'key.activate' } as const;
-    const rotations = async () => (await client.call('listAudit', { query })).items;
-    await expect.poll(rotations, { timeout: 30_000 }).not.toEqual([]);
-    expect(await stop('SIGINT')).toBe(0);
-  });
-
-  it('asks for the platform token when it is unknown', async () => {
-    const data = await temporaryFolder();
-    await (await serve(data)).stop();
-    const { io, stop } = await serving(['--data', data, '--simulate', '1']);
-    await io.until(/set SIGNAGE_ADMIN_TOKEN to it/);
-    expect(await stop('SIGINT')).toBe(0);
   });
 });
