@@ -5,11 +5,9 @@ import { hasCode, SignageError } from '../../domain/error.ts';
 import { clientOptions, connect } from '../api/connect.ts';
 import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
-import { member, type View } from '../output/view.ts';
 import { didYouMean } from '../records/near-names.ts';
-import { wideMembers } from '../records/views/columns.ts';
 import { withProgress } from '../terminal/progress.ts';
-import { showFailures } from './show-failures.ts';
+import { outcomeView, showFailures } from './outcome-view.ts';
 
 const pageSize = 25;
 
@@ -21,36 +19,13 @@ export interface CheckOptions {
   withTenants: boolean;
 }
 
-const signs: Readonly<Record<Outcome['result'], string>> = { pass: '✓', fail: '✗', skip: '–' };
-
 /** Explains the outcome of a failed or skipped check. */
 function note({ result, expected, seen, reason }: Outcome): string | null {
   if (result === 'fail') return `expected ${expected}, saw ${seen}`;
   return reason;
 }
 
-/** The output of `signage conformance`: symbols for people, words in CSV. */
-function outcomeView(format: string | undefined): View<Outcome> {
-  const inWords = format === 'csv';
-  return {
-    columns: [
-      inWords ? member('result') : { name: 'result', value: ({ result }) => signs[result] },
-      member('id'),
-      member('level'),
-      inWords ? member('section') : { name: 'section', value: ({ section }) => `§${section}` },
-      member('title'),
-      ...(inWords ? [] : [{ name: 'note', value: note }]),
-      ...wideMembers<Outcome>('expected', 'seen', 'reason'),
-    ],
-    nameOf: ({ id }) => id,
-    testCase: (outcome) => ({
-      name: `${outcome.id}: ${outcome.title}`,
-      group: outcome.id.replace(/\..*/, ''),
-      failure: outcome.result === 'fail' ? (note(outcome) ?? '') : undefined,
-      skipped: outcome.reason ?? undefined,
-    }),
-  };
-}
+const texts = { note, last: 'reason', groupParts: 1 } as const;
 
 function allowed({ slow, withGuessing, withTenants }: CheckOptions): Need[] {
   const needs: (Need | false)[] = [
@@ -125,17 +100,14 @@ export async function runChecks(call: CommandContext, options: CheckOptions): Pr
         counts[outcome.result]++;
         if (outcome.result === 'fail') failed.push(outcome);
       });
-      return call.results.list(pages, outcomeView(call.common.output));
+      return call.results.list(pages, outcomeView(call.common.output, texts));
     });
   } catch (error) {
     throw await withNearIds(error, options.row);
   } finally {
     for (const what of leftovers) call.note(`Could not be removed: ${what}`);
   }
-  showFailures(
-    call,
-    failed.map((outcome) => ({ id: outcome.id, text: note(outcome) ?? '' })),
-  );
+  showFailures(call, failed, (outcome) => note(outcome) ?? '');
   call.note(`${counts.pass} rows passed, ${counts.fail} failed, ${counts.skip} were skipped.`);
   return counts.fail > 0 || leftovers.length > 0 ? failedExitCode : 0;
 }

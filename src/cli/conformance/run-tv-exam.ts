@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { secondMs } from '../../domain/clock.ts';
+import { groupedCode } from '../../domain/records/typed-code.ts';
 import type { TvCheckOutcome } from '../../exam/checks/check.ts';
 import { type PartId, partIds } from '../../exam/part-ids.ts';
 import type { TvExamReport } from '../../exam/report.ts';
@@ -7,20 +8,12 @@ import { runTvExam } from '../../exam/run-exam.ts';
 import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
 import { usage } from '../options/settings.ts';
-import { member, type View } from '../output/view.ts';
 import { didYouMean } from '../records/near-names.ts';
 import { countText } from '../records/text.ts';
-import { wideMembers } from '../records/views/columns.ts';
 import { openExamFolder } from './exam-folder.ts';
-import { showFailures } from './show-failures.ts';
+import { outcomeView, showFailures } from './outcome-view.ts';
 import type { TvExamFlags } from './tv-options.ts';
 import { askForPower, PowerProgram } from './tv-power.ts';
-
-const signs: Readonly<Record<TvCheckOutcome['result'], string>> = {
-  pass: '✓',
-  fail: '✗',
-  skip: '–',
-};
 
 /** Explains the outcome of a failed or skipped check. */
 function note({ result, expected, seen, advice }: TvCheckOutcome): string | null {
@@ -28,37 +21,7 @@ function note({ result, expected, seen, advice }: TvCheckOutcome): string | null
   return result === 'skip' ? seen : null;
 }
 
-/** The rows of `signage conformance --tv`: symbols for people, words in CSV. */
-function outcomeView(format: string | undefined): View<TvCheckOutcome> {
-  const inWords = format === 'csv';
-  return {
-    columns: [
-      inWords ? member('result') : { name: 'result', value: ({ result }) => signs[result] },
-      member('id'),
-      member('level'),
-      inWords ? member('section') : { name: 'section', value: ({ section }) => `§${section}` },
-      member('title'),
-      ...(inWords ? [] : [{ name: 'note', value: note }]),
-      ...wideMembers<TvCheckOutcome>('expected', 'seen', 'advice'),
-    ],
-    nameOf: ({ id }) => id,
-    testCase: (outcome) => ({
-      name: `${outcome.id}: ${outcome.title}`,
-      group: outcome.id.split('.').slice(0, 2).join('.'),
-      failure: outcome.result === 'fail' ? (note(outcome) ?? '') : undefined,
-      skipped: outcome.result === 'skip' ? outcome.seen : undefined,
-    }),
-  };
-}
-
-const defaultListen = '127.0.0.1:4200';
-
-function readListen(listen: string): { host: string; port: number } {
-  const [, host = '', port = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(listen) ?? [];
-  if (port === '' || Number(port) > 65_535)
-    throw usage(`--listen must be HOST:PORT, such as 0.0.0.0:4200, not "${listen}".`);
-  return { host: host.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) };
-}
+const texts = { note, last: 'advice', groupParts: 2 } as const;
 
 async function readParts(parts: readonly string[]): Promise<readonly PartId[] | undefined> {
   for (const part of parts) {
@@ -85,9 +48,6 @@ function urlForTv(url: string): string {
   return shown.origin;
 }
 
-/** Formats a pairing code as two groups: `ABCD-2345`. */
-const shownCode = (code: string) => `${code.slice(0, 4)}-${code.slice(4)}`;
-
 function showSummary(call: CommandContext, { summary, strangers, requests }: TvExamReport): void {
   if (requests === 0) call.note('No TV registered.');
   if (strangers > 0) call.note(`Ignored ${countText(strangers, 'request')} of other devices.`);
@@ -100,19 +60,15 @@ function showSummary(call: CommandContext, { summary, strangers, requests }: TvE
  */
 async function showOutcomes(call: CommandContext, { checks }: TvExamReport): Promise<void> {
   const { output, fields, jq, quiet } = call.common;
-  const failed = checks.filter(({ result }) => result === 'fail');
-  const failures = failed.map((check) => ({
-    id: check.id,
-    text: `${check.title}. ${note(check)}`,
-  }));
+  const textOf = (check: TvCheckOutcome) => `${check.title}. ${note(check)}`;
   const isDefault = (output ?? fields ?? jq) === undefined && !quiet;
   if (call.io.stdout.isTTY && isDefault) {
-    showFailures(call, failures);
-    const others = checks.length - failed.length;
+    showFailures(call, checks, textOf);
+    const others = checks.filter(({ result }) => result !== 'fail').length;
     return call.note(`${countText(others, 'other row')} did not fail: -o table lists all rows.`);
   }
-  await call.results.list([checks], outcomeView(output));
-  showFailures(call, failures);
+  await call.results.list([checks], outcomeView(output, texts));
+  showFailures(call, checks, textOf);
 }
 
 /** Runs `signage conformance --tv`. Returns the exit code. */
@@ -129,7 +85,7 @@ export async function runTvExamCommand(
   const questionLeft = new AbortController();
   const startMs = clock.now();
   const report = await runTvExam({
-    ...readListen(options.listen ?? defaultListen),
+    ...options.listen,
     ...folder,
     parts: await readParts(options.part),
     quick,
@@ -137,7 +93,7 @@ export async function runTvExamCommand(
     power: program ?? (call.prompter.canAsk ? askForPower(call, questionLeft) : undefined),
     onCode: (code, url) =>
       io.stderr.write(
-        `Enter the pairing code ${shownCode(code)} on the TV.\nService address for the TV: ${urlForTv(url)}\n`,
+        `Enter the pairing code ${groupedCode(code)} on the TV.\nService address for the TV: ${urlForTv(url)}\n`,
       ),
     onStep: ({ part, text }) =>
       call.note(`${elapsed(clock.now() - startMs)} ${part}: The TV ${text}.`),

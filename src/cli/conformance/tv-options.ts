@@ -1,5 +1,6 @@
 import { partIds } from '../../exam/part-ids.ts';
 import type { Flags } from '../command/environment.ts';
+import { listen } from '../options/listen.ts';
 import * as option from '../options/option.ts';
 import { usage, type Values } from '../options/settings.ts';
 import { speed } from '../simulate/options.ts';
@@ -7,10 +8,7 @@ import { speed } from '../simulate/options.ts';
 /** The options of `signage conformance --tv`. */
 export const tvExamOptions = {
   tv: option.flag('--tv', 'examine a TV instead of a deployment'),
-  listen: option.text(
-    '--listen <host:port>',
-    'with --tv: where the TV finds the service (default: 127.0.0.1:4200)',
-  ),
+  listen: listen('with --tv: where the TV finds the service'),
   quick: option.flag(
     '--quick',
     'with --tv: the exam of about 8 minutes; the full one takes about 20',

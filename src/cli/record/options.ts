@@ -1,3 +1,4 @@
+import { listen } from '../options/listen.ts';
 import * as option from '../options/option.ts';
 import { behaviourOptions, connectionOptions, outputOptions } from '../options/shared.ts';
 
@@ -5,11 +6,7 @@ const { context, caFile, insecureHttp } = connectionOptions;
 
 export const recordOptions = {
   to: option.text('--to <url>', 'URL of the service; default: the service of the context'),
-  listen: option.textOr(
-    '4200',
-    '--listen <port>',
-    'where the TV connects: a port of 127.0.0.1, or an address and a port such as 0.0.0.0:4200',
-  ),
+  listen: listen('where the TV connects'),
   out: option.text('--out <file>', 'new file for the recording, readable only by you'),
   summary: option.text('--summary <file>', 'summarize this recording, and record nothing'),
   ...outputOptions,

@@ -1,6 +1,5 @@
 import events from 'node:events';
 import { type FileHandle, unlink } from 'node:fs/promises';
-import { isIP } from 'node:net';
 import { serviceAddress } from '../../client/transport.ts';
 import { readCertificates } from '../api/connect.ts';
 import { isLoopback } from '../api/loopback.ts';
@@ -29,19 +28,6 @@ import { summarize, summaryView } from './summary.ts';
 import { type ParsedExchange, TvNumbers } from './tv-numbers.ts';
 
 type RecordOptions = Values<typeof recordOptions>;
-
-const loopback = '127.0.0.1';
-
-/** Parses `4200`, `0.0.0.0:4200` or `[::]:4200`. */
-function readListen(text: string): { host: string; port: number } {
-  const [, host, port] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
-  const bare = host?.replace(/^\[(.*)\]$/, '$1') ?? loopback;
-  if (port === undefined || Number(port) > 65_535 || (isIP(bare) === 0 && bare !== 'localhost'))
-    throw usage(
-      `--listen must be a port such as 4200, or an address with a port such as 0.0.0.0:4200, not "${text}".`,
-    );
-  return { host: bare, port: Number(port) };
-}
 
 /**
  * Throws `usage` if the service is the recorder itself. The recorder would call itself endlessly.
@@ -128,7 +114,7 @@ class RecordingFile {
 
 async function record(call: CommandContext, options: RecordOptions, out: string): Promise<number> {
   const { io, clock, interrupted, common } = call;
-  const { host, port } = readListen(options.listen);
+  const { host, port } = options.listen;
   const address = await readAddress({ ...options, url: options.to }, io);
   const target = serviceAddress(address.url.value);
   requireOther(target, port);
