@@ -84,14 +84,3 @@ export function defineCommand<
 >(spec: CommandSpec<A, O>): CommandSpec<A, O> {
   return spec;
 }
-
-/**
- * Returns the command with its examples under a second name. `name` and `second` have a noun and a
- * verb: `wait screen`.
- */
-export function alias<S extends CommandSpec>(spec: S, name: string, second: string): S {
-  const examples = spec.examples.map(
-    ([line, what]) => [line.replaceAll(`signage ${name}`, `signage ${second}`), what] as const,
-  );
-  return { ...spec, examples };
-}

@@ -2,7 +2,7 @@ import type { CallAnswer } from '../../client/call.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
-import { alias, defineCommand, many, one, optional, some } from '../command/spec.ts';
+import { defineCommand, many, one, optional, some } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import { readClaim, readCodeWords } from '../options/pairing-code.ts';
 import {
@@ -20,8 +20,7 @@ import {
   codeStatusView,
   createdCodeView,
 } from '../records/views/device-views.ts';
-import { waitUntil } from '../records/wait.ts';
-import { withProgress } from '../terminal/progress.ts';
+import { waitFor } from '../records/wait.ts';
 
 const codeArgument = many('the code, such as ABCD2345 or abcd-2345; - reads it from stdin');
 
@@ -70,19 +69,21 @@ const longestHoldSeconds = 30;
 const everyMs = 500;
 
 /** Long-polls until the code is used, has expired or is cancelled. */
-async function waitForEnd(call: CommandContext, code: string): Promise<CodeStatus> {
+function waitForEnd(call: CommandContext, code: string): Promise<CodeStatus> {
   const timeoutMs: number = call.options.timeout;
   const endsAt = call.clock.now() + timeoutMs;
-  const what = 'a TV to use the code';
-  return withProgress(call, (show) =>
-    waitUntil(call, { timeoutMs, what, everyMs }, async () => {
-      show(`Waiting for ${what} …`);
-      const leftSeconds = Math.ceil((endsAt - call.clock.now()) / 1000);
-      const waitSeconds = Math.min(Math.max(leftSeconds, 1), longestHoldSeconds);
-      const now = await call.read('getCodeStatus', { params: { code }, query: { waitSeconds } });
-      return now.status === 'pending' ? undefined : now;
-    }),
-  );
+  const waiting = {
+    timeoutMs,
+    what: 'a TV to use the code',
+    everyMs,
+    hint: 'The code is still valid.',
+  };
+  return waitFor(call, waiting, async () => {
+    const leftSeconds = Math.ceil((endsAt - call.clock.now()) / 1000);
+    const waitSeconds = Math.min(Math.max(leftSeconds, 1), longestHoldSeconds);
+    const now = await call.read('getCodeStatus', { params: { code }, query: { waitSeconds } });
+    return { found: now.status === 'pending' ? undefined : now, saw: `it is ${now.status}` };
+  });
 }
 
 const status = defineCommand({
@@ -194,7 +195,6 @@ signage pair --tv also shows the TV, and follows it until it plays.`,
 export const code = {
   create,
   status,
-  get: alias(status, 'code status', 'code get'),
   cancel,
   claim,
   offer,

@@ -1,7 +1,7 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
-import { alias, defineCommand, one, optional, some } from '../command/spec.ts';
+import { defineCommand, one, optional, some } from '../command/spec.ts';
 import {
   type LabelChanges,
   labelFilters,
@@ -24,7 +24,6 @@ import { findScreen, findVenue, type Screen } from '../records/find.ts';
 import { screenPath } from '../records/names.ts';
 import { shellQuote } from '../records/text.ts';
 import { screensOfVenueView, screensView } from '../records/views/place-views.ts';
-import { wait } from './wait.ts';
 
 /** Returns the venue and the name of a new screen, from `Lobby/Main` or from the options. */
 function readPlace(call: CommandContext): { venue: string; name: string } {
@@ -247,5 +246,4 @@ export const screen = {
   get,
   update,
   delete: remove,
-  wait: alias(wait.screen, 'wait screen', 'screen wait'),
 };

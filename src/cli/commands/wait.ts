@@ -7,7 +7,6 @@ import * as option from '../options/option.ts';
 import {
   hasFilter,
   isSingle,
-  type Selected,
   selectionFilters,
   selectionOptions,
   selectScreens,
@@ -16,9 +15,9 @@ import { type Setting, usage } from '../options/settings.ts';
 import { type Device, findScreen, type Screen } from '../records/find.ts';
 import { isUuid } from '../records/names.ts';
 import { countText, shellQuote } from '../records/text.ts';
-import { devicesOfScreenView } from '../records/views/device-views.ts';
+import { devicesOfScreenView, devicesView } from '../records/views/device-views.ts';
 import { screensOfVenueView, screensView } from '../records/views/place-views.ts';
-import { waitFor } from '../records/wait.ts';
+import { type Seen, waitFor } from '../records/wait.ts';
 
 const timeout = option.duration(
   '15m',
@@ -26,57 +25,48 @@ const timeout = option.duration(
   'stop waiting after this time, such as 90s, 15m or 2h',
 );
 
-function describeScreen({ state, provisioningCode }: Screen): string {
-  if (state === 'active') return 'it is active';
-  return `it is provisioning, ${provisioningCode ? `its newest pairing code ${provisioningCode.status}` : 'without a pairing code'}`;
+/** One of the records that a command waits for. */
+interface SeenRecord<T> extends Seen<T> {
+  name: string;
 }
 
-async function lookAtScreen(call: CommandContext, id: string, state: string) {
-  const screen = await call.read('getScreen', { params: { id } });
-  return { found: screen.state === state ? screen : undefined, saw: describeScreen(screen) };
+interface Goal<T> {
+  /** What to wait for: of one record, or of all selected screens. */
+  what: string;
+  hint: string;
+  look(): Promise<SeenRecord<T>[]>;
 }
 
 /**
  * Interval between two checks of several records. Longer than for one record, because each check
- * sends several requests.
+ * requests all of them.
  */
 const everyMsForMany = 2000;
 
-/** One of several records to wait for. */
-interface WaitedRecord {
-  name: string;
-  isReady: boolean;
-}
-
-interface ManyWaiting<T> {
-  /** The condition, as the end of a sentence: `have a TV`. */
-  what: string;
-  hint: string;
-  /** Reads the current state of all records. */
-  look(): Promise<T[]>;
-}
-
-/** Waits until all records are ready, and returns them. */
-function waitForAll<T extends WaitedRecord>(
+/** Waits until all records are in the wanted state, and returns them. */
+function waitForAll<T>(
   call: CommandContext,
-  { what, hint, look }: ManyWaiting<T>,
+  names: readonly string[],
+  { look, ...goal }: Goal<T>,
 ): Promise<T[]> {
+  const isOne = isSingle(call, names);
   const waiting = {
+    ...goal,
     timeoutMs: call.options.timeout,
-    what: `all selected screens to ${what}`,
-    hint,
-    everyMs: everyMsForMany,
+    everyMs: isOne ? 1000 : everyMsForMany,
   };
   return waitFor(call, waiting, async () => {
     const all = await look();
-    const left = all.filter(({ isReady }) => !isReady);
+    const left = all.filter(({ found }) => found === undefined);
+    const [first] = left;
     const count = `${left.length.toLocaleString('en')} of ${countText(all.length, 'screen')}`;
-    const saw = `still missing are ${count}, such as "${left[0]?.name}"`;
-    return { found: left.length === 0 ? all : undefined, saw };
+    return {
+      found: first ? undefined : all.map(({ found }) => found as T),
+      saw: (isOne && first?.saw) || `still missing are ${count}, such as "${first?.name}"`,
+    };
   });
 }
 
-/** Calls `map` for each item, concurrently. Returns the results in the order of `items`. */
 async function mapConcurrently<T, R>(
   items: readonly T[],
   map: (item: T) => Promise<R>,
@@ -88,29 +78,32 @@ async function mapConcurrently<T, R>(
   return results;
 }
 
-/**
- * Waits for the screens that are named or selected. Resolves names only once, but selects again at
- * each check.
- */
-async function waitForScreens(
+function describeScreen({ state, provisioningCode }: Screen): string {
+  if (state === 'active') return 'it is active';
+  return `it is provisioning, ${provisioningCode ? `its newest pairing code ${provisioningCode.status}` : 'without a pairing code'}`;
+}
+
+/** Names are looked up once. A selection may change, so it is made at each look. */
+async function screensInState(
   call: CommandContext,
   names: readonly string[],
   state: Screen['state'],
-): Promise<Screen[]> {
+): Promise<Goal<Screen>['look']> {
   const named = hasFilter(call) ? undefined : (await selectScreens(call, names)).screens;
-  const reread = ({ id, name }: Selected) =>
-    call.read('getScreen', { params: { id } }).then((screen) => ({ id, name, screen }));
-  const looked = await waitForAll(call, {
-    what: `be ${state}`,
-    hint: `signage screen list --state ${state === 'active' ? 'provisioning' : 'active'}`,
-    async look() {
-      const screens = named
-        ? await mapConcurrently(named, reread)
-        : (await selectScreens(call, names)).screens;
-      return screens.map((one) => ({ ...one, isReady: one.screen.state === state }));
-    },
+  const seen = (name: string, screen: Screen): SeenRecord<Screen> => ({
+    name,
+    found: screen.state === state ? screen : undefined,
+    saw: describeScreen(screen),
   });
-  return looked.map(({ screen }) => screen);
+  if (named)
+    return () =>
+      mapConcurrently(named, async ({ id, name }) =>
+        seen(name, await call.read('getScreen', { params: { id } })),
+      );
+  return async () => {
+    const { screens } = await selectScreens(call, names);
+    return screens.map(({ name, screen }) => seen(name, screen));
+  };
 }
 
 const screenStates = ['active', 'provisioning'] as const;
@@ -162,28 +155,27 @@ some did. Screens without a TV are listed but not waited for, unless no screen h
     ],
   ],
   async run(call) {
-    const { for: state, timeout: timeoutMs } = call.options;
+    const state = call.options.for;
     const names = call.args.screen;
     if (typeof state === 'object') {
       const { waitForVersion } = await import('../playlist/wait-for-version.ts');
       return waitForVersion(call, names, state.version);
     }
-    const [name] = names;
-    if (name === undefined || !isSingle(call, names)) {
-      const screens = await waitForScreens(call, names, state);
-      await call.results.list([screens], screensView(call));
-      return;
-    }
-    const { id, venueId } = await findScreen(call, name);
-    const hint =
-      state === 'active'
-        ? `To pair a TV: signage pair ${shellQuote(name)}`
-        : `To free it: signage device revoke ${shellQuote(name)}`;
-    const what = `the screen "${name}" to be ${state}`;
-    const screen = await waitFor(call, { timeoutMs, what, hint }, () =>
-      lookAtScreen(call, id, state),
-    );
-    await call.results.record(screen, screensOfVenueView(call, venueId));
+    const [name = ''] = names;
+    const isOne = isSingle(call, names);
+    const command = state === 'active' ? 'pair' : 'device revoke';
+    const other = state === 'active' ? 'provisioning' : 'active';
+    const screens = await waitForAll(call, names, {
+      what: `${isOne ? `the screen "${name}"` : 'all selected screens'} to be ${state}`,
+      hint: isOne
+        ? `To ${state === 'active' ? 'pair a TV' : 'free it'}: signage ${command} ${shellQuote(name)}`
+        : `signage screen list --state ${other}`,
+      look: await screensInState(call, names, state),
+    });
+    const [screen] = screens;
+    if (isOne && screen)
+      return call.results.record(screen, screensOfVenueView(call, screen.venueId));
+    await call.results.list([screens], screensView(call));
   },
 });
 
@@ -206,13 +198,14 @@ function describeDevice({ state, lastSeenAt }: Device): string {
   return lastSeenAt === null ? 'it was never seen' : `it was last seen at ${lastSeenAt}`;
 }
 
-async function lookAtDevice(call: CommandContext, target: Target) {
+async function lookAtDevice(call: CommandContext, target: Target): Promise<Seen<Device>> {
   const id =
     'deviceId' in target
       ? target.deviceId
       : (await call.read('getScreen', { params: { id: target.screenId } })).deviceId;
   if (id === null) return { found: undefined, saw: 'the screen has no device' };
   const device = await call.read('getDevice', { params: { id } });
+  // Another device may be paired with the screen.
   if (device.state === 'suspended' && 'deviceId' in target) {
     throw new SignageError(
       'wait_timed_out',
@@ -225,37 +218,33 @@ async function lookAtDevice(call: CommandContext, target: Target) {
   return { found: device.online ? device : undefined, saw: describeDevice(device) };
 }
 
-/** Checks which of the selected screens have an online device. */
-async function lookAtSelected(call: CommandContext, names: readonly string[]) {
+/** Looks at the devices of all selected screens with one list of online devices. */
+async function lookAtSelected(
+  call: CommandContext,
+  names: readonly string[],
+): Promise<SeenRecord<Device>[]> {
   const { screens } = await selectScreens(call, names);
   const filters = selectionFilters(call, screens);
   const query = { ...filters, state: 'bound', online: 'true' } as const;
   const devices = screens.length === 0 ? [] : await call.all('listDevices', { query });
-  const online = new Set(devices.map(({ screenId }) => screenId));
-  return screens.map((one) => ({ ...one, isReady: online.has(one.id) }));
+  const online = new Map(devices.map((device) => [device.screenId, device]));
+  return screens.map(({ id, name }) => ({ name, found: online.get(id), saw: '' }));
 }
 
-/** Waits for the devices that are named or selected. Returns their screens. */
-async function waitForDevices(call: CommandContext, names: readonly string[]): Promise<Screen[]> {
-  const waiting = { what: 'have an online device', hint: 'signage device list --offline' };
-  if (names.length === 0 || hasFilter(call)) {
-    const look = () => lookAtSelected(call, names);
-    return (await waitForAll(call, { ...waiting, look })).map(({ screen }) => screen);
-  }
+async function onlineDevices(
+  call: CommandContext,
+  names: readonly string[],
+): Promise<Goal<Device>['look']> {
+  if (names.length === 0 || hasFilter(call)) return () => lookAtSelected(call, names);
   const targets = await mapConcurrently([...new Set(names)], async (name) => ({
     name,
     target: await findTarget(call, name),
   }));
-  const found = await waitForAll(call, {
-    ...waiting,
-    look: () =>
-      mapConcurrently(targets, async ({ name, target }) => {
-        const { found: device } = await lookAtDevice(call, target);
-        return { name, screenId: device?.screenId ?? '', isReady: device !== undefined };
-      }),
-  });
-  const ids = [...new Set(found.map(({ screenId }) => screenId))];
-  return mapConcurrently(ids, (id) => call.read('getScreen', { params: { id } }));
+  return () =>
+    mapConcurrently(targets, async ({ name, target }) => ({
+      name,
+      ...(await lookAtDevice(call, target)),
+    }));
 }
 
 const device = defineCommand({
@@ -266,32 +255,29 @@ all the screens are online. Exit code 8: the timeout passed.`,
   arguments: { device: some('the device id, or the screen that it is on', 'device') },
   options: {
     ...selectionOptions,
-    for: option.choice(['online'], '--for <state>', 'what to wait for (default: online)'),
     timeout,
   },
   examples: [
     ['signage wait device Lobby/Main', 'waits until its TV is online'],
-    ['signage wait device Lobby/Main --for online --timeout 2m', 'waits at most two minutes'],
+    ['signage wait device Lobby/Main --timeout 2m', 'waits at most two minutes'],
   ],
   async run(call) {
     const names = call.args.device;
-    const [named] = names;
-    if (named === undefined || !isSingle(call, names)) {
-      const screens = await waitForDevices(call, names);
-      await call.results.list([screens], screensView(call));
-      return;
-    }
-    const target = await findTarget(call, named);
-    const waiting = {
-      timeoutMs: call.options.timeout,
-      what: `the device ${isUuid(named) ? named : `of "${named}"`} to be online`,
-    };
-    const device = await waitFor(
-      call,
-      { ...waiting, hint: `To find out why: signage doctor ${shellQuote(named)}` },
-      () => lookAtDevice(call, target),
-    );
-    await call.results.record(device, devicesOfScreenView(call, device.screenId));
+    const [name = ''] = names;
+    const isOne = isSingle(call, names);
+    const devices = await waitForAll(call, names, {
+      what: isOne
+        ? `the device ${isUuid(name) ? name : `of "${name}"`} to be online`
+        : 'all selected screens to have an online device',
+      hint: isOne
+        ? `To find out why: signage doctor ${shellQuote(name)}`
+        : 'signage device list --offline',
+      look: await onlineDevices(call, names),
+    });
+    const [device] = devices;
+    if (isOne && device)
+      return call.results.record(device, devicesOfScreenView(call, device.screenId));
+    await call.results.list([devices], devicesView(call));
   },
 });
 

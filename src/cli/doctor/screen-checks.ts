@@ -100,7 +100,7 @@ function checkDevice({ quotedName, nowMs }: ScreenContext, device: Device): Find
   return fail(
     'device',
     `${what} is offline: ${seen}${where}. Check its power and network.`,
-    `signage wait device ${quotedName} --for online`,
+    `signage wait device ${quotedName}`,
   );
 }
 

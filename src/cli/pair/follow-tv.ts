@@ -4,21 +4,20 @@ import { hasCode, SignageError } from '../../domain/error.ts';
 import { groupedCode } from '../../domain/records/typed-code.ts';
 import { makeUpdate, type PairUpdate } from './pair-update.ts';
 import {
+  askService,
   type Pairing,
   type PairSession,
   placeArgument,
   placeName,
-  remainingMs,
-  retryWhileUnreachable,
-  wait,
+  untilAnswered,
 } from './pairing.ts';
 import { isPaired, milestones } from './pairing-options.ts';
 import { describeDevice } from './place/prepare-place.ts';
 import { untilReached } from './until-reached.ts';
 
-const pollIntervalMs = 1000;
 const maxHoldSeconds = 25;
-const minHoldMs = 500;
+/** Pause between two polls. Avoids a busy loop if the service does not hold the long poll. */
+const everyMs = 500;
 
 async function makeCode(session: PairSession, pairing: Pairing): Promise<void> {
   const { call } = session;
@@ -48,22 +47,17 @@ async function waitForCodeEnd(
   pairing: Pairing,
 ): Promise<CallAnswer<'getCodeStatus'>> {
   const { call, signal } = session;
-  for (;;) {
-    const { code, endsAtMs } = pairing.code ?? { code: '', endsAtMs: 0 };
-    const askedAtMs = call.clock.now();
-    const holdMs = Math.min(remainingMs(session, pairing), endsAtMs - askedAtMs);
+  const { code } = pairing;
+  if (!code) throw new Error('makeCode() must be called first.');
+  return untilAnswered(session, pairing, everyMs, async () => {
+    const holdMs = Math.min(session.endsAtMs, code.endsAtMs) - call.clock.now();
     const waitSeconds = Math.min(maxHoldSeconds, Math.max(1, Math.ceil(holdMs / 1000)));
-    const status = await retryWhileUnreachable(session, pairing, () =>
-      call.read('getCodeStatus', { params: { code }, query: { waitSeconds }, signal }),
-    );
-    if (pairing.code) {
-      pairing.code.status = status.status;
-      pairing.code.endsAtMs = call.clock.now() + status.expiresInSeconds * 1000;
-    }
-    if (status.status !== 'pending') return status;
-    // Avoids a busy loop if the service does not hold the long poll.
-    if (call.clock.now() - askedAtMs < minHoldMs) await wait(session, pairing, pollIntervalMs);
-  }
+    const input = { params: { code: code.code }, query: { waitSeconds }, signal };
+    const status = await call.read('getCodeStatus', input);
+    code.status = status.status;
+    code.endsAtMs = call.clock.now() + status.expiresInSeconds * 1000;
+    return status.status === 'pending' ? undefined : status;
+  });
 }
 
 /** Cancels an unused code and records its final status. Never throws. */
@@ -93,12 +87,12 @@ async function cancelCode(session: PairSession, { code }: Pairing): Promise<void
 async function requireUnpaired(session: PairSession, pairing: Pairing): Promise<void> {
   const { call, signal } = session;
   const { place, code } = pairing;
-  const { deviceId, provisioningCode } = await retryWhileUnreachable(session, pairing, () =>
+  const { deviceId, provisioningCode } = await askService(session, pairing, () =>
     call.read('getScreen', { params: { id: place.screen.id }, signal }),
   );
   if (deviceId === null) return;
   pairing.state = 'failed';
-  const device = await retryWhileUnreachable(session, pairing, () =>
+  const device = await askService(session, pairing, () =>
     call.read('getDevice', { params: { id: deviceId }, signal }),
   );
   // Using a code cancels all others of the screen. So if the newest code was not used, an earlier
@@ -119,7 +113,7 @@ async function requireUnpaired(session: PairSession, pairing: Pairing): Promise<
 /** Creates a new code. Throws `pairing_code_used` if a TV has used another code meanwhile. */
 async function renewCode(session: PairSession, pairing: Pairing): Promise<void> {
   try {
-    await retryWhileUnreachable(session, pairing, () => makeCode(session, pairing));
+    await askService(session, pairing, () => makeCode(session, pairing));
   } catch (error) {
     if (hasCode(error, 'screen_already_bound')) await requireUnpaired(session, pairing);
     throw error;

@@ -1,4 +1,3 @@
-import { interrupted, pause } from '../../client/pause.ts';
 import { abortedLater } from '../../domain/concurrency.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { Role } from '../../domain/records/role.ts';
@@ -7,6 +6,7 @@ import type { CommandContext } from '../command/context.ts';
 import type { Device, Screen, Venue } from '../records/find.ts';
 import { typedName } from '../records/names.ts';
 import { shellQuote } from '../records/text.ts';
+import { poll } from '../records/wait.ts';
 import { type Milestone, milestones } from './pairing-options.ts';
 
 /** The screen to pair, and its venue. */
@@ -183,29 +183,6 @@ export function restartTimeout(session: PairSession): PairSession {
   return { ...session, endsAtMs: call.clock.now() + timeoutMs };
 }
 
-/**
- * Returns the time until the deadline. Throws `wait_timed_out` after the deadline, and
- * `interrupted` if `signal` has aborted.
- */
-export function remainingMs(
-  { call, endsAtMs, timeoutMs = 0, signal }: PairSession,
-  pairing: Pairing,
-): number {
-  if (signal.aborted) throw interrupted(signal);
-  const remaining = endsAtMs - call.clock.now();
-  if (remaining > 0) return remaining;
-  throw new SignageError(
-    'wait_timed_out',
-    `Timed out: waited ${Math.round(timeoutMs / 1000)} s for ${nextSteps[nextMilestone(pairing)].awaited(`"${placeName(pairing.place)}"`)}.`,
-  );
-}
-
-/** Pauses, at most until the deadline. Throws like `remainingMs`, before and after the pause. */
-export async function wait(session: PairSession, pairing: Pairing, forMs: number): Promise<void> {
-  await pause(session.call.clock, Math.min(forMs, remainingMs(session, pairing)), session.signal);
-  remainingMs(session, pairing);
-}
-
 /** Sets or clears the reason why a pairing makes no progress. */
 export function setProblem(
   session: PairSession,
@@ -218,26 +195,47 @@ export function setProblem(
 }
 
 const transientCodes = ['unreachable', 'unavailable'];
-const retryIntervalMs = 2000;
+const unreachableText = 'The service does not answer. Retrying.';
 
 /**
- * Repeats a request while the service is unreachable or unavailable, because an installer's network
- * may be unstable. Throws all other errors, and `wait_timed_out` after the deadline.
+ * Asks until there is an answer. Asks again while the service is unreachable or unavailable,
+ * because an installer's network may be unstable. Throws all other errors, and `wait_timed_out`
+ * after the deadline.
  */
-export async function retryWhileUnreachable<T>(
+export async function untilAnswered<T>(
+  session: PairSession,
+  pairing: Pairing,
+  everyMs: number,
+  ask: () => Promise<T | undefined>,
+): Promise<T> {
+  const { call, signal, endsAtMs, timeoutMs = 0 } = session;
+  const { clock } = call;
+  const what = nextSteps[nextMilestone(pairing)].awaited(`"${placeName(pairing.place)}"`);
+  const waiting = { timeoutMs: endsAtMs - clock.now(), what, everyMs };
+  const answer = await poll({ clock, interrupted: signal }, waiting, async () => {
+    try {
+      const answered = await ask();
+      if (pairing.problem === unreachableText) setProblem(session, pairing, undefined);
+      return answered;
+    } catch (error) {
+      if (!(error instanceof SignageError) || !transientCodes.includes(error.code)) throw error;
+      setProblem(session, pairing, unreachableText);
+      return undefined;
+    }
+  });
+  if (answer !== undefined) return answer;
+  const message = `Timed out: waited ${Math.round(timeoutMs / 1000)} s for ${what}.`;
+  throw new SignageError('wait_timed_out', message);
+}
+
+/** Makes one request, and repeats it while the service does not answer. */
+export async function askService<T>(
   session: PairSession,
   pairing: Pairing,
   ask: () => Promise<T>,
 ): Promise<T> {
-  for (let failed = false; ; failed = true) {
-    try {
-      const answer = await ask();
-      if (failed) setProblem(session, pairing, undefined);
-      return answer;
-    } catch (error) {
-      if (!(error instanceof SignageError) || !transientCodes.includes(error.code)) throw error;
-      setProblem(session, pairing, 'The service does not answer. Retrying.');
-      await wait(session, pairing, retryIntervalMs);
-    }
-  }
+  const { answer } = await untilAnswered(session, pairing, 2000, async () => ({
+    answer: await ask(),
+  }));
+  return answer;
 }

@@ -8,9 +8,8 @@ import {
   type PairSession,
   placeArgument,
   placeName,
-  retryWhileUnreachable,
   setProblem,
-  wait,
+  untilAnswered,
 } from './pairing.ts';
 import type { Milestone } from './pairing-options.ts';
 import { rolesFrom } from './place/pair-rights.ts';
@@ -125,25 +124,22 @@ export async function untilReached(
 ): Promise<string | undefined> {
   const { call, signal } = session;
   const startedAtMs = call.clock.now();
-  for (;;) {
-    const { at, problem } = await retryWhileUnreachable(session, pairing, async () => {
-      const device = await call.read('getDevice', { params: { id }, signal });
-      pairing.device = device;
-      const at = await reachedAt(session, device, milestone);
-      const known = at === null ? await problemOf(session, pairing, device, milestone) : undefined;
-      return { at, problem: known };
-    });
-    if (pairing.device?.state === 'suspended') {
+  const reached = await untilAnswered(session, pairing, pollIntervalMs, async () => {
+    const device = await call.read('getDevice', { params: { id }, signal });
+    pairing.device = device;
+    const at = await reachedAt(session, device, milestone);
+    const problem = at === null ? await problemOf(session, pairing, device, milestone) : undefined;
+    if (device.state === 'suspended') {
       throw new SignageError(
         'device_revoked',
         `The TV on "${placeName(pairing.place)}" was revoked while it was being paired.`,
         { status: 409 },
       );
     }
-    if (pairing.followUp !== undefined) return undefined;
+    if (pairing.followUp !== undefined) return { at: undefined };
     const isSlow = at === null && call.clock.now() - startedAtMs >= hintDelayMs;
     setProblem(session, pairing, problem ?? (isSlow ? hints[milestone] : undefined));
-    if (at !== null) return at;
-    await wait(session, pairing, pollIntervalMs);
-  }
+    return at === null ? undefined : { at };
+  });
+  return reached.at;
 }

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { pause } from '../../client/pause.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { Publication } from '../../domain/records/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
@@ -15,6 +14,7 @@ import { confirmSelected } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { member } from '../output/view.ts';
 import { countText, span } from '../records/text.ts';
+import { poll } from '../records/wait.ts';
 import { withProgress } from '../terminal/progress.ts';
 import type { WrittenPublication } from './publication.ts';
 import { publishOver, restore } from './rollback.ts';
@@ -138,19 +138,16 @@ class StagedPublication {
    * Waits for `--hold`, and checks the limits meanwhile. Returns the first limit that is exceeded.
    */
   async #hold(stage: number): Promise<string | undefined> {
-    const { clock, interrupted, options } = this.#call;
+    const { clock, options } = this.#call;
     const endsAt = (this.#state.staged.publishedAtMs ?? clock.now()) + options.hold;
-    return withProgress(this.#call, async (show) => {
-      for (;;) {
-        const remainingMs = endsAt - clock.now();
-        const problem = await this.#problem(stage, remainingMs <= 0);
-        if (problem !== undefined || remainingMs <= 0) return problem;
-        show(`Holding ${this.#nameOf(stage)} for another ${span(remainingMs)} …`);
-        await pause(clock, Math.min(checkEveryMs, remainingMs), interrupted);
-        if (interrupted.aborted)
-          throw new SignageError('interrupted', 'Interrupted between two stages.');
-      }
-    });
+    const waiting = { timeoutMs: endsAt - clock.now(), what: 'a stage', everyMs: checkEveryMs };
+    const problem = await withProgress(this.#call, (show) =>
+      poll(this.#call, waiting, async () => {
+        show(`Holding ${this.#nameOf(stage)} for another ${span(endsAt - clock.now())} …`);
+        return this.#problem(stage, false);
+      }),
+    );
+    return problem ?? this.#problem(stage, true);
   }
 
   /**

@@ -17,7 +17,7 @@ interface Waiting {
  * signal.
  */
 export async function poll<T>(
-  { clock, interrupted }: Environment,
+  { clock, interrupted }: Pick<Environment, 'clock' | 'interrupted'>,
   { timeoutMs, what, everyMs = 1000 }: Waiting,
   check: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
@@ -33,47 +33,34 @@ export async function poll<T>(
   }
 }
 
-const timedOut = ({ timeoutMs, what }: Waiting) =>
-  `Timed out after ${Math.round(timeoutMs / 1000)} s waiting for ${what}`;
-
-/**
- * Polls `check` until it returns a value, and returns that value. Throws `wait_timed_out` (exit
- * code 8) on timeout, and `interrupted` on a signal.
- */
-export async function waitUntil<T>(
-  environment: Environment,
-  waiting: Waiting,
-  check: () => Promise<T | undefined>,
-): Promise<T> {
-  const found = await poll(environment, waiting, check);
-  if (found === undefined) throw new SignageError('wait_timed_out', `${timedOut(waiting)}.`);
-  return found;
-}
-
-interface Status<T> {
+/** What one look found. `found` is `undefined` while a record is not in the wanted state. */
+export interface Seen<T> {
   found: T | undefined;
   /** The present state, as a clause such as `it is provisioning`. */
   saw: string;
 }
 
 /**
- * Like `waitUntil`, but shows the state as progress. The error on timeout contains the state and
- * `hint`.
+ * Looks until it has found what it waits for, and shows the state as progress. Throws
+ * `wait_timed_out` (exit code 8) with the state and `hint`, and `interrupted` on a signal.
  */
 export async function waitFor<T>(
   call: CommandContext,
   { hint, ...waiting }: Waiting & { hint: string },
-  check: () => Promise<Status<T>>,
+  look: () => Promise<Seen<T>>,
 ): Promise<T> {
+  const { timeoutMs, what } = waiting;
   let last = '';
-  const found = await withProgress(call, (show) =>
-    poll(call, waiting, async () => {
-      const { found, saw } = await check();
+  const found = await withProgress(call, (show) => {
+    show(`Waiting for ${what} …`);
+    return poll(call, waiting, async () => {
+      const { found, saw } = await look();
       last = saw;
-      show(`Waiting for ${waiting.what}: ${saw} …`);
+      show(`Waiting for ${what}: ${saw} …`);
       return found;
-    }),
-  );
+    });
+  });
   if (found !== undefined) return found;
-  throw new SignageError('wait_timed_out', `${timedOut(waiting)}: ${last}.`, { hint });
+  const message = `Timed out after ${Math.round(timeoutMs / 1000)} s waiting for ${what}: ${last}.`;
+  throw new SignageError('wait_timed_out', message, { hint });
 }

@@ -2,11 +2,11 @@ import { readAsset } from '../../assets.ts';
 import type { CallAnswer } from '../../client/call.ts';
 import type { DeviceInfoInput } from '../../client/entities.ts';
 import { ManagementClient } from '../../client/management-client.ts';
-import { pause } from '../../client/pause.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
 import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { groupedCode } from '../../domain/records/typed-code.ts';
 import { Player } from '../../player/player.ts';
+import { poll } from '../records/wait.ts';
 import { readDeviceProfile } from '../simulate/fixtures.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import { type Demo, type DemoScreen, demoLine, printEvents } from './demo-events.ts';
@@ -158,25 +158,23 @@ async function offerCode(demo: Demo, screenId: string, start: string): Promise<B
   return { screenId, code };
 }
 
-/** How often the demo looks whether a browser has used its code. */
-const lookEveryMs = secondMs;
+const endless = { timeoutMs: Number.POSITIVE_INFINITY, what: 'a browser to use the code' };
 
 /**
  * Waits until a browser has used the code, and replaces the code whenever it has expired. Returns
  * whether a browser did; not if the code was cancelled or the demo ended.
  */
 async function awaitBrowser(demo: Demo, first: BrowserOffer): Promise<boolean> {
-  const { management, clock, log, interrupted: signal } = demo;
+  const { management, log, interrupted: signal } = demo;
   let { screenId, code } = first;
   try {
-    for (;;) {
-      await pause(clock, lookEveryMs, signal);
-      if (signal.aborted) return false;
+    const end = await poll(demo, endless, async () => {
       const { status } = await management.call('getCodeStatus', { params: { code }, signal });
       if (status === 'expired')
         ({ code } = await offerCode(demo, screenId, 'The code has expired. '));
-      else if (status !== 'pending') return status === 'used';
-    }
+      return status === 'pending' || status === 'expired' ? undefined : status;
+    });
+    return end === 'used';
   } catch (err) {
     if (!signal.aborted)
       log.warn({ err }, `No new code for a browser. To get one: signage code create ${screenId}`);

@@ -1,11 +1,11 @@
-import { pause } from '../../client/pause.ts';
-import { SignageError } from '../../domain/error.ts';
+import type { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { exitCodeOf } from '../command/exit-code.ts';
 import { isForPeople } from '../options/format.ts';
 import { usage } from '../options/settings.ts';
 import { listTable } from '../output/table.ts';
 import type { Column } from '../output/view.ts';
+import { poll } from '../records/wait.ts';
 import {
   isWatched,
   type LiveLine,
@@ -17,6 +17,7 @@ import { countStatuses, readFleetStatus, type ScreenStatus } from './fleet-statu
 import { statusView } from './status-view.ts';
 
 const everyMs = 5000;
+const endless = { timeoutMs: Number.POSITIVE_INFINITY, what: 'Ctrl-C' };
 const unreachableExitCode = 7;
 const defaultColumns = 80;
 
@@ -44,7 +45,7 @@ async function tableLines(
 export async function watchStatus(
   call: CommandContext,
   options: Parameters<typeof readFleetStatus>[1],
-): Promise<never> {
+): Promise<undefined> {
   if (!isWatched(call) || !isForPeople(call.common.output))
     throw usage('--watch needs a terminal. Leave it out, and run the command repeatedly.');
   let drawn: LiveLine[] = [line('Reading the status of all screens …')];
@@ -74,13 +75,11 @@ export async function watchStatus(
 
   const view = await openLiveView(call, render);
   try {
-    for (;;) {
+    return await poll<undefined>(call, { ...endless, everyMs }, async () => {
       await look();
       view.draw();
-      await pause(call.clock, everyMs, call.interrupted);
-      if (call.interrupted.aborted)
-        throw new SignageError('interrupted', 'Interrupted while watching the status.');
-    }
+      return undefined;
+    });
   } finally {
     view.close(drawn.slice(0, 1));
   }

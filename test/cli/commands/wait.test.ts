@@ -68,7 +68,7 @@ describe('signage wait screen', () => {
 describe('signage wait device', () => {
   it('waits for the device of a screen that has none yet', async () => {
     const { name, screen } = await screenOf();
-    const waiting = cli(`wait device '${name}' --for online --timeout 20s -o json`);
+    const waiting = cli(`wait device '${name}' --timeout 20s -o json`);
     await soon();
     const { deviceId } = await service.tv(screen.id);
     expect(await waiting).toMatchObject({ code: 0, json: { id: deviceId, online: true } });
@@ -82,9 +82,10 @@ describe('signage wait device', () => {
     const line = ['wait', 'device', other.deviceId, name, '--timeout', '20s', '-o', 'ndjson'];
     const waiting = cli(line);
     await soon();
-    await service.tv(screen.id);
+    const late = await service.tv(screen.id);
     const run = await waiting;
-    expect([run.code, run.ndjson.map(({ id }) => id)]).toEqual([0, [other.screenId, screen.id]]);
+    const ids = run.ndjson.map(({ id }) => id);
+    expect([run.code, ids]).toEqual([0, [other.deviceId, late.deviceId]]);
     await service.manage('POST', `/v1/devices/${other.deviceId}/revoke`);
     expect((await cli(line)).stderr).toContain('was revoked');
   });
