@@ -31,7 +31,7 @@ const hints: Readonly<Record<string, string>> = {
   config_not_found: 'signage config set stores one.',
   name_taken: 'Choose another name.',
   screen_already_bound:
-    'Free the screen first: signage device revoke …, or signage device replace …',
+    'Free the screen first: signage device revoke …, or signage pair … --replace',
   screen_active: 'Free the screen first: signage device revoke …, or use --force.',
 };
 

@@ -36,7 +36,7 @@ async function createCodes(call: CommandContext, screens: readonly Selected[]): 
 }
 
 const screenTaken =
-  'To replace its TV: signage device replace {screen}. To free it: signage device revoke {screen}';
+  'To replace its TV: signage pair {screen} --replace. To free it: signage device revoke {screen}';
 
 const create = defineCommand({
   summary: 'Create a pairing code for a screen',
@@ -212,14 +212,17 @@ paired.`,
   arguments: { screen: optional('the screen, as VENUE/SCREEN or by its id', 'screen') },
   options: {
     venue: option.text('--venue <venue>', 'the venue, by id or name', 'venue'),
-    screen: option.text('--screen <screen>', 'the screen in that venue, by id or name'),
     create: option.flag('--create', 'create the venue and the screen if they do not exist'),
     tv: option.text(
       '--tv [claim]',
       'pair the TV that shows this claim, such as K7Q2MX; without a claim, asks for it',
     ),
     replace: option.flag('--replace', 'revoke the TV that is now on the screen, then pair another'),
-    ...pairingOptions('why the old TV is revoked; recorded in the audit trail'),
+    reason: option.text(
+      '--reason <text>',
+      'why the old TV is revoked; recorded in the audit trail',
+    ),
+    ...pairingOptions,
     all: option.flag(
       '--all',
       'pair all screens of the venue that have no TV; with --tv, asks for a claim for each in turn',
@@ -252,7 +255,7 @@ paired.`,
       'also writes the codes to a file, for the installer at the TVs',
     ],
     [
-      'signage pair --venue Lobby --screen Main --create -o ndjson',
+      'signage pair Lobby/Main --create -o ndjson',
       'for scripts: a line of JSON for each step, the first with the code',
     ],
     [

@@ -11,7 +11,6 @@ import {
 } from '../options/select-screens.ts';
 import { selectorOption } from '../options/selector.ts';
 import { usage } from '../options/settings.ts';
-import { pairingOptions } from '../pair/pairing-options.ts';
 import { type Device, findDevice, findScreen, findVenue } from '../records/find.ts';
 import { screenPath } from '../records/names.ts';
 import { shellQuote } from '../records/text.ts';
@@ -176,26 +175,4 @@ const get = defineCommand({
   },
 });
 
-const replace = defineCommand({
-  summary: 'Replace the TV of a screen',
-  description: `Revokes the old TV: its key no longer works. Then shows a pairing code for the new
-TV and follows it like signage pair. The screen keeps its name, labels, config, playlist and
-history.`,
-  arguments: { screen: one('the screen, as VENUE/SCREEN or by its id', 'screen') },
-  options: pairingOptions('the reason; recorded with the old device and in the audit trail'),
-  examples: [
-    ['signage device replace Lobby/Main', 'asks first, also for the reason'],
-    ['signage device replace Lobby/Main --reason "Panel is broken" --yes', 'does not ask first'],
-    [
-      'signage device replace Lobby/Main --reason "Panel is broken" --yes -o ndjson',
-      'for scripts: a line of JSON for each step, the first with the code',
-    ],
-  ],
-  effect: 'destroys',
-  async run(call) {
-    const { replaceDevice } = await import('../pair/run-pair.ts');
-    await replaceDevice(call, call.args.screen, call.options);
-  },
-});
-
-export const device = { revoke, list, get, replace };
+export const device = { revoke, list, get };

@@ -88,19 +88,10 @@ export function pairLink(url: string, code: string): string {
 }
 
 /** Draws the QR code of a text, as lines of equal width. Light modules are drawn as blocks. */
-export type DrawQr = (text: string) => {
-  /** The QR code with two characters for each module. */
-  large: readonly string[];
-  /** The QR code with one character for every two vertically adjacent modules. */
-  compact: readonly string[];
-};
+export type DrawQr = (text: string) => readonly string[];
 
 /** Loads `uqr` on demand. */
 export async function loadQrCodes(): Promise<DrawQr> {
-  const { renderUnicode, renderUnicodeCompact } = await import('uqr');
-  const border = 2;
-  return (text) => ({
-    large: renderUnicode(text, { border, whiteChar: '██', blackChar: '  ' }).split('\n'),
-    compact: renderUnicodeCompact(text, { border }).split('\n'),
-  });
+  const { renderUnicodeCompact } = await import('uqr');
+  return (text) => renderUnicodeCompact(text, { border: 2 }).split('\n');
 }

@@ -105,7 +105,7 @@ async function requireUnpaired(session: PairSession, pairing: Pairing): Promise<
     'pairing_code_used',
     `Not paired: your code ${groupedCode(code?.code ?? '')} was not used. "${placeName(place)}" was paired with ${other}, by ${describeDevice(device)}.`,
     {
-      hint: `If that is the wrong TV: signage device replace ${placeArgument(place)}`,
+      hint: `If that is the wrong TV: signage pair ${placeArgument(place)} --replace`,
     },
   );
 }

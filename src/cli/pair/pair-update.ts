@@ -1,40 +1,19 @@
 import type { Pairing } from './pairing.ts';
 import type { Milestone } from './pairing-options.ts';
 
-/**
- * One update of a pairing, printed as one line with `-o ndjson`. All members are present. Unknown
- * values are `null`.
- */
-export interface PairUpdate {
-  /** `code` repeats for each new code after an expired one. */
-  step: 'code' | Milestone | 'paired' | 'failed';
-  at: string;
-  venue: string;
-  screen: string;
-  venueId: string;
-  screenId: string;
-  /** The claim that the TV shows, if it gets the code through a claim. */
-  claim: string | null;
-  code: string | null;
-  expiresAt: string | null;
-  /** The text that the QR code encodes. */
-  link: string | null;
-  deviceId: string | null;
-  manufacturer: string | null;
-  model: string | null;
-  appVersion: string | null;
-  osVersion: string | null;
-  playlistVersion: number | null;
-  error: string | null;
-}
+/** `code` repeats for each new code after an expired one. */
+type Step = 'code' | Milestone | 'paired' | 'failed';
 
-/** Returns the update for a step that was just reached. */
+/**
+ * Returns the update for a step that was just reached, printed as one line with `-o ndjson`. All
+ * members are present. Unknown values are `null`.
+ */
 export function makeUpdate(
   { place: { venue, screen }, claim, code, device }: Pairing,
-  step: PairUpdate['step'],
+  step: Step,
   at: string,
   error: string | null = null,
-): PairUpdate {
+) {
   const info = device?.deviceInfo;
   return {
     step,
@@ -46,6 +25,7 @@ export function makeUpdate(
     claim: claim ?? null,
     code: code?.code ?? null,
     expiresAt: code?.expiresAt ?? null,
+    /** The text that the QR code encodes. */
     link: code?.link ?? null,
     deviceId: device?.id ?? null,
     manufacturer: info?.manufacturer ?? null,
@@ -56,6 +36,8 @@ export function makeUpdate(
     error,
   };
 }
+
+export type PairUpdate = ReturnType<typeof makeUpdate>;
 
 type Info = Pick<PairUpdate, 'manufacturer' | 'model' | 'appVersion' | 'osVersion'>;
 

@@ -14,7 +14,7 @@ import { warnOfOtherCodes } from './place/prepare-place.ts';
  * screens of a venue.
  */
 function refuseScreenOptions({ args, options }: CommandContext, flag: string): void {
-  const meant = args.screen ?? options.screen;
+  const meant = args.screen;
   if (meant === undefined && !options.create && !options.replace && !options.qr && !options.qrWeb)
     return;
   throw usage(

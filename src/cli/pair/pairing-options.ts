@@ -4,6 +4,13 @@ import type { Setting } from '../options/settings.ts';
 /** Milestones of a TV after it gets its code, in order. */
 export const milestones = ['registered', 'playlist', 'event', 'playing'] as const;
 export type Milestone = (typeof milestones)[number];
+/** What a TV does at each milestone: `to register`, and when it has `registered`. */
+export const milestoneTexts: Readonly<Record<Milestone, { todo: string; done: string }>> = {
+  registered: { todo: 'register', done: 'registered' },
+  playlist: { todo: 'fetch its playlist', done: 'fetched its playlist' },
+  event: { todo: 'send its first event', done: 'sent its first event' },
+  playing: { todo: 'report that it plays', done: 'reported that it plays' },
+};
 export const defaultMilestone: Milestone = 'event';
 
 /** Returns whether a TV at this milestone is reported as paired. */
@@ -20,9 +27,8 @@ const timeout: Setting<number | undefined> = {
   shown: `${timeoutWithDefault.shown}; no limit at a terminal`,
 };
 
-/** Options shared by all pairing commands. `reasonHelp` is the help text of `--reason`. */
-export const pairingOptions = (reasonHelp: string) => ({
-  reason: option.text('--reason <text>', reasonHelp),
+/** Options of `signage pair` about the codes and the TV. */
+export const pairingOptions = {
   waitFor: option.choice(
     milestones,
     '--wait-for <step>',
@@ -46,4 +52,4 @@ export const pairingOptions = (reasonHelp: string) => ({
     '--player-link-file <file>',
     'register for a web player that forgets its storage: write its link with the key into this new file (mode 0600)',
   ),
-});
+};

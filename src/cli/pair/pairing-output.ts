@@ -7,7 +7,6 @@ import { makePainter } from '../terminal/colours.ts';
 import { isPrintable } from '../terminal/escape.ts';
 import { type Key, watchKeys } from '../terminal/keys.ts';
 import {
-  defaultSize,
   isWatched,
   type LiveLine,
   type LiveViewSize,
@@ -48,10 +47,8 @@ async function noteQr(
   link: string,
   playerLink: string | undefined,
 ): Promise<void> {
-  const { large, compact } = drawQr(link);
-  const isLarge = (io.stderr.columns ?? defaultSize.columns) > (large[0]?.length ?? 0);
   const paint = await makePainter(io, io.stderr);
-  const lines = (isLarge ? large : compact).map((text) => `${paint.inverse(text)}\n`);
+  const lines = drawQr(link).map((text) => `${paint.inverse(text)}\n`);
   if (!common.quiet) io.stderr.write(lines.join(''));
   note(link);
   if (playerLink !== undefined) note(inBrowser(playerLink));

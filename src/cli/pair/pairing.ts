@@ -7,7 +7,7 @@ import type { Device, Screen, Venue } from '../records/find.ts';
 import { typedName } from '../records/names.ts';
 import { shellQuote } from '../records/text.ts';
 import { poll } from '../records/wait.ts';
-import { type Milestone, milestones } from './pairing-options.ts';
+import { type Milestone, milestones, milestoneTexts } from './pairing-options.ts';
 
 /** The screen to pair, and its venue. */
 export interface Place {
@@ -70,33 +70,6 @@ export function placeArgument({ venue, screen }: Place): string {
   return shellQuote(typedName({ id: screen.id, name }));
 }
 
-/** Texts about the next milestone. */
-interface NextStep {
-  /** State of the TV before the milestone, such as `has not registered yet`. */
-  missing: string;
-  /** End of the sentence `Timed out: waited 900 s for …`. */
-  awaited(screen: string): string;
-}
-
-const nextSteps: Readonly<Record<Milestone, NextStep>> = {
-  registered: {
-    missing: 'has not registered yet',
-    awaited: (screen) => `a TV to register with ${screen}`,
-  },
-  playlist: {
-    missing: 'has registered, but has not fetched its playlist yet',
-    awaited: (screen) => `the TV on ${screen} to fetch its playlist`,
-  },
-  event: {
-    missing: 'has fetched its playlist, but has sent no event yet',
-    awaited: (screen) => `the TV on ${screen} to send its first event`,
-  },
-  playing: {
-    missing: 'has sent events, but has not reported yet that it plays',
-    awaited: (screen) => `the TV on ${screen} to report that it plays`,
-  },
-};
-
 function nextMilestone({ reached }: Pairing): Milestone {
   return milestones.find((one) => !reached.includes(one)) ?? 'playing';
 }
@@ -121,10 +94,10 @@ export function describeUnfinished(pairing: Pairing): string {
     place.changes.length > 0 ? [`These changes remain: ${place.changes.join('; ')}.`] : [];
   if (state === 'failed' || !code) return made.join('');
   if (device) {
-    const what = nextSteps[nextMilestone(pairing)].missing;
+    const { done } = milestoneTexts[nextMilestone(pairing)];
     return [
       ...made,
-      `The TV on "${placeName(place)}" ${what}. To check it: signage doctor ${placeArgument(place)}`,
+      `The TV on "${placeName(place)}" has not ${done} yet. To check it: signage doctor ${placeArgument(place)}`,
     ].join(' ');
   }
   const next =
@@ -210,7 +183,8 @@ export async function untilAnswered<T>(
 ): Promise<T> {
   const { call, signal, endsAtMs, timeoutMs = 0 } = session;
   const { clock } = call;
-  const what = nextSteps[nextMilestone(pairing)].awaited(`"${placeName(pairing.place)}"`);
+  const { todo } = milestoneTexts[nextMilestone(pairing)];
+  const what = `the TV on "${placeName(pairing.place)}" to ${todo}`;
   const waiting = { timeoutMs: endsAtMs - clock.now(), what, everyMs };
   const answer = await poll({ clock, interrupted: signal }, waiting, async () => {
     try {

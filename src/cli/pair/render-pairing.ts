@@ -5,7 +5,7 @@ import { wrapText } from '../terminal/wrap.ts';
 import { blockLetters, type DrawQr } from './draw-code.ts';
 import { modelText, versionText } from './pair-update.ts';
 import { type Pairing, type PairSession, placeName } from './pairing.ts';
-import { isPaired, type Milestone, milestones } from './pairing-options.ts';
+import { isPaired, type Milestone, milestones, milestoneTexts } from './pairing-options.ts';
 import { inBrowser } from './pairing-output.ts';
 
 /** Formats the remaining time as minutes and seconds: `14:59`, `75:00`. */
@@ -14,32 +14,14 @@ export function countdown(endsAtMs: number, clock: Clock): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-const waiting: Record<Milestone, string> = {
-  registered: 'waiting for the TV to register',
-  playlist: 'waiting for the TV to fetch its playlist',
-  event: 'waiting for the first event of the TV',
-  playing: 'waiting for the TV to report that it plays',
-};
-const later: Record<Milestone, string> = {
-  registered: 'the TV registers',
-  playlist: 'the TV fetches its playlist',
-  event: 'the TV sends its first event',
-  playing: 'the TV reports that it plays',
-};
-const done: Record<Milestone, string> = {
-  registered: 'registered',
-  playlist: 'fetched its playlist',
-  event: 'sent its first event',
-  playing: 'reported that it plays',
-};
-
 function milestoneLines({ reached }: Pairing, waitFor: Milestone): LiveLine[] {
   const wanted = milestones.slice(0, milestones.indexOf(waitFor) + 1);
   const next = wanted.find((milestone) => !reached.includes(milestone));
   return wanted.map((milestone) => {
-    if (reached.includes(milestone)) return line(`✓ the TV ${done[milestone]}`, 'good');
-    if (milestone === next) return line(`● ${waiting[milestone]}`);
-    return line(`○ then ${later[milestone]}`, 'faint');
+    const { todo, done } = milestoneTexts[milestone];
+    if (reached.includes(milestone)) return line(`✓ the TV ${done}`, 'good');
+    if (milestone === next) return line(`● waiting for the TV to ${todo}`);
+    return line(`○ then to ${todo}`, 'faint');
   });
 }
 
@@ -80,25 +62,22 @@ function sideBySide(left: readonly string[], right: readonly LiveLine[]): LiveLi
 const minColumnsBeside = 30;
 
 /**
- * Adds the QR code above or beside the text, as large as it fits. If it fits nowhere, adds the
- * terminal size that it needs. The lines of `below` need the whole width.
+ * Adds the QR code above or beside the text. If it fits nowhere, adds the terminal size that it
+ * needs. The lines of `below` need the whole width.
  */
 function withQr(
-  { large, compact }: ReturnType<DrawQr>,
+  qr: readonly string[],
   lines: readonly LiveLine[],
   below: readonly LiveLine[],
   { columns, rows }: LiveViewSize,
 ): LiveLine[] {
-  const widthOf = (qr: readonly string[]) => (qr[0]?.length ?? 0) + 1;
   const text = [...lines, ...below];
-  const above = [large, compact].find(
-    (qr) => columns > widthOf(qr) && qr.length + text.length < rows,
-  );
-  if (above) return [...above.map((row) => line(row, 'inverse')), blank, ...text];
-  const width = widthOf(compact);
-  if (columns > width + minColumnsBeside && compact.length + below.length < rows)
-    return [...sideBySide(compact, lines), ...below];
-  const needs = `${width + 1} columns, ${compact.length + text.length + 1} rows`;
+  const width = (qr[0]?.length ?? 0) + 1;
+  if (columns > width && qr.length + text.length < rows)
+    return [...qr.map((row) => line(row, 'inverse')), blank, ...text];
+  if (columns > width + minColumnsBeside && qr.length + below.length < rows)
+    return [...sideBySide(qr, lines), ...below];
+  const needs = `${width + 1} columns, ${qr.length + text.length + 1} rows`;
   return [...text, line(`Enlarge the window for the QR code: ${needs}.`)];
 }
 
@@ -135,7 +114,7 @@ export function renderPairing(
 /** Renders the lines that remain after a successful pairing. */
 export function renderPaired(pairing: Pairing, waitFor: Milestone): LiveLine[] {
   const info = pairing.device?.deviceInfo;
-  const word = isPaired(waitFor) || pairing.followUp ? 'paired' : done[waitFor];
+  const word = isPaired(waitFor) || pairing.followUp ? 'paired' : milestoneTexts[waitFor].done;
   const texts = [
     `${word} ✓ ${placeName(pairing.place)}`,
     info && modelText(info),

@@ -4,7 +4,6 @@ import { playerCodeLink } from '../../player/pairing/player-link.ts';
 import { operations } from '../../wire/operations.ts';
 import { isLoopback } from '../api/loopback.ts';
 import type { CommandContext } from '../command/context.ts';
-import { findScreen } from '../records/find.ts';
 import type { LiveViewSize } from '../terminal/live-view.ts';
 import { checkOptions } from './check-options.ts';
 import { loadQrCodes, pairLink } from './draw-code.ts';
@@ -15,8 +14,6 @@ import {
   newPairing,
   type Pairing,
   type PairSession,
-  placeArgument,
-  placeName,
   signalsOf,
 } from './pairing.ts';
 import { defaultMilestone, defaultTimeoutMs, type Milestone } from './pairing-options.ts';
@@ -24,9 +21,7 @@ import { requireVisibleCode, showUpdates, updatesWithOutput } from './pairing-ou
 import { type ChosenPlace, choosePlace } from './place/choose-place.ts';
 import { type PairRights, readRights } from './place/pair-rights.ts';
 import {
-  askReason,
   confirmReplacement,
-  describeDevice,
   preparePlace,
   type Replacement,
   warnOfOtherCodes,
@@ -166,36 +161,4 @@ export async function runPair(
   const chosen = await choosePlace(call, rights);
   await pairAt(call, rights, options, chosen, await confirmReplacement(call, chosen));
   return 0;
-}
-
-const replaceReason = 'Replaced by another TV (signage device replace)';
-
-/**
- * Runs `signage device replace`: revokes the TV of a screen and pairs another TV. Nothing else of
- * the screen changes.
- */
-export async function replaceDevice(
-  call: CommandContext,
-  named: string,
-  options: PairingOptions & { reason: string | undefined },
-): Promise<void> {
-  checkOptions(call);
-  const rights = await readRights(call);
-  requireVisibleCode(call);
-  const screen = await findScreen(call, named);
-  const venue = await call.read('getVenue', { params: { id: screen.venueId } });
-  const place = { venue, screen, changes: [] };
-  if (screen.deviceId === null) {
-    const message = `The screen "${placeName(place)}" has no TV to replace.`;
-    throw new SignageError('device_not_found', message, {
-      hint: `To pair one: signage pair ${placeArgument(place)}`,
-    });
-  }
-  const device = await call.read('getDevice', { params: { id: screen.deviceId } });
-  call.note(`The screen "${placeName(place)}" has this TV: ${describeDevice(device)}.`);
-  await call.confirmDestruction('Revoke it and pair another TV?');
-  const isAsked = call.prompter.canAsk && !call.common.yes && !call.common.dryRun;
-  const reason = options.reason ?? (isAsked ? await askReason(call, replaceReason) : replaceReason);
-  const replacement: Replacement = { device, reason };
-  await pairAt(call, rights, options, { venue, screen }, replacement);
 }

@@ -32,7 +32,6 @@ export interface Prompter {
   ): Promise<string>;
   password(question: Question): Promise<string>;
   confirm(question: Question & { initial?: boolean }): Promise<boolean>;
-  select<T>(question: Question & { choices: readonly Choice<T>[] }): Promise<T>;
   /**
    * Searches while the user types. `find` gets the text typed so far. `tip` is shown below the
    * choices.
@@ -128,11 +127,6 @@ export function makePrompter(
       ask(question, async (message, context) => {
         const { confirm } = await import('@inquirer/prompts');
         return confirm({ message, default: question.initial ?? false }, context);
-      }),
-    select: (question) =>
-      ask(question, async (message, context) => {
-        const { select } = await import('@inquirer/prompts');
-        return select({ message, choices: question.choices.map(shownChoice) }, context);
       }),
     search: (question) =>
       ask(question, async (message, context) => {

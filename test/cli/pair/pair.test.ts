@@ -141,7 +141,7 @@ describe('signage pair VENUE/SCREEN', () => {
 describe('signage pair, choosing the screen', () => {
   it('--create creates venue and screen only once', async () => {
     const flags = ['--create', '--wait-for', 'registered'];
-    const made = await pair(['--venue', 'Harbour', '--screen', 'Left', ...flags], register);
+    const made = await pair(['Harbour/Left', ...flags], register);
     expect(made).toMatchObject({
       code: 0,
       stderr: 'The venue "Harbour" was created.\nThe screen "Harbour/Left" was created.\n',
@@ -188,7 +188,7 @@ describe('signage pair, ended early', () => {
     const { place } = await readyScreen();
     const { code, ndjson, stderr } = await pair([place, '--timeout', '1s'], register);
     expect(code).toBe(8);
-    expect(stderr).toContain('has registered, but has not fetched its playlist yet');
+    expect(stderr).toContain('has not fetched its playlist yet');
     expect(await codeStatus(ndjson[0].code)).toBe('used');
   });
 
@@ -232,7 +232,7 @@ describe('signage pair, ended early', () => {
       detail: expect.stringMatching(
         new RegExp(`was paired with an earlier code, by Samsung QM55B \\(${deviceId}\\)`),
       ),
-      hint: expect.stringContaining(`signage device replace '${place}'`),
+      hint: expect.stringContaining(`signage pair '${place}' --replace`),
     });
     expect(run.stderr).not.toContain('has no TV yet');
   });

@@ -1,4 +1,4 @@
-// signage device replace.
+// signage pair --replace.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
 import { item } from '../../support/service/content.ts';
@@ -35,11 +35,11 @@ async function furnished() {
   return { place: `${venue.name}/Main`, screenId: screen.id as string, old: tv, standing };
 }
 
-describe('signage device replace VENUE/SCREEN', () => {
+describe('signage pair VENUE/SCREEN --replace', () => {
   it('lets an installer revoke the old TV with the reason and pair another, and changes nothing else', async () => {
     const { place, screenId, old, standing } = await furnished();
     const before = await standing();
-    const line = ['device', 'replace', place, '--reason', 'Panel is broken', '--yes'];
+    const line = ['pair', place, '--replace', '--reason', 'Panel is broken', '--yes'];
     const run = await (await as('installer'))([...line, '-o', 'ndjson'], {
       during: async (io) => playOn(service.url, await codeOf(io)),
     });
@@ -65,7 +65,7 @@ describe('signage device replace VENUE/SCREEN', () => {
       [/Revoke it and pair another TV\?/, 'y\r'],
       [/Reason \(recorded in the audit trail\):/, '\r'],
     ] as const;
-    const run = await cli(['device', 'replace', place], {
+    const run = await cli(['pair', place], {
       tty: true,
       keys,
       during: async (io) =>
@@ -73,16 +73,16 @@ describe('signage device replace VENUE/SCREEN', () => {
     });
     expect(run.code).toBe(0);
     expect(run.stderr).toContain(
-      `The screen "${place}" has this TV: a device (${old.deviceId}), online`,
+      `The screen "${place}" already has a TV: a device (${old.deviceId}), online`,
     );
     expect((await get(`/v1/devices/${old.deviceId}`)).suspendReason).toBe(
-      'Replaced by another TV (signage device replace)',
+      'Replaced by another TV (signage pair)',
     );
   });
 
   it('8 after the timeout: cancels the code and reports what remains', async () => {
     const { place, old, screenId } = await furnished();
-    const run = await cli(['device', 'replace', place, '--yes', '--timeout', '1s', '-o', 'ndjson']);
+    const run = await cli(['pair', place, '--replace', '--timeout', '1s', '-o', 'ndjson']);
     expect(run.code).toBe(8);
     expect(run.stderr).toContain(`the device ${old.deviceId} was revoked`);
     expect(run.stderr).toContain('signage pair');

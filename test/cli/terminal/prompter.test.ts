@@ -47,7 +47,9 @@ describe('at a terminal', () => {
       { value: 1, name: 'a\u001b[2J\u202e' },
       { value: 2, name: 'b', description: 'c\u0007' },
     ];
-    const answer = prompter().select({ message: 'Which of "\u202e"?', flag, choices });
+    const find = async () => choices;
+    const tip = () => 'tip';
+    const answer = prompter().search({ message: 'Which of "\u202e"?', flag, find, tip });
     await shown('a\\u001b[2J\\u202e');
     screen.keypress('down');
     await shown('c\\u0007');
@@ -102,7 +104,6 @@ describe('when questions cannot be asked', () => {
       one.input({ message: 'x', flag }),
       one.password({ message: 'x', flag }),
       one.confirm({ message: 'x', flag }),
-      one.select({ message: 'x', flag, choices: [] }),
       one.search({ message: 'x', flag, find: async () => [], tip: () => 'y' }),
     ];
     for (const question of questions)

@@ -69,7 +69,7 @@ export async function askRecord<T extends { name: string }>(
   call: CommandContext,
   { kind, list, shown, mayCreate, limit, requireFirstRight }: Choices<T>,
 ): Promise<T | NewRecord> {
-  const flag = `--${kind}`;
+  const flag = kind === 'venue' ? '--venue' : 'VENUE/SCREEN';
   if (call.prompter.canAsk && (await list({}, call.interrupted)).length === 0) {
     requireFirstRight();
     return askName(call, `There is no ${kind} yet. Name of the first ${kind}:`, flag);

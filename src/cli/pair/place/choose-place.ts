@@ -2,54 +2,48 @@ import { hasCode, SignageError } from '../../../domain/error.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { usage } from '../../options/settings.ts';
 import { findScreen, findVenue, type Screen, type Venue } from '../../records/find.ts';
-import { isUuid, screenPath, typedName } from '../../records/names.ts';
-import { nearNames } from '../../records/near-names.ts';
+import { isUuid, typedName } from '../../records/names.ts';
 import { shellQuote } from '../../records/text.ts';
 import { askName, askRecord, type NewRecord } from './ask-record.ts';
-import { chooseNear, resolveMissing } from './missing-record.ts';
 import { type PairRights, requireCreateRight, venueRights } from './pair-rights.ts';
 
 const maxVenues = 20;
 const maxScreens = 50;
-/** Maximum number of venues that a message names. */
-const maxNamed = 5;
-
-/** Maximum number of records that are compared with a mistyped name. */
-const maxSearched = 200;
-
 /**
- * Returns the error message for an unknown venue. A token limited to some venues does not see other
- * venues.
+ * Handles a name that does not exist: `--create` creates the record, and at a terminal the command
+ * asks whether to.
  */
-function venueMissing(name: string, isBound: boolean, venues: readonly Venue[]): string {
-  if (!isBound) return `There is no venue "${name}".`;
-  const names = venues.slice(0, maxNamed).map((venue) => venue.name);
-  const more = venues.length > maxNamed ? ` and ${venues.length - maxNamed} more` : '';
-  return `Your token is limited to the venues ${names.join(', ')}${more}. It cannot see "${name}".`;
+async function createMissing(
+  { options, prompter, note }: CommandContext,
+  rights: PairRights,
+  { kind, name }: { kind: 'venue' | 'screen'; name: string },
+  error: SignageError,
+): Promise<NewRecord> {
+  const { hint = '' } = error;
+  if (!options.create) {
+    if (!rights.mayCreate) throw error;
+    if (!prompter.canAsk)
+      throw new SignageError(error.code, error.message, { hint: `${hint} To create it: --create` });
+    note(hint);
+    const initial = !hint.startsWith('Did you mean');
+    const message = `${error.message} Create it?`;
+    if (!(await prompter.confirm({ message, flag: '--create', initial })))
+      throw new SignageError('declined', 'Nothing was changed.');
+  }
+  requireCreateRight(rights, `the missing ${kind} "${name}"`);
+  return { name: name.trim() };
 }
 
-/** Finds a venue by id or name. `resolveMissing` handles an unknown name. */
 async function venueNamed(
   call: CommandContext,
-  anyRights: PairRights,
+  rights: PairRights,
   name: string,
 ): Promise<Venue | NewRecord> {
   try {
     return await findVenue(call, name);
   } catch (error) {
     if (!hasCode(error, 'venue_not_found') || isUuid(name)) throw error;
-    const { items } = await call.read('listVenues', { query: { limit: maxSearched } });
-    const near = await nearNames(name, items);
-    return resolveMissing(call, venueRights(anyRights), {
-      kind: 'venue',
-      name,
-      near: near.map((value) => ({ value, name: value.name })),
-      error: new SignageError(
-        'venue_not_found',
-        venueMissing(name, anyRights.isBound, items),
-        error.hint === undefined ? {} : { hint: error.hint },
-      ),
-    });
+    return createMissing(call, venueRights(rights), { kind: 'venue', name }, error);
   }
 }
 
@@ -76,35 +70,21 @@ export function askVenue(
   });
 }
 
-/** Finds a screen of the venue by id or name. `resolveMissing` handles an unknown name. */
+/** Finds a screen of the venue by its name, or by an id of a screen in that venue. */
 async function screenNamed(
   call: CommandContext,
   rights: PairRights,
   venue: Venue | NewRecord,
   name: string,
 ): Promise<Screen | NewRecord> {
-  if (isUuid(name)) {
-    const screen = await findScreen(call, name);
-    if (screen.venueId === venue.id) return screen;
-    throw usage(`The screen ${name} is not in the venue "${venue.name}".`);
-  }
   // A new venue has no screens, so the screen is new too.
   if (venue.id === undefined) return { name: name.trim() };
-  const { items } = await call.read('listScreens', { query: { venueId: venue.id, name } });
-  if (items[0]) return items[0];
-  const missing = new SignageError(
-    'screen_not_found',
-    `There is no screen "${name}" in the venue "${venue.name}".`,
-    { hint: `signage screen list --venue ${shellQuote(typedName(venue))} shows its screens.` },
-  );
-  const query = { venueId: venue.id, limit: maxSearched };
-  const near = await nearNames(name, (await call.read('listScreens', { query })).items);
-  return resolveMissing(call, rights, {
-    kind: 'screen',
-    name,
-    near: near.map((value) => ({ value, name: value.name })),
-    error: missing,
-  });
+  try {
+    return await findScreen(call, `${typedName(venue)}/${name}`);
+  } catch (error) {
+    if (!hasCode(error, 'screen_not_found')) throw error;
+    return createMissing(call, rights, { kind: 'screen', name }, error);
+  }
 }
 
 /**
@@ -117,7 +97,7 @@ async function askScreen(
   { id: venueId, name: venueName }: Venue | NewRecord,
 ): Promise<Screen | NewRecord> {
   if (venueId === undefined)
-    return askName(call, `Name of the screen in "${venueName}":`, '--screen');
+    return askName(call, `Name of the screen in "${venueName}":`, 'VENUE/SCREEN');
   return askRecord<Screen>(call, {
     kind: 'screen',
     async list({ search }, signal) {
@@ -143,12 +123,12 @@ interface Named {
   screen: string | undefined;
 }
 
-/** Reads the place from the command line: `Lobby/Main`, an id, or `--venue` and `--screen`. */
+/** Reads the place from the command line: `Lobby/Main`, an id, or `--venue`. */
 function namedPlace({ args, options }: CommandContext): Named {
   const given: string | undefined = args.screen;
-  if (given === undefined) return { venue: options.venue, screen: options.screen };
-  if (options.venue !== undefined || options.screen !== undefined)
-    throw usage('Name the screen as VENUE/SCREEN, or with --venue and --screen, not both.');
+  if (given === undefined) return { venue: options.venue, screen: undefined };
+  if (options.venue !== undefined)
+    throw usage('Name the screen as VENUE/SCREEN, or only the venue with --venue.');
   const slash = given.indexOf('/');
   if (slash < 0) return { venue: undefined, screen: given };
   return { venue: given.slice(0, slash), screen: given.slice(slash + 1) };
@@ -180,12 +160,7 @@ async function screenMissing(
       hint: `Name the screen, too: signage pair ${shellQuote(`${name}/…`)}. For all of them: signage pair --venue ${shellQuote(name)} --all`,
     });
   }
-  const { items } = await call.read('listScreens', { query: { limit: maxSearched } });
-  const near = [];
-  for (const value of await nearNames(name, items))
-    near.push({ value, name: await screenPath(call, value) });
-  const screen = await chooseNear(call, { kind: 'screen', near, error });
-  return { venue: await call.read('getVenue', { params: { id: screen.venueId } }), screen };
+  throw error;
 }
 
 /** Finds a screen named without its venue. */
