@@ -5,7 +5,7 @@ import { readDocument } from '../options/input-file.ts';
 import * as option from '../options/option.ts';
 import { hasFilter, selectionOptions } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
-import { nearNames } from '../records/near-names.ts';
+import { didYouMean } from '../records/near-names.ts';
 import {
   changeConfig,
   deleteConfig,
@@ -50,10 +50,10 @@ async function readFile({ io }: CommandContext, file: string | undefined): Promi
  */
 async function noteMistyped(call: CommandContext, config: ConfigTree): Promise<void> {
   const { defaultConfig } = await import('../../domain/records/config.ts');
-  const known = listAssignments(defaultConfig).map(({ key }) => ({ name: key }));
+  const known = listAssignments(defaultConfig).map(({ key }) => key);
   for (const { key } of listAssignments(config)) {
-    const [near] = known.some(({ name }) => name === key) ? [] : await nearNames(key, known);
-    if (near) call.note(`TVs know no setting "${key}". Did you mean "${near.name}"?`);
+    const question = known.includes(key) ? '' : await didYouMean(key, known);
+    if (question) call.note(`TVs know no setting "${key}". ${question}`);
   }
 }
 
