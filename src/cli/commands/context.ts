@@ -79,26 +79,7 @@ const use = defineCommand({
   },
 });
 
-const remove = defineCommand({
-  summary: 'Delete a saved context and its token',
-  arguments: { context: one('its name', 'context') },
-  examples: [
-    ['signage context delete work', 'asks first'],
-    ['signage context delete work --yes', 'does not ask first'],
-  ],
-  effect: 'destroys',
-  local: true,
-  async run(call) {
-    const name = call.args.context;
-    const saved = await readContexts(call.io);
-    requireContext(saved, name);
-    if (hasOnlyPlatformToken(saved, name)) await confirmLoss(call, saved, name);
-    else await call.confirmDestruction(`Delete the context "${name}" and its token?`);
-    await forgetContext(call, name);
-  },
-});
-
-export const context = { list, use, delete: remove };
+export const context = { list, use };
 
 export const login = defineCommand({
   summary: 'Save the token of a service',

@@ -1,7 +1,7 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
-import { defineCommand, one, optional, some } from '../command/spec.ts';
+import { defineCommand, one, some } from '../command/spec.ts';
 import {
   type LabelChanges,
   labelFilters,
@@ -25,54 +25,31 @@ import { screenPath } from '../records/names.ts';
 import { shellQuote } from '../records/text.ts';
 import { screensOfVenueView, screensView } from '../records/views/place-views.ts';
 
-/** Returns the venue and the name of a new screen, from `Lobby/Main` or from the options. */
-function readPlace(call: CommandContext): { venue: string; name: string } {
-  const { venue, name } = call.options;
-  const given: string | undefined = call.args.screen;
-  if (given === undefined) {
-    if (venue !== undefined && name !== undefined) return { venue, name };
-    const missing = venue === undefined ? 'venue' : 'name';
-    throw usage(
-      `The ${missing} of the new screen is missing.`,
-      'Give VENUE/NAME, such as Lobby/Main, or --venue and --name.',
-    );
-  }
+/** Returns the venue and the name of a new screen, from `Lobby/Main`. */
+function readPlace(given: string): { venue: string; name: string } {
   const slash = given.indexOf('/');
-  if (slash < 0 && venue !== undefined && name === undefined) return { venue, name: given };
-  if (slash > 0 && slash < given.length - 1 && venue === undefined && name === undefined)
+  if (slash > 0 && slash < given.length - 1)
     return { venue: given.slice(0, slash), name: given.slice(slash + 1) };
-  if (slash < 0 && venue !== undefined)
-    throw usage(
-      `Unexpected argument: ${JSON.stringify(given)}.`,
-      `Put a name with spaces in quotes, such as --venue "${venue} ${given}".`,
-    );
   throw usage(
-    slash < 0
-      ? `"${given}" does not say in which venue the new screen is.`
-      : `"${given}" must be VENUE/NAME, without --venue and --name.`,
+    `"${given}" does not say in which venue the new screen is, or how it is called.`,
     'Give VENUE/NAME, such as Lobby/Main.',
   );
 }
 
 const create = defineCommand({
   summary: 'Create a screen in a venue',
-  arguments: { screen: optional('the venue and its name, such as Lobby/Main') },
+  arguments: { screen: one('the venue, by id or name, and the name, such as Lobby/Main') },
   options: {
-    venue: option.text('--venue <venue>', 'instead: the venue, by id or name', 'venue'),
-    name: option.text('--name <name>', 'with --venue: its name, unique in the venue'),
     label: option.repeated('--label <key=value>', 'a label'),
   },
   examples: [
     ['signage screen create Lobby/Main', 'next: signage pair Lobby/Main'],
     ['signage screen create Lobby/Main --label floor=2', 'with a label to select it by'],
-    [
-      'signage screen create --venue Lobby --name Main -o json --jq .id',
-      'for scripts: prints the id alone',
-    ],
+    ['signage screen create Lobby/Main -o json --jq .id', 'for scripts: prints the id alone'],
   ],
   effect: 'changes',
   async run(call) {
-    const { venue, name } = readPlace(call);
+    const { venue, name } = readPlace(call.args.screen);
     const labels = readLabels(call.options.label);
     const { id: venueId } = await findVenue(call, venue);
     const body = { venueId, name, labels };

@@ -74,7 +74,7 @@ describe('HTTPS_PROXY, HTTP_PROXY and NO_PROXY', () => {
   it('signage tv pairs through the proxy', async () => {
     const at = (line: string) => run(`${line} -o json`).then(({ json }) => json);
     await at('venue create --name Lobby');
-    await at('screen create --venue Lobby --name Main');
+    await at('screen create Lobby/Main');
     const { code } = await at('code create Lobby/Main');
     const before = proxy.asked.length;
     expect(await run(['tv', '--code', code, '--once'])).toMatchObject({ code: 0 });
