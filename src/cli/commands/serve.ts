@@ -21,5 +21,5 @@ are lost, --new-admin-token creates another platform token.`,
     ],
   ],
   effect: 'alone',
-  run: async (call) => (await import('../serve/run.ts')).runService(call, call.flags),
+  run: async (call) => (await import('../serve/run.ts')).runService(call, call.options),
 });

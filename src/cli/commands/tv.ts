@@ -72,7 +72,7 @@ far).`,
     ],
   ],
   effect: 'alone',
-  run: async (call) => (await import('../simulate/run.ts')).runSimulation(call, call.flags),
+  run: async (call) => (await import('../simulate/run.ts')).runSimulation(call, call.options),
 });
 
 export const record = defineCommand({

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { LogSink } from '../../domain/log.ts';
 import type { Running } from '../../serve.ts';
+import type { CommandContext } from '../command/context.ts';
 import type { Environment, Flags } from '../command/environment.ts';
-import { readSettings } from '../options/settings.ts';
 import { knownToken, requireTokenPlace } from './admin-token.ts';
 import { runDemo } from './demo.ts';
 import { makeLogger } from './logger.ts';
-import { type ServeValues, serveSettings } from './options.ts';
+import type { ServeValues } from './options.ts';
 import { readTls, startService } from './start.ts';
 import { givenStore, visibleSecret, warnOfPassword } from './store-location.ts';
 import { ownToken, welcome } from './welcome.ts';
@@ -67,20 +67,20 @@ function warnOfVisibleSecrets(flags: Flags, log: LogSink): void {
 }
 
 /** `signage serve`: runs the service until SIGINT or SIGTERM, then shuts it down gracefully. */
-export async function runService(environment: Environment, flags: Flags): Promise<number> {
-  const given = readSettings(serveSettings, flags, environment.io.env);
+export async function runService(call: CommandContext, given: ServeValues): Promise<number> {
+  const { io, clock } = call;
   const settings = { ...given, store: await givenStore(given) };
-  requireTokenPlace(settings, environment.io);
+  requireTokenPlace(settings, io);
   const log = await makeLogger({
-    io: environment.io,
-    clock: environment.clock,
+    io,
+    clock,
     level: settings.logLevel,
     format: settings.logFormat,
   });
-  warnOfVisibleSecrets(flags, log);
-  const running = await startService(settings, log, environment);
+  warnOfVisibleSecrets(call.flags, log);
+  const running = await startService(settings, log, call);
   try {
-    await runUntilInterrupted(running, settings, log, environment);
+    await runUntilInterrupted(running, settings, log, call);
   } finally {
     await running.close();
   }

@@ -1,7 +1,7 @@
 import { secondMs } from '../../domain/clock.ts';
 import * as option from '../options/option.ts';
 import { type Setting, usage } from '../options/settings.ts';
-import { connectionOptions } from '../options/shared.ts';
+import { behaviourOptions, connectionOptions, outputOptions } from '../options/shared.ts';
 
 /** Makes a setting for a duration, in milliseconds. Default: `undefined`. */
 export function span(flags: string, help: string): Setting<number | undefined> {
@@ -96,14 +96,10 @@ const schedule = {
   ),
 };
 
-const output = {
-  output: option.oneOf(
-    ['text', 'json', 'yaml'],
-    'text',
-    '-o, --output <format>',
-    'text, json or yaml',
-  ),
-  quiet: option.flag('--quiet', 'show no progress'),
+export const simulateSettings = {
+  ...fleet,
+  ...schedule,
+  ...outputOptions,
+  quiet: behaviourOptions.quiet,
+  ...connectionOptions,
 };
-
-export const simulateSettings = { ...fleet, ...schedule, ...output, ...connectionOptions };

@@ -8,11 +8,10 @@ import type {
 } from '../../simulator/fleet/report.ts';
 import type { EndpointTraffic } from '../../simulator/tv/latency.ts';
 import type { Reconciliation } from '../../simulator/verify/reconcile.ts';
-import { listTable } from '../output/table.ts';
-import type { Column } from '../output/view.ts';
-import { escapeControl } from '../terminal/escape.ts';
-import type { Output } from '../terminal/io.ts';
-import { pairs, wrapIndented } from '../terminal/wrap.ts';
+import type { CommandContext } from '../command/context.ts';
+import { isForPeople } from '../options/format.ts';
+import { type Column, member, type View } from '../output/view.ts';
+import { members } from '../records/views/columns.ts';
 
 /** Formats milliseconds: `0.8`, `12`. */
 const shortMs = (ms: number) => (ms < 10 ? ms.toFixed(1) : ms.toFixed(0));
@@ -79,6 +78,36 @@ function leftText({ events, screens, isMarked }: LeftBehind): string {
   return left.length === 0 ? 'nothing in the service' : `${left.join(', ')} in the service`;
 }
 
+const reportView: View<FleetReport> = {
+  columns: [
+    { name: 'seed', value: ({ seed }) => `${seed} (to repeat the run: --seed ${seed})` },
+    {
+      name: 'TVs',
+      value: ({ tvs: { bound, count, unpaired } }) =>
+        `${bound} of ${count} bound${unpaired === 0 ? '' : `, ${unpaired} without a valid code`}`,
+    },
+    {
+      name: 'lived',
+      value: ({ hoursLived, seconds }) =>
+        `${hoursLived.toFixed(1)} hours each, in ${seconds.toFixed(1)} s of real time`,
+    },
+    {
+      name: 'requests',
+      value: ({ requests, requestsPerSecond }) =>
+        `${requests}, ${requestsPerSecond.toFixed(0)} per second`,
+    },
+    {
+      name: 'events',
+      value: ({ events, repeatedBatches }) =>
+        `${eventsText(events)}; ${repeatedBatches} batches retried`,
+    },
+    { name: 'keys', value: keysText },
+    { name: 'compared', value: ({ reconciliation }) => comparedText(reconciliation) },
+    { name: 'left', value: ({ left }) => leftText(left) },
+  ],
+  nameOf: ({ seed }) => seed,
+};
+
 const millis = (
   name: 'p50Ms' | 'p95Ms' | 'p99Ms' | 'maxMs',
   title: string,
@@ -87,89 +116,57 @@ const millis = (
   value: (endpoint) => `${shortMs(endpoint[name])} ms`,
 });
 
-const endpointColumns: readonly Column<EndpointTraffic>[] = [
-  { name: 'call', value: ({ operation }) => operation },
-  { name: 'requests', value: ({ requests }) => requests },
-  millis('p50Ms', 'p50'),
-  millis('p95Ms', 'p95'),
-  millis('p99Ms', 'p99'),
-  millis('maxMs', 'longest'),
-  {
-    name: 'answers',
-    value: ({ answers }) =>
-      Object.entries(answers)
-        .map(([status, count]) => `${status}: ${count}`)
-        .join(', '),
-  },
-];
+const endpointView: View<EndpointTraffic> = {
+  columns: [
+    { name: 'call', value: ({ operation }) => operation },
+    member('requests'),
+    millis('p50Ms', 'p50'),
+    millis('p95Ms', 'p95'),
+    millis('p99Ms', 'p99'),
+    millis('maxMs', 'longest'),
+    {
+      name: 'answers',
+      value: ({ answers }) =>
+        Object.entries(answers)
+          .map(([status, count]) => `${status}: ${count}`)
+          .join(', '),
+    },
+  ],
+  nameOf: ({ operation }) => operation,
+};
 
-const faultColumns: readonly Column<FaultCount>[] = [
-  { name: 'fault', value: ({ rule }) => rule },
-  { name: 'times', value: ({ count }) => count },
-];
+const faultView: View<FaultCount> = {
+  columns: [
+    { name: 'fault', value: ({ rule }) => rule },
+    { name: 'times', value: ({ count }) => count },
+  ],
+  nameOf: ({ rule }) => rule,
+};
 
-async function table<T>(
-  stdout: Output,
-  columns: readonly Column<T>[],
-  records: readonly T[],
+const failureView = (title: string): View<Failures> => ({
+  columns: [
+    { name: title, value: ({ code }) => code },
+    { name: 'times', value: ({ count }) => count },
+    ...members<Failures>('message'),
+  ],
+  nameOf: ({ code }) => code,
+});
+
+/** Prints the report: for people with tables of calls, faults and errors. */
+export async function printReport(
+  { io, common, results, note }: CommandContext,
+  report: FleetReport,
 ): Promise<void> {
-  if (records.length === 0) return;
-  stdout.write('\n');
-  const width = widthOf(stdout);
-  const writer = listTable({
-    stdout,
-    columns: columns as readonly Column<unknown>[],
-    ...(width !== undefined && { fit: { lineWidth: width } }),
-  });
-  await writer.add(records);
-}
-
-/** Returns the width of a terminal. */
-const widthOf = ({ isTTY, columns }: Output) => (isTTY ? columns : undefined);
-
-function list(stdout: Output, title: string, items: readonly Failures[]): string {
-  const lines = items.map(({ code, count, message }) => {
-    const text = `${count} × ${escapeControl(code)}: ${escapeControl(message)}`;
-    return `  ${wrapIndented(text, 4, widthOf(stdout))}\n`;
-  });
-  return items.length === 0 ? '' : `\n${title}\n${lines.join('')}`;
-}
-
-/** Prints the report of a run for people. */
-export async function writeReport(stdout: Output, report: FleetReport): Promise<void> {
-  const {
-    seed,
-    tvs,
-    seconds,
-    hoursLived,
-    requests,
-    requestsPerSecond,
-    repeatedBatches,
-    events,
-    reconciliation,
-  } = report;
-  const unpaired = tvs.unpaired === 0 ? '' : `, ${tvs.unpaired} without a valid code`;
-  stdout.write(
-    pairs(
-      [
-        ['Seed', `${seed} (to repeat the run: --seed ${seed})`],
-        ['TVs', `${tvs.bound} of ${tvs.count} bound${unpaired}`],
-        ['Lived', `${hoursLived.toFixed(1)} hours each, in ${seconds.toFixed(1)} s of real time`],
-        ['Requests', `${requests}, ${requestsPerSecond.toFixed(0)} per second`],
-        ['Events', `${eventsText(events)}; ${repeatedBatches} batches retried`],
-        ...(report.rotations > 0 || reconciliation.keys
-          ? [['Keys', keysText(report)] as const]
-          : []),
-        ['Compared', comparedText(reconciliation)],
-        ['Left', leftText(report.left)],
-      ],
-      widthOf(stdout),
-    ),
-  );
-  await table(stdout, endpointColumns, report.endpoints);
-  await table(stdout, faultColumns, report.faults);
-  stdout.write(list(stdout, 'Errors that TVs recovered from:', report.failures));
-  stdout.write(list(stdout, 'Violations by the service:', reconciliation.findings));
-  for (const note of report.notes)
-    stdout.write(`\n${wrapIndented(`Note: ${escapeControl(note)}`, 2, widthOf(stdout))}\n`);
+  await results.record(report, reportView);
+  if (!isForPeople(common.output) || common.jq !== undefined || common.fields !== undefined) return;
+  const table = async <T>(records: readonly T[], view: View<T>) => {
+    if (records.length === 0) return;
+    io.stdout.write('\n');
+    await results.list([records], view);
+  };
+  await table(report.endpoints, endpointView);
+  await table(report.faults, faultView);
+  await table(report.failures, failureView('recoveredError'));
+  await table(report.reconciliation.findings, failureView('violation'));
+  for (const one of report.notes) note(one);
 }

@@ -2,21 +2,18 @@ import { minuteMs, secondMs } from '../../domain/clock.ts';
 import type { FleetOptions } from '../../simulator/fleet/options.ts';
 import type { FleetReport } from '../../simulator/fleet/report.ts';
 import { connect, readCertificates } from '../api/connect.ts';
-import { readProfile } from '../api/profile.ts';
 import { proxyFor } from '../api/proxy.ts';
-import type { Environment, Flags, ProgramEnvironment } from '../command/environment.ts';
+import type { CommandContext } from '../command/context.ts';
+import type { Environment } from '../command/environment.ts';
 import { failedExitCode } from '../command/exit-code.ts';
 import { readInput } from '../options/input-file.ts';
 import { readCode } from '../options/pairing-code.ts';
-import { readSettings, type Values } from '../options/settings.ts';
-import { connectionOptions } from '../options/shared.ts';
-import { printableJson } from '../terminal/escape.ts';
+import type { Values } from '../options/settings.ts';
 import { withProgress } from '../terminal/progress.ts';
-import { writeMessage } from '../terminal/wrap.ts';
 import { readDeviceProfiles } from './fixtures.ts';
-import { simulateSettings } from './options.ts';
+import type { simulateSettings } from './options.ts';
 import type { ReadScenario } from './read-scenario.ts';
-import { progressText, writeReport } from './report-text.ts';
+import { printReport, progressText } from './report-text.ts';
 
 const defaultDurationMs = 10 * minuteMs;
 const lineIntervalMs = 5 * secondMs;
@@ -25,22 +22,18 @@ type SimulateValues = Values<typeof simulateSettings>;
 
 /** Returns the service of the profile. With pairing codes, no token is needed. */
 async function serviceOf(
-  environment: Environment,
-  flags: Flags,
+  call: CommandContext,
   hasCodes: boolean,
 ): Promise<Pick<FleetOptions, 'url' | 'token' | 'tenantId' | 'certificates' | 'proxy'>> {
-  const { io } = environment;
-  const profile = await readProfile(readSettings(connectionOptions, flags, {}), io, (text) =>
-    writeMessage(io.stderr, text),
-  );
+  const profile = await call.profile();
   const url = profile.url.value;
   const connection = {
     url,
     certificates: profile.caFile === undefined ? undefined : await readCertificates(profile.caFile),
-    proxy: proxyFor(new URL(url), io.env),
+    proxy: proxyFor(new URL(url), call.io.env),
   };
   if (hasCodes && !profile.token) return connection;
-  const { tenantId } = await connect(profile, environment, { verbose: false, quiet: false });
+  const { tenantId } = await connect(profile, call, call.common);
   return { ...connection, token: profile.token?.value, tenantId };
 }
 
@@ -73,31 +66,19 @@ function fleetOf(settings: SimulateValues, scenario: Partial<ReadScenario>): Par
 
 /** Runs a fleet with progress: one line in place at a terminal, else a new line every 5 s. */
 function runWithProgress(
-  environment: Environment,
-  { quiet }: SimulateValues,
+  call: CommandContext,
   run: (onProgress: FleetOptions['onProgress']) => Promise<FleetReport>,
 ): Promise<FleetReport> {
-  const { io, clock } = environment;
+  const { io, clock, common } = call;
   let shownAt = clock.now();
-  return withProgress({ ...environment, common: { quiet } }, (show) =>
+  return withProgress(call, (show) =>
     run((progress) => {
       show(progressText(progress));
-      if (quiet || io.stderr.isTTY || clock.now() - shownAt < lineIntervalMs) return;
+      if (common.quiet || io.stderr.isTTY || clock.now() - shownAt < lineIntervalMs) return;
       shownAt = clock.now();
       io.stderr.write(`${progressText(progress)}\n`);
     }),
   );
-}
-
-async function print(
-  { io }: Environment,
-  output: SimulateValues['output'],
-  report: FleetReport,
-): Promise<void> {
-  if (output === 'json') io.stdout.write(`${printableJson(report)}\n`);
-  else if (output === 'yaml')
-    io.stdout.write(await (await import('../output/yaml.ts')).yamlText(report));
-  else await writeReport(io.stdout, report);
 }
 
 /**
@@ -111,29 +92,26 @@ async function keepHeapSmall(): Promise<void> {
 
 /** `signage simulate`: runs a fleet of simulated TVs, shows progress, and prints the report. */
 export async function runSimulation(
-  environment: ProgramEnvironment,
-  flags: Flags,
+  call: CommandContext,
+  settings: SimulateValues,
 ): Promise<number> {
-  // Makes the run delete its records also when the terminal is closed.
-  environment.heedHangup();
-  const { io, clock, random, interrupted } = environment;
-  const settings = readSettings(simulateSettings, flags, io.env);
+  call.heedHangup();
+  const { io, clock, random, interrupted } = call;
   const scenario =
     settings.scenario === undefined
       ? {}
       : await (await import('./read-scenario.ts')).readScenario(io, settings.scenario);
-  const codes =
-    settings.codes === undefined ? undefined : await readCodes(environment, settings.codes);
-  const service = await serviceOf(environment, flags, codes !== undefined);
+  const codes = settings.codes === undefined ? undefined : await readCodes(call, settings.codes);
+  const service = await serviceOf(call, codes !== undefined);
   const { runFleet } = await import('../../simulator/fleet/fleet.ts');
   await keepHeapSmall();
   const names = settings.profile.length > 0 ? settings.profile : scenario.profiles;
   const deviceInfos = readDeviceProfiles(names, '--profile');
   const fleet = { ...service, ...fleetOf(settings, scenario), codes, deviceInfos, clock, random };
-  const report = await runWithProgress(environment, settings, (onProgress) =>
+  const report = await runWithProgress(call, (onProgress) =>
     runFleet({ ...fleet, signal: interrupted, onProgress }),
   );
-  await print(environment, settings.output, report);
+  await printReport(call, report);
   if (report.isInterrupted) return Number(interrupted.reason);
   const { findings, outcome } = report.reconciliation;
   return findings.length > 0 || outcome === 'failed' || report.tvs.unpaired > 0

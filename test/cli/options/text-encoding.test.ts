@@ -103,9 +103,7 @@ describe('a command', () => {
     ];
     for (const run of runs) {
       const { code, stderr } = await run;
-      expect(stderr).toMatch(
-        / is not UTF-8: line \d after ".*Caf"\. Save it as UTF-8/,
-      );
+      expect(stderr).toMatch(/ is not UTF-8: line \d after ".*Caf"\. Save it as UTF-8/);
       expect(code).toBe(6);
     }
     expect((await cli('venue list -o json')).stdout).not.toContain('Caf');
