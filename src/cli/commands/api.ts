@@ -8,7 +8,7 @@ import { readDocument } from '../options/input-file.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { makeResults } from '../output/results.ts';
-import { anyView } from '../records/views/columns.ts';
+import type { Column, View } from '../output/view.ts';
 import { printableWithTabs } from '../terminal/escape.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -33,6 +33,29 @@ function readPath(text: string): string {
       'The path must be percent-encoded, without spaces or a fragment: write %20 for a space.',
     );
   return text.startsWith('/') ? text : `/${text}`;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Makes a view for records of unknown form. The members of the first record become the columns. */
+function anyView(first: unknown): View<unknown> {
+  const memberColumn = (name: string): Column<unknown> => ({
+    name,
+    value: (record) => (isObject(record) && Object.hasOwn(record, name) ? record[name] : undefined),
+  });
+  const columns = isObject(first)
+    ? Object.keys(first).map(memberColumn)
+    : [{ name: 'value', value: (record: unknown) => record }];
+  return {
+    columns,
+    nameOf(record) {
+      const { name, id } = isObject(record) ? record : {};
+      return (
+        [name, id].find((one): one is string => typeof one === 'string') ?? JSON.stringify(record)
+      );
+    },
+  };
 }
 
 type Answer = NonNullable<Awaited<ReturnType<CommandContext['send']>>>;

@@ -8,8 +8,7 @@ import { defineCommand, one } from '../command/spec.ts';
 import { fileProblem, unusableFile } from '../options/file-error.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
-import { member, type View } from '../output/view.ts';
-import { members } from '../records/views/columns.ts';
+import { member, members, type View } from '../output/view.ts';
 import { withProgress } from '../terminal/progress.ts';
 
 const backup = defineCommand({

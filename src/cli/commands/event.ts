@@ -1,13 +1,16 @@
 import type { CallAnswer, CallInput } from '../../client/call.ts';
 import type { CommandContext } from '../command/context.ts';
 import { defineCommand, optional } from '../command/spec.ts';
-import { followEvents } from '../event/follow.ts';
-import { followRequests, type RequestFilters } from '../event/follow-requests.ts';
+import {
+  followEvents,
+  followRequests,
+  printFollowed,
+  type RequestFilters,
+} from '../event/follow.ts';
 import * as option from '../options/option.ts';
 import { hasFilter, selectionOptions, selectScreens } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { checkRange, readPastTime } from '../options/time.ts';
-import { printFollowed } from '../output/print-followed.ts';
 import { limitPages } from '../output/results.ts';
 import { findDevice, findScreen } from '../records/find.ts';
 import { isUuid } from '../records/names.ts';

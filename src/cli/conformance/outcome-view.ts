@@ -1,7 +1,6 @@
 import type { CommandContext } from '../command/context.ts';
 import { isForPeople } from '../options/format.ts';
-import { type Column, member, type View } from '../output/view.ts';
-import { wideMembers } from '../records/views/columns.ts';
+import { type Column, member, type View, wideMembers } from '../output/view.ts';
 
 /** A row of a deployment, or of a TV. */
 interface Outcome {

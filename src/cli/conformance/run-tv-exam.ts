@@ -1,19 +1,140 @@
+import { spawn } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
 import { secondMs } from '../../domain/clock.ts';
+import { hasCode, SignageError } from '../../domain/error.ts';
+import { tryParseJson } from '../../domain/json/try-parse-json.ts';
 import { groupedCode } from '../../domain/records/typed-code.ts';
 import type { TvCheckOutcome } from '../../exam/checks/check.ts';
+import type { TvExamMemory, TvPower } from '../../exam/options.ts';
 import { type PartId, partIds } from '../../exam/part-ids.ts';
 import type { TvExamReport } from '../../exam/report.ts';
 import { runTvExam } from '../../exam/run-exam.ts';
+import { readPrivateFile, replaceFile } from '../api/private-file.ts';
 import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
+import { fileProblem } from '../options/file-error.ts';
 import { usage } from '../options/settings.ts';
 import { didYouMean } from '../records/near-names.ts';
 import { countText } from '../records/text.ts';
-import { openExamFolder } from './exam-folder.ts';
 import { outcomeView, showFailures } from './outcome-view.ts';
 import type { TvExamFlags } from './tv-options.ts';
-import { askForPower, PowerProgram } from './tv-power.ts';
+
+/** Runs the program of `--power-cmd` with one word. Throws `usage` if it fails. */
+function runProgram(program: string, word: 'on' | 'off', signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (why: string) => reject(usage(`--power-cmd: ${program} ${word} ${why}.`));
+    // The output of the program must not become part of the result.
+    const child = spawn(program, [word], { stdio: ['ignore', 'ignore', 'inherit'], signal });
+    child.on('error', ({ message }) => failed(`could not be run: ${message}`));
+    child.on('exit', (code, killedBy) => {
+      if (code === 0) resolve();
+      else failed(killedBy ? `was ended by ${killedBy}` : `ended with exit code ${code}`);
+    });
+  });
+}
+
+/** The power of the TV, switched by the program of `--power-cmd`. */
+class PowerProgram implements TvPower {
+  readonly #program: string;
+  readonly #signal: AbortSignal;
+  /**
+   * The first failure of the program. The exam continues, because its other parts do not need the
+   * program.
+   */
+  problem: unknown;
+
+  constructor(program: string, signal: AbortSignal) {
+    this.#program = program;
+    this.#signal = signal;
+  }
+
+  off(): Promise<boolean> {
+    return this.#run('off');
+  }
+
+  async on(): Promise<void> {
+    await this.#run('on');
+  }
+
+  async #run(word: 'on' | 'off'): Promise<boolean> {
+    try {
+      await runProgram(this.#program, word, this.#signal);
+      return true;
+    } catch (error) {
+      this.problem ??= error;
+      return false;
+    }
+  }
+}
+
+/** Asks a person at the terminal to switch the TV. Ctrl-C at a question aborts `stop`. */
+export function askForPower({ prompter }: CommandContext, stop: AbortController): TvPower {
+  async function confirm(message: string): Promise<boolean> {
+    try {
+      return await prompter.confirm({ message, flag: '--power-cmd', initial: true });
+    } catch (error) {
+      if (!hasCode(error, 'interrupted')) throw error;
+      stop.abort(error);
+      return false;
+    }
+  }
+  return {
+    off: () => confirm('Pull the plug of the TV now. Is it off? (no: skip this part)'),
+    async on() {
+      while (!(await confirm('Plug the TV in again. Is it on?')) && !stop.signal.aborted);
+    },
+  };
+}
+
+const savedExamSchema = z.object({
+  format: z.literal(1),
+  quick: z.boolean(),
+  finished: z.array(z.enum(partIds)),
+  recording: z.looseObject({
+    exchanges: z.array(z.looseObject({ number: z.number(), atMs: z.number(), endMs: z.number() })),
+    marks: z.array(z.object({ name: z.string(), atMs: z.number() })),
+    codes: z.array(z.tuple([z.string(), z.string().nullable()])),
+    keys: z.array(z.string()),
+  }),
+});
+
+/** The folder of `--state`: the data of the exam's service, and the recording so far. */
+interface ExamFolder {
+  store: string;
+  memory: TvExamMemory;
+}
+
+/** Opens the folder, and creates it if needed. Throws `invalid_file` if that fails. */
+async function openExamFolder(folder: string): Promise<ExamFolder> {
+  const unusable = (error: unknown) =>
+    new SignageError('invalid_file', `${fileProblem(error, folder, 'written')} (--state).`);
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw unusable(error);
+  });
+  const path = join(folder, 'exam.json');
+  return {
+    store: join(folder, 'data'),
+    memory: {
+      async load() {
+        const text = await readPrivateFile(path, 'invalid_file');
+        if (text === undefined) return undefined;
+        const saved = savedExamSchema.safeParse(tryParseJson(text));
+        if (saved.success) return saved.data;
+        throw new SignageError('invalid_file', `The saved exam ${path} is damaged (--state).`, {
+          hint: `To start again, delete the folder ${folder}.`,
+        });
+      },
+      async save(exam) {
+        await replaceFile(path, `${JSON.stringify(exam)}\n`).catch((error: unknown) => {
+          throw unusable(error);
+        });
+      },
+    },
+  };
+}
 
 /** Explains the outcome of a failed or skipped check. */
 function note({ result, expected, seen, advice }: TvCheckOutcome): string | null {

@@ -1,5 +1,5 @@
 import type { View } from '../output/view.ts';
-import { members } from '../records/views/columns.ts';
+import { members } from '../output/view.ts';
 
 export interface Finding {
   /** Name of the check, such as `clock` or `playlist`. */

@@ -1,12 +1,43 @@
 import { csvLine } from '../../domain/csv.ts';
 import { largest } from '../../domain/numbers/extremes.ts';
+import type { Look } from '../terminal/colours.ts';
 import { type Painter, plainPainter } from '../terminal/colours.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
 import { truncate, truncateScreen } from '../terminal/truncate.ts';
 import type { RecordWriter } from './record-writer.ts';
-import { lookOfState } from './state-looks.ts';
 import { type Column, exactText, shownText } from './view.ts';
+
+/** Columns whose words are states. */
+const stateColumns = ['state', 'status', 'result'];
+
+const looks: Readonly<Record<string, Look>> = {
+  ok: 'good',
+  active: 'good',
+  bound: 'good',
+  paired: 'good',
+  used: 'good',
+  '✓': 'good',
+  failing: 'warning',
+  pending: 'warning',
+  dark: 'bad',
+  failed: 'bad',
+  '✗': 'bad',
+  unpaired: 'faint',
+  provisioning: 'faint',
+  suspended: 'faint',
+  superseded: 'faint',
+  withdrawn: 'faint',
+  expired: 'faint',
+  cancelled: 'faint',
+  unchanged: 'faint',
+  '–': 'faint',
+};
+
+/** Returns the colour of a cell. `undefined`: it is no state, or a state without a colour. */
+function lookOfState(column: string, text: string): Look | undefined {
+  return stateColumns.includes(column) && Object.hasOwn(looks, text) ? looks[text] : undefined;
+}
 
 /** Turns `lastSeenAt` into the header `LAST SEEN AT`. */
 const header = (name: string) => name.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toUpperCase();

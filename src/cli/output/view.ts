@@ -57,6 +57,14 @@ export function member<T, K extends keyof T & string>(
   return { name, value: (record) => record[name], ...more };
 }
 
+/** Makes columns for members of the record. */
+export const members = <T>(...names: (keyof T & string)[]): Column<T>[] =>
+  names.map((name) => member(name));
+
+/** Makes columns that `-o table` omits in lists. */
+export const wideMembers = <T>(...names: (keyof T & string)[]): Column<T>[] =>
+  names.map((name) => member(name, { wide: true }));
+
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /**

@@ -1,10 +1,16 @@
+import { unlink } from 'node:fs/promises';
+import { interrupted } from '../../client/pause.ts';
+import { RuntimeClient } from '../../client/runtime-client.ts';
+import { csvLine } from '../../domain/csv.ts';
 import { groupedCode } from '../../domain/records/typed-code.ts';
+import { playerKeyLink } from '../../player/pairing/player-link.ts';
+import { clientConnection } from '../api/connect.ts';
+import { replaceFile, reserveFile } from '../api/private-file.ts';
 import type { CommandContext } from '../command/context.ts';
 import { usage } from '../options/settings.ts';
-import { member, type View } from '../output/view.ts';
-import { wideMembers } from '../records/views/columns.ts';
+import { member, type View, wideMembers } from '../output/view.ts';
 import { makePainter } from '../terminal/colours.ts';
-import { isPrintable } from '../terminal/escape.ts';
+import { escapeControl, isPrintable } from '../terminal/escape.ts';
 import { type Key, watchKeys } from '../terminal/keys.ts';
 import {
   isWatched,
@@ -12,11 +18,77 @@ import {
   type LiveViewSize,
   openLiveView,
 } from '../terminal/live-view.ts';
-import { keepCodesFile } from './codes-file.ts';
 import type { DrawQr } from './draw-code.ts';
-import { modelText, type PairUpdate, versionText } from './pair-update.ts';
-import type { Pairing, PairSession } from './pairing.ts';
-import { registerForPlayer } from './player-link.ts';
+import type { Pairing, PairSession, PairUpdate } from './pairing.ts';
+import { modelText, versionText } from './pairing.ts';
+
+const flag = '--player-link-file';
+
+/**
+ * Yields all updates unchanged. Registers with the first code, in the place of a player that
+ * forgets its storage. Writes the link of the web player with the device key into a new file with
+ * mode 0600. Throws `usage` if the file exists or cannot be created.
+ */
+async function* registerForPlayer(
+  call: CommandContext,
+  path: string,
+  updates: AsyncIterable<PairUpdate>,
+): AsyncGenerator<PairUpdate> {
+  const { url } = await call.profile();
+  const connection = await clientConnection(await call.profile(), call, call.common.verbose);
+  const client = new RuntimeClient({ ...connection, url: url.value });
+  const file = await reserveFile(path, flag);
+  let isWritten = false;
+  try {
+    for await (const update of updates) {
+      if (update.step === 'code' && update.code !== null && !isWritten) {
+        if (call.interrupted.aborted) throw interrupted(call.interrupted);
+        const registration = { pairingCode: update.code, deviceInfo: { model: 'Web player' } };
+        const registered = await client.register(registration);
+        await file.write(playerKeyLink(url.value, registered));
+        isWritten = true;
+        call.note(
+          `${path} has the link that the player opens at each start. It contains the device key: keep it secret. This player never rotates its key.`,
+        );
+      }
+      yield update;
+    }
+  } finally {
+    if (!isWritten) await file.discard();
+  }
+}
+
+const columns = ['venue', 'screen', 'code', 'expiresAt'];
+
+function rowOf({ venue, screen, code, expiresAt }: PairUpdate): string {
+  return csvLine([escapeControl(venue), escapeControl(screen), code ?? '', expiresAt ?? '']);
+}
+
+/**
+ * Yields all updates unchanged. Keeps the codes that no TV has used yet in a new CSV file (RFC
+ * 4180) with mode 0600. Always deletes the file at the end. Throws `usage` if the file exists or
+ * cannot be created.
+ */
+async function* keepCodesFile(
+  path: string,
+  updates: AsyncIterable<PairUpdate>,
+): AsyncGenerator<PairUpdate> {
+  const reserved = await reserveFile(path, '--codes-file');
+  await reserved.write(columns.join(','));
+  const pending = new Map<string, string>();
+  try {
+    for await (const update of updates) {
+      const wasPending = pending.delete(update.screenId);
+      const isPending = update.step === 'code';
+      if (isPending) pending.set(update.screenId, rowOf(update));
+      if (isPending || wasPending)
+        await replaceFile(path, csvLine(columns) + [...pending.values()].join(''));
+      yield update;
+    }
+  } finally {
+    await unlink(path).catch(() => {});
+  }
+}
 
 /** The control character BEL: the terminal makes a sound. */
 const bell = '\u0007';

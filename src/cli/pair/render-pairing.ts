@@ -3,8 +3,7 @@ import { groupedCode } from '../../domain/records/typed-code.ts';
 import { type LiveLine, type LiveViewSize, line } from '../terminal/live-view.ts';
 import { wrapText } from '../terminal/wrap.ts';
 import { blockLetters, type DrawQr } from './draw-code.ts';
-import { modelText, versionText } from './pair-update.ts';
-import { type Pairing, type PairSession, placeName } from './pairing.ts';
+import { modelText, type Pairing, type PairSession, placeName, versionText } from './pairing.ts';
 import { isPaired, type Milestone, milestones, milestoneTexts } from './pairing-options.ts';
 import { inBrowser } from './pairing-output.ts';
 

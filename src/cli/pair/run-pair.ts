@@ -4,21 +4,25 @@ import { playerCodeLink } from '../../player/pairing/player-link.ts';
 import { operations } from '../../wire/operations.ts';
 import { isLoopback } from '../api/loopback.ts';
 import type { CommandContext } from '../command/context.ts';
+import { usage } from '../options/settings.ts';
+import { findVenue, type Screen, type Venue } from '../records/find.ts';
+import { typedName } from '../records/names.ts';
+import { shellQuote } from '../records/text.ts';
 import type { LiveViewSize } from '../terminal/live-view.ts';
-import { checkOptions } from './check-options.ts';
 import { loadQrCodes, pairLink } from './draw-code.ts';
 import { followTv } from './follow-tv.ts';
-import { pairClaims, pairVenue } from './pair-venue.ts';
+import { pairByTurns, pairMany } from './pair-many.ts';
 import {
   describeUnfinished,
   newPairing,
   type Pairing,
   type PairSession,
+  restartTimeout,
   signalsOf,
 } from './pairing.ts';
 import { defaultMilestone, defaultTimeoutMs, type Milestone } from './pairing-options.ts';
 import { requireVisibleCode, showUpdates, updatesWithOutput } from './pairing-output.ts';
-import { type ChosenPlace, choosePlace } from './place/choose-place.ts';
+import { askVenue, type ChosenPlace, choosePlace } from './place/choose-place.ts';
 import { type PairRights, readRights } from './place/pair-rights.ts';
 import {
   confirmReplacement,
@@ -28,6 +32,120 @@ import {
 } from './place/prepare-place.ts';
 import { renderPaired, renderPairing } from './render-pairing.ts';
 import { askClaim, confirmTv } from './shown-claim.ts';
+
+/**
+ * Rejects options that are only valid for one screen. `flag` is the option that selects several
+ * screens of a venue.
+ */
+function refuseScreenOptions({ args, options }: CommandContext, flag: string): void {
+  const meant = args.screen;
+  if (meant === undefined && !options.create && !options.replace && !options.qr && !options.qrWeb)
+    return;
+  throw usage(
+    `${flag} pairs screens of a venue. Give it with --venue, without a screen, --create, --replace, --qr or --qr-web.`,
+    meant && `Did you mean signage pair --venue ${shellQuote(meant.replace(/\/.*/s, ''))} ${flag}?`,
+  );
+}
+
+async function namedVenue(call: CommandContext): Promise<Venue> {
+  const { venue } = call.options;
+  return venue === undefined
+    ? ((await askVenue(call, undefined)) as Venue)
+    : findVenue(call, venue);
+}
+
+/** Returns the command that pairs the remaining screens of the venue. */
+const commandFor = (venue: Venue, flags: string) =>
+  `signage pair --venue ${shellQuote(typedName(venue))} ${flags}`;
+
+async function freeScreens(call: CommandContext, venue: Venue): Promise<readonly Screen[]> {
+  const screens = await call.all('listScreens', {
+    query: { venueId: venue.id, state: 'provisioning', selector: [...call.options.selector] },
+  });
+  if (screens.length === 0) {
+    const matching = call.options.selector.length > 0 ? ' that matches --selector' : '';
+    call.note(`Nothing to pair: no screen of "${venue.name}"${matching} is waiting for a TV.`);
+  }
+  warnOfOtherCodes(call, screens);
+  return screens;
+}
+
+/**
+ * Pairs all screens of a venue that have no TV: concurrently, or by turns with `--tv`. Returns the
+ * exit code.
+ */
+async function pairVenue(session: PairSession): Promise<number> {
+  const { call } = session;
+  refuseScreenOptions(call, '--all');
+  if (call.options.tv)
+    throw usage('--all asks for the claim of each TV: give --tv without a claim.');
+  const venue = await namedVenue(call);
+  const screens = await freeScreens(call, venue);
+  if (call.options.tv !== undefined)
+    return pairByTurns(session, venue, screens, commandFor(venue, '--all --tv'));
+  if (call.common.dryRun) {
+    for (const { id } of screens) await call.change('createCode', { body: { screenId: id } });
+    return 0;
+  }
+  const pairings = screens.map((screen) => newPairing({ venue, screen, changes: [] }));
+  return pairMany(restartTimeout(session), venue, pairings, commandFor(venue, '--all'));
+}
+
+/** Pairs the TVs whose claims are in the file of `--claims-file`. Returns the exit code. */
+async function pairClaims(session: PairSession): Promise<number> {
+  const { call } = session;
+  refuseScreenOptions(call, '--claims-file');
+  const { readClaimsFile, confirmTvs } = await import('./claims-file.ts');
+  const venue = await namedVenue(call);
+  const pairings = await readClaimsFile(call, venue);
+  await confirmTvs(call, venue, pairings);
+  if (call.common.dryRun) {
+    for (const { claim = '', place } of pairings)
+      await call.change('offerClaim', { params: { claim }, body: { screenId: place.screen.id } });
+    return 0;
+  }
+  return pairMany(restartTimeout(session), venue, pairings, commandFor(venue, '--all --tv'));
+}
+
+/** Throws `usage` for options that exclude each other. */
+function checkOptions({ options, common }: CommandContext): void {
+  if (options.qr && options.qrWeb)
+    throw usage('--qr and --qr-web show different QR codes. Give one.');
+  const given = {
+    '--all': options.all,
+    '--claims-file': options.claimsFile !== undefined,
+    '--tv': options.tv !== undefined,
+    '--qr': options.qr,
+    '--qr-web': options.qrWeb,
+    '--codes-file': options.codesFile !== undefined,
+    '--dry-run': common.dryRun,
+  };
+  const refuse = (reason: string, flags: readonly (keyof typeof given)[]) => {
+    const other = flags.find((flag) => given[flag]);
+    if (other) throw usage(`${reason}, so ${other} does not work with it.`);
+  };
+  if (options.playerLinkFile !== undefined)
+    refuse('--player-link-file registers in the place of a TV', [
+      '--tv',
+      '--claims-file',
+      '--all',
+      '--qr',
+      '--qr-web',
+      '--codes-file',
+      '--dry-run',
+    ]);
+  if (given['--claims-file'])
+    refuse('--claims-file names the screens and their TVs', ['--all', '--tv']);
+  const flag = given['--tv'] ? '--tv' : '--claims-file';
+  if (given[flag])
+    refuse(`The TV of ${flag} gets its code from the service`, [
+      '--qr',
+      '--qr-web',
+      '--codes-file',
+    ]);
+  if (options.selector?.length > 0 && !options.all)
+    throw usage('--selector selects screens of a venue: give --all, too.');
+}
 
 interface PairingOptions {
   waitFor: Milestone | undefined;

@@ -2,7 +2,7 @@ import { type ErrorCode, hasCode, SignageError } from '../../domain/error.ts';
 import { groupedCode } from '../../domain/records/typed-code.ts';
 import type { CommandContext } from '../command/context.ts';
 import { readClaim } from '../options/pairing-code.ts';
-import { modelText } from './pair-update.ts';
+import { modelText } from './pairing.ts';
 
 /** The screen offered to a TV. It may still have to be created. */
 interface OfferedPlace {

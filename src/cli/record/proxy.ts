@@ -13,8 +13,8 @@ import { type HttpProxy, makeTunnelAgent } from '../../client/proxy-tunnel.ts';
 import { unreachable } from '../../client/transport.ts';
 import { type Clock, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import { CapturedBody } from './captured-body.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
+import { CapturedBody } from './captured-exchange.ts';
 import type { Outcome } from './recording.ts';
 
 export interface ProxyOptions {

@@ -22,10 +22,9 @@ import {
 import { checkExchange } from './check-exchange.ts';
 import type { recordOptions } from './options.ts';
 import { startProxy } from './proxy.ts';
-import { recordedExchange } from './recorded-exchange.ts';
+import { type ParsedExchange, recordedExchange, TvNumbers } from './recorded-exchange.ts';
 import { type RecordedExchange, readRecording } from './recording.ts';
 import { summarize, summaryView } from './summary.ts';
-import { type ParsedExchange, TvNumbers } from './tv-numbers.ts';
 
 type RecordOptions = Values<typeof recordOptions>;
 

@@ -10,8 +10,7 @@ import type { EndpointTraffic } from '../../simulator/tv/latency.ts';
 import type { Reconciliation } from '../../simulator/verify/reconcile.ts';
 import type { CommandContext } from '../command/context.ts';
 import { isForPeople } from '../options/format.ts';
-import { type Column, member, type View } from '../output/view.ts';
-import { members } from '../records/views/columns.ts';
+import { type Column, member, members, type View } from '../output/view.ts';
 
 /** Formats milliseconds: `0.8`, `12`. */
 const shortMs = (ms: number) => (ms < 10 ? ms.toFixed(1) : ms.toFixed(0));

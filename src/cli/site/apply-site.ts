@@ -1,9 +1,8 @@
 import { hasCode } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
-import { member, type View } from '../output/view.ts';
+import { member, members, type View } from '../output/view.ts';
 import { countsText, countText } from '../records/text.ts';
-import { members } from '../records/views/columns.ts';
 import { isPrintable } from '../terminal/escape.ts';
 import { type Applied, applyPlan, deletionRefusal, plannedResult } from './apply-plan.ts';
 import { garbledWarning } from './garbled-text.ts';

@@ -1,20 +1,156 @@
 import events from 'node:events';
+import type { DeviceInfoInput } from '../../client/entities.ts';
 import { interrupted as interruption } from '../../client/pause.ts';
+import { RuntimeClient } from '../../client/runtime-client.ts';
+import { serviceAddress } from '../../client/transport.ts';
 import { secondMs } from '../../domain/clock.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { PlayerEnd, PlayerView } from '../../player/options.ts';
 import { Player } from '../../player/player.ts';
 import { ramMemory } from '../../player/state.ts';
 import { makeVirtualClock } from '../../simulator/tv/virtual-clock.ts';
+import { clientConnection } from '../api/connect.ts';
+import { readAddress } from '../api/profile.ts';
 import type { CommandContext } from '../command/context.ts';
 import { countText } from '../records/text.ts';
+import { readDeviceProfile } from '../simulate/fixtures.ts';
+import { printableJson } from '../terminal/escape.ts';
+import {
+  isWatched,
+  type LiveLine,
+  type LiveView,
+  type LiveViewSize,
+  openLiveView,
+} from '../terminal/live-view.ts';
 import { renderTv, type TvStatus, updateStatus } from './render-tv.ts';
+import type { SavedTv } from './state-file.ts';
 import { StateFile } from './state-file.ts';
-import { TvDisplay } from './tv-display.ts';
-import { observe, type TvLogEntry } from './tv-log.ts';
+import { logLine, logRecord, observe, type TvLogEntry } from './tv-log.ts';
 import type { TvOptions } from './tv-options.ts';
 import { type CodeSource, codeSource, needCode, PairingWatch } from './tv-pairing.ts';
-import { readDeviceInfo, tvService } from './tv-service.ts';
+
+/**
+ * Returns the service that the TV is paired with, or registers with. Throws `state_of_elsewhere` if
+ * `--url` names another service, which must not get the key.
+ */
+function pairedService(saved: SavedTv | undefined, { url, state }: TvOptions): string | undefined {
+  if (!saved?.tv.binding && !saved?.tv.registering) return undefined;
+  if (url === undefined || serviceAddress(url) === saved.service) return saved.service;
+  throw new SignageError(
+    'state_of_elsewhere',
+    `The TV in ${state} is paired with ${saved.service}. Its key is not sent to ${url}.`,
+    { hint: 'Leave out --url, or name another file with --state.' },
+  );
+}
+
+/**
+ * Connects to the paired service, else to the service of `--url`, else to the service of the
+ * context. Uses no token.
+ */
+async function tvService(
+  call: CommandContext,
+  options: TvOptions,
+  saved: SavedTv | undefined,
+): Promise<{ address: string; client: RuntimeClient }> {
+  const url = pairedService(saved, options) ?? options.url;
+  const address = await readAddress({ ...options, url }, call.io);
+  const connection = await clientConnection(address, call, call.common.verbose);
+  const client = new RuntimeClient({ ...connection, url: address.url.value });
+  return { address: serviceAddress(address.url.value), client };
+}
+
+const defaultProfile = 'samsung-tizen';
+const members = [
+  'manufacturer',
+  'model',
+  'osVersion',
+  'appVersion',
+  'macAddress',
+  'ipAddress',
+  'deviceName',
+  'locationHint',
+] as const;
+
+/**
+ * Returns the device info of the TV. Flags override single members of `--profile`, the saved info
+ * or the default profile.
+ */
+async function readDeviceInfo(
+  options: TvOptions,
+  saved: DeviceInfoInput | undefined,
+): Promise<DeviceInfoInput> {
+  const given = Object.fromEntries(
+    members.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  );
+  const basis =
+    options.profile === undefined && saved
+      ? saved
+      : readDeviceProfile(options.profile ?? defaultProfile, '--profile');
+  return { ...basis, ...given };
+}
+
+/** Minimum time between two redraws. */
+const drawEveryMs = secondMs / 10;
+
+/**
+ * Prints one line for a log entry: with `-o ndjson` a JSON object, otherwise text. `--quiet`
+ * suppresses the text.
+ */
+function printEntry({ io, common }: CommandContext, entry: TvLogEntry): void {
+  if (common.output === 'ndjson') io.stdout.write(`${printableJson(logRecord(entry), 0)}\n`);
+  else if (!common.quiet) io.stdout.write(logLine(entry) ?? '');
+}
+
+/** Shows the activity of a TV: the live view for a person at a terminal, otherwise lines. */
+class TvDisplay {
+  readonly #call: CommandContext;
+  readonly #isLive: boolean;
+  readonly #render: (size: LiveViewSize) => readonly LiveLine[];
+  #liveView: LiveView | undefined;
+  #cancel: (() => void) | undefined;
+
+  constructor(
+    call: CommandContext,
+    once: boolean,
+    render: (size: LiveViewSize) => readonly LiveLine[],
+  ) {
+    this.#call = call;
+    this.#isLive = isWatched(call) && call.io.stdout.isTTY && !once;
+    this.#render = render;
+  }
+
+  async open(): Promise<void> {
+    if (this.#isLive) this.#liveView = await openLiveView(this.#call, this.#render);
+  }
+
+  log(entry: TvLogEntry): void {
+    if (!this.#isLive) {
+      printEntry(this.#call, entry);
+      return;
+    }
+    this.#cancel ??= this.#call.clock.after(drawEveryMs, () => {
+      this.#cancel = undefined;
+      this.#liveView?.draw();
+    });
+  }
+
+  /** Removes the live view while `ask` runs. */
+  async suspend<T>(ask: () => Promise<T>): Promise<T> {
+    this.close();
+    try {
+      return await ask();
+    } finally {
+      await this.open();
+    }
+  }
+
+  close(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#liveView?.close();
+    this.#liveView = undefined;
+  }
+}
 
 /** Time for a clean shutdown before the player is aborted. */
 const shutdownGraceMs = 2 * secondMs;

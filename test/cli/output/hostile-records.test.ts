@@ -21,7 +21,7 @@ const run = (argv: readonly string[], options: CliOptions = {}) =>
 const shown: readonly (readonly string[])[] = [
   ['screen', 'list'],
   ['screen', 'get', id],
-  ['screen', 'create', '--venue', 'V', '--name', 'N'],
+  ['screen', 'create', 'V/N'],
   ['screen', 'update', id, '--name', 'N'],
   ['screen', 'update', '--selector', 'a=b', '--label', 'c=d'],
   ['screen', 'delete', '--selector', 'a=b', '--yes'],

@@ -2,8 +2,7 @@ import { SignageError } from '../../../domain/error.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { createOrFind, type Device, type Screen } from '../../records/find.ts';
 import { span } from '../../records/text.ts';
-import { modelText } from '../pair-update.ts';
-import { type Place, placeArgument, placeName } from '../pairing.ts';
+import { modelText, type Place, placeArgument, placeName } from '../pairing.ts';
 import type { ChosenPlace } from './choose-place.ts';
 
 const defaultReason = 'Replaced by another TV (signage pair)';

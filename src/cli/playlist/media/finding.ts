@@ -1,6 +1,6 @@
 import { shownPath } from '../../api/connect.ts';
 import type { View } from '../../output/view.ts';
-import { members, wideMembers } from '../../records/views/columns.ts';
+import { members, wideMembers } from '../../output/view.ts';
 
 /** The checks of media, in the order in which docs/media.md lists them. */
 export const mediaChecks = [

@@ -1,18 +1,147 @@
 import { type Exchanged, serviceAddress } from '../../../client/transport.ts';
-import { SignageError } from '../../../domain/error.ts';
+import { forEachBounded } from '../../../domain/concurrency.ts';
+import { hasCode, SignageError } from '../../../domain/error.ts';
+import { pagesNotIsolated, webPlayerStarted } from '../../../domain/events/web-player-log.ts';
+import { type ConfigBody, effectiveConfig } from '../../../domain/records/config.ts';
 import type { Publication } from '../../../domain/records/playlist.ts';
 import { exchangeLine, readCertificates } from '../../api/connect.ts';
 import { proxyFor } from '../../api/proxy.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { failedExitCode } from '../../command/exit-code.ts';
-import { hasFilter, type Selected } from '../../options/select-screens.ts';
+import { recordsAtOnce } from '../../command/for-each-record.ts';
+import { memoize } from '../../command/memoize.ts';
+import {
+  hasFilter,
+  type Selected,
+  type Selection,
+  selectScreens,
+} from '../../options/select-screens.ts';
 import { usage } from '../../options/settings.ts';
+import { venueNames } from '../../records/names.ts';
 import { countText } from '../../records/text.ts';
+import { getConfig, type Level } from '../../tenant-config/level.ts';
 import { progressBar, withProgress } from '../../terminal/progress.ts';
-import { type CheckedPlaylist, checkMedia, type MediaReport } from './check-media.ts';
-import { findingText, type MediaFinding, mediaFindingView } from './finding.ts';
-import { namedScreens, publishedPlaylists, smallestLimit } from './screens.ts';
-import { findUnisolatedTvs } from './unisolated-tvs.ts';
+import type { CheckedPlaylist } from './check-media.ts';
+import { checkMedia, type MediaReport } from './check-media.ts';
+import { findingText, type MediaFinding, mediaFindingView, warning } from './finding.ts';
+
+/** Returns all screens of the tenant. */
+async function allScreens(call: CommandContext): Promise<Selected[]> {
+  const screens = await call.all('listScreens');
+  const venues = await venueNames(call);
+  return screens.map((screen) => ({
+    id: screen.id,
+    name: `${venues.get(screen.venueId) ?? screen.venueId}/${screen.name}`,
+    screen,
+  }));
+}
+
+/** Returns the screens that the arguments and options of a command name. */
+async function namedScreens(call: CommandContext, names: readonly string[]): Promise<Selection> {
+  if (!call.options.all) return selectScreens(call, names);
+  return { screens: await allScreens(call), single: undefined };
+}
+
+const unlimited: ConfigBody = { cachePolicy: { maxSizeGB: Number.POSITIVE_INFINITY } };
+
+/** Returns a function that reads the `cachePolicy.maxSizeGB` of a screen, in gigabytes. */
+function sizeLimits(call: CommandContext): (screen: Selected) => Promise<number> {
+  const configs = new Map<string, () => Promise<ConfigBody | undefined>>();
+  const read = async (level: Level, id: string) => {
+    try {
+      return (await getConfig(call, { level, id })) as ConfigBody;
+    } catch (error) {
+      if (hasCode(error, 'config_not_found')) return undefined;
+      // A token that is bound to venues does not see the config of its tenant.
+      if (hasCode(error, 'tenant_not_found')) return unlimited;
+      throw error;
+    }
+  };
+  const shared = (level: Level, id: string) => {
+    const config = configs.get(id) ?? memoize(() => read(level, id));
+    configs.set(id, config);
+    return config();
+  };
+  return async ({ screen: { id, venueId, tenantId } }) => {
+    const levels = [
+      await shared('tenant', tenantId),
+      await shared('venue', venueId),
+      await read('screen', id),
+    ];
+    return effectiveConfig(levels).cachePolicy.maxSizeGB;
+  };
+}
+
+/**
+ * Reads the current playlist of each screen. Leaves screens without a playlist out. Throws
+ * `playlist_not_found` if the command names only one screen, and it has none.
+ */
+async function publishedPlaylists(
+  call: CommandContext,
+  { screens, single }: Selection,
+): Promise<CheckedPlaylist[]> {
+  const limitOf = sizeLimits(call);
+  const playlists: (CheckedPlaylist | undefined)[] = [];
+  let done = 0;
+  await withProgress(call, (show) =>
+    forEachBounded(screens.entries(), recordsAtOnce, async ([at, one]) => {
+      try {
+        const { items, validUntil } = await call.read('readPlaylist', { params: { id: one.id } });
+        const maxSizeGB = await limitOf(one);
+        playlists[at] = { screen: one.name, shownOn: [one], items, validUntil, maxSizeGB };
+      } catch (error) {
+        if (single || !hasCode(error, 'playlist_not_found')) throw error;
+      }
+      show(`Reading ${progressBar(++done, screens.length)}`);
+    }),
+  );
+  const found = playlists.filter((playlist) => playlist !== undefined);
+  const missing = screens.length - found.length;
+  if (missing > 0) call.note(`${countText(missing, 'screen')} without a playlist left out.`);
+  return found;
+}
+
+/** Returns the smallest limit of these screens, in gigabytes. `Infinity` without screens. */
+async function smallestLimit(call: CommandContext, screens: readonly Selected[]): Promise<number> {
+  const limitOf = sizeLimits(call);
+  let smallest = Number.POSITIVE_INFINITY;
+  await forEachBounded(screens, recordsAtOnce, async (screen) => {
+    smallest = Math.min(smallest, await limitOf(screen));
+  });
+  return smallest;
+}
+
+/** Number of newest `log` events of a TV in which its last start is looked for. */
+const newestEvents = 100;
+
+/** Returns whether a TV has reported since its last start that its browser isolates no pages. */
+async function reportsNoIsolation(call: CommandContext, deviceId: string): Promise<boolean> {
+  const query = { deviceId, type: 'log', limit: newestEvents };
+  const { items } = await call.read('listEvents', { query });
+  const messages = items.map(({ event }) => event.message);
+  return (
+    messages.find((one) => one === pagesNotIsolated || one === webPlayerStarted) ===
+    pagesNotIsolated
+  );
+}
+
+/** Finds the TVs of screens that a web page may freeze, in the order of the screens. */
+async function findUnisolatedTvs(
+  call: CommandContext,
+  screens: readonly Selected[],
+): Promise<MediaFinding[]> {
+  const found: MediaFinding[] = [];
+  await forEachBounded(screens.entries(), recordsAtOnce, async ([at, { name, screen }]) => {
+    if (screen.deviceId === null || !(await reportsNoIsolation(call, screen.deviceId))) return;
+    const problem = warning('isolation', {
+      detail: 'The browser of the TV does not isolate web pages.',
+      effect: 'A loop in a page freezes the TV until its player is restarted.',
+      advice: 'Show only pages that you trust, or use a newer browser. See docs/web-player.md.',
+    });
+    found[at] = { ...problem, screen: name, item: null, uses: 1, url: null };
+  });
+  return found.filter((finding) => finding !== undefined);
+}
 
 const publishTimeoutMs = 20_000;
 

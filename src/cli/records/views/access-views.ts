@@ -4,10 +4,10 @@ import { hasCode } from '../../../domain/error.ts';
 import type { Reader } from '../../api/client.ts';
 import type { CommandContext } from '../../command/context.ts';
 import type { Column, View } from '../../output/view.ts';
+import { members, wideMembers } from '../../output/view.ts';
 import type { Token } from '../find.ts';
 import { typedName, venueName, venueNames } from '../names.ts';
 import { span } from '../text.ts';
-import { members, wideMembers } from './columns.ts';
 
 /** The limits of a token. */
 interface Reach {

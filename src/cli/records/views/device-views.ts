@@ -4,10 +4,9 @@ import { groupedCode } from '../../../domain/records/typed-code.ts';
 import type { Reader } from '../../api/client.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { isForPeople } from '../../options/format.ts';
-import { type Column, member, type View } from '../../output/view.ts';
+import { type Column, member, members, type View, wideMembers } from '../../output/view.ts';
 import type { Device } from '../find.ts';
 import { screenPathById, screenPaths } from '../names.ts';
-import { members, wideMembers } from './columns.ts';
 
 const info = (name: keyof Device['deviceInfo'], more: { wide?: boolean } = {}): Column<Device> => ({
   name,

@@ -3,9 +3,8 @@ import type { StoredEventView as StoredEvent } from '../../../domain/events/even
 import type { ReportGroup, ReportRow } from '../../../domain/records/report.ts';
 import type { Reader } from '../../api/client.ts';
 import { shownEpoch } from '../../options/time.ts';
-import { type Column, member, type View } from '../../output/view.ts';
+import { type Column, member, members, type View, wideMembers } from '../../output/view.ts';
 import { screenPaths, venueNames } from '../names.ts';
-import { members, wideMembers } from './columns.ts';
 
 const ofEvent = (name: string, more: { wide?: boolean } = {}): Column<StoredEvent> => ({
   name,

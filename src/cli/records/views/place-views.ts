@@ -1,9 +1,9 @@
 import type { Reader } from '../../api/client.ts';
 import type { View } from '../../output/view.ts';
+import { members, wideMembers } from '../../output/view.ts';
 import { isPrintable } from '../../terminal/escape.ts';
 import type { Screen, Tenant, Venue } from '../find.ts';
 import { typedName, venueName, venueNames } from '../names.ts';
-import { members, wideMembers } from './columns.ts';
 
 export const tenantView: View<Tenant> = {
   columns: [...members<Tenant>('name', 'id'), ...wideMembers<Tenant>('createdAt', 'updatedAt')],

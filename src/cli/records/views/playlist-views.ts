@@ -3,9 +3,9 @@ import type { PlaylistView as Playlist } from '../../../domain/records/playlist.
 import type { Reader } from '../../api/client.ts';
 import { shownEpoch } from '../../options/time.ts';
 import type { Column, View } from '../../output/view.ts';
+import { members, wideMembers } from '../../output/view.ts';
 import { isPrintable } from '../../terminal/escape.ts';
 import { venueNames } from '../names.ts';
-import { members, wideMembers } from './columns.ts';
 
 type Item = Playlist['items'][number];
 
