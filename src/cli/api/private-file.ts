@@ -99,17 +99,6 @@ export async function writeSecretFile(path: string, secret: string): Promise<voi
 }
 
 /**
- * A new file for a secret. It is created before the secret, so that an unusable path loses no
- * secret.
- */
-export interface ReservedFile {
-  /** Writes the secret, durably. */
-  write(secret: string): Promise<void>;
-  /** Deletes the file. */
-  discard(): Promise<void>;
-}
-
-/**
  * Creates a file with mode 0600. Throws `usage` if the path exists or cannot be written. The
  * message names the option `flag`. Never follows a link.
  */
@@ -123,21 +112,26 @@ export async function createFile(path: string, flag: string): Promise<FileHandle
   }
 }
 
-/** Like `createFile`, for a secret. */
-export async function reserveFile(path: string, flag: string): Promise<ReservedFile> {
+/**
+ * Like `createFile`, for a secret. The file is created before the secret, so that an unusable path
+ * loses no secret.
+ */
+export async function reserveFile(path: string, flag: string) {
   const file = await createFile(path, flag);
   return {
-    async write(secret) {
+    async write(secret: string): Promise<void> {
       await file.writeFile(`${secret}\n`);
       await syncFile(file);
       await file.close();
     },
-    async discard() {
+    async discard(): Promise<void> {
       await file.close();
       await unlink(path);
     },
   };
 }
+
+export type ReservedFile = Awaited<ReturnType<typeof reserveFile>>;
 
 /**
  * Reads a file with keys or tokens. Returns `undefined` if it does not exist. Throws `code` if

@@ -1,3 +1,4 @@
+import { forEachBounded } from '../../domain/concurrency.ts';
 import type { SignageError } from '../../domain/error.ts';
 import { type Column, member, type View } from '../output/view.ts';
 import { countsText } from '../records/text.ts';
@@ -22,6 +23,32 @@ type Outcome<M> = string | ({ result: string } & M);
  * a request in about 1 ms, so more requests would only wait in its queue.
  */
 export const recordsAtOnce = 16;
+
+/** Maps records, some of them at once. The results have the order of the records. */
+export async function mapBounded<T, R>(
+  items: readonly T[],
+  map: (item: T) => Promise<R>,
+  onDone: (done: number) => void = () => {},
+): Promise<R[]> {
+  const results: R[] = [];
+  let done = 0;
+  await forEachBounded(items.entries(), recordsAtOnce, async ([at, item]) => {
+    results[at] = await map(item);
+    onDone(++done);
+  });
+  return results;
+}
+
+/** Maps records like `mapBounded`, and shows the progress: `Reading [###  ] 3 of 5`. */
+export const mapRecords = <T, R>(
+  call: CommandContext,
+  verb: string,
+  items: readonly T[],
+  map: (item: T) => Promise<R>,
+): Promise<R[]> =>
+  withProgress(call, (show) =>
+    mapBounded(items, map, (done) => show(`${verb} ${progressBar(done, items.length)}`)),
+  );
 
 /** The view of results. `columns` show their further members. */
 export const resultView = <M>(columns: readonly Column<M>[] = []): View<ItemResult & M> => ({

@@ -3,23 +3,11 @@ import type { Io, SignalName } from '../terminal/io.ts';
 /** Exit codes of signals. A closed terminal (SIGHUP) ends a command as SIGTERM does. */
 const exitCodes: Readonly<Record<SignalName, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 };
 
-/** Two steps: the first SIGINT or SIGTERM requests a graceful end, the second an immediate one. */
-export interface Interruption {
-  /** Aborts at the first signal. Its `reason` is the exit code. */
-  signal: AbortSignal;
-  /** Resolves with the exit code at the second signal. */
-  second: Promise<number>;
-  /**
-   * Makes SIGHUP request a graceful end, too. A second SIGHUP has no effect, because shell and
-   * kernel may both send one.
-   */
-  heedHangup(): void;
-  /** Removes the signal handlers. */
-  stop(): void;
-}
-
-/** Handles SIGINT and SIGTERM until `stop`. */
-export function watchInterruption(io: Io): Interruption {
+/**
+ * Handles signals until `stop`. Two steps: the first SIGINT or SIGTERM requests a graceful end, the
+ * second an immediate one.
+ */
+export function watchInterruption(io: Io) {
   const first = new AbortController();
   let endAtOnce: (exitCode: number) => void;
   const second = new Promise<number>((resolve) => {
@@ -36,8 +24,14 @@ export function watchInterruption(io: Io): Interruption {
   heed('SIGINT');
   heed('SIGTERM');
   return {
+    /** Aborts at the first signal. Its `reason` is the exit code. */
     signal: first.signal,
+    /** Resolves with the exit code at the second signal. */
     second,
+    /**
+     * Makes SIGHUP request a graceful end, too. A second SIGHUP has no effect, because shell and
+     * kernel may both send one.
+     */
     heedHangup: () => void heed('SIGHUP'),
     stop() {
       for (const one of stops) one();

@@ -1,10 +1,9 @@
-import { forEachBounded } from '../../domain/concurrency.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { Profile } from '../api/profile.ts';
 import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
 import { emptyText } from '../command/first-step.ts';
-import { recordsAtOnce } from '../command/for-each-record.ts';
+import { mapRecords } from '../command/for-each-record.ts';
 import { defineCommand, some } from '../command/spec.ts';
 import { checkTvFlags, tvExamOptions } from '../conformance/tv-options.ts';
 import { checkCredential } from '../doctor/credential-checks.ts';
@@ -23,9 +22,7 @@ import { selectorOption } from '../options/selector.ts';
 import { limitPages } from '../output/results.ts';
 import { findScreen, type Screen } from '../records/find.ts';
 import { countText } from '../records/text.ts';
-import { countStatuses, readFleetStatus } from '../status/fleet-status.ts';
-import { statusView } from '../status/status-view.ts';
-import { progressBar, withProgress } from '../terminal/progress.ts';
+import { countStatuses, readFleetStatus, statusView } from '../status/fleet-status.ts';
 
 const failed = (findings: readonly Finding[]) => findings.some(({ status }) => status === 'fail');
 
@@ -52,13 +49,8 @@ async function examineScreen(
  */
 async function examineScreens(call: CommandContext, names: readonly string[]): Promise<Finding[]> {
   const { screens } = await selectScreens(call, names);
-  const findings: Finding[][] = [];
-  let done = 0;
-  await withProgress(call, (show) =>
-    forEachBounded(screens.entries(), recordsAtOnce, async ([at, { screen }]) => {
-      findings[at] = await examineScreen(call, async () => screen);
-      show(`Checking ${progressBar(++done, screens.length)}`);
-    }),
+  const findings = await mapRecords(call, 'Checking', screens, ({ screen }) =>
+    examineScreen(call, async () => screen),
   );
   const faulty = findings.filter((some) => some.some(({ status }) => status !== 'ok'));
   const sound = `${screens.length - faulty.length} of ${countText(screens.length, 'screen')} have no problem.`;

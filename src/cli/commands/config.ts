@@ -14,6 +14,7 @@ import {
 } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { type Column, member } from '../output/view.ts';
+import { orUndefined } from '../records/find.ts';
 import { didYouMean } from '../records/near-names.ts';
 import {
   changeConfig,
@@ -50,23 +51,13 @@ async function selectOwners(call: CommandContext, name: string | undefined): Pro
   }));
 }
 
-/** Runs `change`. Returns `none` if no config, or no such setting, is stored. */
-async function unlessNone<T>(change: () => Promise<T>): Promise<T | 'none'> {
-  try {
-    return await change();
-  } catch (error) {
-    if (hasCode(error, 'config_not_found')) return 'none';
-    throw error;
-  }
-}
-
 const configColumns: readonly Column<{ config: ConfigTree | null }>[] = [member('config')];
 
 /** Prints the stored config of each screen. */
 function getConfigs(call: CommandContext, owners: readonly NamedOwner[]): Promise<number> {
   const read = async (owner: Owner) => {
-    const config = await unlessNone(() => getConfig(call, owner));
-    return config === 'none' ? { result: 'none', config: null } : { result: 'stored', config };
+    const config = await orUndefined(getConfig(call, owner), 'config_not_found');
+    return config ? { result: 'stored', config } : { result: 'none', config: null };
   };
   return forEachRecord(call, owners, read, configColumns);
 }
@@ -103,13 +94,16 @@ async function unsetConfigs(
   if (keys.length > 0) await confirmSelected(call, 'Remove settings of', owners);
   else await confirmDestroyed(call, 'Remove all settings of', owners);
   return forEachRecord(call, owners, async (owner) => {
-    const remove = async () =>
-      keys.length > 0
-        ? removeKeys(call, owner, keys, { needsAll: false })
-        : deleteConfig(call, owner);
-    const removed = await unlessNone(remove);
-    if (removed === 'none') return 'unchanged';
-    return removed ? 'removed' : undefined;
+    try {
+      const removed =
+        keys.length > 0
+          ? await removeKeys(call, owner, keys, { needsAll: false })
+          : await deleteConfig(call, owner);
+      return removed ? 'removed' : undefined;
+    } catch (error) {
+      if (hasCode(error, 'config_not_found')) return 'unchanged';
+      throw error;
+    }
   });
 }
 

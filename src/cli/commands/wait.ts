@@ -1,7 +1,6 @@
-import { forEachBounded } from '../../domain/concurrency.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
-import { recordsAtOnce } from '../command/for-each-record.ts';
+import { mapBounded } from '../command/for-each-record.ts';
 import { defineCommand, some } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import {
@@ -67,17 +66,6 @@ function waitForAll<T>(
   });
 }
 
-async function mapConcurrently<T, R>(
-  items: readonly T[],
-  map: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const results: R[] = [];
-  await forEachBounded(items.entries(), recordsAtOnce, async ([at, item]) => {
-    results[at] = await map(item);
-  });
-  return results;
-}
-
 function describeScreen({ state, provisioningCode }: Screen): string {
   if (state === 'active') return 'it is active';
   return `it is provisioning, ${provisioningCode ? `its newest pairing code ${provisioningCode.status}` : 'without a pairing code'}`;
@@ -97,7 +85,7 @@ async function screensInState(
   });
   if (named)
     return () =>
-      mapConcurrently(named, async ({ id, name }) =>
+      mapBounded(named, async ({ id, name }) =>
         seen(name, await call.read('getScreen', { params: { id } })),
       );
   return async () => {
@@ -236,12 +224,12 @@ async function onlineDevices(
   names: readonly string[],
 ): Promise<Goal<Device>['look']> {
   if (names.length === 0 || hasFilter(call)) return () => lookAtSelected(call, names);
-  const targets = await mapConcurrently([...new Set(names)], async (name) => ({
+  const targets = await mapBounded([...new Set(names)], async (name) => ({
     name,
     target: await findTarget(call, name),
   }));
   return () =>
-    mapConcurrently(targets, async ({ name, target }) => ({
+    mapBounded(targets, async ({ name, target }) => ({
       name,
       ...(await lookAtDevice(call, target)),
     }));

@@ -8,7 +8,7 @@ import { hasCode, SignageError } from '../../domain/error.ts';
 import { tryParseJson } from '../../domain/json/try-parse-json.ts';
 import { groupedCode } from '../../domain/records/typed-code.ts';
 import type { TvCheckOutcome } from '../../exam/checks/check.ts';
-import type { TvExamMemory, TvPower } from '../../exam/options.ts';
+import type { TvPower } from '../../exam/options.ts';
 import { type PartId, partIds } from '../../exam/part-ids.ts';
 import type { TvExamReport } from '../../exam/report.ts';
 import { runTvExam } from '../../exam/run-exam.ts';
@@ -101,14 +101,8 @@ const savedExamSchema = z.object({
   }),
 });
 
-/** The folder of `--state`: the data of the exam's service, and the recording so far. */
-interface ExamFolder {
-  store: string;
-  memory: TvExamMemory;
-}
-
 /** Opens the folder, and creates it if needed. Throws `invalid_file` if that fails. */
-async function openExamFolder(folder: string): Promise<ExamFolder> {
+async function openExamFolder(folder: string) {
   const unusable = (error: unknown) =>
     new SignageError('invalid_file', `${fileProblem(error, folder, 'written')} (--state).`);
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
@@ -127,7 +121,7 @@ async function openExamFolder(folder: string): Promise<ExamFolder> {
           hint: `To start again, delete the folder ${folder}.`,
         });
       },
-      async save(exam) {
+      async save(exam: Parameters<TvExamMemory['save']>[0]) {
         await replaceFile(path, `${JSON.stringify(exam)}\n`).catch((error: unknown) => {
           throw unusable(error);
         });

@@ -73,3 +73,12 @@ export function shownEpoch(time: unknown): unknown {
   const date = new Date(time < firstMilliseconds ? time * 1000 : time);
   return Number.isNaN(date.getTime()) ? time : date.toISOString();
 }
+
+/**
+ * Parses the end of a playlist, in epoch seconds. `none` becomes `null`. Throws `usage` for other
+ * text. The error begins with `source`.
+ */
+export function readValidUntil(text: string, nowMs: number, source: string): number | null {
+  if (text === 'none') return null;
+  return Math.floor(readTime(text, { source, nowMs, spans: 'ahead' }) / 1000);
+}

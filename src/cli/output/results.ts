@@ -8,8 +8,14 @@ import { escapeControl, printableJson } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
 import { wrapIndented } from '../terminal/wrap.ts';
 import { checkFields, fieldColumns, pickFields, readFields } from './fields.ts';
-import { allRecords, eachRecord, type RecordWriter } from './record-writer.ts';
-import { csvWriter, listTable, recordTable } from './table.ts';
+import {
+  allRecords,
+  csvWriter,
+  eachRecord,
+  listTable,
+  type RecordWriter,
+  recordTable,
+} from './table.ts';
 import type { Column, MarkedLine, View, ViewSource } from './view.ts';
 
 const marks: Readonly<Record<MarkedLine['mark'], { sign: string; look: Look }>> = {
@@ -50,25 +56,6 @@ export interface PlannedRequest {
 
 type Pages<T> = AsyncIterable<readonly T[]> | Iterable<readonly T[]>;
 
-/** Prints the results of a command to `stdout` in the requested format. */
-export interface Results {
-  record<T>(record: T, view: ViewSource<T>): Promise<void>;
-  /**
-   * Prints a list. Tables, `ndjson`, `csv` and `name` are written page by page. In place of an
-   * empty table, prints `emptyText` on `stderr`. Returns whether there was a record.
-   */
-  list<T>(pages: Pages<T>, view: ViewSource<T>, emptyText?: string): Promise<boolean>;
-  /**
-   * Throws `usage` if the format cannot be written for an endless result. `what` is the flag that
-   * makes the result endless.
-   */
-  requireEndless(what: string): void;
-  /** Prints a request under `--dry-run`. */
-  planned(request: PlannedRequest): Promise<void>;
-  /** Ends the output of `planned`. */
-  finish(): Promise<void>;
-}
-
 /**
  * Yields pages until `limit` items are reached, and requests no further page. Default: all pages.
  */
@@ -101,7 +88,7 @@ const planView: View<PlannedRequest> = {
 export function makeResults(
   { io, clock }: Pick<Environment, 'io' | 'clock'>,
   common: Pick<CommonValues, 'output' | 'jq' | 'fields' | 'bom' | 'quiet'>,
-): Results {
+) {
   const { stdout } = io;
   const format = common.output ?? (common.jq === undefined ? 'table' : 'json');
   const fields = common.fields === undefined ? undefined : readFields(common.fields);
@@ -179,12 +166,16 @@ export function makeResults(
   };
 
   return {
-    async record(record, view) {
+    async record<T>(record: T, view: ViewSource<T>): Promise<void> {
       const writer = await makeWriter('record', view);
       await writer.add(checked([record]));
       await writer.end();
     },
-    async list(pages, view, emptyText) {
+    /**
+     * Prints a list. Tables, `ndjson`, `csv` and `name` are written page by page. In place of an
+     * empty table, prints `emptyText` on `stderr`. Returns whether there was a record.
+     */
+    async list<T>(pages: Pages<T>, view: ViewSource<T>, emptyText?: string): Promise<boolean> {
       const writer = await makeWriter('list', view);
       let isEmpty = true;
       for await (const page of pages) {
@@ -196,16 +187,21 @@ export function makeResults(
         io.stderr.write(`${emptyText}\n`);
       return !isEmpty;
     },
-    requireEndless(what) {
+    /** Throws `usage` if the format cannot be written for an endless result, made so by `what`. */
+    requireEndless(what: string): void {
       if (isDocument(format))
         throw usage(`${what} never ends, and ${format} is written only at the end: use -o ndjson.`);
     },
-    async planned(request) {
+    /** Prints a request under `--dry-run`. */
+    async planned(request: PlannedRequest): Promise<void> {
       plan ??= await makeWriter<PlannedRequest>('list', planView);
       await plan.add([request]);
     },
-    async finish() {
+    /** Ends the output of `planned`. */
+    async finish(): Promise<void> {
       await plan?.end();
     },
   };
 }
+
+export type Results = ReturnType<typeof makeResults>;

@@ -4,7 +4,7 @@ import { hasCode, SignageError } from '../../domain/error.ts';
 import { mayAct } from '../../domain/records/role.ts';
 import { groupedCode } from '../../domain/records/typed-code.ts';
 import { operations } from '../../wire/operations.ts';
-import type { Device } from '../records/find.ts';
+import { type Device, orUndefined } from '../records/find.ts';
 import {
   askService,
   makeUpdate,
@@ -62,15 +62,6 @@ async function reachedAt(
 
 type Playlist = CallAnswer<'readPlaylist'>;
 
-async function currentPlaylist({ call, signal }: PairSession, screenId: string) {
-  try {
-    return await call.read('readPlaylist', { params: { id: screenId }, signal });
-  } catch (error) {
-    if (hasCode(error, 'playlist_not_found')) return undefined;
-    throw error;
-  }
-}
-
 /**
  * Returns the problem of a missing playlist, and how to solve it. Sets `followUp` if the pairing
  * ends because only another person can publish a playlist.
@@ -112,7 +103,9 @@ async function problemOf(
 ): Promise<string | undefined> {
   if (milestone !== 'playlist' || lastPlaylistStatus === null) return undefined;
   if (lastPlaylistStatus === 404) {
-    const playlist = await currentPlaylist(session, pairing.place.screen.id);
+    const { call, signal } = session;
+    const reading = call.read('readPlaylist', { params: { id: pairing.place.screen.id }, signal });
+    const playlist = await orUndefined(reading, 'playlist_not_found');
     return missingPlaylist(playlist, session, pairing);
   }
   return `The service cannot fetch the playlist of the screen. To find out why: signage doctor ${placeArgument(pairing.place)}`;

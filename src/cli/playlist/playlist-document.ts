@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { epochMs, epochTime } from '../../domain/fields.ts';
 import { type Publication, publication } from '../../domain/records/playlist.ts';
 import { chosenBy } from '../options/chosen-by.ts';
-import { readValidUntil } from './valid-until.ts';
+import { readValidUntil } from '../options/time.ts';
 
 /** A playlist from a file. Its end is in Unix epoch seconds, or `null`. */
 export interface WrittenPlaylist {

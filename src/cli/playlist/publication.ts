@@ -1,19 +1,16 @@
-import { type FieldError, hasCode, SignageError } from '../../domain/error.ts';
+import { type FieldError, SignageError } from '../../domain/error.ts';
 import type { Publication } from '../../domain/records/playlist.ts';
 import type { Reader } from '../api/client.ts';
 import type { Environment } from '../command/environment.ts';
 import { readSource } from '../options/input-file.ts';
 import type { SourceDocument } from '../options/source-document.ts';
-import { readValidUntil } from './valid-until.ts';
+import { readValidUntil } from '../options/time.ts';
+import { orUndefined } from '../records/find.ts';
 
 /** Returns the version of a screen's playlist, or `undefined` if it has none. */
 export async function versionOn(reader: Reader, id: string): Promise<number | undefined> {
-  try {
-    return (await reader.read('readPlaylist', { params: { id } })).version;
-  } catch (error) {
-    if (hasCode(error, 'playlist_not_found')) return undefined;
-    throw error;
-  }
+  const reading = reader.read('readPlaylist', { params: { id } });
+  return (await orUndefined(reading, 'playlist_not_found'))?.version;
 }
 
 /** Returns the errors with a hint if one of them is in a media URL. */

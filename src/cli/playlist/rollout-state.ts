@@ -1,15 +1,14 @@
 import { z } from 'zod';
-import { forEachBounded } from '../../domain/concurrency.ts';
-import { hasCode, SignageError } from '../../domain/error.ts';
+import { SignageError } from '../../domain/error.ts';
 import { publication } from '../../domain/records/playlist.ts';
 import { replaceFile } from '../api/private-file.ts';
 import type { CommandContext } from '../command/context.ts';
-import { recordsAtOnce } from '../command/for-each-record.ts';
+import { mapRecords } from '../command/for-each-record.ts';
 import { unusableFile } from '../options/file-error.ts';
 import { readRegularFile } from '../options/read-file.ts';
 import { type Selected, selectScreens } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
-import { progressBar, withProgress } from '../terminal/progress.ts';
+import { orUndefined } from '../records/find.ts';
 
 const recordedScreen = z.object({
   id: z.uuid(),
@@ -84,13 +83,8 @@ export async function writeState(path: string, state: RolloutState): Promise<voi
 }
 
 /** Returns the playlist of a screen with its ETag, or `undefined` if it has none. */
-export async function currentPlaylist(call: CommandContext, id: string) {
-  try {
-    return await call.readWithEtag('readPlaylist', { params: { id } });
-  } catch (error) {
-    if (hasCode(error, 'playlist_not_found')) return undefined;
-    throw error;
-  }
+export function currentPlaylist(call: CommandContext, id: string) {
+  return orUndefined(call.readWithEtag('readPlaylist', { params: { id } }), 'playlist_not_found');
 }
 
 /** Reads the version and the ETag of a screen's current playlist. */
@@ -105,22 +99,6 @@ export async function recordScreen(
     version: current?.answer.version ?? null,
     etag: current?.etag ?? null,
   };
-}
-
-/** Reads the version and the ETag of each current playlist, in the order of the screens. */
-async function recordScreens(
-  call: CommandContext,
-  screens: readonly Selected[],
-): Promise<RecordedScreen[]> {
-  const recorded: RecordedScreen[] = [];
-  let done = 0;
-  await withProgress(call, (show) =>
-    forEachBounded(screens.entries(), recordsAtOnce, async ([at, screen]) => {
-      recorded[at] = await recordScreen(call, screen);
-      show(`Reading ${progressBar(++done, screens.length)}`);
-    }),
-  );
-  return recorded;
 }
 
 /** Returns the command and its selection as words. */
@@ -151,7 +129,7 @@ export async function openRollout(
   const saved = await readState(path);
   if (saved === undefined) {
     const { screens } = await selectScreens(call, names);
-    const recorded = await recordScreens(call, screens);
+    const recorded = await mapRecords(call, 'Reading', screens, (one) => recordScreen(call, one));
     return { state: { format: 1, command: words, screens: recorded }, isNew: true };
   }
   if (JSON.stringify(saved.command) !== JSON.stringify(words))

@@ -3,6 +3,7 @@ import type { PlaylistView as Playlist } from '../../domain/records/playlist.ts'
 import type { CommandContext } from '../command/context.ts';
 import { hasFilter, isSingle, type Selected, selectScreens } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
+import { readValidUntil } from '../options/time.ts';
 import { shellQuote } from '../records/text.ts';
 import { playlistView } from '../records/views/playlist-views.ts';
 import {
@@ -12,7 +13,6 @@ import {
   rollBackAll,
   rollBackOne,
 } from './rollback.ts';
-import { readValidUntil } from './valid-until.ts';
 
 function readVersion(text: string): number {
   const [, digits] = /^v?([1-9]\d{0,14})$/.exec(text) ?? [];

@@ -37,12 +37,6 @@ export interface ProxyOptions {
   onInvalid(code: string): void;
 }
 
-export interface RunningProxy {
-  url: string;
-  /** Cuts all connections. Resolves after the last `onExchange`. */
-  close(): Promise<void>;
-}
-
 const connectTimeoutMs = 10 * secondMs;
 
 /**
@@ -253,7 +247,7 @@ function listenError(cause: NodeJS.ErrnoException, host: string, port: number): 
  * Starts a reverse proxy that reports each exchange. It passes bodies on without buffering them.
  * Throws `port_taken` or `invalid_option` if it cannot listen.
  */
-export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
+export async function startProxy(options: ProxyOptions) {
   const { host, port, onInvalid } = options;
   const open = new Set<Promise<void>>();
   const server = createServer((incoming, outgoing) => {
@@ -280,7 +274,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const shownHost = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return {
     url: `http://${shownHost}:${address.port}`,
-    async close() {
+    async close(): Promise<void> {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;

@@ -1,5 +1,5 @@
 import type { CallAnswer } from '../../client/call.ts';
-import { hasCode, SignageError } from '../../domain/error.ts';
+import { type ErrorCode, hasCode, SignageError } from '../../domain/error.ts';
 import { largestPage, type Reader } from '../api/client.ts';
 import { isUuid } from './names.ts';
 import { didYouMean } from './near-names.ts';
@@ -134,6 +134,19 @@ export async function findDevice(reader: Reader, text: string): Promise<Device> 
       .read('getScreen', { params: { id: text } })
       .catch(() => Promise.reject(error));
     return deviceOf(reader, screen, text);
+  }
+}
+
+/** Returns the result of a request, or `undefined` if it fails with one of the codes. */
+export async function orUndefined<T>(
+  request: Promise<T>,
+  ...codes: readonly ErrorCode[]
+): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (codes.some((code) => hasCode(error, code))) return undefined;
+    throw error;
   }
 }
 

@@ -1,9 +1,8 @@
 import type { CallAnswer, CallInput } from '../../client/call.ts';
-import { hasCode } from '../../domain/error.ts';
 import type { Reader } from '../api/client.ts';
 import { preconditionOf } from '../api/conditional.ts';
 import type { CommandContext } from '../command/context.ts';
-import { createOrFind } from '../records/find.ts';
+import { createOrFind, orUndefined } from '../records/find.ts';
 import { deleteConfig, getConfigWithEtag, type Level, putConfig } from '../tenant-config/level.ts';
 import type { AttributeName, Attributes } from './site-schema.ts';
 
@@ -38,22 +37,13 @@ const noneCodes = [
   'venue_not_found',
 ] as const;
 
-async function orNull<T>(reading: Promise<T>): Promise<T | null> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (noneCodes.some((code) => hasCode(error, code))) return null;
-    throw error;
-  }
-}
-
 export function readConfig(reader: Reader, level: RecordKind, id: string) {
-  return orNull(getConfigWithEtag(reader, { level, id }));
+  return orUndefined(getConfigWithEtag(reader, { level, id }), ...noneCodes);
 }
 
 /** Reads the playlist of a screen, including an expired one. */
 export function readPlaylist(reader: Reader, id: string) {
-  return orNull(reader.readWithEtag('readPlaylist', { params: { id } }));
+  return orUndefined(reader.readWithEtag('readPlaylist', { params: { id } }), ...noneCodes);
 }
 
 /** Reads the attributes that lists do not contain, if `wanted` sets them. */
@@ -72,10 +62,9 @@ export async function readDetails(
   }
   if (wanted.playlist !== undefined) {
     const playlist = await readPlaylist(reader, current.id);
-    attributes.playlist = playlist && {
-      items: playlist.answer.items,
-      validUntil: playlist.answer.validUntil,
-    };
+    attributes.playlist = playlist
+      ? { items: playlist.answer.items, validUntil: playlist.answer.validUntil }
+      : null;
     etags.playlist = playlist ? playlist.etag : null;
   }
   return { ...current, attributes, etags };

@@ -1,7 +1,10 @@
 import type { CallAnswer, ListItem } from '../../client/call.ts';
 import { hourMs, minuteMs } from '../../domain/clock.ts';
 import type { CommandContext } from '../command/context.ts';
+import type { View } from '../output/view.ts';
 import { findVenue } from '../records/find.ts';
+import { relativeTime } from '../records/text.ts';
+import { isPrintable } from '../terminal/escape.ts';
 
 type Received = ListItem<'listScreenStatus'>;
 type PlaybackError = CallAnswer<'listEvents'>['items'][number];
@@ -153,3 +156,40 @@ export function countStatuses(screens: readonly ScreenStatus[]): string {
     screens.length === 1 ? '1 screen' : `${screens.length.toLocaleString('en')} screens`;
   return counts.length === 0 ? total : `${total}: ${counts.join(', ')}`;
 }
+
+/** Formats the newest playlist version of a screen: `7`, `7 expired`. */
+function playlistText({ playlist }: ScreenStatus): string | null {
+  if (!playlist) return null;
+  const { version, status } = playlist;
+  return status === 'active' ? `${version}` : `${version} ${status}`;
+}
+
+/** Formats a time by its distance from the time of the service. */
+const relative = ({ at }: ScreenStatus, time: string | null | undefined) =>
+  time ? relativeTime(Date.parse(time), Date.parse(at)) : null;
+
+/** The view of the status of screens. */
+export const statusView: View<ScreenStatus> = {
+  columns: [
+    { name: 'status', value: ({ status }) => status },
+    { name: 'screen', value: ({ name }) => name },
+    {
+      name: 'seen',
+      value: ({ device }) => device?.lastSeenAt,
+      shown: (one) => relative(one, one.device?.lastSeenAt),
+    },
+    { name: 'playlist', value: playlistText },
+    { name: 'given', value: ({ device }) => device?.lastPlaylistVersion },
+    {
+      name: 'lastError',
+      value: ({ lastError }) => lastError?.text,
+      shown: (one) => one.lastError && `${one.lastError.text}, ${relative(one, one.lastError.at)}`,
+    },
+    { name: 'lastErrorAt', value: ({ lastError }) => lastError?.at, wide: true },
+    { name: 'darkSince', value: ({ darkSince }) => darkSince, wide: true },
+    { name: 'model', value: ({ device }) => device?.deviceInfo.model, wide: true },
+    { name: 'deviceId', value: ({ device }) => device?.id, wide: true },
+    { name: 'screenId', value: ({ screen }) => screen.id, wide: true },
+  ],
+  nameOf: ({ name, screen }) => (isPrintable(name) ? name : screen.id),
+};

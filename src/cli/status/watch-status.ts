@@ -13,8 +13,7 @@ import {
   line,
   openLiveView,
 } from '../terminal/live-view.ts';
-import { countStatuses, readFleetStatus, type ScreenStatus } from './fleet-status.ts';
-import { statusView } from './status-view.ts';
+import { countStatuses, readFleetStatus, type ScreenStatus, statusView } from './fleet-status.ts';
 
 const everyMs = 5000;
 const endless = { timeoutMs: Number.POSITIVE_INFINITY, what: 'Ctrl-C' };

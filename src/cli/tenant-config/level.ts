@@ -7,7 +7,7 @@ import { isData } from '../options/format.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { member, type View } from '../output/view.ts';
-import { findScreen, findTenant, findVenue } from '../records/find.ts';
+import { findScreen, findTenant, findVenue, orUndefined } from '../records/find.ts';
 import { isUuid } from '../records/names.ts';
 import { type Assignment, type ConfigTree, listAssignments, readPath, withoutKey } from './path.ts';
 
@@ -120,11 +120,7 @@ export async function changeConfig(
   change: (stored: ConfigTree) => ConfigTree | null,
 ): Promise<{ config: ConfigTree | null } | undefined> {
   const params = { id };
-  const read = () =>
-    getConfigWithEtag(call, { level, id }).catch((error: unknown) => {
-      if (hasCode(error, 'config_not_found')) return undefined;
-      throw error;
-    });
+  const read = () => orUndefined(getConfigWithEtag(call, { level, id }), 'config_not_found');
   let sent: ConfigTree | null = null;
   return untilStored(await read(), {
     read,

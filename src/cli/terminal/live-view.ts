@@ -17,13 +17,6 @@ export interface LiveViewSize {
   rows: number;
 }
 
-/** A few lines on a terminal (`stderr`) that are redrawn in place. */
-export interface LiveView {
-  draw(): void;
-  /** Erases the view, or replaces it by the lines of `last`. */
-  close(last?: readonly LiveLine[]): void;
-}
-
 const redrawIntervalMs = 1000;
 export const defaultSize: LiveViewSize = { columns: 80, rows: 24 };
 
@@ -44,13 +37,13 @@ export function isWatched({ io, common }: Pick<CommandContext, 'io' | 'common'>)
 }
 
 /**
- * Draws a view until it is closed: once a second, at each call of `draw`, and when the terminal is
+ * Draws a few lines on a terminal (`stderr`) in place until they are closed: once a second, at each call of `draw`, and when the terminal is
  * resized.
  */
 export async function openLiveView(
   { io, clock }: CommandContext,
   render: (size: LiveViewSize) => readonly LiveLine[],
-): Promise<LiveView> {
+) {
   const [{ default: width }, paint] = await Promise.all([
     import('string-width'),
     makePainter(io, io.stderr),
@@ -93,10 +86,13 @@ export async function openLiveView(
   draw();
   return {
     draw,
-    close(last = []) {
+    /** Erases the view, or replaces it by the lines of `last`. */
+    close(last: readonly LiveLine[] = []): void {
       cancel();
       screen.off?.('resize', draw);
       write(last);
     },
   };
 }
+
+export type LiveView = Awaited<ReturnType<typeof openLiveView>>;

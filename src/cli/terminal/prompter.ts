@@ -18,32 +18,6 @@ interface Question {
   flag: string;
 }
 
-/**
- * Asks questions at the terminal. When it cannot ask, each question throws `usage` with the flag.
- */
-export interface Prompter {
-  readonly canAsk: boolean;
-  input(
-    question: Question & {
-      initial?: string;
-      canBeEmpty?: boolean;
-      validate?(text: string): true | string;
-    },
-  ): Promise<string>;
-  password(question: Question): Promise<string>;
-  confirm(question: Question & { initial?: boolean }): Promise<boolean>;
-  /**
-   * Searches while the user types. `find` gets the text typed so far. `tip` is shown below the
-   * choices.
-   */
-  search<T>(
-    question: Question & {
-      find(term: string, signal: AbortSignal): Promise<readonly Choice<T>[]>;
-      tip(): string;
-    },
-  ): Promise<T>;
-}
-
 /** Whether this runs under continuous integration, which may have a terminal but no user. */
 export function isCi({ env: { CI } }: Pick<Io, 'env'>): boolean {
   return CI !== undefined && !['', '0', 'false'].includes(CI.toLowerCase());
@@ -80,35 +54,42 @@ interface PromptStreams {
 const interruptionErrors = ['ExitPromptError', 'AbortPromptError'];
 
 /**
- * Makes the prompter. The first question loads the package that asks. Questions throw `interrupted`
- * at Ctrl-C, and when `signal` aborts.
+ * Asks questions at the terminal. The first question loads the package that asks. Questions throw
+ * `interrupted` at Ctrl-C, and when `signal` aborts. When the prompter cannot ask, each question
+ * throws `usage` with its flag.
  */
-export function makePrompter(
-  io: Io,
-  common: Pick<CommonValues, 'noInput'>,
-  signal: AbortSignal,
-): Prompter {
+export function makePrompter(io: Io, common: Pick<CommonValues, 'noInput'>, signal: AbortSignal) {
   // Checked on demand, because the check opens stdin.
   const available = memoize(() => canAsk(io, common));
   async function ask<T>(
     question: Question,
-    prompt: (message: string, streams: PromptStreams) => Promise<T>,
+    prompt: (
+      prompts: typeof import('@inquirer/prompts'),
+      message: string,
+      streams: PromptStreams,
+    ) => Promise<T>,
   ): Promise<T> {
     if (!available()) throw usage(`Questions cannot be asked here: give ${question.flag}.`);
+    const prompts = await import('@inquirer/prompts');
     try {
-      return await prompt(escapeControl(question.message), { ...io.terminal(), signal });
+      return await prompt(prompts, escapeControl(question.message), { ...io.terminal(), signal });
     } catch (error) {
       if (!interruptionErrors.includes((error as Error).name)) throw error;
       throw new SignageError('interrupted', 'Interrupted at a question.');
     }
   }
   return {
-    get canAsk() {
+    get canAsk(): boolean {
       return available();
     },
-    input: (question) =>
-      ask(question, async (message, context) => {
-        const { input } = await import('@inquirer/prompts');
+    input: (
+      question: Question & {
+        initial?: string;
+        canBeEmpty?: boolean;
+        validate?(text: string): true | string;
+      },
+    ): Promise<string> =>
+      ask(question, ({ input }, message, context) => {
         const { initial, canBeEmpty = false, validate } = question;
         const options = {
           message,
@@ -118,19 +99,23 @@ export function makePrompter(
         };
         return input(options, context);
       }),
-    password: (question) =>
-      ask(question, async (message, context) => {
-        const { password } = await import('@inquirer/prompts');
-        return password({ message, mask: true }, context);
-      }),
-    confirm: (question) =>
-      ask(question, async (message, context) => {
-        const { confirm } = await import('@inquirer/prompts');
-        return confirm({ message, default: question.initial ?? false }, context);
-      }),
-    search: (question) =>
-      ask(question, async (message, context) => {
-        const { search } = await import('@inquirer/prompts');
+    password: (question: Question): Promise<string> =>
+      ask(question, ({ password }, message, context) => password({ message, mask: true }, context)),
+    confirm: (question: Question & { initial?: boolean }): Promise<boolean> =>
+      ask(question, ({ confirm }, message, context) =>
+        confirm({ message, default: question.initial ?? false }, context),
+      ),
+    /**
+     * Searches while the user types. `find` gets the text typed so far. `tip` is shown below the
+     * choices.
+     */
+    search: <T>(
+      question: Question & {
+        find(term: string, signal: AbortSignal): Promise<readonly Choice<T>[]>;
+        tip(): string;
+      },
+    ): Promise<T> =>
+      ask(question, ({ search }, message, context) => {
         const rows = pageSize(context.output);
         let count = 0;
         const source = async (term: string | undefined, { signal }: { signal: AbortSignal }) => {
@@ -147,3 +132,5 @@ export function makePrompter(
       }),
   };
 }
+
+export type Prompter = ReturnType<typeof makePrompter>;

@@ -1,14 +1,14 @@
 import { type Exchanged, serviceAddress } from '../../../client/transport.ts';
-import { forEachBounded } from '../../../domain/concurrency.ts';
 import { hasCode, SignageError } from '../../../domain/error.ts';
 import { pagesNotIsolated, webPlayerStarted } from '../../../domain/events/web-player-log.ts';
+import { smallest } from '../../../domain/numbers/extremes.ts';
 import { type ConfigBody, effectiveConfig } from '../../../domain/records/config.ts';
 import type { Publication } from '../../../domain/records/playlist.ts';
 import { exchangeLine, readCertificates } from '../../api/connect.ts';
 import { proxyFor } from '../../api/proxy.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { failedExitCode } from '../../command/exit-code.ts';
-import { recordsAtOnce } from '../../command/for-each-record.ts';
+import { mapBounded, mapRecords } from '../../command/for-each-record.ts';
 import { memoize } from '../../command/memoize.ts';
 import {
   hasFilter,
@@ -17,6 +17,7 @@ import {
   selectScreens,
 } from '../../options/select-screens.ts';
 import { usage } from '../../options/settings.ts';
+import { orUndefined } from '../../records/find.ts';
 import { venueNames } from '../../records/names.ts';
 import { countText } from '../../records/text.ts';
 import { getConfig, type Level } from '../../tenant-config/level.ts';
@@ -81,20 +82,13 @@ async function publishedPlaylists(
   { screens, single }: Selection,
 ): Promise<CheckedPlaylist[]> {
   const limitOf = sizeLimits(call);
-  const playlists: (CheckedPlaylist | undefined)[] = [];
-  let done = 0;
-  await withProgress(call, (show) =>
-    forEachBounded(screens.entries(), recordsAtOnce, async ([at, one]) => {
-      try {
-        const { items, validUntil } = await call.read('readPlaylist', { params: { id: one.id } });
-        const maxSizeGB = await limitOf(one);
-        playlists[at] = { screen: one.name, shownOn: [one], items, validUntil, maxSizeGB };
-      } catch (error) {
-        if (single || !hasCode(error, 'playlist_not_found')) throw error;
-      }
-      show(`Reading ${progressBar(++done, screens.length)}`);
-    }),
-  );
+  const playlists = await mapRecords(call, 'Reading', screens, async (one) => {
+    const reading = call.read('readPlaylist', { params: { id: one.id } });
+    const playlist = await (single ? reading : orUndefined(reading, 'playlist_not_found'));
+    if (!playlist) return undefined;
+    const { items, validUntil } = playlist;
+    return { screen: one.name, shownOn: [one], items, validUntil, maxSizeGB: await limitOf(one) };
+  });
   const found = playlists.filter((playlist) => playlist !== undefined);
   const missing = screens.length - found.length;
   if (missing > 0) call.note(`${countText(missing, 'screen')} without a playlist left out.`);
@@ -104,11 +98,7 @@ async function publishedPlaylists(
 /** Returns the smallest limit of these screens, in gigabytes. `Infinity` without screens. */
 async function smallestLimit(call: CommandContext, screens: readonly Selected[]): Promise<number> {
   const limitOf = sizeLimits(call);
-  let smallest = Number.POSITIVE_INFINITY;
-  await forEachBounded(screens, recordsAtOnce, async (screen) => {
-    smallest = Math.min(smallest, await limitOf(screen));
-  });
-  return smallest;
+  return smallest(await mapBounded(screens, limitOf));
 }
 
 /** Number of newest `log` events of a TV in which its last start is looked for. */
@@ -130,16 +120,16 @@ async function findUnisolatedTvs(
   call: CommandContext,
   screens: readonly Selected[],
 ): Promise<MediaFinding[]> {
-  const found: MediaFinding[] = [];
-  await forEachBounded(screens.entries(), recordsAtOnce, async ([at, { name, screen }]) => {
-    if (screen.deviceId === null || !(await reportsNoIsolation(call, screen.deviceId))) return;
-    const problem = warning('isolation', {
-      detail: 'The browser of the TV does not isolate web pages.',
-      effect: 'A loop in a page freezes the TV until its player is restarted.',
-      advice: 'Show only pages that you trust, or use a newer browser. See docs/web-player.md.',
-    });
-    found[at] = { ...problem, screen: name, item: null, uses: 1, url: null };
+  const isolation = warning('isolation', {
+    detail: 'The browser of the TV does not isolate web pages.',
+    effect: 'A loop in a page freezes the TV until its player is restarted.',
+    advice: 'Show only pages that you trust, or use a newer browser. See docs/web-player.md.',
   });
+  const found = await mapBounded(screens, async ({ name, screen }) =>
+    screen.deviceId !== null && (await reportsNoIsolation(call, screen.deviceId))
+      ? { ...isolation, screen: name, item: null, uses: 1, url: null }
+      : undefined,
+  );
   return found.filter((finding) => finding !== undefined);
 }
 

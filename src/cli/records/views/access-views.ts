@@ -1,11 +1,10 @@
 import type { CallAnswer } from '../../../client/call.ts';
 import { dayMs } from '../../../domain/clock.ts';
-import { hasCode } from '../../../domain/error.ts';
 import type { Reader } from '../../api/client.ts';
 import type { CommandContext } from '../../command/context.ts';
 import type { Column, View } from '../../output/view.ts';
 import { members, wideMembers } from '../../output/view.ts';
-import type { Token } from '../find.ts';
+import { orUndefined, type Token } from '../find.ts';
 import { typedName, venueName, venueNames } from '../names.ts';
 import { span } from '../text.ts';
 
@@ -61,11 +60,8 @@ export async function namesInReach(
   const names = new Map<string, string>();
   await Promise.all(
     (venueIds ?? []).map(async (id) => {
-      try {
-        names.set(id, await venueName(reader, id));
-      } catch (error) {
-        if (!hasCode(error, 'venue_not_found')) throw error;
-      }
+      const name = await orUndefined(venueName(reader, id), 'venue_not_found');
+      if (name !== undefined) names.set(id, name);
     }),
   );
   return namesOf(names);
