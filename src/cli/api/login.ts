@@ -35,14 +35,7 @@ async function chooseUrl(
     message: 'Address of the service',
     flag: '--url',
     initial: defaultUrl,
-    validate(text) {
-      try {
-        requireSafeAddress(withScheme(text.trim()), insecureHttp);
-        return true;
-      } catch (error) {
-        return (error as Error).message;
-      }
-    },
+    check: (text) => void requireSafeAddress(withScheme(text.trim()), insecureHttp),
   });
 }
 

@@ -9,6 +9,7 @@ const exitCodes: Readonly<Record<SignalName, number>> = { SIGINT: 130, SIGTERM: 
  */
 export function watchInterruption(io: Io) {
   const first = new AbortController();
+  const signal: AbortSignal = first.signal;
   let endAtOnce: (exitCode: number) => void;
   const second = new Promise<number>((resolve) => {
     endAtOnce = resolve;
@@ -25,7 +26,7 @@ export function watchInterruption(io: Io) {
   heed('SIGTERM');
   return {
     /** Aborts at the first signal. Its `reason` is the exit code. */
-    signal: first.signal,
+    signal,
     /** Resolves with the exit code at the second signal. */
     second,
     /**

@@ -2,7 +2,7 @@ import { failedExitCode } from '../command/exit-code.ts';
 import { defineCommand } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
-import { checkRange, readPastTime } from '../options/time.ts';
+import { readRange } from '../options/time.ts';
 import { member } from '../output/view.ts';
 import { auditView } from '../records/views/history-views.ts';
 import {
@@ -37,10 +37,8 @@ const list = defineCommand({
   ],
   list: true,
   async run(call) {
-    const { action, subject, since, until } = call.options;
-    const from = readPastTime(call, '--since', since);
-    const to = readPastTime(call, '--until', until);
-    checkRange({ flag: '--since', time: from }, { flag: '--until', time: to });
+    const { action, subject } = call.options;
+    const { from, to } = readRange(call);
     const query = { action, subjectId: subject, from, to };
     if (await call.list('listAudit', auditView, { query })) return;
     const { noteUnknownAction } = await import('../records/unknown-words.ts');

@@ -10,7 +10,7 @@ import {
 import * as option from '../options/option.ts';
 import { hasFilter, selectionOptions, selectScreens } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
-import { checkRange, readPastTime } from '../options/time.ts';
+import { checkRange, readRange } from '../options/time.ts';
 import { limitPages } from '../output/results.ts';
 import { findDevice, findScreen } from '../records/find.ts';
 import { isUuid } from '../records/names.ts';
@@ -67,9 +67,7 @@ received the event.
       throw usage('--follow never ends. Leave out --until.');
     if (after !== undefined && !isUuid(after))
       throw usage(`--after takes the id of an event, not "${after}".`);
-    const from = readPastTime(call, '--since', call.options.since);
-    const to = readPastTime(call, '--until', call.options.until);
-    checkRange({ flag: '--since', time: from }, { flag: '--until', time: to });
+    const { from, to } = readRange(call);
     const screenId = await idOf(call.options.screen, (name) => findScreen(call, name));
     const deviceId = await idOf(call.options.device, (name) => findDevice(call, name));
     const filters = { type, screenId, deviceId, from };
@@ -123,11 +121,9 @@ requests of each TV. The token needs the role operator.
   ],
   list: true,
   async run(call) {
-    const { follow, refused, device, since, until } = call.options;
+    const { follow, refused, device, until } = call.options;
     if (follow && until !== undefined) throw usage('--follow never ends. Leave out --until.');
-    const from = readPastTime(call, '--since', since);
-    const to = readPastTime(call, '--until', until);
-    checkRange({ flag: '--since', time: from }, { flag: '--until', time: to });
+    const { from, to } = readRange(call);
     const { screen } = call.args;
     const ofScreen = screen === undefined ? undefined : await findScreen(call, screen);
     const ofDevice = device === undefined ? undefined : await findDevice(call, device);

@@ -146,7 +146,7 @@ some did. Screens without a TV are listed but not waited for, unless no screen h
     const state = call.options.for;
     const names = call.args.screen;
     if (typeof state === 'object') {
-      const { waitForVersion } = await import('../playlist/wait-for-version.ts');
+      const { waitForVersion } = await import('../playlist/delivery.ts');
       return waitForVersion(call, names, state.version);
     }
     const [name = ''] = names;

@@ -8,7 +8,7 @@ import { hasCode, SignageError } from '../../domain/error.ts';
 import { tryParseJson } from '../../domain/json/try-parse-json.ts';
 import { groupedCode } from '../../domain/records/typed-code.ts';
 import type { TvCheckOutcome } from '../../exam/checks/check.ts';
-import type { TvPower } from '../../exam/options.ts';
+import type { TvExamMemory, TvPower } from '../../exam/options.ts';
 import { type PartId, partIds } from '../../exam/part-ids.ts';
 import type { TvExamReport } from '../../exam/report.ts';
 import { runTvExam } from '../../exam/run-exam.ts';

@@ -1,4 +1,5 @@
 import { isoMs } from '../../domain/clock.ts';
+import type { CommandContext } from '../command/context.ts';
 import type { Environment } from '../command/environment.ts';
 import * as option from './option.ts';
 import { usage } from './settings.ts';
@@ -41,7 +42,7 @@ export function readTime(text: string, { source, nowMs, spans }: TimeContext): n
 /**
  * Parses the time that an option gives, and returns it in ISO 8601. A duration leads to the past.
  */
-export function readPastTime(
+function readPastTime(
   { clock }: Pick<Environment, 'clock'>,
   source: string,
   text: string | undefined,
@@ -62,6 +63,14 @@ export function checkRange(first: RangeEnd, last: RangeEnd): void {
   throw usage(
     `${first.flag} must be before ${last.flag}, but ${first.time} is not before ${last.time}.`,
   );
+}
+
+/** Reads `--since` and `--until`. Throws `usage` if they are in the wrong order. */
+export function readRange({ clock, options: { since, until } }: CommandContext) {
+  const from = readPastTime({ clock }, '--since', since);
+  const to = readPastTime({ clock }, '--until', until);
+  checkRange({ flag: '--since', time: from }, { flag: '--until', time: to });
+  return { from, to };
 }
 
 /**

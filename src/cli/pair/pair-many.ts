@@ -20,7 +20,7 @@ import {
 import { showUpdates, updatesWithOutput } from './pairing-output.ts';
 import { renderPaired, renderPairing } from './render-pairing.ts';
 import { handleKey, renderVenue, renderVenueEnd, type VenueSelection } from './render-venue.ts';
-import { askClaim } from './shown-claim.ts';
+import { askAgainCodes, askClaim } from './shown-claim.ts';
 
 /** Maximum number of simultaneous long polls. Each screen needs one long poll. */
 const maxConcurrent = 200;
@@ -193,13 +193,9 @@ async function* followOffered(
  * Errors that may not recur with another claim or another attempt. They do not concern the screen.
  */
 const passingCodes: readonly ErrorCode[] = [
-  'claim_not_found',
-  'claim_offered',
-  'too_many_attempts',
+  ...askAgainCodes,
   'pairing_code_cancelled',
   'pairing_code_expired',
-  'unavailable',
-  'unreachable',
   'wait_timed_out',
 ];
 

@@ -47,22 +47,13 @@ export async function confirmTv(
 }
 
 /** Look-up errors that may not recur after a pause or with another claim. */
-const askAgainCodes: readonly ErrorCode[] = [
+export const askAgainCodes: readonly ErrorCode[] = [
   'claim_not_found',
   'claim_offered',
   'too_many_attempts',
   'unavailable',
   'unreachable',
 ];
-
-function claimProblem(text: string): string | undefined {
-  try {
-    readClaim(text);
-    return undefined;
-  } catch (error) {
-    return (error as SignageError).message;
-  }
-}
 
 /**
  * Asks for a claim until a TV shows it and the person confirms that TV. Returns `undefined` for an
@@ -79,7 +70,7 @@ export async function askClaim(
       message,
       flag,
       canBeEmpty: canSkip,
-      validate: (text) => (canSkip && text.trim() === '') || (claimProblem(text) ?? true),
+      check: (text) => void readClaim(text),
     });
     if (typed.trim() === '') return undefined;
     const claim = readClaim(typed);

@@ -3,12 +3,6 @@ import * as option from '../options/option.ts';
 import { type Setting, usage } from '../options/settings.ts';
 import { behaviourOptions, connectionOptions, outputOptions } from '../options/shared.ts';
 
-/** Makes a setting for a duration, in milliseconds. Default: `undefined`. */
-export function span(flags: string, help: string): Setting<number | undefined> {
-  const { read } = option.duration('0s', flags, help);
-  return { flags, env: undefined, help, read, initial: undefined };
-}
-
 /** Makes a setting for a speed factor above 0. `max` means infinity. Default: `undefined`. */
 export function speed(flags: string, help: string): Setting<number | undefined> {
   const read = (value: string, source: string) => {
@@ -29,7 +23,7 @@ export function speed(flags: string, help: string): Setting<number | undefined> 
  * `--speed max`, a TV would rotate its key forever without advancing its clock.
  */
 export function rotateEvery(flags: string, help: string): Setting<number | undefined> {
-  const setting = span(flags, help);
+  const setting = option.optionalDuration(flags, help);
   const read = (value: string, source: string) => {
     const spanMs = setting.read(value, source);
     if (spanMs !== undefined && spanMs < secondMs)
@@ -69,11 +63,11 @@ const schedule = {
     '--scenario <name>',
     'name of a scenario, or a YAML file; options override it',
   ),
-  duration: span(
+  duration: option.optionalDuration(
     '--duration <time>',
     'how long the run takes; default: 10m, unless --life or the scenario limits the life of a TV',
   ),
-  life: span(
+  life: option.optionalDuration(
     '--life <time>',
     "how long each TV lives, by its own clock: 7d for a week of the TV's time",
   ),
@@ -81,7 +75,10 @@ const schedule = {
     '--speed <factor>',
     'TV seconds per real second: 600 is ten hours a minute, max never waits; default: 1',
   ),
-  ramp: span('--ramp <time>', 'time over which the TVs are switched on; default: all at once'),
+  ramp: option.optionalDuration(
+    '--ramp <time>',
+    'time over which the TVs are switched on; default: all at once',
+  ),
   rotateEvery: rotateEvery(
     '--rotate-every <time>',
     'how often each TV rotates its key, by its own clock; default: never',

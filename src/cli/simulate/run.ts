@@ -1,6 +1,9 @@
+import type { Publication } from '../../client/entities.ts';
 import { minuteMs, secondMs } from '../../domain/clock.ts';
+import type { FieldError } from '../../domain/error.ts';
 import type { FleetOptions } from '../../simulator/fleet/options.ts';
 import type { FleetReport } from '../../simulator/fleet/report.ts';
+import { type Scenario, scenario } from '../../simulator/fleet/scenario.ts';
 import { connect, readCertificates } from '../api/connect.ts';
 import { proxyFor } from '../api/proxy.ts';
 import type { CommandContext } from '../command/context.ts';
@@ -9,11 +12,64 @@ import { failedExitCode } from '../command/exit-code.ts';
 import { readInput } from '../options/input-file.ts';
 import { readCode } from '../options/pairing-code.ts';
 import type { Values } from '../options/settings.ts';
+import { usage } from '../options/settings.ts';
+import {
+  checkDocument,
+  invalidFile,
+  parseDocuments,
+  type SourceDocument,
+} from '../options/source-document.ts';
+import type { Io } from '../terminal/io.ts';
 import { withProgress } from '../terminal/progress.ts';
-import { readDeviceProfiles } from './fixtures.ts';
+import { fixtureNames, readDeviceProfiles, readFixture } from './fixtures.ts';
 import type { simulateSettings } from './options.ts';
-import type { ReadScenario } from './read-scenario.ts';
 import { printReport, progressText } from './report-text.ts';
+
+/** A scenario, with the content of its playlist. */
+interface ReadScenario extends Omit<Scenario, 'playlist'> {
+  playlist?: Publication | undefined;
+}
+
+const nameForm = /^[a-z0-9-]+$/;
+const mediaUrl = 'https://media.example.com';
+
+/** Reads the text of a scenario. A text that does not match `nameForm` is a path. */
+async function readText(io: Io, text: string): Promise<string> {
+  if (!nameForm.test(text)) return readInput(io, text);
+  const names = fixtureNames('scenarios');
+  if (names.includes(text)) return readFixture('scenarios', text);
+  throw usage(
+    `There is no scenario "${text}": choose one of ${names.join(', ')}, or give a file, such as ./${text}.yaml.`,
+  );
+}
+
+function playlistNamed(source: SourceDocument, name: string): Publication {
+  const names = fixtureNames('playlists');
+  if (!names.includes(name)) {
+    const message = `must be a playlist, or the name of one of ${names.join(', ')}`;
+    throw invalidFile([source.complaint(['playlist'], message)]);
+  }
+  const text = readFixture('playlists', name);
+  return JSON.parse(text.replaceAll('{media}', mediaUrl)) as Publication;
+}
+
+/** Reads a scenario by name or from a file. Throws `invalid_file` with each error and its line. */
+export async function readScenario(io: Io, file: string): Promise<ReadScenario> {
+  const documents = parseDocuments(await readText(io, file), file);
+  const complaints: FieldError[] = [];
+  const [first, ...more] = documents;
+  if (!first || more.length > 0)
+    throw invalidFile([
+      { path: file, message: `must contain one scenario, not ${documents.length}` },
+    ]);
+  const content = checkDocument(scenario, first, complaints);
+  if (!content) throw invalidFile(complaints);
+  const { playlist } = content;
+  return {
+    ...content,
+    playlist: typeof playlist === 'string' ? playlistNamed(first, playlist) : playlist,
+  };
+}
 
 const defaultDurationMs = 10 * minuteMs;
 const lineIntervalMs = 5 * secondMs;
@@ -97,10 +153,7 @@ export async function runSimulation(
 ): Promise<number> {
   call.heedHangup();
   const { io, clock, random, interrupted } = call;
-  const scenario =
-    settings.scenario === undefined
-      ? {}
-      : await (await import('./read-scenario.ts')).readScenario(io, settings.scenario);
+  const scenario = settings.scenario === undefined ? {} : await readScenario(io, settings.scenario);
   const codes = settings.codes === undefined ? undefined : await readCodes(call, settings.codes);
   const service = await serviceOf(call, codes !== undefined);
   const { runFleet } = await import('../../simulator/fleet/fleet.ts');

@@ -37,8 +37,8 @@ export function isWatched({ io, common }: Pick<CommandContext, 'io' | 'common'>)
 }
 
 /**
- * Draws a few lines on a terminal (`stderr`) in place until they are closed: once a second, at each call of `draw`, and when the terminal is
- * resized.
+ * Draws a few lines on a terminal (`stderr`) in place until they are closed: once a second, at each
+ * call of `draw`, and when the terminal is resized.
  */
 export async function openLiveView(
   { io, clock }: CommandContext,

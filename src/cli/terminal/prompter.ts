@@ -86,16 +86,24 @@ export function makePrompter(io: Io, common: Pick<CommonValues, 'noInput'>, sign
       question: Question & {
         initial?: string;
         canBeEmpty?: boolean;
-        validate?(text: string): true | string;
+        /** Returns what is wrong with a text, or throws it. */
+        check?(text: string): string | undefined;
       },
     ): Promise<string> =>
       ask(question, ({ input }, message, context) => {
-        const { initial, canBeEmpty = false, validate } = question;
+        const { initial, canBeEmpty = false, check } = question;
         const options = {
           message,
           required: !canBeEmpty,
           ...(initial !== undefined && { default: initial }),
-          ...(validate && { validate }),
+          validate: (text: string) => {
+            if (canBeEmpty && text.trim() === '') return true;
+            try {
+              return check?.(text) ?? true;
+            } catch (error) {
+              return (error as Error).message;
+            }
+          },
         };
         return input(options, context);
       }),

@@ -1,7 +1,7 @@
 import * as option from '../options/option.ts';
 import type { Values } from '../options/settings.ts';
 import { behaviourOptions, connectionOptions } from '../options/shared.ts';
-import { rotateEvery, span, speed } from '../simulate/options.ts';
+import { rotateEvery, speed } from '../simulate/options.ts';
 
 const { url, context, caFile, insecureHttp } = connectionOptions;
 
@@ -32,7 +32,10 @@ export const tvOptions = {
     '--speed <factor>',
     'run faster: 60 is one hour per minute, max never waits (default: 1)',
   ),
-  duration: span('--duration <time>', 'stop after this time, such as 30s or 10m'),
+  duration: option.optionalDuration(
+    '--duration <time>',
+    'stop after this time, such as 30s or 10m',
+  ),
   rotateEvery: rotateEvery(
     '--rotate-every <time>',
     'rotate the key at this interval of TV time, such as 12h or 7d (default: never)',

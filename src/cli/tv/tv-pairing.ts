@@ -17,16 +17,6 @@ export type CodeSource = (
   error: SignageError | undefined,
 ) => Promise<string | undefined>;
 
-/** Returns the reason why a text is not a pairing code, or `undefined` for a valid code. */
-function codeProblem(text: string): string | undefined {
-  try {
-    readCode(text);
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
 /** A TV that needs a code. */
 interface UnpairedTv {
   client: DeviceClient;
@@ -118,7 +108,7 @@ export async function codeSource(
         await prompter.input({
           message,
           flag: '--code',
-          validate: (text) => codeProblem(text) ?? true,
+          check: (text) => void readCode(text),
         }),
       ),
     );

@@ -15,8 +15,8 @@ async function shown(text: string): Promise<void> {
 
 describe('at a terminal', () => {
   it('asks for a text again until it is valid', async () => {
-    const validate = (text: string) => (text === 'Lobby' ? true : 'must be Lobby');
-    const answer = prompter().input({ message: 'Name?', flag, initial: 'Hall', validate });
+    const check = (text: string) => (text === 'Lobby' ? undefined : 'must be Lobby');
+    const answer = prompter().input({ message: 'Name?', flag, initial: 'Hall', check });
     await shown('Name? (Hall)');
     screen.keypress('enter');
     await shown('must be Lobby');

@@ -35,7 +35,7 @@ async function askName(
   const name = await prompter.input({
     message: escapeControl(message),
     flag,
-    validate: (text) => nameProblem(text) ?? true,
+    check: nameProblem,
   });
   return { name: name.trim() };
 }
