@@ -83,7 +83,7 @@ export class ManagementClient {
   }
 
   /**
-   * Streams a backup of the whole store as a tar archive. Requires a `backup` or `platform` token.
+   * Streams a backup of the whole store as a dump. Requires a `backup` or `platform` token.
    * If the connection breaks off, reading the stream throws `unreachable`.
    */
   async backup(input: CallInput<'createBackup'> = {}): Promise<AsyncIterable<Buffer>> {

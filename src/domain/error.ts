@@ -75,7 +75,6 @@ export type ToolkitErrorCode =
   | 'store_not_empty'
   | 'backup_unusable'
   | 'copy_differs'
-  | 'copy_unfinished'
   | 'restore_unfinished'
   | 'folder_not_empty'
   | 'object_store_unreachable'

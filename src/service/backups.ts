@@ -3,8 +3,7 @@ import { type Principal, recordChange, type ServiceDependencies } from './contex
 /** Backups of the whole store (docs/protocol.md §5.9). */
 export function makeBackups(deps: ServiceDependencies) {
   /**
-   * Returns a tar archive of one consistent state. It contains every change acknowledged before the
-   * call. Throws `not_supported` if the store is a database with backup tools of its own.
+   * Returns a dump of one consistent state. It contains every change acknowledged before the call.
    */
   async function create(principal: Principal): Promise<ReadableStream<Uint8Array>> {
     const backup = await deps.store.backup();

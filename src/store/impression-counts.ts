@@ -26,6 +26,12 @@ export const groupOrder: readonly ReportGroup[] = [
 ];
 
 /**
+ * Days outside this range come from TVs with wrong clocks. They are sorted after all others.
+ */
+export const firstDay = '2000-01-01';
+export const lastDay = '2099-12-31';
+
+/**
  * Counts a batch's impressions by day, both by timestamp and by time of receipt. `receivedAt` is in
  * milliseconds.
  */

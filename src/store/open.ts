@@ -61,7 +61,7 @@ const lowWaterBytes = 16 * 1024 * 1024;
  * `postgres://user:password@host:5432/database?sslmode=verify-full`.
  *
  * Throws a `SignageError` whose message says what to do: `store_locked`, `store_damaged`,
- * `store_other_format`, `store_unusable`, `copy_unfinished`, `restore_unfinished`,
+ * `store_other_format`, `store_unusable`, `restore_unfinished`,
  * `invalid_option`, `not_supported`.
  *
  * @example

@@ -28,7 +28,7 @@ export type { Rows, TableName } from './sections.ts';
  *
  * Errors are `SignageError`s. `conflict`: another row has the unique key; `existingId` is its id.
  * `idempotency_key_reused`: see `appendBatch`. `unavailable`: the change cannot be made durable,
- * and nothing has changed. `not_supported`: see `backup`.
+ * and nothing has changed.
  *
  * The rows of a page take at most `maxPageBytes`, unless the page has a single row. A page may
  * therefore have fewer than `limit` items and still a `next`.
@@ -153,12 +153,11 @@ export interface Store {
   readonly refusedRequests?: RefusedRequests;
 
   /**
-   * Returns a consistent snapshot of the whole store as a tar archive. It contains every change
-   * acknowledged before the call. It contains any other change completely or not at all.
+   * Returns a dump of one state of the whole store (`dump/dump.ts`), in UTF-8. It contains every
+   * change acknowledged before the call. It contains any other change completely or not at all.
    *
    * Read the stream to its end or cancel it: until then the store deletes nothing. A reader that
-   * reads nothing for 5 minutes gets an error. Throws `not_supported` when the operator makes
-   * backups with the database's own tools.
+   * reads nothing for 5 minutes gets an error.
    */
   backup(): Promise<ReadableStream<Uint8Array>>;
 

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { restoreStore } from '../../src/store/maintenance/restore.ts';
 import { openStore } from '../../src/store/open.ts';
 import {
   type Section,
@@ -11,6 +13,7 @@ import {
 import type { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../support/disk/temporary-folder.ts';
 import { freshDatabase } from '../support/postgres/postgres.ts';
+import { bytesOf, streamOf } from './dump/backup-load.ts';
 
 const row = z.strictObject({
   id: z.string(),
@@ -96,6 +99,24 @@ describe.each([
     ]);
     expect(await list({ labels: { floor: '2' }, search: 'NOTE' })).toEqual(['note-1']);
     await again.close();
+  });
+
+  it('is in a backup, which is restored into either kind of store', async () => {
+    describeNotes(full);
+    const store = await openStore(place);
+    await put(store, note(2, { mood: 'bad' }), note(1, { labels: { floor: '2' } }));
+    const backup = await bytesOf(await store.backup());
+    await store.close();
+    for (const target of [join(await temporaryFolder(), 'data'), await freshDatabase()]) {
+      const { counts } = await restoreStore(streamOf(backup), target);
+      expect(counts).toEqual({ server: 1, notes: 2 });
+      const restored = await openStore(target);
+      expect((await restored.list(notes, { limit: 9 })).items).toEqual([
+        note(1, { labels: { floor: '2' } }),
+        note(2, { mood: 'bad' }),
+      ]);
+      await restored.close();
+    }
   });
 
   it('gets its keys and indexes for rows that were stored before', async () => {

@@ -22,7 +22,6 @@ const ownCodes: Readonly<Record<string, number>> = {
   store_locked: 5,
   folder_not_empty: 5,
   store_not_empty: 5,
-  copy_unfinished: 5,
   restore_unfinished: 5,
   state_in_use: 5,
   invalid_file: 6,

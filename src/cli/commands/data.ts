@@ -1,31 +1,36 @@
-import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { SignageError } from '../../domain/error.ts';
+import { isDatabaseUrl, publicUrl } from '../../domain/store-url.ts';
 import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
 import { defineCommand, one } from '../command/spec.ts';
-import { fileProblem, unusableFile } from '../options/file-error.ts';
+import { unusableFile } from '../options/file-error.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { member, members, type View } from '../output/view.ts';
+import {
+  givenStore,
+  storeFileSetting,
+  storeSetting,
+  warnOfPassword,
+} from '../serve/store-location.ts';
 import { withProgress } from '../terminal/progress.ts';
 
 const backup = defineCommand({
   summary: 'Back up a running service',
-  description: `Writes a consistent snapshot of the whole store as a tar file. It contains
+  description: `Writes a dump of one consistent state of the whole store to a file. It contains
 everything that was acknowledged before the backup began. Only you can read the file, because it
 holds the server secret. The file appears only when it is complete. Existing files are never
-overwritten. Needs a token of the role backup or platform. For a service on PostgreSQL, use the
-backup tools of PostgreSQL.`,
+overwritten. A file whose name ends in .gz is compressed. Needs a token of the role backup or
+platform. The file is text, one record a line, the same for both kinds of store.`,
   options: {
     out: option.text('--out <file>', 'the new file; required'),
   },
   examples: [
-    ['signage data backup --out monday.tar', 'the service of the current context'],
-    ['signage data backup --out monday.tar -o json', 'for scripts: prints file and size'],
+    ['signage data backup --out monday.dump.gz', 'the service of the current context'],
+    ['signage data backup --out monday.dump -o json', 'for scripts: prints file and size'],
     [
-      'signage data backup --out "signage-$(date +%F).tar" && scp "signage-$(date +%F).tar" vault:',
+      'signage data backup --out "$(date +%F).dump.gz" && scp "$(date +%F).dump.gz" vault:',
       'copies the backup to another machine',
     ],
   ],
@@ -50,38 +55,22 @@ async function requireReadable(path: string, what: string): Promise<void> {
   });
 }
 
-/** Yields the file in chunks. Fails as soon as the signal aborts, even while a pipe has no data. */
-async function* readUntil(signal: AbortSignal, path: string): AsyncGenerator<Uint8Array> {
-  const stream = createReadStream(path, { highWaterMark: 1 << 18 });
-  const chunks = stream.iterator({ destroyOnReturn: false });
-  const aborted = once(signal, 'abort').then(() => Promise.reject(new Error('it was interrupted')));
-  aborted.catch(() => undefined);
-  const explain = (error: unknown) => Promise.reject(new Error(fileProblem(error, path)));
-  try {
-    for (;;) {
-      signal.throwIfAborted();
-      const { done, value } = await Promise.race([chunks.next().catch(explain), aborted]);
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    stream.destroy();
-  }
-}
-
-async function restoreInto(call: CommandContext, path: string, folder: string) {
+async function restoreInto(call: CommandContext, path: string, place: string) {
   const { restoreStore } = await import('../../store/maintenance/restore.ts');
-  const { megabytes } = await import('../data/take-backup.ts');
-  const source = readUntil(call.interrupted, path);
+  const { readBackup } = await import('../data/read-backup.ts');
+  const source = readBackup(call.interrupted, path);
+  const { clock, interrupted } = call;
   try {
     return await withProgress(call, (show) =>
-      restoreStore(source, folder, {
+      restoreStore(source, place, {
         name: path,
-        onProgress: (done, all) => show(`${megabytes(done)} of ${megabytes(all)}`),
+        clock,
+        signal: interrupted,
+        onProgress: (records) => show(`${records} records`),
       }),
     );
   } catch (error) {
-    throw call.interrupted.aborted
+    throw interrupted.aborted
       ? new SignageError('interrupted', 'The restore was interrupted.')
       : error;
   }
@@ -94,25 +83,32 @@ async function findUndone(folder: string, backupAt: string) {
 }
 
 const restore = defineCommand({
-  summary: 'Restore a backup into an empty data folder',
-  description: `Checks the backup while reading it. A truncated or damaged backup is rejected, and
-no files remain. All changes after the backup are lost. Device keys and tokens that were revoked
-after the backup work again. With --audit, the command lists them with the commands that revoke them
-again. --audit names the former data folder, or a copy of its audit folder. Exit codes: 6 the backup
-cannot be used, 5 the folder is in use or not empty.`,
-  arguments: { file: one('the tar file written by data backup') },
+  summary: 'Restore a backup into an empty data folder or database',
+  description: `Checks the backup while reading it. A truncated or damaged backup is rejected with
+the number of its first bad line, and nothing remains. At the end the restored store is dumped and
+compared with the backup. All changes after the backup are lost. Device keys and tokens that were
+revoked after the backup work again. With --audit, the command lists them with the commands that
+revoke them again. --audit names the former data folder, or a copy of its audit folder. Exit codes:
+6 the backup cannot be used, 5 the folder or database is in use or not empty.`,
+  arguments: { file: one('the file written by data backup') },
   options: {
-    data: option.required('--data <folder>', 'the data folder: empty, or not existing yet'),
+    data: option.text('--data <folder>', 'the data folder: empty, or not existing yet'),
+    store: storeSetting,
+    storeFile: storeFileSetting,
     audit: option.text('--audit <folder>', 'the former data folder'),
   },
   examples: [
     [
-      'signage data restore monday.tar --data ./signage-data',
+      'signage data restore monday.dump.gz --data ./signage-data',
       'then: signage serve --data ./signage-data',
     ],
     [
-      'signage data restore monday.tar --data ./new --audit ./signage-data',
+      'signage data restore monday.dump.gz --data ./new --audit ./signage-data',
       'also lists what to revoke again',
+    ],
+    [
+      'signage data restore monday.dump.gz --store-file database.url',
+      'into an empty database; the file holds its URL',
     ],
   ],
   local: true,
@@ -120,9 +116,12 @@ cannot be used, 5 the folder is in use or not empty.`,
     call.heedHangup();
     const { file } = call.args;
     const { data, audit } = call.options;
+    warnOfPassword(call.flags.store, 'SIGNAGE_STORE or --store-file', call.note);
+    const place = restorePlace(await givenStore(call.options), data);
     await requireReadable(file, 'the backup');
     if (audit !== undefined) await requireReadable(audit, '--audit');
-    const { at, files, bytes } = await restoreInto(call, file, data);
+    const { at, counts } = await restoreInto(call, file, place);
+    const records = Object.values(counts).reduce((sum, one) => sum + one, 0);
     const undone = audit === undefined ? undefined : await findUndone(audit, at);
     const { undoneNote } = await import('../data/undone-revocations.ts');
     for (const one of undone ?? []) call.note(undoneNote(one));
@@ -130,19 +129,27 @@ cannot be used, 5 the folder is in use or not empty.`,
       call.note(
         'Device keys and tokens that were revoked after the backup work again. To list them: --audit FOLDER',
       );
-    const result = { backupAt: at, data, files, bytes, ...(undone && { undone }) };
-    await call.results.record(result, { columns: columns(), nameOf: () => data });
+    const store = isDatabaseUrl(place) ? publicUrl(place) : place;
+    const result = { backupAt: at, store, records, ...(undone && { undone }) };
+    await call.results.record(result, { columns: columns(), nameOf: () => store });
   },
 });
 
-type Result = { backupAt: string; data: string; files: number; bytes: number };
+/** Returns the folder or database to restore into. Throws `usage` unless exactly one is named. */
+function restorePlace(store: string, data: string | undefined): string {
+  if (store === 'memory') throw usage('Nothing can be restored into memory.');
+  if (isDatabaseUrl(store) === (data !== undefined))
+    throw usage('Name either the data folder (--data) or the database (--store-file).');
+  return data ?? store;
+}
+
+type Result = { backupAt: string; store: string; records: number };
 
 function columns() {
   return [
-    { name: 'data', value: ({ data }: Result) => data },
+    { name: 'store', value: ({ store }: Result) => store },
     { name: 'backup of', value: ({ backupAt }: Result) => backupAt },
-    { name: 'files', value: ({ files }: Result) => files },
-    { name: 'bytes', value: ({ bytes }: Result) => bytes },
+    { name: 'records', value: ({ records }: Result) => records },
   ];
 }
 

@@ -1,11 +1,13 @@
 import { access, type FileHandle, rename, unlink } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import { createFile, syncFile } from '../api/private-file.ts';
 import type { CommandContext } from '../command/context.ts';
 import { usage } from '../options/settings.ts';
 import { withProgress } from '../terminal/progress.ts';
 
 /** Formats a number of bytes as decimal megabytes: `12.3 MB`. */
-export function megabytes(bytes: number): string {
+function megabytes(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
@@ -34,7 +36,8 @@ export async function takeBackup(call: CommandContext, path: string): Promise<Ba
   if (!backup) return undefined;
   const file = await createFile(partial, '--out');
   try {
-    const bytes = await fill(file, backup, call);
+    const chunks = path.endsWith('.gz') ? compressed(backup) : backup;
+    const bytes = await fill(file, chunks, call);
     await rename(partial, path);
     call.note(
       `The backup is complete: ${path}, ${megabytes(bytes)}. It contains the server secret: protect it like the server itself.`,
@@ -44,6 +47,13 @@ export async function takeBackup(call: CommandContext, path: string): Promise<Ba
     await unlink(partial).catch(() => undefined);
     throw error;
   }
+}
+
+function compressed(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  const gzip = createGzip();
+  // Reading `gzip` reports the error.
+  pipeline(chunks, gzip).catch(() => undefined);
+  return gzip;
 }
 
 async function fill(

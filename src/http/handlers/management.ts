@@ -104,9 +104,9 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
       const day = new Date(deps.clock.now()).toISOString().slice(0, 10);
       return {
         body: await backups.create(principal),
-        type: 'application/x-tar',
+        type: 'text/plain; charset=utf-8',
         headers: {
-          'Content-Disposition': `attachment; filename="signage-${day}.tar"`,
+          'Content-Disposition': `attachment; filename="signage-${day}.dump"`,
           ...noStore,
         },
       };

@@ -93,7 +93,7 @@ const otherMedia: Record<string, ZodOpenApiResponseObject['content']> = {
       example: 'key,impressions,seconds\r\n2026-11-20,128,1920\r\n',
     },
   },
-  createBackup: { 'application/x-tar': { schema: { type: 'string', format: 'binary' } } },
+  createBackup: { 'text/plain': { schema: { type: 'string' } } },
 };
 
 const meanings = {

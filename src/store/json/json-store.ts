@@ -1,9 +1,12 @@
 import type { Low } from 'lowdb';
+import { iso } from '../../domain/clock.ts';
 import type { DeviceActivity, LastActivity, TokenActivity } from '../../domain/records/activity.ts';
 import type { AuditEntry } from '../../domain/records/audit.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
 import { ChangeTopics } from '../change-topics.ts';
+import { DumpStream } from '../dump/dump-stream.ts';
+import { writeDump } from '../dump/write-dump.ts';
 import type {
   EventBatch,
   FleetCounts,
@@ -17,17 +20,15 @@ import { type ListedTable, type Rows, sectionOf } from '../sections.ts';
 import type { GuessCounterChange, Reader, Store, Tx } from '../store.ts';
 import type { LastActivityTable } from './activity/last-activity.ts';
 import type { AuditDrop, AuditTrail } from './audit/audit-trail.ts';
-import { auditFormat } from './audit/entry-record.ts';
 import type { TrailChain } from './audit/trail-chain.ts';
-import { Backup } from './backup/backup.ts';
 import { Checkpoint } from './checkpoint/checkpoint.ts';
 import type { DocumentOwner } from './checkpoint/document-owner.ts';
 import { CheckpointSchedule } from './checkpoint/schedule.ts';
+import { stateSource } from './dump/state-source.ts';
 import type { EventLog } from './events/event-log.ts';
 import { MemoryGuessCounters } from './guess-counters.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Durable, DurableState } from './journal/journal-replay.ts';
-import type { LogFilesPosition } from './log/day-files.ts';
 import { unavailable } from './log/group-log.ts';
 import type { ManifestData } from './manifest.ts';
 import type { FilePart, PartContext } from './parts.ts';
@@ -64,7 +65,7 @@ export class JsonStore implements Store {
   readonly #topics = new ChangeTopics();
   readonly #writer: Writer;
   readonly #checkpoints: CheckpointSchedule;
-  readonly #backups = new Set<Backup>();
+  readonly #backups = new Set<DumpStream>();
   readonly #guessCounters: MemoryGuessCounters;
   #closing: Promise<void> | undefined;
 
@@ -216,16 +217,10 @@ export class JsonStore implements Store {
 
   async backup(): Promise<ReadableStream<Uint8Array>> {
     this.#refuseClosed();
-    const { context, manifest, journal, events, audit, retain } = this.#parts;
-    const marks = manifest.data.marks as Record<string, LogFilesPosition | undefined>;
-    const logs = {
-      // Later entries are in the journal.
-      audit: audit.log.range(marks.audit, marks.audit ?? auditFormat.start),
-      events: events.log.range(marks.events),
-      journal: journal.log.range(marks.journal),
-    };
-    const snapshot = { at: context.clock.now(), manifest: manifest.data, logs };
-    const backup = new Backup(context, snapshot, retain());
+    const { context, secret, retain } = this.#parts;
+    const { clock, warn } = context;
+    const dump = writeDump(stateSource(this.#parts, secret), iso(clock.now()));
+    const backup = new DumpStream(dump, { clock, warn, release: retain() });
     this.#backups.add(backup);
     void backup.over.then(() => this.#backups.delete(backup));
     return backup.stream;

@@ -31,8 +31,8 @@ export interface ManifestData {
    */
   secret?: string;
   /**
-   * Present in a backup until a store is first started from it. `at` is the time of the backup in
-   * Unix milliseconds.
+   * Present after a restore until a store is first started. `at` is the time of the backup in Unix
+   * milliseconds.
    */
   backup?: { at: number };
   /**
@@ -43,9 +43,10 @@ export interface ManifestData {
 }
 
 export const manifestName = 'manifest.json';
-/** Marks a folder with an unfinished copy. */
-export const copyMarker = 'copy.json';
-/** Marks a folder during a restore, because a killed process leaves an incomplete store behind. */
+/**
+ * Marks a folder during a restore or copy, because a killed process leaves an incomplete store
+ * behind.
+ */
 export const restoreMarker = 'restore.unfinished';
 
 /** Folders of a store. */

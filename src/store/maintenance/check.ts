@@ -13,18 +13,12 @@ import type { Finding } from '../json/check/finding.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
 import { readManifest } from '../json/manifest.ts';
 import { readSecret } from '../json/secret.ts';
-import {
-  contextOf,
-  lockStopped,
-  refuseUnfinished,
-  refuseUnfinishedRestore,
-  requireDataFolder,
-} from './data-folder.ts';
+import { contextOf, lockStopped, refuseUnfinished, requireDataFolder } from './data-folder.ts';
 
 /**
  * Reads all files of a stopped service's data folder and returns the findings. Changes nothing.
  *
- * Throws `store_locked` while the folder is in use, `store_other_format`, `copy_unfinished`,
+ * Throws `store_locked` while the folder is in use, `store_other_format`,
  * `restore_unfinished`, and `invalid_option` for a folder that is not a data folder.
  *
  * @example
@@ -36,7 +30,7 @@ export async function checkStore(folder: string): Promise<Finding[]> {
   await requireDataFolder(directory);
   const release = await lockStopped(directory);
   try {
-    await refuseUnfinishedRestore(nodeFileSystem, directory);
+    await refuseUnfinished(nodeFileSystem, directory);
     return await checkFolder(contextOf(directory));
   } finally {
     await release();
@@ -47,7 +41,7 @@ export async function checkStore(folder: string): Promise<Finding[]> {
  * Verifies the audit trail of a store: the data folder of a stopped service, or a database URL.
  * `kept` is a head that the operator kept outside the store. Changes nothing.
  *
- * Throws `store_locked`, `store_damaged`, `store_unusable`, `store_unreachable`, `copy_unfinished`,
+ * Throws `store_locked`, `store_damaged`, `store_unusable`, `store_unreachable`,
  * and `invalid_option` for a folder that is not a data folder.
  *
  * @example

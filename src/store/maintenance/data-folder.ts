@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import { copyUnfinishedError } from '../copy/copy-progress.ts';
 import { type FileSystem, nodeFileSystem } from '../json/disk/file-system.ts';
 import { lockFolder } from '../json/lock/folder-lock.ts';
-import { copyMarker, manifestCopy, manifestName, restoreMarker } from '../json/manifest.ts';
+import { manifestCopy, manifestName, restoreMarker } from '../json/manifest.ts';
 import type { PartContext } from '../json/parts.ts';
 
 /** Names that may exist in an "empty" folder. */
-const ignoredNames = /^(\..*|lost\+found|lock\.sock.*|copy\.json\.tmp)$/;
+const ignoredNames = /^(\..*|lost\+found|lock\.sock.*)$/;
 
 /** Returns the context of a data folder on which no service runs. */
 export function contextOf(directory: string, clock: Clock = systemClock): PartContext {
@@ -24,15 +23,7 @@ export function lockDataFolder(directory: string): Promise<() => Promise<void>> 
 /** Throws `invalid_option` unless the folder contains a file of a store. */
 export async function requireDataFolder(directory: string): Promise<void> {
   const names = await nodeFileSystem.list(directory);
-  const knownNames = [
-    manifestName,
-    manifestCopy,
-    copyMarker,
-    restoreMarker,
-    'secret',
-    'journal',
-    'documents',
-  ];
+  const knownNames = [manifestName, manifestCopy, restoreMarker, 'secret', 'journal', 'documents'];
   if (names.some((name) => knownNames.includes(name))) return;
   throw new SignageError(
     'invalid_option',
@@ -53,42 +44,27 @@ export async function lockStopped(directory: string): Promise<() => Promise<void
 }
 
 /** Throws `restore_unfinished` for a folder with an unfinished restore. */
-export async function refuseUnfinishedRestore(disk: FileSystem, directory: string): Promise<void> {
+export async function refuseUnfinished(disk: FileSystem, directory: string): Promise<void> {
   if ((await disk.sizeOf(`${directory}/${restoreMarker}`)) === undefined) return;
   throw new SignageError(
     'restore_unfinished',
-    `${directory}: a restore into it was not finished. Empty the folder, then run signage data restore again.`,
+    `${directory}: a restore into it was not finished. Empty the folder, then run the same command again.`,
   );
 }
 
-/** Throws `copy_unfinished` or `restore_unfinished` for a folder with such a marker. */
-export async function refuseUnfinished(disk: FileSystem, directory: string): Promise<void> {
-  await refuseUnfinishedRestore(disk, directory);
-  if ((await disk.sizeOf(`${directory}/${copyMarker}`)) !== undefined)
-    throw copyUnfinishedError(directory);
-}
-
-/** Lists a folder. Returns the first name that is neither ignored nor an empty folder. */
-export async function foreignName(
-  disk: FileSystem,
-  directory: string,
-): Promise<string | undefined> {
-  for (const name of await disk.list(directory)) {
-    if (ignoredNames.test(name)) continue;
-    const inside = await disk.list(`${directory}/${name}`).catch(() => [name]);
-    if (inside.length > 0) return name;
-  }
-  return undefined;
-}
-
-/** Throws `folder_not_empty` if `foreignName` finds a name in the folder. */
+/**
+ * Throws `folder_not_empty` if the folder has a name that is neither ignored nor an empty folder.
+ */
 export async function requireEmptyFolder(directory: string): Promise<void> {
-  const name = await foreignName(nodeFileSystem, directory);
-  if (name === undefined) return;
-  throw new SignageError(
-    'folder_not_empty',
-    `${directory} is not empty (${name}). Choose an empty folder. Nothing was changed.`,
-  );
+  for (const name of await nodeFileSystem.list(directory)) {
+    if (ignoredNames.test(name)) continue;
+    const inside = await nodeFileSystem.list(`${directory}/${name}`).catch(() => [name]);
+    if (inside.length > 0)
+      throw new SignageError(
+        'folder_not_empty',
+        `${directory} is not empty (${name}). Choose an empty folder. Nothing was changed.`,
+      );
+  }
 }
 
 /** Returns a `SignageError` unchanged, and any other error as `store_unusable`. */

@@ -21,7 +21,7 @@ import {
  * changed. Returns the list of everything that was left out or replaced. `repair-<time>.json` in
  * the new folder has the same list.
  *
- * Throws `store_locked` while either folder is in use, `folder_not_empty`, `copy_unfinished` and
+ * Throws `store_locked` while either folder is in use, `folder_not_empty` and
  * `restore_unfinished`. Throws `invalid_option` for a folder that is not a data folder, and
  * `store_damaged` when nothing can be recovered.
  *

@@ -1,61 +1,82 @@
 import { rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { type Restored, type RestoreTarget, restoreBackup } from '../json/backup/restore.ts';
+import { type Clock, systemClock } from '../../domain/clock.ts';
+import { isDatabaseUrl } from '../../domain/store-url.ts';
+import {
+  type DumpTarget,
+  type Restored,
+  type RestoreOptions,
+  restoreDump,
+} from '../dump/restore-dump.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
+import { FolderTarget } from '../json/dump/folder-target.ts';
+import { manifestName, storeFolders } from '../json/manifest.ts';
 import {
   asUnusable,
+  contextOf,
   lockDataFolder,
-  refuseUnfinishedRestore,
+  refuseUnfinished,
   requireEmptyFolder,
 } from './data-folder.ts';
 
+/** Free bytes that a restore leaves on the disk. */
+const lowWaterBytes = 16 * 1024 * 1024;
+
 /**
- * Restores a backup, the tar of `Store.backup`, into a folder that is empty or missing. A store
- * opened there has the state at the time of the backup.
+ * Restores a backup, the dump of `Store.backup`, into a folder that is empty or missing, or into an
+ * empty database. A store opened there has the state at the time of the backup.
  *
- * Throws `folder_not_empty`, `restore_unfinished`, `store_locked`, `store_unusable`, and
- * `backup_unusable` for a stream that is damaged, truncated or not a backup. On an error it deletes
- * every file and folder it created.
+ * Throws `folder_not_empty`, `store_not_empty`, `restore_unfinished`, `store_locked`,
+ * `store_unusable`, `store_unreachable`, and `backup_unusable` for a stream that is damaged,
+ * truncated or not a dump. On an error it deletes everything it created.
  *
  * @example
- * const { at } = await restoreStore(createReadStream('monday.tar'), './signage-data');
+ * const { at } = await restoreStore(createReadStream('monday.dump'), './signage-data');
  */
 export async function restoreStore(
   backup: AsyncIterable<Uint8Array>,
-  folder: string,
-  options: Pick<RestoreTarget, 'name' | 'onProgress'> = {},
+  location: string,
+  options: RestoreOptions & { clock?: Clock } = {},
 ): Promise<Restored> {
-  const directory = resolve(folder);
+  try {
+    const target = await openTarget(location, options.clock);
+    return await restoreDump(backup, target, { ...options, isBackup: true });
+  } catch (error) {
+    throw asUnusable(error, `The backup cannot be restored into ${location}`);
+  }
+}
+
+/** Opens an empty folder or database to restore into. Creates a missing folder. */
+export async function openTarget(
+  location: string,
+  clock: Clock = systemClock,
+): Promise<DumpTarget> {
+  if (isDatabaseUrl(location))
+    return (await import('../postgres/dump/database-target.ts')).openDatabaseTarget(location);
+  const directory = resolve(location);
   const disk = nodeFileSystem;
-  const source = backup[Symbol.asyncIterator]();
   /** Missing folders on the path, innermost first. */
   const missing: string[] = [];
-  let namesBefore: readonly string[] = [];
-  let release = async () => {};
+  const namesBefore = await disk.list(directory);
+  for (let path = directory; (await disk.sizeOf(path)) === undefined; path = dirname(path))
+    missing.push(path);
+  let unlock = async () => {};
+  const release = async () => {
+    const isStore = (await disk.sizeOf(join(directory, manifestName))) !== undefined;
+    const added = storeFolders.filter((name) => !namesBefore.includes(name));
+    if (!isStore) await removeEmpty(added.map((name) => join(directory, name)));
+    await unlock();
+    if (!isStore) await removeEmpty(missing);
+  };
   try {
-    namesBefore = await disk.list(directory);
-    for (let path = directory; (await disk.sizeOf(path)) === undefined; path = dirname(path))
-      missing.push(path);
     await disk.makeDirectory(directory);
-    release = await lockDataFolder(directory);
-    await refuseUnfinishedRestore(disk, directory);
+    unlock = await lockDataFolder(directory);
+    await refuseUnfinished(disk, directory);
     await requireEmptyFolder(directory);
-    const restored = await restoreBackup(
-      { [Symbol.asyncIterator]: () => source },
-      { disk, directory, ...options },
-    );
-    await release();
-    return restored;
+    return new FolderTarget({ ...contextOf(directory, clock), lowWaterBytes }, release);
   } catch (error) {
-    const names = await disk.list(directory).catch(() => []);
-    const added = names.filter((name) => !namesBefore.includes(name));
-    await removeEmpty(added.map((name) => join(directory, name)));
     await release();
-    await removeEmpty(missing);
-    throw asUnusable(error, `The backup cannot be restored into ${directory}`);
-  } finally {
-    // Closes a source that was not read to its end.
-    await source.return?.();
+    throw error;
   }
 }
 

@@ -2,7 +2,6 @@ import type { Random } from '../../domain/clock.ts';
 import { openChain } from './audit/chain.ts';
 import { type Connect, connectTo } from './connection/connect.ts';
 import { Database } from './connection/database.ts';
-import { refuseUnfinishedCopy } from './connection/instance-lock.ts';
 import { migrate } from './connection/migrate.ts';
 import { type PostgresOptions, PostgresStore } from './postgres-store.ts';
 
@@ -36,7 +35,6 @@ async function startStore(
   connect: Connect,
   options: PostgresOptions,
 ): Promise<PostgresStore> {
-  await refuseUnfinishedCopy(database.query);
   const secret = await sharedSecret(database, options.random);
   const chainKey = await openChain(database.query, secret, options.random);
   const store = new PostgresStore(database, connect, { ...options, secret, chainKey });

@@ -1,10 +1,11 @@
-import { type Clock, type Random, secondMs, systemClock } from '../../domain/clock.ts';
-import { SignageError } from '../../domain/error.ts';
+import { type Clock, iso, type Random, secondMs, systemClock } from '../../domain/clock.ts';
 import type { AuditEntry } from '../../domain/records/audit.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
 import type { ChainKey } from '../audit/audit-chain.ts';
 import { ChangeTopics } from '../change-topics.ts';
+import { DumpStream } from '../dump/dump-stream.ts';
+import { writeDump } from '../dump/write-dump.ts';
 import type {
   AuditPageQuery,
   EventBatch,
@@ -25,6 +26,8 @@ import type { Database } from './connection/database.ts';
 import { unavailable } from './connection/errors.ts';
 import { databaseLocked } from './connection/instance-lock.ts';
 import { DatabaseClock } from './database-clock.ts';
+import { beginSnapshot, databaseSource } from './dump/database-source.ts';
+import { DumpSession } from './dump/dump-session.ts';
 import { dropPartitionsBefore, EventLog } from './events/event-log.ts';
 import { eventPage } from './events/event-pages.ts';
 import { Rollups } from './events/rollups.ts';
@@ -77,6 +80,8 @@ export class PostgresStore implements Store {
   readonly #lastActivity: LastActivityTable;
   readonly #guessCounters: SharedGuessCounters;
   readonly #playlistSummaries: Batcher<string, PlaylistSummary | undefined>;
+  readonly #backups = new Set<DumpStream>();
+  readonly #connect: Connect;
   #stopJobs = async () => {};
   #closing: Promise<void> | undefined;
 
@@ -87,6 +92,7 @@ export class PostgresStore implements Store {
     const notify = (topics: ReadonlySet<string>) => this.#notifier.changed(topics);
     this.secret = options.secret;
     this.#database = database;
+    this.#connect = connect;
     this.#options = options;
     this.#clock = new DatabaseClock(database, clock);
     this.read = new RowReader(database.query, rows, () => this.#refuseClosed());
@@ -224,11 +230,24 @@ export class PostgresStore implements Store {
     return this.#topics.watch(topic, wake);
   }
 
-  async backup(): Promise<never> {
-    throw new SignageError(
-      'not_supported',
-      'This deployment keeps its data in PostgreSQL: back it up with the tools of the database.',
-    );
+  async backup(): Promise<ReadableStream<Uint8Array>> {
+    this.#refuseClosed();
+    await this.#lastActivity.flush();
+    await this.#rollups.fold();
+    const session = await DumpSession.open(this.#connect);
+    const release = () => session.close();
+    try {
+      await session.queryAll(beginSnapshot);
+      const dump = writeDump(await databaseSource(session), iso(this.now()));
+      const { warn } = this.#options;
+      const backup = new DumpStream(dump, { clock: systemClock, warn, release });
+      this.#backups.add(backup);
+      void backup.over.then(() => this.#backups.delete(backup));
+      return backup.stream;
+    } catch (error) {
+      await release();
+      throw error;
+    }
   }
 
   async ready(): Promise<void> {
@@ -254,6 +273,8 @@ export class PostgresStore implements Store {
   }
 
   async #close(): Promise<void> {
+    for (const backup of this.#backups)
+      await backup.cancel(unavailable('The store was closed before the backup was complete.'));
     await Promise.all([this.#writer.settled(), this.#events.settled(), this.#stopJobs()]);
     await this.#lastActivity.flush().catch(() => undefined);
     await Promise.all([this.#notifier.close(), this.#listener.close()]);

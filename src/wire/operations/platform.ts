@@ -83,8 +83,7 @@ export const platformOperations = {
     answer: 'me',
   }),
   createBackup: post('/v1/backup', 'backup', {
-    summary: 'Back up the whole store, as a consistent snapshot in a tar file',
-    errors: ['not_supported'],
+    summary: 'Back up the whole store, as a dump of one consistent state',
     command: ['data', 'backup'],
   }),
 } satisfies Record<string, Operation>;

@@ -2,12 +2,7 @@ import { dayMs } from '../../../src/domain/clock.ts';
 import { batchSums } from '../../../src/domain/events/batch-counts.ts';
 import type { TelemetryEvent } from '../../../src/domain/events/event.ts';
 import { type ReportClock, reportClocks } from '../../../src/domain/records/report.ts';
-import type {
-  CopiedBatch,
-  CopiedImpressions,
-  DeviceKeys,
-  LogEnd,
-} from '../../../src/store/copy/transfer.ts';
+import type { Records } from '../../../src/store/dump/records.ts';
 import { countBatch } from '../../../src/store/impression-counts.ts';
 import { ImpressionCounter } from '../../../src/store/json/rollups/impression-counts.ts';
 import { shortHash } from '../../../src/store/short-hash.ts';
@@ -30,7 +25,7 @@ interface Sample {
   body: string;
 }
 
-/** Events of a fleet, as a store copy transfers them. */
+/** Events of a fleet, as a dump has them. */
 export class FleetHistory {
   readonly #tvs: readonly BoundTv[];
   readonly #size: HistorySize;
@@ -42,7 +37,7 @@ export class FleetHistory {
     this.#firstDayMs = Math.floor(nowMs / dayMs) * dayMs - size.days * dayMs;
   }
 
-  get end(): LogEnd {
+  get end(): Records['server']['log'] {
     const { days } = this.#size;
     return {
       seq: days * this.#tvs.length,
@@ -50,7 +45,7 @@ export class FleetHistory {
     };
   }
 
-  *batches(): Generator<CopiedBatch> {
+  *batches(): Generator<Records['batches']> {
     let seq = 1;
     for (let day = 0; day < this.#size.days; day++) {
       const samples = this.#samplesOf(day);
@@ -69,7 +64,7 @@ export class FleetHistory {
     }
   }
 
-  *keys(): Generator<DeviceKeys> {
+  *keys(): Generator<Records['idempotency']> {
     for (const { deviceId } of this.#tvs) {
       const keys = Array.from({ length: this.#size.days }, (_, day): [string, string] => {
         return [shortHash(`${deviceId} ${day}`), shortHash(`sent ${deviceId} ${day}`)];
@@ -78,13 +73,13 @@ export class FleetHistory {
     }
   }
 
-  *impressions(): Generator<CopiedImpressions> {
+  *impressions(): Generator<Records['impressions']> {
     for (const clock of reportClocks) {
       for (let day = 0; day < this.#size.days; day++) yield* this.#impressionsOf(clock, day);
     }
   }
 
-  *#impressionsOf(clock: ReportClock, day: number): Generator<CopiedImpressions> {
+  *#impressionsOf(clock: ReportClock, day: number): Generator<Records['impressions']> {
     const counter = new ImpressionCounter();
     const samples = this.#samplesOf(day);
     for (const [n, tv] of this.#tvs.entries()) {
@@ -99,7 +94,7 @@ export class FleetHistory {
           yield {
             scope,
             clock,
-            group: group.slice(2) as CopiedImpressions['group'],
+            group: group.slice(2) as Records['impressions']['group'],
             day: name,
             key,
             ...cell,

@@ -4,15 +4,9 @@ import { hashKey, makeKey } from '../../../src/domain/api-key.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { makeIdSource } from '../../../src/domain/id.ts';
 import type { Device } from '../../../src/domain/records/rows.ts';
-import { paged } from '../../../src/store/copy/paged.ts';
-import {
-  type Records,
-  type Section,
-  type StoreTarget,
-  sections,
-} from '../../../src/store/copy/transfer.ts';
-import { FolderTarget } from '../../../src/store/json/copy/folder-target.ts';
+import { type Records, type Section, sectionNames } from '../../../src/store/dump/records.ts';
 import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
+import { FolderTarget } from '../../../src/store/json/dump/folder-target.ts';
 import type { Rows, TableName } from '../../../src/store/sections.ts';
 import {
   deviceKeyRow,
@@ -99,25 +93,37 @@ function* activityOf(tvs: readonly BoundTv[], now: number): Generator<Records['m
     yield {
       kind: 'device',
       id,
-      marks: { ...times, lastAddress, lastPlaylistVersion: 1, lastPlaylistStatus: 304 },
+      ...times,
+      lastAddress,
+      lastPlaylistVersion: 1,
+      lastPlaylistStatus: 304,
     };
   }
 }
 
-async function copySection<S extends Section>(
-  target: StoreTarget,
+/** Number of records written together. */
+const groupRecords = 500;
+
+async function fillSection<S extends Section>(
+  target: FolderTarget,
   section: S,
   records: Iterable<Records[S]>,
 ): Promise<void> {
-  for await (const page of paged(records)) await target.accept(section, page);
-  await target.complete(section);
+  let group: Records[S][] = [];
+  for (const record of records) {
+    group.push(record);
+    if (group.length < groupRecords) continue;
+    await target.accept(section, group);
+    group = [];
+  }
+  if (group.length > 0) await target.accept(section, group);
 }
 
 const noHistory: HistorySize = { days: 0, eventsPerBatch: 0 };
 
 /**
  * Fills a new data folder with bound screens and the events of their TVs. It writes like `signage
- * store copy`, which is much faster than requests to a service.
+ * data restore`, which is much faster than requests to a service.
  */
 export async function fillWithFleet(
   data: string,
@@ -142,25 +148,16 @@ export async function fillWithFleet(
     warn: () => {},
   };
   const target = new FolderTarget(context, async () => {});
-  async function* nothing() {}
   await nodeFileSystem.makeDirectory(data);
-  await target.begin({
-    secret: randomBytes(32),
-    state: '',
-    logEnd: history.end,
-    chain: {},
-    count: async () => 0,
-    read: nothing,
-    close: async () => {},
-  });
-  for (const section of sections)
-    await copySection(
+  await target.begin({ secret: randomBytes(32).toString('hex'), log: history.end, chain: {} });
+  for (const section of sectionNames())
+    await fillSection(
       target,
       section,
       (generators[section] as (() => Iterable<never>) | undefined)?.() ?? [],
     );
   await target.finish();
-  await target.release();
+  await target.commit();
   await target.close();
   return tvs;
 }

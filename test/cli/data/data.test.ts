@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { stubService } from '../../support/network/stub-service.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
 import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 import { type Cli, cliOf, runCli } from '../run-cli.ts';
 
@@ -26,7 +27,7 @@ const restoreTo = (file: string, into: string, ...more: string[]) =>
 describe('signage data backup', () => {
   it('writes a file with mode 0600, which signage data restore turns into the same service', async () => {
     const venue = await service.venue({ name: 'Kept' });
-    const file = join(folder, 'kept.tar');
+    const file = join(folder, 'kept.dump');
     const { code, stdout, stderr } = await cli(['data', 'backup', '--out', file]);
     expect([code, stdout]).toEqual([0, '']);
     expect(stderr).toContain(`The backup is complete: ${file}`);
@@ -35,37 +36,67 @@ describe('signage data backup', () => {
     const restored = await restoreTo(file, into);
     expect(restored.code).toBe(0);
     expect(restored.json).toMatchObject({
-      data: into,
-      files: expect.any(Number),
-      bytes: expect.any(Number),
+      store: into,
+      records: expect.any(Number),
     });
     const copy = await startService({ store: into, clock: systemClock });
     expect((await copy.manage('GET', `/v1/venues/${venue.id}`)).body.name).toBe('Kept');
     await copy.close();
   });
 
+  it('compresses a file whose name ends in .gz, and restores it', async () => {
+    const file = join(folder, 'small.dump.gz');
+    expect((await cli(['data', 'backup', '--out', file])).code).toBe(0);
+    expect((await readFile(file)).subarray(0, 2)).toEqual(Buffer.of(0x1f, 0x8b));
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await restoreTo(file, join(folder, 'unpacked'))).code).toBe(0);
+    await truncate(file, Math.floor((await stat(file)).size / 2));
+    const { code, stderr } = await restoreTo(file, join(folder, 'cut'));
+    expect([code, stderr]).toEqual([6, expect.stringContaining('damaged or cut short')]);
+    expect(await readdir(folder)).not.toContain('cut');
+  });
+
+  it('restores a backup of a service on PostgreSQL into a data folder, and into a database', async () => {
+    const own = await startService({ store: await freshDatabase(), clock: systemClock });
+    const venue = await own.venue({ name: 'Kept' });
+    const file = join(folder, 'database.dump');
+    expect((await cliOf(own, adminToken)(['data', 'backup', '--out', file])).code).toBe(0);
+    await own.close();
+    const into = join(folder, 'from-database');
+    const database = await freshDatabase();
+    expect((await restoreTo(file, into)).code).toBe(0);
+    const env = { SIGNAGE_STORE: database };
+    const { code, json } = await runCli(['data', 'restore', file, '-o', 'json'], { env });
+    expect([code, json.records]).toEqual([0, expect.any(Number)]);
+    for (const store of [into, database]) {
+      const copy = await startService({ store, clock: systemClock });
+      expect((await copy.manage('GET', `/v1/venues/${venue.id}`)).body.name).toBe('Kept');
+      await copy.close();
+    }
+  });
+
   it('-o sets the format of the result', async () => {
-    const file = join(folder, 'monday.tar');
+    const file = join(folder, 'monday.dump');
     const { code, json } = await cli(['data', 'backup', '--out', file, '-o', 'json']);
     expect({ code, json }).toEqual({ code: 0, json: { file, bytes: (await stat(file)).size } });
-    const other = join(folder, 'sunday.tar');
+    const other = join(folder, 'sunday.dump');
     const long = await cli(['data', 'backup', '--out', other, '--output', 'json']);
     expect([long.code, long.json.file]).toEqual([0, other]);
   });
 
   it('4 for a tenant token, and creates no file', async () => {
     const admin = cliOf(service, await service.token('admin'));
-    const file = join(folder, 'refused.tar');
+    const file = join(folder, 'refused.dump');
     expect((await admin(['data', 'backup', '--out', file])).code).toBe(4);
     expect((await readdir(folder)).filter((name) => name.startsWith('refused'))).toEqual([]);
   });
 
   it('7 when the connection breaks, and leaves no file', async () => {
     const stub = await stubService((response) => {
-      response.writeHead(200, { 'content-type': 'application/x-tar' });
+      response.writeHead(200, { 'content-type': 'text/plain' });
       response.write('x'.repeat(10_000), () => response.destroy());
     });
-    const file = join(folder, 'broken.tar');
+    const file = join(folder, 'broken.dump');
     const { code, stderr } = await cliOf(stub, adminToken)(['data', 'backup', '--out', file]);
     expect(code).toBe(7);
     expect(stderr.trim().split('\n').length).toBeLessThan(3);
@@ -94,7 +125,7 @@ describe('signage data restore', () => {
     const token = (await former.manage('POST', '/v1/tokens', { name: 'Phone', role: 'viewer' }))
       .body;
     await former.manage('POST', `/v1/devices/${kept.deviceId}/revoke`, { reason: 'before' });
-    const file = join(folder, 'own.tar');
+    const file = join(folder, 'own.dump');
     await cliOf(former, adminToken)(['data', 'backup', '--out', file]);
     await former.manage('POST', `/v1/devices/${lost.deviceId}/revoke`, { reason: 'stolen' });
     await former.manage('DELETE', `/v1/tokens/${token.id}`);
@@ -141,7 +172,7 @@ describe('signage data restore', () => {
       );
     const { id } = (await made('/v1/tenants', { name: 'Gone' })).body;
     const before = (await made('/v1/tokens', { name: 'Before', role: 'admin' }, id)).body;
-    const file = join(folder, 'tenants.tar');
+    const file = join(folder, 'tenants.dump');
     await cliOf(former, adminToken)(['data', 'backup', '--out', file]);
     const after = (await made('/v1/tokens', { name: 'After', role: 'admin' }, id)).body;
     expect((await former.manage('DELETE', `/v1/tenants/${id}`)).status).toBe(204);
@@ -164,20 +195,20 @@ describe('signage data restore', () => {
   });
 
   it('6 for a truncated backup, with one line on stderr and no folder left', async () => {
-    const file = join(folder, 'short.tar');
+    const file = join(folder, 'short.dump');
     await cli(['data', 'backup', '--out', file]);
-    await truncate(file, (await stat(file)).size / 2);
+    await truncate(file, Math.floor((await stat(file)).size / 2));
     const into = join(folder, 'short');
     const { code, stdout, stderr } = await runCli(['data', 'restore', file, '--data', into]);
     expect([code, stdout]).toEqual([6, '']);
     expect(stderr).toMatch(
-      /^signage: .*short\.tar cannot be used as a backup: it is cut short: it ends at byte \d+, in ".+"\. Nothing was restored\. .+\n$/,
+      /^signage: .*short\.dump cannot be used as a backup: line \d+: it is cut short: it has no line feed\. Nothing was restored\. .+\n$/,
     );
     expect(await readdir(folder)).not.toContain('short');
   });
 
   it('130 when interrupted, from a file or a pipe, with nothing left', async () => {
-    const file = join(folder, 'interrupted.tar');
+    const file = join(folder, 'interrupted.dump');
     await cli(['data', 'backup', '--out', file]);
     const bytes = await readFile(file);
     const pipe = join(folder, 'pipe');
@@ -198,7 +229,7 @@ describe('signage data restore', () => {
   });
 
   it('5 for the folder of a running service', async () => {
-    const file = join(folder, 'again.tar');
+    const file = join(folder, 'again.dump');
     await cli(['data', 'backup', '--out', file]);
     const locked = await restoreTo(file, data);
     expect([locked.code, locked.stderr]).toEqual([5, expect.stringContaining('store_locked')]);

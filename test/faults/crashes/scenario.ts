@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
 import { type ErrorCode, hasCode } from '../../../src/domain/error.ts';
-import { restoreBackup } from '../../../src/store/json/backup/restore.ts';
+import { restoreDump } from '../../../src/store/dump/restore-dump.ts';
 import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { targetOn } from '../../store/dump/backup-load.ts';
 import { CrashDisk } from '../../store/json/crash-disk.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { checkState, type Defect, directory, openOn } from './checker.ts';
@@ -184,7 +185,8 @@ export class CrashScenario {
   /** Expects a backup to hold all that was acknowledged before it. */
   async #backup(): Promise<void> {
     const disk = new CrashDisk();
-    await restoreBackup(await (this.#store as Store).backup(), { disk, directory });
+    const target = targetOn(disk, directory, this.#clock);
+    await restoreDump(await (this.#store as Store).backup(), target, { isBackup: true });
     const wrong = await checkState(disk.afterPowerCut().files(), this.run, this.step, {
       ...this.#defect,
       twice: true,

@@ -291,9 +291,9 @@ describe('the document beyond the table', () => {
     ]);
   });
 
-  it('describes a backup as a tar file', () => {
+  it('describes a backup as text', () => {
     expect(answer('createBackup', 200).content).toEqual({
-      'application/x-tar': { schema: { type: 'string', format: 'binary' } },
+      'text/plain': { schema: { type: 'string' } },
     });
   });
 

@@ -384,9 +384,3 @@ describe('a database with an unexpected schema', () => {
     await expect.poll(left).toEqual([]);
   });
 });
-
-describe('backup', () => {
-  it('not_supported: use the tools of the database', async () => {
-    await expect(store.backup()).rejects.toMatchObject({ code: 'not_supported' });
-  });
-});

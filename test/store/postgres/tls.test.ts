@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { copyStore } from '../../../src/store/copy/copy-store.ts';
+import { copyStore } from '../../../src/store/maintenance/copy.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { migrateDatabase } from '../../../src/store/postgres/open.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';

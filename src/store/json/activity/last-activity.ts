@@ -107,6 +107,14 @@ export class LastActivityTable implements DocumentOwner {
     return { ...activity };
   }
 
+  /**
+   * Returns the lines of all devices and tokens that exist now, to be read later, sorted by id.
+   * Activity may be later than now.
+   */
+  snapshot(kind: Kind): () => AsyncGenerator<string> {
+    return this.#tables[kind].snapshot();
+  }
+
   /** Deletes the activity of a deleted device or token. */
   forget(kind: Kind, id: string): void {
     this.#touched[kind].delete(id);

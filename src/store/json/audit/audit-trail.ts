@@ -107,6 +107,29 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
     for (const { bytes } of pending) yield sealedOf(bytes);
   }
 
+  /**
+   * Returns all entries as they are now, to be read later. Leaves out files before `firstDay`,
+   * which a crash kept from being deleted. The others must not be deleted until then.
+   */
+  snapshot(firstDay = ''): () => AsyncGenerator<SealedEntry> {
+    const { end } = this.log;
+    const names = this.log.names.filter((name) => end.file !== null && name <= end.file);
+    const kept = names.filter((name) => name.slice(0, 10) >= firstDay);
+    const pending = this.#pending.map(({ bytes }) => bytes);
+    const { disk, directory } = this.log;
+    return async function* () {
+      for await (const { file, offset, head } of readLog(
+        { disk, directory, names: kept },
+        sealedOf,
+        end,
+      )) {
+        if (!head) throw damageError(`${directory}/${file}`, 'a record is damaged', offset);
+        yield head;
+      }
+      for (const bytes of pending) yield sealedOf(bytes) as SealedEntry;
+    };
+  }
+
   async prepare(): Promise<LogFilesPosition> {
     const last = this.#pending.at(-1);
     while (last && this.#pending[0] && this.#pending[0].seq <= last.seq) await this.#flushBatch();

@@ -1,8 +1,6 @@
 import { SignageError } from '../../../domain/error.ts';
-import { copyUnfinishedError } from '../../copy/copy-progress.ts';
 import { documentProblem } from '../checkpoint/document-file.ts';
 import {
-  copyMarker,
   type ManifestData,
   manifestCopy,
   manifestName,
@@ -22,7 +20,6 @@ import { type Finding, Findings } from './finding.ts';
  */
 export async function checkFolder(context: PartContext): Promise<Finding[]> {
   const findings = new Findings();
-  if (await hasDamagedCopyMarker(context, findings)) return findings.all;
   const manifest = await checkManifests(context, findings);
   if (!manifest) return findings.all;
   const secret = await attempt(findings, 'secret', 'it is missing, or was changed or damaged', () =>
@@ -33,23 +30,6 @@ export async function checkFolder(context: PartContext): Promise<Finding[]> {
   if (secret && !findings.hasDamage) await checkTrail(context, manifest, secret, findings);
   if (secret && !findings.hasDamage) await tryStart(context, manifest, secret, findings);
   return findings.all;
-}
-
-/**
- * Returns whether the folder has a damaged copy marker, in which case nothing else is checked.
- * Throws `copy_unfinished` when the copy can be resumed.
- */
-async function hasDamagedCopyMarker(
-  { disk, directory }: PartContext,
-  findings: Findings,
-): Promise<boolean> {
-  const what =
-    'its contents are damaged, and the copy into this folder was not finished: empty the folder, and copy again';
-  const marker = await attempt(findings, copyMarker, what, () =>
-    readRecordFile(disk, `${directory}/${copyMarker}`),
-  );
-  if (marker) throw copyUnfinishedError(directory);
-  return findings.hasDamage;
 }
 
 /** Returns the manifest, or its copy if only the copy is readable. */

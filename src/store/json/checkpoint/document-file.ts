@@ -72,7 +72,10 @@ export class DocumentFile implements Adapter<RenderedDocument>, WrittenDocument 
   }
 
   /** Chunks consist of whole lines, unless a line is longer than a read. */
-  async *chunks(comesBefore?: (head: Buffer) => boolean): AsyncGenerator<Buffer> {
+  async *chunks(
+    comesBefore?: (head: Buffer) => boolean,
+    maxBytes = chunkBytes,
+  ): AsyncGenerator<Buffer> {
     const file = await this.#disk.open(this.#path, 'read');
     try {
       // Start with a small read: a report by campaign often needs no more.
@@ -81,8 +84,8 @@ export class DocumentFile implements Adapter<RenderedDocument>, WrittenDocument 
       if (comesBefore?.(lastLine(first)))
         position = await seekLine(file, this.entry.size, comesBefore);
       else yield first;
-      for (let bytes = 2 * sliceBytes; ; bytes = Math.min(2 * bytes, chunkBytes)) {
-        const chunk = wholeLines(await readAt(file, position, bytes));
+      for (let bytes = 2 * sliceBytes; ; bytes = Math.min(2 * bytes, maxBytes)) {
+        const chunk = wholeLines(await readAt(file, position, Math.min(bytes, maxBytes)));
         if (chunk.length === 0) return;
         position += chunk.length;
         yield chunk;
@@ -155,6 +158,18 @@ export async function writeDocument(
 export function documentProblem(bytes: Buffer, { size, crc }: DocumentEntry): string | undefined {
   if (bytes.length !== size) return `it has ${bytes.length} bytes where the manifest says ${size}`;
   return hexChecksum(bytes) === crc ? undefined : 'its contents were changed or damaged';
+}
+
+/** Yields the lines of a document, and holds little of it in memory. */
+export async function* linesIn(document: WrittenDocument): AsyncGenerator<string> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of document.chunks(undefined, sliceBytes)) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const end = bytes.lastIndexOf(lineFeed) + 1;
+    yield* textLines(bytes.toString('utf8', 0, end));
+    rest = Buffer.from(bytes.subarray(end));
+  }
+  yield* textLines(rest.toString());
 }
 
 /** Yields the non-empty lines of a text, without building an array of 100,000 lines. */

@@ -21,10 +21,10 @@ export interface WrittenDocument {
    * Reads chunks of 64 KiB to 1 MiB on demand, without checking the checksum. Roll-ups use it,
    * because they need only a part of a document. A chunk is valid until the next one is requested.
    * In a document with sorted lines, leading lines for which `comesBefore` is true may be skipped.
-   * `comesBefore` gets the start of a line. Fails with `ENOENT` if the document was replaced; the
-   * owner then reads the new one.
+   * `comesBefore` gets the start of a line. `maxBytes` limits the chunks further. Fails with
+   * `ENOENT` if the document was replaced; the owner then reads the new one.
    */
-  chunks(comesBefore?: (head: Buffer) => boolean): AsyncIterable<Buffer>;
+  chunks(comesBefore?: (head: Buffer) => boolean, maxBytes?: number): AsyncIterable<Buffer>;
 }
 
 /**

@@ -1,5 +1,7 @@
 import { crc32 } from 'node:zlib';
+import { yieldToEventLoop } from '../disk/yield.ts';
 import { LoadedLines } from './loaded-lines.ts';
+import { sortCooperatively } from './sort-cooperatively.ts';
 
 /** Format of the lines of a table. Each line has one value. */
 export interface LineFormat<V> {
@@ -68,6 +70,36 @@ export class LineTable<V> {
       yield* loaded.ids();
       yield* values.keys();
     }
+  }
+
+  /** Calls `use` for each value that was set. */
+  eachValue(use: (value: V) => void): void {
+    for (const { values } of this.#documents.values())
+      for (const value of values.values()) use(value);
+  }
+
+  /**
+   * Returns the lines as they are now, to be read later, sorted by id. Values that are set later do
+   * not matter. A value that changes in place is read as it then is.
+   */
+  snapshot(): () => AsyncGenerator<string> {
+    const documents = Array.from(this.#documents.values(), ({ loaded, values }) => ({
+      loaded: loaded.snapshot(),
+      values: [...values],
+    }));
+    const { render } = this.#format;
+    return async function* () {
+      const lines = new Map<string, LoadedLines | V>();
+      for (const { loaded, values } of documents) {
+        for (const id of loaded.ids()) lines.set(id, loaded);
+        for (const [id, value] of values) lines.set(id, value);
+        await yieldToEventLoop();
+      }
+      for (const id of await sortCooperatively([...lines.keys()])) {
+        const line = lines.get(id) as LoadedLines | V;
+        yield line instanceof LoadedLines ? (line.get(id) as string) : render(id, line);
+      }
+    };
   }
 
   /**

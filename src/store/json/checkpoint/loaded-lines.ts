@@ -33,6 +33,13 @@ export class LoadedLines {
     return this.#index().keys();
   }
 
+  /** Returns the lines as they are now. */
+  snapshot(): LoadedLines {
+    const copy = new LoadedLines(this.#bytes, this.#opening);
+    copy.#starts = this.#starts && new Map(this.#starts);
+    return copy;
+  }
+
   *texts(): Generator<string> {
     for (const start of this.#index().values()) yield this.#textAt(start);
   }

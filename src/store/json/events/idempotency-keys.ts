@@ -20,6 +20,8 @@ type KeyRecord = Pick<EventRecord, 'seq' | 'deviceId' | 'recordedKey'>;
 class KeyList {
   #entries: Buffer;
   #usedBytes: number;
+  /** Whether a snapshot has this list. It must not change then. */
+  isInSnapshot = false;
 
   /** @param encoded the entries in base64 */
   constructor(encoded: string) {
@@ -91,10 +93,19 @@ export class IdempotencyKeys implements DocumentOwner {
   apply({ seq, deviceId, recordedKey }: KeyRecord): void {
     const document = idempotencyDocument(deviceId);
     if (!recordedKey || seq <= (this.#loadedSeqs.get(document) ?? 0)) return;
-    const keys = this.#keysOf(deviceId) ?? new KeyList('');
+    const known = this.#keysOf(deviceId);
+    const keys = known && !known.isInSnapshot ? known : new KeyList(known?.toString() ?? '');
     keys.add(recordedKey);
     this.#lists.set(deviceId, keys);
     this.#dirty.add(document);
+  }
+
+  /** Returns the keys of all devices as they are now, to be read later, sorted by device. */
+  snapshot(): () => AsyncGenerator<string> {
+    this.#lists.eachValue((keys) => {
+      keys.isInSnapshot = true;
+    });
+    return this.#lists.snapshot();
   }
 
   forget(deviceId: string): void {

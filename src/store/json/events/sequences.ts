@@ -61,6 +61,11 @@ export class Sequences implements DocumentOwner {
     this.#dirty.add(sequenceDocument(deviceId));
   }
 
+  /** Returns the states of all devices as they are now, to be read later, sorted by device. */
+  snapshot(): () => AsyncGenerator<string> {
+    return this.#states.snapshot();
+  }
+
   forget(deviceId: string): void {
     if (this.#states.delete(deviceId)) this.#dirty.add(sequenceDocument(deviceId));
   }

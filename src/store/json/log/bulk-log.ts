@@ -3,12 +3,6 @@ import type { LogFilesPosition } from './day-files.ts';
 import { FramedLog } from './framed-log.ts';
 import type { LogFormat } from './log-records.ts';
 
-/** End of the durable lines of a log. A resumed copy writes everything after this end again. */
-export interface BulkEnd {
-  file: string | null;
-  size: number;
-}
-
 /** Total size in bytes at which collected lines are written. */
 const groupBytes = 1024 * 1024;
 
@@ -25,24 +19,19 @@ export class BulkLog {
     this.#log = log;
   }
 
-  /**
-   * Opens a log at a recorded end. Default: an empty log. Cuts off everything that an interrupted
-   * attempt wrote after this end.
-   */
+  /** Opens an empty log. */
   static async open(
     context: PartContext,
     format: LogFormat<unknown, LogFilesPosition>,
-    end: BulkEnd = format.start,
   ): Promise<BulkLog> {
     const log = new FramedLog(context, format, context);
-    await log.recover({ ...end, seq: 0 }, false);
+    await log.recover(format.start, false);
     await log.begin();
-    await log.discardAfterEnd();
     return new BulkLog(log);
   }
 
   /** Position up to which everything is on disk. */
-  get end(): BulkEnd {
+  get end(): { file: string | null; size: number } {
     const { file, size } = this.#log.end;
     return { file, size };
   }

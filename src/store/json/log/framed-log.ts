@@ -255,22 +255,4 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
   #remove(name: string): void {
     this.#names = this.#names.filter((one) => one !== name);
   }
-
-  /**
-   * Returns the files up to `end`. Includes the files that a start from the position needs. If the
-   * log keeps its records (see `isCheckpointed`), also includes all earlier readable files.
-   */
-  range(
-    position: LogFilesPosition = this.#format.start,
-    end: LogFilesPosition = this.end,
-  ): LogRange {
-    const { file, size } = end;
-    const isNeeded = (name: string) => !isUnneeded(position, name);
-    const readable = this.#format.isCheckpointed ? this.#names.filter(isNeeded) : this.#names;
-    const names = [...this.#pendingDeletes.filter(isNeeded), ...readable]
-      // Leaves out a file without a durable record.
-      .filter((name) => file !== null && name <= file)
-      .sort();
-    return { names, end: { file, size } };
-  }
 }

@@ -49,16 +49,6 @@ export class ImpressionCounter {
     this.#count(this.#groupsOf(scope, day)[group], key, cell);
   }
 
-  /** Adds all counts of another counter. */
-  addAll(other: ImpressionCounter): void {
-    for (const [section, days] of other.sections) {
-      for (const [day, counts] of days) {
-        const ours = this.#countsOf(section, day);
-        for (const [key, cell] of counts) this.#count(ours, key, cell);
-      }
-    }
-  }
-
   #count(counts: SectionCounts, key: string, more: ImpressionCount): void {
     const cell = counts.get(key);
     if (cell) addTo(cell, more);

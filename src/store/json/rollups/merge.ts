@@ -1,39 +1,8 @@
 import { addTo, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
-import { textLines } from '../checkpoint/document-file.ts';
-import type { WrittenDocument } from '../checkpoint/document-owner.ts';
-import { yieldToEventLoop } from '../disk/yield.ts';
+import { sortCooperatively } from '../checkpoint/sort-cooperatively.ts';
 import type { ImpressionCounter } from './impression-counts.ts';
 
-/**
- * Number of keys sorted between two yields to the event loop. Sorting so many takes some
- * milliseconds.
- */
-const sliceKeys = 2000;
-
 type Entry = [prefix: string, cell: ImpressionCount];
-
-/** Merge sort that yields to the event loop. */
-async function sortCooperatively(keys: string[]): Promise<string[]> {
-  if (keys.length <= sliceKeys) return keys.sort();
-  await yieldToEventLoop();
-  const middle = Math.ceil(keys.length / 2);
-  return mergeTwo(
-    await sortCooperatively(keys.slice(0, middle)),
-    await sortCooperatively(keys.slice(middle)),
-  );
-}
-
-async function mergeTwo(left: string[], right: string[]): Promise<string[]> {
-  const merged: string[] = [];
-  let at = 0;
-  for (const key of left) {
-    for (let other = right[at]; other !== undefined && other < key; other = right[++at])
-      merged.push(other);
-    merged.push(key);
-    if (merged.length % sliceKeys === 0) await yieldToEventLoop();
-  }
-  return merged.concat(right.slice(at));
-}
 
 /** Yields each count of a counter with the prefix of its line, sorted by section, day and key. */
 async function* entriesOf(counter: ImpressionCounter): AsyncGenerator<Entry> {
@@ -61,23 +30,26 @@ function lineOf(prefix: string, { impressions, seconds }: ImpressionCount): stri
   return `${prefix},${impressions},${seconds}]`;
 }
 
-/** Yields the lines of a document with a counter's counts added, in order. */
+/** Yields the lines of a document with the counts of a counter added, in order. */
 export async function* mergedLines(
-  before: WrittenDocument | undefined,
+  before: Iterable<string> | AsyncIterable<string>,
   counter: ImpressionCounter,
 ): AsyncGenerator<string> {
-  const old = textLines((await before?.text()) ?? '');
-  let line = old.next();
-  for await (const [prefix, cell] of entriesOf(counter)) {
-    for (; !line.done && prefixOf(line.value) < prefix; line = old.next()) yield line.value;
-    if (!line.done && prefixOf(line.value) === prefix) {
-      const sum = parseCounts(line.value);
-      addTo(sum, cell);
-      yield lineOf(prefix, sum);
-      line = old.next();
-    } else yield lineOf(prefix, cell);
+  const added = entriesOf(counter);
+  let more = await added.next();
+  for await (const line of before) {
+    const place = prefixOf(line);
+    for (; !more.done && more.value[0] < place; more = await added.next())
+      yield lineOf(...more.value);
+    if (more.done || more.value[0] !== place) yield line;
+    else {
+      const sum = parseCounts(line);
+      addTo(sum, more.value[1]);
+      yield lineOf(place, sum);
+      more = await added.next();
+    }
   }
-  for (; !line.done; line = old.next()) yield line.value;
+  for (; !more.done; more = await added.next()) yield lineOf(...more.value);
 }
 
 function parseCounts(line: string): ImpressionCount {

@@ -1,7 +1,14 @@
 import type { ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import type { ReportClock, ReportGroup, ReportRow } from '../../../domain/records/report.ts';
-import { countBatch, counterGroupOf, reportScopes } from '../../impression-counts.ts';
+import {
+  countBatch,
+  counterGroupOf,
+  firstDay,
+  lastDay,
+  reportScopes,
+} from '../../impression-counts.ts';
 import type { ImpressionQuery } from '../../queries.ts';
+import { linesIn, textLines } from '../checkpoint/document-file.ts';
 import type {
   DocumentOwner,
   RenderedDocument,
@@ -13,11 +20,9 @@ import { mergedLines } from './merge.ts';
 import { ReportTotals, sectionRuns } from './report.ts';
 
 /**
- * Days outside this range share one document, so that TVs with wrong clocks cannot create a million
+ * Days outside the range share one document, so that TVs with wrong clocks cannot create a million
  * documents.
  */
-const firstDay = '2000-01-01';
-const lastDay = '2099-12-31';
 const otherDays = 'other';
 /**
  * Maximum number of attempts per report. A report restarts when a checkpoint replaces a document it
@@ -34,15 +39,17 @@ interface CountedCell extends ImpressionCount {
   key: string;
 }
 
+type Lines = Iterable<string> | AsyncIterable<string>;
+
 /** A rollup document, and the counts not yet written to it. */
 interface DocumentCounts {
   clock: ReportClock;
   day: string;
   document: WrittenDocument | undefined;
-  /** Counts since the last snapshot. */
-  pending: ImpressionCounter;
-  /** Counts in a snapshot that is being written. `undefined` if no snapshot is being written. */
-  inSnapshot: ImpressionCounter | undefined;
+  /** Counts since the last checkpoint. Counts are added to the last counter. */
+  pending: ImpressionCounter[];
+  /** Counts that a checkpoint is writing. */
+  inSnapshot: ImpressionCounter[];
 }
 
 /**
@@ -70,19 +77,20 @@ export class Rollups implements DocumentOwner {
     for (const counted of countBatch(record.sums, record.receivedAt)) {
       const days = this.#daysOf(rollupDocument(counted.clock, counted.day));
       if (record.seq <= (days.document?.seq ?? 0)) continue;
-      days.pending.add(record, counted);
+      currentCounter(days).add(record, counted);
     }
   }
 
   /** Adds to one counter, in the document that `rollupDocument` names. */
   addCell({ clock, day, scope, group, key, ...cell }: CountedCell): void {
-    this.#daysOf(rollupDocument(clock, day)).pending.addCell(scope, day, group, key, cell);
+    const days = this.#daysOf(rollupDocument(clock, day));
+    currentCounter(days).addCell(scope, day, group, key, cell);
   }
 
   dirty(): string[] {
     if (!this.#progress.due()) return [];
     return [...this.#days]
-      .filter(([, days]) => days.pending.sections.size > 0)
+      .filter(([, { pending }]) => pending.some(({ sections }) => sections.size > 0))
       .map(([name]) => name);
   }
 
@@ -90,22 +98,41 @@ export class Rollups implements DocumentOwner {
     const days = this.#daysOf(name);
     const inSnapshot = days.pending;
     days.inSnapshot = inSnapshot;
-    days.pending = new ImpressionCounter();
-    return { lines: mergedLines(before, inSnapshot), seq: this.#progress.seq() };
+    days.pending = [];
+    const lines = textLines((await before?.text()) ?? '');
+    return { lines: inSnapshot.reduce<Lines>(mergedLines, lines), seq: this.#progress.seq() };
+  }
+
+  /**
+   * Returns the lines of all documents as they are now, to be read later, ordered by document. The
+   * documents must not be deleted until then.
+   */
+  snapshot(): () => AsyncGenerator<{ clock: ReportClock; line: string }> {
+    const all = [...this.#days].sort(([one], [other]) => (one < other ? -1 : 1));
+    const taken = all.map(([, days]) => {
+      const { clock, document, inSnapshot, pending } = days;
+      // Later counts go to another counter.
+      if (pending.length > 0) days.pending = [...pending, new ImpressionCounter()];
+      return { clock, document, counters: [...inSnapshot, ...pending] };
+    });
+    return async function* () {
+      for (const { clock, document, counters } of taken) {
+        const lines = document ? linesIn(document) : [];
+        for await (const line of counters.reduce<Lines>(mergedLines, lines)) yield { clock, line };
+      }
+    };
   }
 
   written(name: string, document: WrittenDocument | undefined): void {
     const days = this.#daysOf(name);
     days.document = document;
-    days.inSnapshot = undefined;
+    days.inSnapshot = [];
   }
 
   failed(name: string): void {
     const days = this.#daysOf(name);
-    if (!days.inSnapshot) return;
-    days.inSnapshot.addAll(days.pending);
-    days.pending = days.inSnapshot;
-    days.inSnapshot = undefined;
+    days.pending = [...days.inSnapshot, ...days.pending];
+    days.inSnapshot = [];
   }
 
   async load(name: string, document: WrittenDocument): Promise<void> {
@@ -139,9 +166,9 @@ export class Rollups implements DocumentOwner {
     );
     const documents = wanted.map(({ document }) => document);
     for (const { pending, inSnapshot } of wanted) {
-      for (const counter of [pending, inSnapshot]) {
+      for (const counter of [...pending, ...inSnapshot]) {
         for (const section of sections) {
-          for (const [day, counts] of counter?.sections.get(section) ?? [])
+          for (const [day, counts] of counter.sections.get(section) ?? [])
             if (within(day)) for (const [key, cell] of counts) totals.add(key, cell);
         }
       }
@@ -163,12 +190,17 @@ export class Rollups implements DocumentOwner {
       clock,
       day,
       document: undefined,
-      pending: new ImpressionCounter(),
-      inSnapshot: undefined,
+      pending: [],
+      inSnapshot: [],
     };
     this.#days.set(name, created);
     return created;
   }
+}
+
+function currentCounter({ pending }: DocumentCounts): ImpressionCounter {
+  if (pending.length === 0) pending.push(new ImpressionCounter());
+  return pending.at(-1) as ImpressionCounter;
 }
 
 /** Returns the name of the document that has a day's impressions. */

@@ -4,6 +4,7 @@ import type { PlaylistSummary } from '../../queries.ts';
 import { sectionOf, type TableName, tableNames } from '../../sections.ts';
 import type { KeyHolder } from '../../store.ts';
 import { LineTable } from '../checkpoint/line-table.ts';
+import { sortCooperatively } from '../checkpoint/sort-cooperatively.ts';
 import { deepFreeze, type Row, TableIndex } from './table-index.ts';
 import type { Change, RowLookup } from './write-set.ts';
 
@@ -134,6 +135,17 @@ export class CommittedRows implements RowLookup {
    */
   all(table: TableName): IterableIterator<string> {
     return this.lines.get(table)?.ids() ?? this.#rows[table].keys();
+  }
+
+  /** Returns the rows of a table as they are now, to be read later, sorted by id. */
+  snapshot(table: TableName): () => AsyncGenerator<Row> {
+    const lines = this.lines.get(table)?.snapshot();
+    const rows = [...this.#rows[table].values()];
+    return async function* () {
+      for await (const line of lines?.() ?? []) yield JSON.parse(line) as Row;
+      const byId = new Map(rows.map((row) => [row.id, row]));
+      for (const id of await sortCooperatively([...byId.keys()])) yield byId.get(id) as Row;
+    };
   }
 
   apply({ table, id, row }: Change): void {

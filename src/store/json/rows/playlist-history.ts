@@ -3,6 +3,7 @@ import { PageItems } from '../../../domain/page-items.ts';
 import type { Playlist } from '../../../domain/records/rows.ts';
 import type { PastPlaylistQuery, Slice } from '../../queries.ts';
 import { sections } from '../../sections.ts';
+import { linesIn } from '../checkpoint/document-file.ts';
 import type {
   DocumentOwner,
   RenderedDocument,
@@ -104,6 +105,18 @@ export class PlaylistHistory implements DocumentOwner {
     return lines;
   }
 
+  /**
+   * Returns all rows as they are now, to be read later, sorted by id. The documents must not be
+   * deleted until then.
+   */
+  snapshot(): () => AsyncGenerator<Playlist> {
+    const taken = Array.from(this.#shards.values(), ({ document, taken, fresh }) => ({
+      document,
+      changes: new Map([...taken, ...fresh]),
+    }));
+    return () => mergedShards(taken.map(({ document, changes }) => shardRows(document, changes)));
+  }
+
   dirty(): string[] {
     return [...this.#shards].filter(([, { fresh }]) => fresh.size > 0).map(([name]) => name);
   }
@@ -169,6 +182,48 @@ function rowOf(line: Line): Playlist {
 
 async function loadedLines(document: WrittenDocument | undefined): Promise<LoadedLines> {
   return new LoadedLines((await document?.bytes()) ?? Buffer.alloc(0), rowOpening);
+}
+
+/** Yields the rows of a document with changes made, sorted by id. */
+async function* shardRows(
+  document: WrittenDocument | undefined,
+  changes: Changes,
+): AsyncGenerator<Playlist> {
+  const ids = [...changes.keys()].sort();
+  let next = 0;
+  for await (const line of document ? linesIn(document) : []) {
+    const row = rowOf(line);
+    for (; (ids[next] ?? '~') < row.id; next++) {
+      const changed = changes.get(ids[next] as string);
+      if (changed) yield changed;
+    }
+    if (!changes.has(row.id)) yield row;
+  }
+  for (; next < ids.length; next++) {
+    const changed = changes.get(ids[next] as string);
+    if (changed) yield changed;
+  }
+}
+
+/** Merges rows that are sorted by id. */
+async function* mergedShards(shards: AsyncGenerator<Playlist>[]): AsyncGenerator<Playlist> {
+  const heads: { rows: AsyncGenerator<Playlist>; row: Playlist }[] = [];
+  try {
+    for (const rows of shards) {
+      const { value } = await rows.next();
+      if (value) heads.push({ rows, row: value });
+    }
+    while (heads.length > 0) {
+      const least = heads.reduce((one, other) => (other.row.id < one.row.id ? other : one));
+      yield least.row;
+      const { value } = await least.rows.next();
+      if (value) least.row = value;
+      else heads.splice(heads.indexOf(least), 1);
+    }
+  } finally {
+    // Closes the files.
+    for (const rows of shards) await rows.return(undefined);
+  }
 }
 
 function* mergedLines(

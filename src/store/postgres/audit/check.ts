@@ -10,9 +10,9 @@ import {
 } from '../../audit/audit-verifier.ts';
 import { connectTo, longTimeouts } from '../connection/connect.ts';
 import { Database } from '../connection/database.ts';
-import { refuseUnfinishedCopy } from '../connection/instance-lock.ts';
 import { migrate } from '../connection/migrate.ts';
 import type { Query } from '../connection/query.ts';
+import { beginSnapshot } from '../dump/database-source.ts';
 import { auditColumns } from '../rows/change-steps.ts';
 import { readChain } from './chain.ts';
 import { type AuditTableRow, readRow } from './trail.ts';
@@ -23,7 +23,7 @@ type Row = AuditTableRow & Record<string, unknown>;
 
 /**
  * Verifies the audit trail of a database in one snapshot; instances may be running. Throws
- * `store_unreachable`, `store_unusable`, `copy_unfinished`.
+ * `store_unreachable`, `store_unusable`.
  */
 export async function checkDatabaseTrail(
   url: string,
@@ -41,14 +41,11 @@ export async function checkDatabaseTrail(
   });
 }
 
-const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
-
 async function checkTrail(
   query: Query,
   url: string,
   kept: KeptHead | undefined,
 ): Promise<{ findings: AuditFinding[]; summary: AuditSummary }> {
-  await refuseUnfinishedCopy(query);
   const [server] = await query<{ secret: string }>('SELECT secret FROM signage.server');
   if (!server) throw unusable(url, 'it holds no data');
   const key = new ChainKey(Buffer.from(server.secret, 'hex'));

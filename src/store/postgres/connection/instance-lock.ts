@@ -1,14 +1,13 @@
 import type { ClientBase } from 'pg';
 import { SignageError } from '../../../domain/error.ts';
-import { copyUnfinishedError } from '../../copy/copy-progress.ts';
-import { type Query, sendAll } from './query.ts';
+import { sendAll } from './query.ts';
 
 /** Key of the advisory lock: `SIGC` in ASCII. */
 const lockKey = 0x53494743;
 
 /**
- * Tries to take the lock: shared by the instances, exclusive for a copy. It is held until the
- * connection ends.
+ * Tries to take the lock: shared by the instances, exclusive for a copy or restore. It is held
+ * until the connection ends.
  */
 export async function takeLock(client: ClientBase, mode: 'shared' | 'exclusive'): Promise<boolean> {
   const take = mode === 'shared' ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock';
@@ -21,10 +20,4 @@ export function databaseLocked(location: string, holder: string): SignageError {
     'store_locked',
     `${location} is in use by ${holder}. Stop it, or let it finish, then try again.`,
   );
-}
-
-/** Throws `copy_unfinished` if the database contains an incomplete copy of a store. */
-export async function refuseUnfinishedCopy(query: Query): Promise<void> {
-  if ((await query('SELECT FROM signage.copies')).length > 0)
-    throw copyUnfinishedError('The database');
 }

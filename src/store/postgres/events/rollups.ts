@@ -1,5 +1,6 @@
 import { count, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import { dayOf, type ReportRow } from '../../../domain/records/report.ts';
+import { maxSeconds } from '../../dump/records.ts';
 import { reportScopes, scopesOf } from '../../impression-counts.ts';
 import type { ImpressionQuery } from '../../queries.ts';
 import type { Database } from '../connection/database.ts';
@@ -11,9 +12,6 @@ import { dayCounts } from './batch-counts.ts';
  * of CPU time, which blocks the event loop.
  */
 const batchesPerTransaction = 100;
-/** Upper limit of a sum. The sum of two larger doubles could overflow, which PostgreSQL rejects. */
-const maxSeconds = 8e307;
-
 interface Position {
   received_at: number;
   seq: number;
@@ -71,15 +69,30 @@ export class Rollups {
   }
 }
 
+/** Returns the sums of the batches that are not folded yet. Few are: fold them first. */
+export async function unfoldedSums(query: Query): Promise<Sum[]> {
+  return sumsOf(await nextBatches(query, 'SELECT received_at, seq FROM signage.rollup_mark', null));
+}
+
+async function nextBatches(
+  query: Query,
+  selectPosition: string,
+  limit: number | null,
+): Promise<readonly CountedBatch[]> {
+  const [position] = (await query<Position>(selectPosition)) as [Position];
+  return query<CountedBatch>(
+    `SELECT received_at, seq, tenant_id, venue_id, screen_id, simulated, counts FROM signage.batches
+      WHERE received_at >= $1::bigint AND (received_at, seq) > ($1::bigint, $2::bigint) ORDER BY received_at, seq LIMIT $3`,
+    [position.received_at, position.seq, limit],
+  );
+}
+
 /** Folds the next batches. Returns the new position. */
 async function foldNext(query: Query): Promise<number> {
-  const [position] = (await query<Position>(
+  const batches = await nextBatches(
+    query,
     'SELECT received_at, seq FROM signage.rollup_mark FOR UPDATE',
-  )) as [Position];
-  const batches = await query<CountedBatch>(
-    `SELECT received_at, seq, tenant_id, venue_id, screen_id, simulated, counts FROM signage.batches
-      WHERE received_at >= $1::bigint AND (received_at, seq) > ($1::bigint, $2::bigint) ORDER BY received_at, seq LIMIT ${batchesPerTransaction}`,
-    [position.received_at, position.seq],
+    batchesPerTransaction,
   );
   const last = batches.at(-1);
   // No batch is left to fold: the remaining ones were dropped with their partitions.

@@ -6,7 +6,7 @@ CREATE TABLE signage.schema (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   format integer NOT NULL
 );
-INSERT INTO signage.schema (format) VALUES (3);
+INSERT INTO signage.schema (format) VALUES (4);
 
 -- The server's secret, shared by all instances: one row.
 CREATE TABLE signage.server (
@@ -130,13 +130,6 @@ CREATE TABLE signage.rollup_mark (
   seq bigint NOT NULL
 ) WITH (fillfactor = 10);
 INSERT INTO signage.rollup_mark (received_at, seq) VALUES (0, 0);
-
--- The progress of an unfinished copy into this database, as JSON. While the table has a row, no
--- service starts.
-CREATE TABLE signage.copies (
-  one boolean PRIMARY KEY DEFAULT true CHECK (one),
-  progress text NOT NULL
-);
 
 -- The hash chain over the audit trail (store/audit/audit-chain.ts). make_changes links the entries,
 -- because it applies the changes of all instances one at a time.

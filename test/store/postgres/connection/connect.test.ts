@@ -33,9 +33,9 @@ describe('an error of the work with a database', () => {
     ],
     [
       'its data cannot be used',
-      new SignageError('copy_unfinished', 'Copy again.'),
-      'copy_unfinished',
-      'Copy again.',
+      new SignageError('restore_unfinished', 'Restore again.'),
+      'restore_unfinished',
+      'Restore again.',
     ],
   ])('names the database and the reason if %s', async (_, error, code, message) => {
     const work = () => Promise.reject(error);

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { minuteMs } from '../../../src/domain/clock.ts';
+import { type Clock, minuteMs } from '../../../src/domain/clock.ts';
+import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { yieldToEventLoop } from '../../../src/store/json/disk/yield.ts';
+import { FolderTarget } from '../../../src/store/json/dump/folder-target.ts';
 import { restoreStore } from '../../../src/store/maintenance/restore.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -10,6 +12,18 @@ import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { allPages } from '../../support/service/all-pages.ts';
 import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
 import { auditRow, pastPlaylistRow, playlistRow, screenRow, venueRow } from '../sample-rows.ts';
+
+/** Opens a target on a disk, without a lock. */
+export const targetOn = (disk: FileSystem, directory: string, clock: Clock) =>
+  new FolderTarget({ disk, directory, clock, lowWaterBytes: 0, warn: () => {} }, async () => {});
+
+/** The records of a dump, without checking it. */
+export const recordsIn = (dump: Uint8Array) =>
+  Buffer.from(dump)
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line.slice(9)));
 
 export const bytesOf = async (stream: ReadableStream<Uint8Array>) =>
   new Uint8Array(await new Response(stream).arrayBuffer());
@@ -63,7 +77,7 @@ export async function shown(store: Store) {
 
 export async function restored(backup: Uint8Array, clock = new ManualClock()) {
   const folder = join(await temporaryFolder(), 'restored');
-  const summary = await restoreStore(streamOf(backup), folder);
+  const summary = await restoreStore(streamOf(backup), folder, { clock });
   const warnings: string[] = [];
   const store = await openStore(folder, {
     clock,
@@ -73,6 +87,8 @@ export async function restored(backup: Uint8Array, clock = new ManualClock()) {
 }
 
 interface BackupLoad {
+  /** Location of the store. Default: a new data folder. */
+  place?: string;
   clock: ManualClock;
   rounds: number;
   /** Numbers written in each round. */
@@ -86,12 +102,13 @@ interface BackupLoad {
  * acknowledged before it, and no partial change.
  */
 export async function backUpUnderLoad({
+  place,
   clock,
   rounds,
   perRound,
   onCopy,
 }: BackupLoad): Promise<void> {
-  const store = await openStore(await temporaryFolder(), { clock });
+  const store = await openStore(place ?? (await temporaryFolder()), { clock });
   let next = 1;
   let acknowledged = 0;
   let limit = 0;

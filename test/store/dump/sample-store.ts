@@ -1,7 +1,5 @@
-import { expect } from 'vitest';
 import { dayMs } from '../../../src/domain/clock.ts';
 import { reportClocks, reportGroups } from '../../../src/domain/records/report.ts';
-import { copyStore } from '../../../src/store/copy/copy-store.ts';
 import { tableNames } from '../../../src/store/sections.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
@@ -80,13 +78,6 @@ export async function sampleFolder(clock: ManualClock) {
   const { files, contents, nowMs } = await sample;
   clock.set(nowMs);
   return { original: await folderOf(files), contents };
-}
-
-/** Begins a copy, and interrupts it. */
-export async function interruptCopy(from: string, to: string, clock: ManualClock): Promise<void> {
-  const interruption = new AbortController();
-  const options = { clock, signal: interruption.signal, onProgress: () => interruption.abort() };
-  await expect(copyStore(from, to, options)).rejects.toMatchObject({ code: 'interrupted' });
 }
 
 /** A batch with an idempotency key, the same each time. Every second device is simulated. */

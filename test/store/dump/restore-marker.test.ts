@@ -2,15 +2,15 @@ import { cpSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { copyStore } from '../../../../src/store/copy/copy-store.ts';
-import { checkStore } from '../../../../src/store/maintenance/check.ts';
-import { repairStore } from '../../../../src/store/maintenance/repair.ts';
-import { restoreStore } from '../../../../src/store/maintenance/restore.ts';
-import { openStore } from '../../../../src/store/open.ts';
-import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
-import { ManualClock } from '../../../support/runtime/manual-clock.ts';
-import { add, bytesOf, streamOf } from '../backup-load.ts';
-import { contentsOf } from '../store-folder.ts';
+import { checkStore } from '../../../src/store/maintenance/check.ts';
+import { copyStore } from '../../../src/store/maintenance/copy.ts';
+import { repairStore } from '../../../src/store/maintenance/repair.ts';
+import { restoreStore } from '../../../src/store/maintenance/restore.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { contentsOf } from '../json/store-folder.ts';
+import { add, bytesOf, streamOf } from './backup-load.ts';
 
 async function backup(): Promise<Uint8Array> {
   const clock = new ManualClock();
@@ -21,14 +21,14 @@ async function backup(): Promise<Uint8Array> {
   return bytes;
 }
 
-/** The folder after a process was killed when it had restored `doneBytes`. */
-async function killedAt(doneBytes: number): Promise<string> {
+/** The folder after a process was killed during a restore. */
+async function killed(): Promise<string> {
   const folder = await temporaryFolder();
   const copy = await temporaryFolder();
   let isCopied = false;
   await restoreStore(streamOf(await backup()), folder, {
-    onProgress(done) {
-      if (isCopied || done < doneBytes) return;
+    onProgress() {
+      if (isCopied) return;
       isCopied = true;
       cpSync(folder, copy, {
         recursive: true,
@@ -54,17 +54,17 @@ describe('the folder of a killed restore', () => {
     ],
     ['another restore', async (folder: string) => restoreStore(streamOf(await backup()), folder)],
   ])('is rejected by %s, with a hint and without changes', async (_what, use) => {
-    const folder = await killedAt(1);
+    const folder = await killed();
     const before = await contentsOf(folder);
     await expect(use(folder)).rejects.toMatchObject({
       code: 'restore_unfinished',
-      message: `${folder}: a restore into it was not finished. Empty the folder, then run signage data restore again.`,
+      message: `${folder}: a restore into it was not finished. Empty the folder, then run the same command again.`,
     });
     expect(await contentsOf(folder)).toEqual(before);
   });
 
   it('accepts a backup again once it is empty', async () => {
-    const folder = await killedAt(1);
+    const folder = await killed();
     for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true });
     await restoreStore(streamOf(await backup()), folder);
     expect(await checkStore(folder)).toEqual([]);

@@ -1,0 +1,83 @@
+import { type Clock, minuteMs } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+
+/** A dump fails if its reader reads nothing for this long, because it keeps old data. */
+const readerTimeoutMs = 5 * minuteMs;
+
+export interface DumpStreamOptions {
+  clock: Clock;
+  warn(message: string, cause?: unknown): void;
+  /** Allows the store to delete old data again. */
+  release(): Promise<void>;
+}
+
+/** A dump as a stream, which is made as it is read. */
+export class DumpStream {
+  readonly stream: ReadableStream<Uint8Array>;
+  /** Resolves when the stream has ended, failed or was cancelled, and `release` is done. */
+  readonly over: Promise<void>;
+  readonly #chunks: AsyncGenerator<Uint8Array, unknown>;
+  readonly #options: DumpStreamOptions;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #cancelTimer = () => {};
+  #resolve = () => {};
+  #isOver = false;
+
+  constructor(chunks: AsyncGenerator<Uint8Array, unknown>, options: DumpStreamOptions) {
+    this.#chunks = chunks;
+    this.#options = options;
+    this.over = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    this.stream = new ReadableStream({
+      start: (controller) => {
+        this.#controller = controller;
+        this.#restartTimeout();
+      },
+      pull: (controller) => this.#pull(controller),
+      cancel: () => this.#end(),
+    });
+  }
+
+  /** Aborts the stream. Its reader gets `reason` as the error. */
+  async cancel(reason: Error): Promise<void> {
+    if (!this.#isOver) this.#controller?.error(reason);
+    await this.#end();
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    this.#restartTimeout();
+    try {
+      const { done, value } = await this.#chunks.next();
+      if (this.#isOver) return;
+      if (!done) return controller.enqueue(value);
+      controller.close();
+    } catch (error) {
+      if (!this.#isOver) controller.error(error);
+    }
+    await this.#end();
+  }
+
+  #restartTimeout(): void {
+    const { clock, warn } = this.#options;
+    this.#cancelTimer();
+    this.#cancelTimer = clock.after(readerTimeoutMs, () => {
+      const message = `The backup was aborted: its reader took nothing for ${readerTimeoutMs / minuteMs} minutes.`;
+      warn(message);
+      void this.cancel(new SignageError('unavailable', message));
+    });
+  }
+
+  async #end(): Promise<void> {
+    if (this.#isOver) return this.over;
+    this.#isOver = true;
+    this.#cancelTimer();
+    try {
+      await this.#chunks.return(undefined);
+      await this.#options.release();
+    } catch (error) {
+      this.#options.warn('The data kept for a backup could not be released', error);
+    }
+    this.#resolve();
+  }
+}

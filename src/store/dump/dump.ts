@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { Records, Section } from './records.ts';
+
+/**
+ * A dump is a text stream of one state of a store, in UTF-8. Each line is the CRC-32 of its JSON in
+ * hex, a space, and the JSON:
+ *
+ *     1c291ca3 {"dump":{"format":1,"store":"…","at":"2026-11-20T08:00:00.000Z"}}
+ *     8d777f38 {"section":"screens","row":{"id":"…",…}}
+ *     5f0d1e22 {"end":{"counts":{"screens":1,…},"sha256":"…"}}
+ *
+ * The order of sections, rows and members is fixed, so the same state has the same bytes in every
+ * store. The last line has the SHA-256 of all bytes before it.
+ */
+export const dumpFormat = 1;
+
+/** Media type of a dump. */
+export interface DumpHead {
+  /** Identifies the store: the same for all dumps of one store. */
+  store: string;
+  /** Time of the state, as ISO 8601. */
+  at: string;
+}
+
+export type SectionCounts = Partial<Record<Section, number>>;
+
+export interface DumpEnd {
+  /** Records of each section that has any. */
+  counts: SectionCounts;
+  sha256: string;
+}
+
+/** One state of a store, to be read once. */
+export interface DumpSource {
+  /** Reads a section, in the order of `sections`. */
+  read<S extends Section>(section: S): Iterable<Records[S]> | AsyncIterable<Records[S]>;
+}
+
+export function storeId(secret: string): string {
+  return hash('sha256', `signage store ${secret}`).slice(0, 16);
+}
+
+/** Returns the line of a JSON text. */
+export function lineOf(json: string): string {
+  return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
+}

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { reportClocks, reportGroups } from '../../domain/records/report.ts';
+import { isSealed, type SealedEntry } from '../audit/audit-chain.ts';
+import { firstDay, groupOrder, lastDay } from '../impression-counts.ts';
+import { type Rows, sectionOf, type TableName, tableNames } from '../sections.ts';
+
+const text = z.string();
+const count = z.int().nonnegative();
+const time = z.number();
+const hex = (digits: number) => z.string().regex(new RegExp(`^[0-9a-f]{${digits}}$`));
+
+const link = { writer: hex(16), seq: count, mac: hex(64), sig: hex(64) };
+
+/**
+ * Data that a store has once: its secret, the end of the event log, and the bounds of the audit
+ * chain.
+ */
+const server = z.strictObject({
+  secret: hex(64),
+  /** The last batch ever stored, even if retention has deleted it. New batches continue from it. */
+  log: z.strictObject({ seq: count, receivedAt: count }),
+  /** Without its writer: the restored store gets a new one. */
+  chain: z.strictObject({
+    head: z.strictObject(link).optional(),
+    start: z.strictObject({ ...link, day: text }).optional(),
+    gaps: z.array(z.strictObject({ from: count, to: count, sig: hex(64) })).optional(),
+  }),
+});
+
+/** A batch of events. Its id is derived from `seq` and `receivedAt`. */
+const batch = z.strictObject({
+  seq: count,
+  receivedAt: count,
+  tenantId: text,
+  venueId: text,
+  screenId: text,
+  deviceId: text,
+  simulated: z.literal(true).optional(),
+  offsetMs: z.number().optional(),
+  /** The events as a JSON array, as sent. */
+  body: text,
+});
+
+/** The idempotency keys of a device, oldest first: hashes of each key and of the bytes sent. */
+const idempotency = z.strictObject({
+  deviceId: text,
+  keys: z.array(z.tuple([hex(16), hex(16)])).max(128),
+});
+
+/**
+ * Largest sum of seconds. Only a faulty TV can report more. Two such sums can be added without an
+ * overflow.
+ */
+export const maxSeconds = 8e307;
+
+/** The impressions of one day and scope (`scopesOf` in impression-counts.ts). */
+const impressions = z.strictObject({
+  clock: z.enum(reportClocks),
+  day: text,
+  group: z.enum(reportGroups),
+  scope: text,
+  key: text,
+  impressions: count,
+  seconds: z.number(),
+});
+
+/** The sequence numbers of a device (`SequenceState`). */
+const sequences = z.strictObject({
+  deviceId: text,
+  floor: count,
+  missing: count,
+  conflicts: count,
+  ranges: z.array(z.tuple([count, count])),
+});
+
+/** The last activity of a device or token. */
+const marks = z.strictObject({
+  kind: z.enum(['device', 'token']),
+  id: text,
+  lastSeenAt: time.optional(),
+  lastAddress: text.nullable().optional(),
+  lastPlaylistAt: time.optional(),
+  lastPlaylistVersion: z.number().nullable().optional(),
+  lastPlaylistStatus: z.number().optional(),
+  lastConfigAt: time.optional(),
+  lastEventAt: time.optional(),
+  lastRefusedAt: time.optional(),
+  lastUsedAt: time.optional(),
+});
+
+/** The text of an entry is part of its MAC, so its members keep their order. */
+const audit = z.custom<SealedEntry>(isSealed, 'this is not an audit entry');
+
+/** Records of all sections, in a form that no store dictates. Guess counters are not among them. */
+export interface Records extends Rows {
+  server: z.infer<typeof server>;
+  batches: z.infer<typeof batch>;
+  idempotency: z.infer<typeof idempotency>;
+  impressions: z.infer<typeof impressions>;
+  sequences: z.infer<typeof sequences>;
+  audit: SealedEntry;
+  marks: z.infer<typeof marks>;
+}
+
+export type Section = keyof Records;
+
+interface Shape<R> {
+  schema: z.ZodType<R>;
+  /**
+   * The text by which records are ordered, bytewise. Without it, they keep the order of the store.
+   */
+  keyOf?: (record: R) => string;
+}
+
+const digits = (value: number) => String(value).padStart(16, '0');
+
+/** Strict schemas put the members in order, so that equal records have equal bytes. */
+const shapes: { [S in Exclude<Section, TableName>]: Shape<Records[S]> } = {
+  server: { schema: server, keyOf: () => '' },
+  batches: { schema: batch, keyOf: ({ seq }) => digits(seq) },
+  idempotency: { schema: idempotency, keyOf: ({ deviceId }) => deviceId },
+  impressions: {
+    schema: impressions,
+    keyOf: ({ clock, day, group, scope, key }) => {
+      const bucket = day >= firstDay && day <= lastDay ? day : '~';
+      return [clock, bucket, groupOrder.indexOf(group), scope, day, key].join('\0');
+    },
+  },
+  sequences: { schema: sequences, keyOf: ({ deviceId }) => deviceId },
+  audit: { schema: audit },
+  marks: { schema: marks, keyOf: ({ kind, id }) => `${kind}/${id}` },
+};
+
+const idOf = ({ id }: { id: string }) => id;
+
+export function shapeOf<S extends Section>(section: S): Shape<Records[S]> {
+  const shape = Object.hasOwn(shapes, section)
+    ? shapes[section as keyof typeof shapes]
+    : { schema: sectionOf(section as TableName).row, keyOf: idOf };
+  return shape as unknown as Shape<Records[S]>;
+}
+
+/**
+ * Returns the sections of a dump in order: the logs and what is made from them, then rows, then
+ * activity.
+ */
+export function sectionNames(): Section[] {
+  const { marks: _marks, ...logs } = shapes;
+  return [...(Object.keys(logs) as Section[]), ...tableNames, 'marks'];
+}

@@ -1,0 +1,154 @@
+import { SignageError } from '../../domain/error.ts';
+import type { DumpEnd, DumpHead, DumpSource, SectionCounts } from './dump.ts';
+import { DumpError, type DumpRecord, readDump } from './read-dump.ts';
+import type { Records, Section } from './records.ts';
+import { writeDump } from './write-dump.ts';
+
+/** Maximum number of records, and of lengths of their texts, that are written together. */
+const groupRecords = 2000;
+const groupLength = 4 * 1024 * 1024;
+
+/** An empty store that a dump is restored into. Until `commit`, no service can start on it. */
+export interface DumpTarget {
+  begin(server: Records['server']): Promise<void>;
+  /** Writes records. Sections come in the order of a dump. */
+  accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void>;
+  /** Completes the store. Returns its state, as it was written. */
+  finish(): Promise<DumpSource>;
+  /**
+   * Allows services to start. `backup` is given if they start from a backup, which lacks later
+   * changes.
+   */
+  commit(backup?: DumpHead): Promise<void>;
+  /** Removes everything that was written. */
+  undo(): Promise<void>;
+  /** Releases the store. */
+  close(): Promise<void>;
+}
+
+export interface RestoreOptions {
+  /** Name of the dump in messages, such as its path. */
+  name?: string | undefined;
+  /** Receives the number of records restored so far. */
+  onProgress?: ((records: number) => void) | undefined;
+  /** Whether the dump is a backup: the first start then warns that later changes are lost. */
+  isBackup?: boolean;
+  /** Stops with the error `interrupted`. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface Restored extends DumpEnd {
+  /** Time of the dump, as ISO 8601. */
+  at: string;
+}
+
+/**
+ * Restores a dump into an empty store, dumps the store again and compares the two. On any error,
+ * removes everything. Throws `backup_unusable` for a stream that is damaged, truncated or no dump,
+ * and `copy_differs` if the store does not hold what the dump holds.
+ */
+export async function restoreDump(
+  source: AsyncIterable<Uint8Array>,
+  target: DumpTarget,
+  options: RestoreOptions = {},
+): Promise<Restored> {
+  try {
+    const { head, end } = await restoreAll(source, target, options);
+    const written = await dumpEnd(await target.finish(), head.at, options.signal);
+    if (written.sha256 !== end.sha256) throw differs(end.counts, written.counts);
+    await target.commit(options.isBackup ? head : undefined);
+    return { at: head.at, ...end };
+  } catch (error) {
+    await target.undo();
+    if (!(error instanceof DumpError)) throw error;
+    const message = `${options.name ?? 'The backup'} cannot be used as a backup: ${error.message}. Nothing was restored. Copy it again from where it was made, or use another backup.`;
+    throw new SignageError('backup_unusable', message, { cause: error });
+  } finally {
+    await target.close();
+  }
+}
+
+async function restoreAll(
+  source: AsyncIterable<Uint8Array>,
+  target: DumpTarget,
+  { onProgress, signal }: RestoreOptions,
+): Promise<{ head: DumpHead; end: DumpEnd }> {
+  let head: DumpHead | undefined;
+  let end: DumpEnd | undefined;
+  let group: DumpRecord[] = [];
+  let length = 0;
+  let done = 0;
+  const flush = async () => {
+    const [first] = group;
+    if (!first) return;
+    await acceptGroup(target, group);
+    done += group.length;
+    group = [];
+    length = 0;
+    onProgress?.(done);
+    refuseInterrupted(signal);
+  };
+  for await (const one of readDump(source)) {
+    if ('head' in one) head = one.head;
+    else if ('end' in one) end = one.end;
+    else {
+      if (group[0] && group[0].section !== one.section) await flush();
+      group.push(one);
+      length += largePart(one.record);
+      if (group.length >= groupRecords || length >= groupLength) await flush();
+    }
+  }
+  await flush();
+  return { head: head as DumpHead, end: end as DumpEnd };
+}
+
+async function acceptGroup(target: DumpTarget, group: readonly DumpRecord[]): Promise<void> {
+  const [first, last] = [group[0] as DumpRecord, group.at(-1) as DumpRecord];
+  const records = group.map(({ record }) => record) as Records['batches'][];
+  try {
+    if (first.section === 'server') await target.begin(first.record as Records['server']);
+    else await target.accept(first.section as 'batches', records);
+  } catch (error) {
+    if (!(error instanceof SignageError) || error.code !== 'conflict') throw error;
+    const { existingId } = error;
+    throw new DumpError(
+      first.line,
+      `one of the records up to line ${last.line} repeats a unique key (of ${existingId})`,
+    );
+  }
+}
+
+/** Returns the length of the large member of a record. */
+function largePart(record: object): number {
+  const { body, items } = record as { body?: unknown; items?: unknown };
+  const text = body ?? items;
+  return typeof text === 'string' ? text.length : 0;
+}
+
+function refuseInterrupted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted)
+    throw new SignageError('interrupted', 'It was interrupted. Nothing was written.');
+}
+
+/** Reads a whole state. Returns the end of its dump. */
+export async function dumpEnd(
+  source: DumpSource,
+  at: string,
+  signal?: AbortSignal,
+): Promise<DumpEnd> {
+  const dump = writeDump(source, at);
+  for (;;) {
+    const next = await dump.next();
+    if (next.done) return next.value;
+    refuseInterrupted(signal);
+  }
+}
+
+function differs(dumped: SectionCounts, written: SectionCounts): SignageError {
+  const names = Object.keys({ ...dumped, ...written }) as Section[];
+  const where = names
+    .filter((name) => dumped[name] !== written[name])
+    .map((name) => `${name}: ${dumped[name] ?? 0} records dumped, ${written[name] ?? 0} written`);
+  const message = `The new store differs from the dump (${where.join('; ') || 'the counts are equal'}). Nothing was kept.`;
+  return new SignageError('copy_differs', message);
+}

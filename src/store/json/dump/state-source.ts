@@ -1,0 +1,138 @@
+import type { ReportGroup } from '../../../domain/records/report.ts';
+import type { DumpSource } from '../../dump/dump.ts';
+import { maxSeconds, type Records, type Section } from '../../dump/records.ts';
+import { sectionOf, type TableName, tableNames } from '../../sections.ts';
+import type { LastActivityTable } from '../activity/last-activity.ts';
+import type { AuditTrail } from '../audit/audit-trail.ts';
+import type { TrailChain } from '../audit/trail-chain.ts';
+import type { EventLog } from '../events/event-log.ts';
+import { headOf } from '../events/event-record.ts';
+import { keyEntries } from '../events/idempotency-keys.ts';
+import type { DurableState } from '../journal/journal-replay.ts';
+import { damageError } from '../log/damage.ts';
+import type { LogFilesPosition } from '../log/day-files.ts';
+import type { FramedLog, LogRange } from '../log/framed-log.ts';
+import { readLog } from '../log/log-records.ts';
+
+/** The parts of a store that hold its state. */
+interface State {
+  events: EventLog;
+  audit: AuditTrail;
+  chain: TrailChain;
+  lastActivity: LastActivityTable;
+  state: DurableState;
+}
+type Readers = { [S in Section]: () => Iterable<Records[S]> | AsyncIterable<Records[S]> };
+
+/**
+ * Takes one state of a store, to be dumped later. Rows in memory do not change: the state refers to
+ * them. Files must not be deleted until the dump is complete.
+ */
+export function stateSource(
+  { events, audit, chain, lastActivity, state }: State,
+  secret: Uint8Array,
+): DumpSource {
+  const { seq, receivedAt } = events.log.end;
+  const { head, start, gaps } = chain.state;
+  const server: Records['server'] = {
+    secret: Buffer.from(secret).toString('hex'),
+    log: { seq, receivedAt },
+    chain: {
+      ...(head && head.seq > 0 && { head }),
+      ...(start && { start }),
+      ...(gaps && { gaps: [...gaps] }),
+    },
+  };
+  const batches = readable(events.log);
+  const [idempotencyKeys, rollups, sequences] = events.owners;
+  const entries = audit.snapshot(start?.day);
+  const rows = tableNames.map((table) => [
+    table,
+    sectionOf(table).held === 'disk' ? state.cold.snapshot() : state.base.snapshot(table),
+  ]);
+  const readers: Readers = {
+    server: () => [server],
+    batches: () => batchesIn(events.log, batches),
+    idempotency: parsed(idempotencyKeys.snapshot(), deviceKeys),
+    impressions: parsed(rollups.snapshot(), impressionsOf),
+    sequences: parsed(sequences.snapshot(), (line) => {
+      const [deviceId, numbers] = JSON.parse(line);
+      return { deviceId, ...numbers };
+    }),
+    audit: entries,
+    ...(Object.fromEntries(rows) as { [T in TableName]: Readers[T] }),
+    marks: marksOf([lastActivity.snapshot('device'), lastActivity.snapshot('token')]),
+  };
+  return { read: (section) => readers[section]() };
+}
+
+function parsed<L, R>(lines: () => AsyncIterable<L>, parse: (line: L) => R) {
+  return async function* (): AsyncGenerator<R> {
+    for await (const line of lines()) yield parse(line);
+  };
+}
+
+function deviceKeys(line: string): Records['idempotency'] {
+  const [deviceId, encoded] = JSON.parse(line) as [string, string];
+  return {
+    deviceId,
+    keys: keyEntries(encoded).map((entry): [string, string] => [
+      entry.slice(0, 16),
+      entry.slice(16),
+    ]),
+  };
+}
+
+/** Parses `["1-campaign","<scope>","<day>","<key>",<impressions>,<seconds>]`. */
+function impressionsOf({
+  clock,
+  line,
+}: {
+  clock: Records['impressions']['clock'];
+  line: string;
+}): Records['impressions'] {
+  const [section, scope, day, key, impressions, seconds] = JSON.parse(line);
+  const group = section.slice(2) as ReportGroup;
+  return { clock, day, group, scope, key, impressions, seconds: Math.min(seconds, maxSeconds) };
+}
+
+function marksOf(kinds: readonly (() => AsyncIterable<string>)[]) {
+  return async function* (): AsyncGenerator<Records['marks']> {
+    for (const lines of kinds) {
+      for await (const line of lines()) {
+        const mark = JSON.parse(line) as Records['marks'];
+        if (Object.keys(mark).length > 2) yield mark;
+      }
+    }
+  };
+}
+
+/** Returns the files that retention has kept, up to the last durable record. */
+function readable({ names, end }: FramedLog<unknown, LogFilesPosition>): LogRange {
+  const { file } = end;
+  return { names: names.filter((name) => file !== null && name <= file), end };
+}
+
+const beforeEvents = '"events":';
+
+async function* batchesIn(
+  log: FramedLog<unknown, LogFilesPosition>,
+  { names, end }: LogRange,
+): AsyncGenerator<Records['batches']> {
+  const { disk, directory } = log;
+  for await (const { file, offset, line, head } of readLog(
+    { disk, directory, names },
+    headOf,
+    end,
+  )) {
+    const start = line.indexOf(beforeEvents) + beforeEvents.length;
+    if (!head || start < beforeEvents.length)
+      throw damageError(log.path(file), 'a record is damaged', offset);
+    const { simulated, ...batch } = head;
+    yield {
+      ...batch,
+      ...(simulated && { simulated }),
+      body: line.toString('utf8', start, line.length - 1),
+    };
+  }
+}
