@@ -75,6 +75,7 @@ export type {
 export {
   type IndexOf,
   type ListedTable,
+  type RowSchema,
   type Rows,
   type Section,
   sections,

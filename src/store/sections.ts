@@ -17,7 +17,7 @@ import {
 } from '../domain/records/rows.ts';
 import { shardNames } from './json/checkpoint/line-table.ts';
 
-type RowSchema = z.ZodObject<{ id: z.ZodString }>;
+export type RowSchema = z.ZodObject<{ id: z.ZodString }>;
 
 /** Describes the rows of one table: all that stores, dumps, checks and tests know about them. */
 export interface Section<
