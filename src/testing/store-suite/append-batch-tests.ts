@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Store } from '../../store/store.ts';
 import { assertMatches } from './assert-matches.ts';
 import { batchOf, everything, guid, log, numbers, tenantA } from './sample-batch.ts';
-import { type OpenEmptyStore, type StoreTest, testGroup } from './store-test.ts';
+import type { TestGroup } from './store-test.ts';
 
 /** Tests of `appendBatch`. */
-export function appendBatchTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, reopen, tests } = testGroup('appendBatch', open, (opened) => {
-    store = opened;
-  });
+export function appendBatchTests({ it, store, reopen }: TestGroup): void {
   it('returns stored, and keeps the events as sent', async () => {
     const body = Buffer.from(
       '[ {"timestamp":1760000000, "type":"log", "text":"ü \\u00fc", "big":1.50} ]',
@@ -106,5 +101,4 @@ export function appendBatchTests(open: OpenEmptyStore): StoreTest[] {
       0,
     );
   });
-  return tests;
 }

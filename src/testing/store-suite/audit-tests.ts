@@ -2,14 +2,10 @@ import assert from 'node:assert/strict';
 import type { AuditEntry } from '../../domain/records/audit.ts';
 import type { Store } from '../../store/store.ts';
 import { guid, tenantA, tenantB } from './sample-batch.ts';
-import { type OpenEmptyStore, type StoreTest, testGroup } from './store-test.ts';
+import type { TestGroup } from './store-test.ts';
 
 /** Tests of `audit`. */
-export function auditTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, reopen, tests } = testGroup('audit', open, (opened) => {
-    store = opened;
-  });
+export function auditTests({ it, store, reopen }: TestGroup): void {
   const entry = (n: number, more: Partial<AuditEntry> = {}): AuditEntry => ({
     id: guid('audi', n),
     tenantId: tenantA,
@@ -121,15 +117,10 @@ export function auditTests(open: OpenEmptyStore): StoreTest[] {
     );
     assert.deepEqual(await numbersOf(), []);
   });
-  return tests;
 }
 
 /** Tests of `touch` and `marks`. */
-export function activityTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, reopen, tests } = testGroup('last activity', open, (opened) => {
-    store = opened;
-  });
+export function activityTests({ it, store, reopen }: TestGroup): void {
   it('is visible immediately, merged with earlier activity, and kept across a restart', async () => {
     store.touch('device', guid('devi', 1), { lastSeenAt: 1000, lastAddress: '192.0.2.1' });
     store.touch('device', guid('devi', 1), { lastSeenAt: 2000, lastPlaylistVersion: null });
@@ -147,5 +138,4 @@ export function activityTests(open: OpenEmptyStore): StoreTest[] {
       assert.deepEqual(await store.marks('device', guid('devi', 2)), {});
     }
   });
-  return tests;
 }

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
 import type { EventPageQuery, StoredEvent } from '../../store/queries.ts';
-import type { Store } from '../../store/store.ts';
 import { batchOf, everything, guid, log, numbers, tenantA, tenantB } from './sample-batch.ts';
-import { gate, type OpenEmptyStore, type StoreTest, testGroup } from './store-test.ts';
+import { gate, type TestGroup } from './store-test.ts';
 
 /** Tests of `events`. */
-export function eventTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, reopen, tests } = testGroup('events', open, (opened) => {
-    store = opened;
-  });
+export function eventTests({ it, store, reopen }: TestGroup): void {
   /** Returns the items of all pages, in order. */
   async function walk(query: EventPageQuery): Promise<StoredEvent[]> {
     const all: StoredEvent[] = [];
@@ -174,5 +169,4 @@ export function eventTests(open: OpenEmptyStore): StoreTest[] {
     await reopen();
     assert.deepEqual((await store.events(everything())).items, before);
   });
-  return tests;
 }

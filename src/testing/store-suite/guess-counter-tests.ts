@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import type { GuessCounter } from '../../domain/records/pairing-code.ts';
-import type { GuessCounterChange, GuessCountersOfEach, Store } from '../../store/store.ts';
+import type { GuessCounterChange, GuessCountersOfEach } from '../../store/store.ts';
 import { assertMatches } from './assert-matches.ts';
-import { type OpenEmptyStore, type StoreTest, testGroup } from './store-test.ts';
+import type { TestGroup } from './store-test.ts';
 
 const minuteMs = 60_000;
 
 /** Tests of `updateGuessCounters`. */
-export function guessCounterTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, tests } = testGroup('guess counters', open, (opened) => {
-    store = opened;
-  });
+export function guessCounterTests({ it, store }: TestGroup): void {
   const once = (known: GuessCounter | undefined): GuessCounter => ({
     ...{
       times: [...(known?.times ?? []), 7],
@@ -100,5 +96,4 @@ export function guessCounterTests(open: OpenEmptyStore): StoreTest[] {
     }));
     assert.ok(Math.abs(at - now) < minuteMs);
   });
-  return tests;
 }

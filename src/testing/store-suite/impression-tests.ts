@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
 import { dayMs } from '../../domain/clock.ts';
 import { dayOf, type ReportGroup } from '../../domain/records/report.ts';
-import type { Store } from '../../store/store.ts';
 import { batchOf, everything, guid, impression, log, tenantA, tenantB } from './sample-batch.ts';
-import { type OpenEmptyStore, type StoreTest, testGroup } from './store-test.ts';
+import type { TestGroup } from './store-test.ts';
 
 /** Tests of `impressions`. */
-export function impressionTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, reopen, tests } = testGroup('impressions', open, (opened) => {
-    store = opened;
-  });
+export function impressionTests({ it, store, reopen }: TestGroup): void {
   const today = Date.UTC(2026, 10, 20, 12);
   const groups: ReportGroup[] = ['campaign', 'creative', 'screen', 'venue', 'day'];
   const timestamps = { tenantId: tenantA, by: 'timestamp' } as const;
@@ -227,5 +222,4 @@ export function impressionTests(open: OpenEmptyStore): StoreTest[] {
     await reopen();
     assert.deepEqual(await store.impressions({ ...timestamps, groupBy: 'campaign' }), before);
   });
-  return tests;
 }

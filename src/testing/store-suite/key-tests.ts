@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { sectionOf, tableNames } from '../../store/sections.ts';
-import type { KeyHolder, Store, Tx } from '../../store/store.ts';
+import type { KeyHolder, Tx } from '../../store/store.ts';
 import { assertMatches } from './assert-matches.ts';
 import { guid, tenantA, tenantB } from './sample-batch.ts';
 import {
@@ -14,18 +14,13 @@ import {
   tokenRow,
   venueRow,
 } from './sample-rows.ts';
-import { type OpenEmptyStore, putRows, type StoreTest, testGroup } from './store-test.ts';
+import type { TestGroup } from './store-test.ts';
 
 /** Matches the error of a change whose unique key belongs to another row. */
 const conflictWith = (existingId: string) => ({ code: 'conflict', existingId });
 
 /** Tests of unique keys. */
-export function uniqueKeysTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, reopen, tests } = testGroup('unique keys', open, (opened) => {
-    store = opened;
-  });
-  const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
+export function uniqueKeysTests({ it, store, reopen, put }: TestGroup): void {
   for (const table of tableNames)
     for (const [index, keyOf] of Object.entries(sectionOf(table).unique))
       it(`refuses another of ${table} with the same ${index}`, async () => {
@@ -97,16 +92,10 @@ export function uniqueKeysTests(open: OpenEmptyStore): StoreTest[] {
       );
     }
   });
-  return tests;
 }
 
 /** Tests of `select` and `count`. */
-export function selectAndCountTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, reopen, tests } = testGroup('select and count', open, (opened) => {
-    store = opened;
-  });
-  const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
+export function selectAndCountTests({ it, store, reopen, put }: TestGroup): void {
   it('return rows of several values, each once, ordered by id', async () => {
     await put({
       codes: [3, 1, 2].map((number) => codeRow(number, { screenId: guid('scre', number % 2) })),
@@ -171,16 +160,10 @@ export function selectAndCountTests(open: OpenEmptyStore): StoreTest[] {
       );
     }
   });
-  return tests;
 }
 
 /** Tests of `findByKeyHash`. */
-export function findByKeyHashTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, tests } = testGroup('findByKeyHash', open, (opened) => {
-    store = opened;
-  });
-  const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
+export function findByKeyHashTests({ it, store, put }: TestGroup): void {
   it('returns a device key by its hash, with its device and screen, also within a change', async () => {
     await put({
       deviceKeys: [deviceKeyRow(1), deviceKeyRow(2)],
@@ -235,5 +218,4 @@ export function findByKeyHashTests(open: OpenEmptyStore): StoreTest[] {
     await store.write((tx) => tx.delete('deviceKeys', guid('keys', 1)));
     assert.equal(await store.read.findByKeyHash('key 2'), undefined);
   });
-  return tests;
 }

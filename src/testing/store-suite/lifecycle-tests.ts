@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
-import type { Store } from '../../store/store.ts';
 import { batchOf, guid, tenantA } from './sample-batch.ts';
 import { codeRow, venueRow } from './sample-rows.ts';
-import { gate, type OpenEmptyStore, putRows, type StoreTest, testGroup } from './store-test.ts';
+import { gate, type TestGroup } from './store-test.ts';
 
 /** Matches the error of a closed store. */
 const unavailable = { code: 'unavailable' };
 
 /** Tests of `finishedCodes`. */
-export function finishedCodesTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, tests } = testGroup('finishedCodes', open, (opened) => {
-    store = opened;
-  });
-  const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
+export function finishedCodesTests({ it, store, put }: TestGroup): void {
   it('returns codes used, cancelled or expired before a time, oldest first, up to the limit', async () => {
     await put({
       codes: [
@@ -27,16 +21,10 @@ export function finishedCodesTests(open: OpenEmptyStore): StoreTest[] {
     assert.deepEqual(await store.finishedCodes(9000, 2), ['code-0002', 'code-0003']);
     assert.deepEqual(await store.finishedCodes(1000, 10), []);
   });
-  return tests;
 }
 
 /** Tests of `watch`. */
-export function watchTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, tests } = testGroup('watch', open, (opened) => {
-    store = opened;
-  });
-  const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
+export function watchTests({ it, store, put }: TestGroup): void {
   it('wakes when a change of the code is readable, and not after it was stopped', async () => {
     const states: (string | undefined)[] = [];
     let woken = gate();
@@ -77,16 +65,10 @@ export function watchTests(open: OpenEmptyStore): StoreTest[] {
     assert.deepEqual(changed, ['codes/code-0002']);
     stop();
   });
-  return tests;
 }
 
 /** Tests of `ready` and `close`. */
-export function readyAndCloseTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, reopen, tests } = testGroup('ready and close', open, (opened) => {
-    store = opened;
-  });
-  const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
+export function readyAndCloseTests({ it, store, reopen, put }: TestGroup): void {
   it('is ready', async () => assert.equal(await store.ready(), undefined));
 
   it('completes pending operations, then rejects new ones', async () => {
@@ -135,5 +117,4 @@ export function readyAndCloseTests(open: OpenEmptyStore): StoreTest[] {
     await reopen();
     assert.deepEqual(Buffer.from(store.secret), secret);
   });
-  return tests;
 }

@@ -3,20 +3,14 @@ import type { Playlist } from '../../domain/records/rows.ts';
 import { parseSelector } from '../../domain/selector.ts';
 import type { ListQuery } from '../../store/queries.ts';
 import type { ListedTable } from '../../store/sections.ts';
-import type { Store } from '../../store/store.ts';
 import { guid, tenantA, tenantB } from './sample-batch.ts';
 import { configRow, deviceRow, playlistRow, screenRow, tokenRow, venueRow } from './sample-rows.ts';
-import { type OpenEmptyStore, putRows, type StoreTest, testGroup } from './store-test.ts';
+import type { TestGroup } from './store-test.ts';
 
 const minuteMs = 60_000;
 
 /** Tests of `list` and `fleetCounts`. */
-export function listTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, tests } = testGroup('list', open, (opened) => {
-    store = opened;
-  });
-  const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
+export function listTests({ it, store, put }: TestGroup): void {
   const ids = async <T extends ListedTable>(table: T, query: Omit<ListQuery<T>, 'limit'>) => {
     const { items, next } = await store.list(table, { limit: 100, ...query } as ListQuery<T>);
     assert.equal(next, null);
@@ -189,16 +183,10 @@ export function listTests(open: OpenEmptyStore): StoreTest[] {
       [7, 507, 1007, 1507, 2007].map((number) => guid('venu', number)),
     );
   });
-  return tests;
 }
 
 /** Tests of `playlistSummary` and `playlistSummaries`. */
-export function playlistSummaryTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, tests } = testGroup('playlistSummaries', open, (opened) => {
-    store = opened;
-  });
-  const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
+export function playlistSummaryTests({ it, store, put }: TestGroup): void {
   const summaryOf = ({ playlistId, version, state, publishedAt, validUntil }: Playlist) => ({
     playlistId,
     version,
@@ -225,5 +213,4 @@ export function playlistSummaryTests(open: OpenEmptyStore): StoreTest[] {
     assert.deepEqual(await store.playlistSummary(next.id), summaryOf(next));
     assert.equal(await store.playlistSummary(ends.id), undefined);
   });
-  return tests;
 }

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { maxPageBytes } from '../../domain/page-items.ts';
 import type { Slice } from '../../store/queries.ts';
-import type { Store } from '../../store/store.ts';
 import { batchOf, guid, tenantA } from './sample-batch.ts';
 import { auditRow, pastPlaylistRow, venueRow } from './sample-rows.ts';
-import { type OpenEmptyStore, type StoreTest, testGroup } from './store-test.ts';
+import type { TestGroup } from './store-test.ts';
 
 const count = 40;
 const numbers = Array.from({ length: count }, (_, n) => n + 1);
@@ -12,12 +11,7 @@ const numbers = Array.from({ length: count }, (_, n) => n + 1);
 const large = 'x'.repeat(50_000);
 
 /** Tests of the maximum size of a page. */
-export function pageTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, reopen, tests } = testGroup('a page of at most 1 MiB', open, (opened) => {
-    store = opened;
-  });
-
+export function pageTests({ it, store, reopen }: TestGroup): void {
   /** Returns the items of each page. */
   async function walk<T>(ask: (after: string | null) => Promise<Slice<T>>): Promise<T[][]> {
     const pages: T[][] = [];
@@ -172,5 +166,4 @@ export function pageTests(open: OpenEmptyStore): StoreTest[] {
     const second = await store.pastPlaylists({ ...page, below: 2 });
     assert.deepEqual([second.items.map(({ version }) => version), second.next], [[1], null]);
   });
-  return tests;
 }

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Store } from '../../store/store.ts';
 import { batchOf, everything, guid, log } from './sample-batch.ts';
-import { type OpenEmptyStore, type StoreTest, testGroup } from './store-test.ts';
+import type { TestGroup } from './store-test.ts';
 
 /** Tests of sequence numbers and of the TV's clock (docs/protocol.md §2.5). */
-export function sequenceTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, reopen, tests } = testGroup('sequence numbers', open, (opened) => {
-    store = opened;
-  });
+export function sequenceTests({ it, store, reopen }: TestGroup): void {
   const deviceId = guid('devi', 1);
   const send = (seqs: readonly unknown[], key?: string) =>
     store.appendBatch(
@@ -91,5 +86,4 @@ export function sequenceTests(open: OpenEmptyStore): StoreTest[] {
       [told.receivedAt, null],
     );
   });
-  return tests;
 }

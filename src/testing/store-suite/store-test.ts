@@ -19,20 +19,39 @@ export interface StoreTest {
   run(): Promise<void>;
 }
 
-/**
- * Returns functions that collect the tests of one subject.
- *
- * @param onOpen receives the store when a test begins, and the new store after each `reopen`
- */
-export function testGroup(subject: string, open: OpenEmptyStore, onOpen: (store: Store) => void) {
+type Puts = { [T in keyof Rows]?: Rows[T][] };
+
+/** The tests of one subject. */
+export interface TestGroup {
+  it(name: string, body: () => Promise<void>): void;
+  /** The store of the running test, also after `reopen`. */
+  store: Store;
+  reopen(): Promise<void>;
+  /** Puts rows of several tables in one change. */
+  put(puts: Puts): Promise<void>;
+}
+
+/** Returns the tests that `define` adds. */
+export function testGroup(
+  subject: string,
+  open: OpenEmptyStore,
+  define: (group: TestGroup) => void,
+): StoreTest[] {
   const tests: StoreTest[] = [];
   let under: StoreUnderTest;
-  return {
-    tests,
-    it(name: string, body: () => Promise<void>): void {
+  let current: Store;
+  const store = new Proxy({} as Store, {
+    get(_, member) {
+      const value: unknown = Reflect.get(current, member);
+      return typeof value === 'function' ? value.bind(current) : value;
+    },
+  });
+  define({
+    store,
+    it(name, body) {
       const run = async () => {
         under = await open();
-        onOpen(under.store);
+        current = under.store;
         try {
           await body();
         } finally {
@@ -41,14 +60,16 @@ export function testGroup(subject: string, open: OpenEmptyStore, onOpen: (store:
       };
       tests.push({ name: `${subject}: ${name}`, run });
     },
-    async reopen(): Promise<void> {
-      onOpen(await under.reopen());
+    async reopen() {
+      current = await under.reopen();
     },
-  };
+    put: (puts) => putRows(store, puts),
+  });
+  return tests;
 }
 
 /** Puts rows of several tables in one change. */
-export function putRows(store: Store, puts: { [T in keyof Rows]?: Rows[T][] }): Promise<void> {
+export function putRows(store: Store, puts: Puts): Promise<void> {
   return store.write(async (tx) => {
     for (const [table, rows] of Object.entries(puts))
       for (const row of rows) await tx.put(table as 'venues', row as Rows['venues']);

@@ -8,8 +8,29 @@ import { finishedCodesTests, readyAndCloseTests, watchTests } from './lifecycle-
 import { listTests, playlistSummaryTests } from './list-tests.ts';
 import { pageTests } from './page-tests.ts';
 import { sequenceTests } from './sequence-tests.ts';
-import type { OpenEmptyStore, StoreTest } from './store-test.ts';
+import { type OpenEmptyStore, type StoreTest, type TestGroup, testGroup } from './store-test.ts';
 import { writeTests } from './write-tests.ts';
+
+/** The tests of each subject. */
+const groups: Record<string, (group: TestGroup) => void> = {
+  write: writeTests,
+  'unique keys': uniqueKeysTests,
+  'select and count': selectAndCountTests,
+  findByKeyHash: findByKeyHashTests,
+  list: listTests,
+  playlistSummaries: playlistSummaryTests,
+  finishedCodes: finishedCodesTests,
+  watch: watchTests,
+  'guess counters': guessCounterTests,
+  'ready and close': readyAndCloseTests,
+  appendBatch: appendBatchTests,
+  'sequence numbers': sequenceTests,
+  events: eventTests,
+  impressions: impressionTests,
+  audit: auditTests,
+  'last activity': activityTests,
+  'a page of at most 1 MiB': pageTests,
+};
 
 /**
  * Returns the tests that every store must pass: the promises of the interface `Store`. They use
@@ -21,23 +42,5 @@ import { writeTests } from './write-tests.ts';
  * for (const { name, run } of storeTests(open)) test(name, run);
  */
 export function storeTests(open: OpenEmptyStore): StoreTest[] {
-  return [
-    writeTests,
-    uniqueKeysTests,
-    selectAndCountTests,
-    findByKeyHashTests,
-    listTests,
-    playlistSummaryTests,
-    finishedCodesTests,
-    watchTests,
-    guessCounterTests,
-    readyAndCloseTests,
-    appendBatchTests,
-    sequenceTests,
-    eventTests,
-    impressionTests,
-    auditTests,
-    activityTests,
-    pageTests,
-  ].flatMap((tests) => tests(open));
+  return Object.entries(groups).flatMap(([subject, define]) => testGroup(subject, open, define));
 }

@@ -6,7 +6,7 @@ import { type Rows, sectionOf, type TableName, tableNames } from '../../store/se
 import type { Store, Tx } from '../../store/store.ts';
 import { guid, tenantA, tenantB } from './sample-batch.ts';
 import { auditRow, configRow, playlistRow, sampleRow, screenRow, venueRow } from './sample-rows.ts';
-import { gate, type OpenEmptyStore, putRows, type StoreTest, testGroup } from './store-test.ts';
+import { gate, type TestGroup } from './store-test.ts';
 
 type Row = Rows[TableName];
 
@@ -26,12 +26,7 @@ async function assertFound({ read }: Store, table: TableName, row: Row): Promise
 }
 
 /** Tests of `write`. */
-export function writeTests(open: OpenEmptyStore): StoreTest[] {
-  let store: Store;
-  const { it, reopen, tests } = testGroup('write', open, (opened) => {
-    store = opened;
-  });
-  const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
+export function writeTests({ it, store, reopen, put }: TestGroup): void {
   it('keeps rows of every table, across a restart', async () => {
     const rows = new Map<TableName, Row[]>(
       tableNames.map((table) => [table, [sampleRow(table, 1), sampleRow(table, 2)]]),
@@ -182,5 +177,4 @@ export function writeTests(open: OpenEmptyStore): StoreTest[] {
     await assert.rejects(async () => tx.delete('venues', guid('venu', 1)));
     assert.equal(await store.read.get('venues', guid('venu', 1)), undefined);
   });
-  return tests;
 }
