@@ -22,7 +22,7 @@ type Outcome<M> = string | ({ result: string } & M);
  * Maximum number of requests in flight while a command changes several records. The service answers
  * a request in about 1 ms, so more requests would only wait in its queue.
  */
-export const recordsAtOnce = 16;
+const recordsAtOnce = 16;
 
 /** Maps records, some of them at once. The results have the order of the records. */
 export async function mapBounded<T, R>(

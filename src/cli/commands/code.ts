@@ -274,6 +274,6 @@ paired.`,
   },
   async run(call) {
     const { runPair } = await import('../pair/run-pair.ts');
-    return runPair(call, call.options);
+    return runPair(call);
   },
 });

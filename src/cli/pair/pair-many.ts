@@ -93,7 +93,7 @@ function pairAll(
 }
 
 /** Returns the exit code for the screens that were not paired, or throws `wait_timed_out`. */
-export function exitCodeFor(failures: ReadonlyMap<Pairing, SignageError>): number {
+function exitCodeFor(failures: ReadonlyMap<Pairing, SignageError>): number {
   const timedOut = [...failures].filter(([, { code }]) => code === 'wait_timed_out');
   if (timedOut.length === 0) return failures.size > 0 ? failedExitCode : 0;
   const names = timedOut.map(([{ place }]) => placeName(place)).join(', ');

@@ -245,9 +245,6 @@ export async function showUpdates(
   const last = new Map<string, PairUpdate>();
   for await (const page of updates) for (const update of page) last.set(update.screenId, update);
   const results = [...last.values()];
-  async function* page() {
-    yield results;
-  }
-  if (shape === 'list') await call.results.list(page(), pairedView);
+  if (shape === 'list') await call.results.list([results], pairedView);
   else for (const update of results) await call.results.record(update, pairedView);
 }

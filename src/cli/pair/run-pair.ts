@@ -24,12 +24,7 @@ import { defaultMilestone, defaultTimeoutMs, type Milestone } from './pairing-op
 import { requireVisibleCode, showUpdates, updatesWithOutput } from './pairing-output.ts';
 import { askVenue, type ChosenPlace, choosePlace } from './place/choose-place.ts';
 import { type PairRights, readRights } from './place/pair-rights.ts';
-import {
-  confirmReplacement,
-  preparePlace,
-  type Replacement,
-  warnOfOtherCodes,
-} from './place/prepare-place.ts';
+import { confirmReplacement, preparePlace, warnOfOtherCodes } from './place/prepare-place.ts';
 import { renderPaired, renderPairing } from './render-pairing.ts';
 import { askClaim, confirmTv } from './shown-claim.ts';
 
@@ -147,14 +142,6 @@ function checkOptions({ options, common }: CommandContext): void {
     throw usage('--selector selects screens of a venue: give --all, too.');
 }
 
-interface PairingOptions {
-  waitFor: Milestone | undefined;
-  /** The claim that the TV shows, as typed. If it is empty, the command asks for the claim. */
-  tv?: string | undefined;
-  /** Maximum duration in milliseconds. Default: no limit at a terminal, otherwise 15 minutes. */
-  timeout: number | undefined;
-}
-
 /** Returns whether the service serves the web player. `--no-player` or a proxy may prevent it. */
 async function hasWebPlayer(call: CommandContext): Promise<boolean> {
   const reply = await call.send('GET', '/player').catch(() => undefined);
@@ -164,22 +151,23 @@ async function hasWebPlayer(call: CommandContext): Promise<boolean> {
 async function makeSession(
   call: CommandContext,
   { role }: PairRights,
-  options: PairingOptions,
+  milestone: Milestone = defaultMilestone,
 ): Promise<PairSession> {
   // Cancels the code and ends the command in an orderly way when the terminal closes.
   call.heedHangup();
   const { clock, interrupted, prompter } = call;
   const { url } = await call.profile();
   const linkToPlayer = (code: string) => playerCodeLink(url.value, code);
-  const { qr, qrWeb } = call.options;
-  const timeoutMs = options.timeout ?? (prompter.canAsk ? undefined : defaultTimeoutMs);
+  const { qr, qrWeb, waitFor, timeout } = call.options;
+  // There is no limit at a terminal.
+  const timeoutMs = timeout ?? (prompter.canAsk ? undefined : defaultTimeoutMs);
   return {
     call,
     role,
-    waitFor: options.waitFor ?? defaultMilestone,
+    waitFor: waitFor ?? milestone,
     // Without a terminal, exit code 0 promises the milestone, so only the timeout ends the wait.
     endsWithoutPlaylist:
-      options.waitFor === undefined &&
+      waitFor === undefined &&
       timeoutMs === undefined &&
       !mayAct(role, operations.publishPlaylist.access),
     timeoutMs,
@@ -244,39 +232,31 @@ async function claimOf(
   return askClaim(call, place, { message, flag: '--tv CLAIM', canSkip: false });
 }
 
-/** Prepares the chosen screen, then pairs it. */
-async function pairAt(
-  call: CommandContext,
-  rights: PairRights,
-  options: PairingOptions,
-  chosen: ChosenPlace,
-  replacement: Replacement | undefined,
-): Promise<void> {
-  const claim = options.tv === undefined ? undefined : await claimOf(call, options.tv, chosen);
+/** Chooses and prepares one screen, then pairs it. */
+async function pairOne(call: CommandContext, rights: PairRights): Promise<void> {
+  const chosen = await choosePlace(call, rights);
+  const replacement = await confirmReplacement(call, chosen);
+  const { tv } = call.options;
+  const claim = tv === undefined ? undefined : await claimOf(call, tv, chosen);
   if (chosen.screen.id !== undefined) warnOfOtherCodes(call, [chosen.screen]);
   const place = await preparePlace(call, chosen, replacement);
   const body = { screenId: place.screen.id };
   if (!call.common.dryRun)
-    await pairScreen(await makeSession(call, rights, options), newPairing(place, claim));
+    await pairScreen(await makeSession(call, rights), newPairing(place, claim));
   else if (claim === undefined) await call.change('createCode', { body });
   else await call.change('offerClaim', { params: { claim }, body });
 }
 
 /** Runs `signage pair`. Returns the exit code. */
-export async function runPair(
-  call: CommandContext,
-  options: PairingOptions & { all: boolean; claimsFile: string | undefined },
-): Promise<number> {
+export async function runPair(call: CommandContext): Promise<number> {
   checkOptions(call);
   const rights = await readRights(call);
   requireVisibleCode(call);
-  if (options.claimsFile !== undefined) return pairClaims(await makeSession(call, rights, options));
-  if (options.all) {
-    // By turns, the command asks for the next claim as soon as a TV has registered.
-    const byTurns = options.tv !== undefined && { waitFor: options.waitFor ?? 'registered' };
-    return pairVenue(await makeSession(call, rights, { ...options, ...byTurns }));
-  }
-  const chosen = await choosePlace(call, rights);
-  await pairAt(call, rights, options, chosen, await confirmReplacement(call, chosen));
+  const { claimsFile, all, tv } = call.options;
+  if (claimsFile !== undefined) return pairClaims(await makeSession(call, rights));
+  // By turns, the command asks for the next claim as soon as a TV has registered.
+  const milestone = tv === undefined ? undefined : 'registered';
+  if (all) return pairVenue(await makeSession(call, rights, milestone));
+  await pairOne(call, rights);
   return 0;
 }

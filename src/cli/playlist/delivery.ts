@@ -51,7 +51,7 @@ function stateOf(device: Device | undefined, version: number): TvState {
 }
 
 /** Formats the names of up to ten screens: `"Lobby/A", "Lobby/B" and 3 more`. */
-export function namesText(screens: readonly Pick<DeliveryTarget, 'name'>[]): string {
+function namesText(screens: readonly Pick<DeliveryTarget, 'name'>[]): string {
   const names = screens.slice(0, maxShownNames).map(({ name }) => `"${name}"`);
   const hidden = screens.length - names.length;
   return `${names.join(', ')}${hidden > 0 ? ` and ${hidden.toLocaleString('en')} more` : ''}`;

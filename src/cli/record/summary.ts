@@ -1,6 +1,6 @@
 import { minuteMs } from '../../domain/clock.ts';
 import { epochMs } from '../../domain/fields.ts';
-import type { View } from '../output/view.ts';
+import { members, type View } from '../output/view.ts';
 import type { RecordedExchange } from './recording.ts';
 
 /** The requests of one TV to one operation, or its heartbeat events. */
@@ -142,9 +142,7 @@ export function summarize(exchanges: readonly RecordedExchange[]): SummaryRow[] 
 
 export const summaryView: View<SummaryRow> = {
   columns: [
-    { name: 'tv', value: ({ tv }) => tv },
-    { name: 'operation', value: ({ operation }) => operation },
-    { name: 'requests', value: ({ requests }) => requests },
+    ...members<SummaryRow>('tv', 'operation', 'requests'),
     {
       name: 'answers',
       value: ({ answers }) =>
@@ -152,10 +150,7 @@ export const summaryView: View<SummaryRow> = {
           .map(([status, count]) => `${status}: ${count}`)
           .join(', '),
     },
-    { name: 'everySeconds', value: ({ everySeconds }) => everySeconds },
-    { name: 'configSeconds', value: ({ configSeconds }) => configSeconds },
-    { name: 'wrong', value: ({ wrong }) => wrong },
-    { name: 'remark', value: ({ remark }) => remark },
+    ...members<SummaryRow>('everySeconds', 'configSeconds', 'wrong', 'remark'),
   ],
   nameOf: ({ tv, operation }) => `${tv ?? '-'} ${operation}`,
 };

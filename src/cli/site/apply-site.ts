@@ -56,10 +56,6 @@ const appliedView: View<Applied> = {
   nameOf,
 };
 
-async function* onePage<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
-  yield items;
-}
-
 interface SiteOptions {
   files: readonly string[];
   prune: boolean;
@@ -93,7 +89,7 @@ export async function showDifferences(call: CommandContext, options: SiteOptions
     call.common.output === 'name'
       ? lines.filter((line, at) => lines[at - 1]?.name !== line.name)
       : lines;
-  await call.results.list(onePage(shown), differenceView);
+  await call.results.list([shown], differenceView);
   const same = plans.length - changes.length;
   if (changes.length === 0) call.note(`Nothing differs: ${countText(same, 'record')} compared.`);
   else
@@ -131,7 +127,7 @@ export async function applySite(
 ): Promise<number> {
   const plans = await plansOf(call, options);
   if (call.common.dryRun) {
-    await call.results.list(onePage(plans.map((plan) => plannedResult(plan, force))), appliedView);
+    await call.results.list([plans.map((plan) => plannedResult(plan, force))], appliedView);
     call.note(
       `Nothing was changed. Planned: ${countsText(plans.map(({ change }) => (change === 'unchanged' ? change : `to ${change}`)))}.`,
     );
@@ -142,7 +138,7 @@ export async function applySite(
   );
   if (deletes.length > 0) await call.confirmDestruction(deletionQuestion(deletes));
   const { results, stopped } = await applyPlan(call, plans, { force });
-  await call.results.list(onePage(results), appliedView);
+  await call.results.list([results], appliedView);
   if (stopped !== undefined) {
     const cause = hasCode(stopped, 'interrupted') ? 'Interrupted' : 'Stopped';
     call.note(

@@ -1,7 +1,7 @@
 import type { CallAnswer, ListItem } from '../../client/call.ts';
 import { hourMs, minuteMs } from '../../domain/clock.ts';
 import type { CommandContext } from '../command/context.ts';
-import type { View } from '../output/view.ts';
+import { member, type View } from '../output/view.ts';
 import { findVenue } from '../records/find.ts';
 import { relativeTime } from '../records/text.ts';
 import { isPrintable } from '../terminal/escape.ts';
@@ -171,7 +171,7 @@ const relative = ({ at }: ScreenStatus, time: string | null | undefined) =>
 /** The view of the status of screens. */
 export const statusView: View<ScreenStatus> = {
   columns: [
-    { name: 'status', value: ({ status }) => status },
+    member('status'),
     { name: 'screen', value: ({ name }) => name },
     {
       name: 'seen',
@@ -186,7 +186,7 @@ export const statusView: View<ScreenStatus> = {
       shown: (one) => one.lastError && `${one.lastError.text}, ${relative(one, one.lastError.at)}`,
     },
     { name: 'lastErrorAt', value: ({ lastError }) => lastError?.at, wide: true },
-    { name: 'darkSince', value: ({ darkSince }) => darkSince, wide: true },
+    member('darkSince', { wide: true }),
     { name: 'model', value: ({ device }) => device?.deviceInfo.model, wide: true },
     { name: 'deviceId', value: ({ device }) => device?.id, wide: true },
     { name: 'screenId', value: ({ screen }) => screen.id, wide: true },

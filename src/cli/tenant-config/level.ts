@@ -53,27 +53,6 @@ async function tenantOwner(reader: Reader, name: string | undefined): Promise<Ow
   return owner(tenant.id, tenant.name);
 }
 
-/**
- * Returns the error for a name that no record of the level has. If another level has it, the hint
- * is the flag of that level.
- */
-async function notFoundAt(
-  reader: Reader,
-  { level, name, error }: { level: 'screen' | 'venue'; name: string; error: unknown },
-): Promise<unknown> {
-  if (!hasCode(error, `${level}_not_found`) || isUuid(name)) return error;
-  const other = level === 'venue' ? 'screen' : 'venue';
-  const find = other === 'venue' ? findVenue : findScreen;
-  // The look-up is only for the hint: its failure must not replace the error.
-  const isOther = await find(reader, name).then(
-    () => true,
-    () => false,
-  );
-  if (!isOther) return error;
-  const hint = `"${name}" is a ${other}. Give --level ${other}.`;
-  return new SignageError(error.code, error.message, { hint });
-}
-
 /** Finds the owner of a config. Throws `usage` when a name is missing. */
 export async function findOwner(
   reader: Reader,
@@ -83,8 +62,10 @@ export async function findOwner(
   if (level === 'tenant') return tenantOwner(reader, name);
   if (name === undefined) throw usage(`Name the ${level}.`);
   const find = level === 'venue' ? findVenue : findScreen;
-  const { id } = await find(reader, name).catch(async (error: unknown) => {
-    throw await notFoundAt(reader, { level, name, error });
+  const { id } = await find(reader, name).catch((error: unknown) => {
+    if (!hasCode(error, `${level}_not_found`)) throw error;
+    const hint = `${error.hint ?? ''} --level says whether it is a screen, a venue or the tenant.`;
+    throw new SignageError(error.code, error.message, { hint: hint.trim() });
   });
   return { level, id, what: `the ${level} "${name}"` };
 }

@@ -35,7 +35,7 @@ export function warnOfOtherCodes(call: CommandContext, screens: readonly Screen[
 }
 
 /** Asks for the reason to revoke a device. */
-export function askReason({ prompter }: CommandContext, fallback: string): Promise<string> {
+function askReason({ prompter }: CommandContext, fallback: string): Promise<string> {
   return prompter.input({
     message: 'Reason (recorded in the audit trail):',
     flag: '--reason',
