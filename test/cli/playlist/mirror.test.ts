@@ -51,11 +51,11 @@ beforeEach(async () => {
   await settled();
 });
 
-describe('signage playlist mirror --check', () => {
+describe('signage playlist mirror', () => {
   it('0 with a table when every copy matches', async () => {
     await service.manage('DELETE', `/v1/screens/${screens[2]!.id}/playlist`);
     await settled();
-    const { code, stdout, stderr } = await mirror('--check');
+    const { code, stdout, stderr } = await mirror();
     expect(code).toBe(0);
     expect(
       stdout
@@ -73,7 +73,7 @@ describe('signage playlist mirror --check', () => {
 
   it('9 when a copy differs, with the next command', async () => {
     await lose(1);
-    const { code, json, stderr } = await mirror('--check', '-o', 'json');
+    const { code, json, stderr } = await mirror('-o', 'json');
     expect(code).toBe(9);
     expect(json.map((one: { state: string }) => one.state)).toEqual(['ok', 'missing', 'ok']);
     expect(stderr).toBe('Of 3 screens, 1 differs. To repair: signage playlist mirror --repair\n');
@@ -87,21 +87,19 @@ describe('signage playlist mirror --check', () => {
 
   it('filters by state and venue', async () => {
     await lose(1);
-    expect(await mirror('--check', '--state', 'missing', '-o', 'name')).toMatchObject({
+    expect(await mirror('--state', 'missing', '-o', 'name')).toMatchObject({
       code: 9,
       stdout: 'Lobby/B\n',
     });
-    expect(
-      await mirror('--check', '--state', 'ok', '--venue', 'Lobby', '-o', 'name'),
-    ).toMatchObject({
+    expect(await mirror('--state', 'ok', '--venue', 'Lobby', '-o', 'name')).toMatchObject({
       code: 0,
       stdout: 'Lobby/A\nLobby/C\n',
     });
-    expect(await mirror('--check', '--limit', '1', '-o', 'name')).toMatchObject({
+    expect(await mirror('--limit', '1', '-o', 'name')).toMatchObject({
       code: 0,
       stdout: 'Lobby/A\n',
     });
-    expect((await mirror('--check', '--venue', 'Nowhere')).code).toBe(3);
+    expect((await mirror('--venue', 'Nowhere')).code).toBe(3);
   });
 
   it('7 when the object store is unreachable', async () => {
@@ -120,10 +118,10 @@ describe('signage playlist mirror --repair', () => {
     const { code, json, stderr } = await mirror('--repair', '-o', 'json');
     expect([code, json]).toEqual([0, { queued: 3 }]);
     expect(stderr).toBe(
-      '3 screens queued for repair. To see the result: signage playlist mirror --check\n',
+      '3 screens queued for repair. To see the result: signage playlist mirror\n',
     );
     await settled();
-    expect((await mirror('--check')).code).toBe(0);
+    expect((await mirror()).code).toBe(0);
   });
 });
 
