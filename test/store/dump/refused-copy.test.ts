@@ -1,7 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { iso } from '../../../src/domain/clock.ts';
+import { decorateStore } from '../../../src/service/store-decorator.ts';
+import { type DumpTarget, restoreDump } from '../../../src/store/dump/restore-dump.ts';
+import { writeDump } from '../../../src/store/dump/write-dump.ts';
+import { readFolder } from '../../../src/store/json/dump/folder-state.ts';
 import { copyStore, planCopy } from '../../../src/store/maintenance/copy.ts';
+import { contextOf } from '../../../src/store/maintenance/data-folder.ts';
 import { openTarget } from '../../../src/store/maintenance/restore.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -95,6 +101,42 @@ describe.each(places)('copyStore with %s', (_, place, code) => {
       expect(await inDatabase(to, (sql) => sql('SELECT FROM signage.batches'))).toEqual([]);
     else expect(await namesIn(join(to, '..'))).toEqual([]);
   });
+});
+
+describe('a failed copy', () => {
+  it('leaves nothing when the connection to the database is lost, and succeeds the next time', async () => {
+    const to = await freshDatabase();
+    const others = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+    let cut: Promise<unknown> | undefined;
+    const onProgress = () => {
+      cut ??= inDatabase(to, (sql) => sql(others));
+    };
+    await expect(copyStore(original, to, { clock, onProgress })).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    await cut;
+    expect(await inDatabase(to, (sql) => sql('SELECT FROM signage.batches'))).toEqual([]);
+    expect((await copyStore(original, to, { clock })).counts.batches).toBe(152);
+  });
+
+  it.each(places)(
+    'copy_differs for %s that does not hold every record, and leaves nothing',
+    async (...row) => {
+      const [, place] = row;
+      const to = await place();
+      const target = await openTarget(to, clock);
+      const lossy = decorateStore(target, {
+        accept: (section, records) =>
+          target.accept(section, section === 'audit' ? records.slice(1) : records),
+      } as Partial<DumpTarget>);
+      const dump = writeDump(await readFolder(contextOf(original)), iso(clock.now()));
+      await expect(restoreDump(dump, lossy)).rejects.toMatchObject({
+        code: 'copy_differs',
+        message: expect.stringContaining('audit: 7 records dumped, 6 written'),
+      });
+      await copyStore(original, to, { clock });
+    },
+  );
 });
 
 describe('copyStore', () => {
