@@ -19,8 +19,6 @@ export interface StoreTest {
   run(): Promise<void>;
 }
 
-type Puts = { [T in keyof Rows]?: Rows[T][] };
-
 /** The tests of one subject. */
 export interface TestGroup {
   it(name: string, body: () => Promise<void>): void;
@@ -28,7 +26,7 @@ export interface TestGroup {
   store: Store;
   reopen(): Promise<void>;
   /** Puts rows of several tables in one change. */
-  put(puts: Puts): Promise<void>;
+  put(puts: { [T in keyof Rows]?: Rows[T][] }): Promise<void>;
 }
 
 /** Returns the tests that `define` adds. */
@@ -63,17 +61,13 @@ export function testGroup(
     async reopen() {
       current = await under.reopen();
     },
-    put: (puts) => putRows(store, puts),
+    put: (puts) =>
+      store.write(async (tx) => {
+        for (const [table, rows] of Object.entries(puts))
+          for (const row of rows) await tx.put(table as 'venues', row as Rows['venues']);
+      }),
   });
   return tests;
-}
-
-/** Puts rows of several tables in one change. */
-export function putRows(store: Store, puts: Puts): Promise<void> {
-  return store.write(async (tx) => {
-    for (const [table, rows] of Object.entries(puts))
-      for (const row of rows) await tx.put(table as 'venues', row as Rows['venues']);
-  });
 }
 
 /** Returns a gate: `opened` resolves once `open` is called. */
