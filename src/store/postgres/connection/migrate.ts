@@ -120,8 +120,8 @@ async function applySteps(client: Client): Promise<string[]> {
 
 /** Computes the columns of all rows of a table from their JSON. */
 async function fillColumns(client: Client, table: TableName): Promise<void> {
-  const { name } = tableSchema(table);
-  const put = `SELECT signage.put_row('${name.slice('signage.'.length)}', columns) FROM json_array_elements($1::json) AS columns`;
+  const { name, place } = tableSchema(table);
+  const put = `SELECT signage.put_row('${place}', columns) FROM json_array_elements($1::json) AS columns`;
   for (let after = ''; ; ) {
     const page = `SELECT id, row FROM ${name} WHERE id > $1 ORDER BY id LIMIT ${rowsPerStatement}`;
     const rows = await send<{ id: string; row: string }>(client, false, page, [after]);

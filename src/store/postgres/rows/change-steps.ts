@@ -32,8 +32,6 @@ interface Put {
   columns: Readonly<Record<string, unknown>>;
 }
 
-const tableOf = (table: TableName) => tableSchema(table).name.slice('signage.'.length);
-
 /**
  * Returns a check that the rows with one of the values are unchanged: same rows, same versions. The
  * check ignores rows with the ids in `but`.
@@ -48,7 +46,7 @@ export function checkUnchanged(
   const versions = rows.map(({ version }) => version).sort();
   return {
     what: 'seen',
-    place: tableOf(table),
+    place: tableSchema(table).place,
     col,
     vals,
     but,
@@ -58,11 +56,17 @@ export function checkUnchanged(
 
 /** Returns a check that the number of rows is unchanged. */
 export function checkCount(table: TableName, col: string, value: string, count: number): Check {
-  return { what: 'counted', place: tableOf(table), col, vals: [value], seen: String(count) };
+  return {
+    what: 'counted',
+    place: tableSchema(table).place,
+    col,
+    vals: [value],
+    seen: String(count),
+  };
 }
 
 export function putStep(table: TableName, text: string): Step {
-  return { what: 'put', place: tableOf(table), table, columns: rowColumns(table, text) };
+  return { what: 'put', place: tableSchema(table).place, table, columns: rowColumns(table, text) };
 }
 
 /** Returns the columns of a row, given as its JSON text. */
@@ -73,7 +77,7 @@ export function rowColumns(table: TableName, text: string): Readonly<Record<stri
 }
 
 export function deleteStep(table: TableName, id: string): Step {
-  return { what: 'delete', place: tableOf(table), vals: [storableText(id)] };
+  return { what: 'delete', place: tableSchema(table).place, vals: [storableText(id)] };
 }
 
 /** Returns an entry as JSON text, with the columns for filtering. */

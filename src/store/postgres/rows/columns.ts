@@ -16,6 +16,8 @@ interface Column {
 export interface TableSchema {
   /** Qualified with the name of the database schema. */
   name: string;
+  /** The name alone. */
+  place: string;
   columns: readonly Column[];
   /** The columns with unique values. */
   unique: readonly string[];
@@ -105,6 +107,7 @@ function schemaOf(table: TableName, section: Section): TableSchema {
   const isOfTenant = (indexed as readonly string[]).includes('tenantId');
   return {
     name: `signage.${snake(table)}`,
+    place: snake(table),
     columns: [...keys, ...texts, ...computed, ...listing],
     unique: keys.map(({ name }) => name),
     lookedUp: ['id', ...keys.map(({ name }) => name), ...indexed.map(memberColumn)],

@@ -9,14 +9,14 @@ const bytewise = (type: string) => (type === 'text' ? 'text COLLATE "C"' : type)
  * and reorders members.
  */
 export function tableStatements(table: TableName): string {
-  const { name, columns, unique, indexes } = tableSchema(table);
+  const { name, place, columns, unique, indexes } = tableSchema(table);
   const kind = sectionOf(table).isShortLived ? 'UNLOGGED TABLE' : 'TABLE';
   const added = columns.map(
     (column) =>
       `ALTER TABLE ${name} ADD COLUMN IF NOT EXISTS ${column.name} ${bytewise(column.type)}${unique.includes(column.name) ? ' UNIQUE' : ''};`,
   );
   const indexed = indexes.map((index) => {
-    const words = [name.slice('signage.'.length), ...(index.match(/\w+/g) ?? []), 'idx'];
+    const words = [place, ...(index.match(/\w+/g) ?? []), 'idx'];
     return `CREATE INDEX IF NOT EXISTS ${words.join('_').toLowerCase()} ON ${name} ${index};`;
   });
   return [
@@ -32,18 +32,17 @@ export function tableStatements(table: TableName): string {
  */
 export function functionStatements(): string {
   const tables = tableNames.map((table) => tableSchema(table));
-  const place = (name: string) => `'${name.slice('signage.'.length)}'`;
-  const versions = tables.map(({ name, lookedUp }) => {
+  const versions = tables.map(({ name, place, lookedUp }) => {
     const ofColumn = lookedUp.map(
       (column) =>
         `WHEN '${column}' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM ${name} WHERE ${column} = ANY (vals) AND id <> ALL (but));`,
     );
-    return `WHEN ${place(name)} THEN CASE col\n${ofColumn.join('\n')}\nEND CASE;`;
+    return `WHEN '${place}' THEN CASE col\n${ofColumn.join('\n')}\nEND CASE;`;
   });
-  const puts = tables.map(({ name, columns }) => {
+  const puts = tables.map(({ name, place, columns }) => {
     const set = ['row', ...columns.map((column) => column.name)];
     const values = set.map((column) => `excluded.${column}`);
-    return `WHEN ${place(name)} THEN
+    return `WHEN '${place}' THEN
 INSERT INTO ${name} SELECT * FROM json_populate_record(NULL::${name}, columns)
 ON CONFLICT (id) DO UPDATE SET (${set.join(', ')}) = ROW (${values.join(', ')});`;
   });
