@@ -56,7 +56,7 @@ export async function waitFor<T>(
     return poll(call, waiting, async () => {
       const { found, saw } = await look();
       last = saw;
-      show(`Waiting for ${what}: ${saw} …`);
+      if (found === undefined) show(`Waiting for ${what}: ${saw} …`);
       return found;
     });
   });
