@@ -1,6 +1,8 @@
 import type { Command, CommanderError } from 'commander';
 import { readAsset } from '../assets.ts';
 import type { ProgramEnvironment } from './command/environment.ts';
+import { requireFileOption } from './command/extra-words.ts';
+import { jsonAlias } from './command/option-aliases.ts';
 import {
   explainArguments,
   nounCommand,
@@ -29,6 +31,7 @@ function splitAtFirst(argv: readonly string[]): Words {
   let at = 0;
   for (let word = argv[0]; word?.startsWith('-'); word = argv[at]) {
     if (leadingFlags.includes(word)) at += 2;
+    else if (word === jsonAlias) at += 1;
     else if (
       leadingFlags.some((flag) => word?.startsWith(flag.startsWith('--') ? `${flag}=` : flag))
     )
@@ -81,6 +84,7 @@ async function runCommand(
   const explain = explainArguments(command, spec, words);
   const exitCode = parseWords(command, asksForHelp(words) ? ['--help'] : words, explain);
   if (exitCode !== undefined) return exitCode;
+  requireFileOption(command, spec);
   // Loaded on demand: help and the version do not need it.
   const { runSpec } = await import('./command/run.ts');
   return runSpec(spec, { given: command.processedArgs, flags: command.opts() }, environment);

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Setting } from '../options/settings.ts';
+import { missingOption, type Setting } from '../options/settings.ts';
 import { shellQuote } from '../records/text.ts';
 import type { CommandSpec } from './spec.ts';
 
@@ -40,9 +40,21 @@ function withOption({ flags, repeatable }: Setting<unknown>, words: readonly str
   return values.map((value) => `${flag} ${shellQuote(value)}`).join(' ');
 }
 
-const quotes = 'Put a name with spaces in quotes. ';
-
 const isFile = (path: string) => existsSync(path) && statSync(path).isFile();
+
+/**
+ * Throws `usage` if a required option for a file is missing, but an argument is an existing file. A
+ * command with any number of arguments parses the file name as an argument.
+ */
+export function requireFileOption(command: Command, { options = {} }: CommandSpec): void {
+  const missing = Object.values(options).find(
+    (one) => one.required && one.flags.endsWith('<file>') && isMissing(one, command),
+  );
+  if (!missing) return;
+  const file = command.args.find(isFile);
+  if (file === undefined) return;
+  throw missingOption(missing, `Did you mean ${withOption(missing, [file])}?`);
+}
 
 /** Returns a hint for a file that is given as a name, such as `playlist check menu.json`. */
 function hintOfFile({ options = {} }: CommandSpec, words: readonly unknown[]): string | undefined {
@@ -53,19 +65,31 @@ function hintOfFile({ options = {} }: CommandSpec, words: readonly unknown[]): s
     : undefined;
 }
 
-/** Whether the word before the extra one is a value: `--venue Coffee Corner`. */
-function followsValue({ options }: Command, words: readonly string[], extra: string): boolean {
-  const flag = words[words.indexOf(extra) - 2] ?? '';
-  return options.some(({ long, short, required }) => required && [long, short].includes(flag));
+/** Suggests how to write several words as one name: `VENUE/SCREEN`, or in quotes. */
+function adviseQuotes(command: Command, { arguments: all = {} }: CommandSpec): string {
+  const { args } = command;
+  const [venue = '', screen = ''] = args;
+  if (Object.hasOwn(all, 'screen') && args.length === 2 && !`${venue}${screen}`.includes('/'))
+    return `Did you mean ${shellQuote(`${venue}/${screen}`)}? `;
+  return `Put a name with spaces in quotes: "${args.join(' ')}". `;
 }
 
-/** Suggests how to write several words as one name. */
-function adviseName({ args, registeredArguments }: Command): string {
-  const [venue = '', screen = ''] = args;
-  const isPlace = registeredArguments[0]?.name() === 'screen' && args.length === 2;
-  return isPlace && !`${venue}${screen}`.includes('/')
-    ? `Did you mean ${shellQuote(`${venue}/${screen}`)}? `
-    : quotes;
+/**
+ * Returns the option whose value continues with these words, in quotes: `--venue 'Coffee Corner'`.
+ * `undefined` if the words do not follow the value of an option.
+ */
+function splitValue(
+  command: Command,
+  words: readonly string[],
+  extra: readonly string[],
+): string | undefined {
+  const at = words.findIndex((word, index) => index > 1 && word === extra[0]);
+  const [flag = '', value = ''] = words.slice(Math.max(at - 2, 0), Math.max(at, 0));
+  const option = command.options.find(({ long, short }) => flag === long || flag === short);
+  if (!option?.required) return undefined;
+  const count = words.slice(at).findIndex((word) => word.startsWith('-'));
+  const rest = words.slice(at, count < 0 ? undefined : at + count);
+  return `${flag} ${shellQuote([value, ...rest].join(' '))}`;
 }
 
 /**
@@ -84,7 +108,7 @@ export function hintOfName(
   if (!Array.isArray(words)) return undefined;
   const end = words.findIndex((word: string) => word.includes('/'));
   if (end < 1) return undefined;
-  return quotes.trim();
+  return `Put a name with spaces in quotes: "${words.slice(0, end + 1).join(' ')}".`;
 }
 
 /**
@@ -106,7 +130,9 @@ export function describeExtraWords(
     return meant(`--url ${shellQuote(word)}`);
   const flag = command.options.find(({ long, required }) => long === `--${word}` && !required);
   if (flag) return meant(`${flag.long}`);
-  if (followsValue(command, words, word)) return { message, advice: quotes };
+  const split = splitValue(command, words, extra);
+  if (split !== undefined)
+    return { message, advice: `Put a value with spaces in quotes: ${split}. ` };
   const [option, next] = optionsFor(word, command, spec);
   // Does not repeat the words, because a mistyped pairing code still reveals most of the code.
   if (option?.flags.startsWith('--code '))
@@ -115,5 +141,5 @@ export function describeExtraWords(
   const needs = Object.values(spec.options ?? {}).some(({ required }) => required);
   if (option?.required || (option && known === 0 && !needs))
     return meant(withOption(option, extra));
-  return { message, advice: known > 0 ? adviseName(command) : '' };
+  return { message, advice: known > 0 ? adviseQuotes(command, spec) : '' };
 }

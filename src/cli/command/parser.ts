@@ -10,6 +10,7 @@ import { commonOptionsOf, leadingOptions, sharedGroups } from '../options/shared
 import type { Io, Output } from '../terminal/io.ts';
 import { wrapText } from '../terminal/wrap.ts';
 import { describeExtraWords } from './extra-words.ts';
+import { addAliases } from './option-aliases.ts';
 import type { Argument, Arguments, CommandSpec, Verbs } from './spec.ts';
 import { nouns, single } from './tree.ts';
 
@@ -180,6 +181,7 @@ export function specCommand(name: string, spec: CommandSpec, io: Outputs): Comma
   addOptions(command, Object.fromEntries(settings.filter(([, one]) => !isShared(one))));
   command.optionsGroup(sharedHeading);
   addOptions(command, Object.fromEntries(settings.filter(([, one]) => isShared(one))));
+  addAliases(command);
   return command.addHelpText(
     'after',
     sharedText(Object.keys(common), widthOf(io.stdout)) + examplesText(examples),
@@ -204,26 +206,11 @@ interface Explanation {
   advice: string;
 }
 
-/** Flags that people expect, and those of the commands that have the same meaning. */
-const otherFlags: Readonly<Record<string, string>> = {
-  '--from': '--since',
-  '--json': '-o json',
-  '--since': '--from',
-  '--to': '--until',
-  '--until': '--to',
-};
-
 /** Explains a wrong number of arguments. */
 export function explainArguments(command: Command, spec: CommandSpec, words: readonly string[]) {
   return ({ code, message: text }: CommanderError): Explanation | undefined => {
-    const [, unknown = ''] = /^error: unknown option '(--[^=']+)/.exec(text) ?? [];
-    if (unknown === '--token') return { advice: `${tokenAdvice} ` };
-    const [flag = ''] = (otherFlags[unknown] ?? '').split(' ');
-    if (command.options.some(({ long, short }) => long === flag || short === flag))
-      return {
-        message: `Unknown option '${unknown}'.`,
-        advice: `Did you mean ${otherFlags[unknown]}? `,
-      };
+    if (code === 'commander.unknownOption' && text.includes("'--token'"))
+      return { advice: `${tokenAdvice} ` };
     if (code === 'commander.excessArguments') return describeExtraWords(command, spec, words);
     const missing = command.registeredArguments[command.args.length];
     if (code !== 'commander.missingArgument' || !missing) return undefined;

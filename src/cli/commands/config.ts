@@ -15,7 +15,7 @@ import {
 import { usage } from '../options/settings.ts';
 import { type Column, member } from '../output/view.ts';
 import { orUndefined } from '../records/find.ts';
-import { didYouMean } from '../records/near-names.ts';
+import { nearNames } from '../records/near-names.ts';
 import {
   changeConfig,
   deleteConfig,
@@ -127,10 +127,10 @@ async function readFile({ io }: CommandContext, file: string | undefined): Promi
  */
 async function noteMistyped(call: CommandContext, config: ConfigTree): Promise<void> {
   const { defaultConfig } = await import('../../domain/records/config.ts');
-  const known = listAssignments(defaultConfig).map(({ key }) => key);
+  const known = listAssignments(defaultConfig).map(({ key }) => ({ name: key }));
   for (const { key } of listAssignments(config)) {
-    const question = known.includes(key) ? '' : await didYouMean(key, known);
-    if (question) call.note(`TVs know no setting "${key}". ${question}`);
+    const [near] = known.some(({ name }) => name === key) ? [] : await nearNames(key, known);
+    if (near) call.note(`TVs know no setting "${key}". Did you mean "${near.name}"?`);
   }
 }
 

@@ -1,24 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { didYouMean } from '../../../src/cli/records/near-names.ts';
+import { nearNames } from '../../../src/cli/records/near-names.ts';
 
-const words = ['Lobby', 'Lobby East', 'Roof', 'Harbour', '大堂'];
+const records = ['Lobby', 'Lobby East', 'Roof', 'Harbour', '大堂'].map((name) => ({ name }));
+const near = async (typed: string) => (await nearNames(typed, records)).map(({ name }) => name);
 
-describe('didYouMean', () => {
+describe('nearNames', () => {
   it.each([
-    ['Loby', 'Did you mean "Lobby"?'],
-    ['LOBBY', 'Did you mean "Lobby" or "Lobby East"?'],
-    ['lobby esat', 'Did you mean "Lobby East"?'],
-    ['Habrour', 'Did you mean "Harbour"?'],
-    ['大厅', 'Did you mean "大堂"?'],
-    ['Atrium', ''],
-    ['x', ''],
-  ])('%j: %s', async (typed, question) => {
-    expect(await didYouMean(typed, words)).toBe(question);
+    ['Loby', ['Lobby']],
+    ['LOBBY', ['Lobby', 'Lobby East']],
+    ['lobby esat', ['Lobby East']],
+    ['Habrour', ['Harbour']],
+    ['大厅', ['大堂']],
+    ['Atrium', []],
+    ['x', []],
+  ])('%j is near %j', async (typed, names) => {
+    expect(await near(typed)).toEqual(names);
   });
 
   it('offers three at most, the nearest first', async () => {
-    const many = ['Wall 11', 'Wall 1', 'Wall 12', 'Wall 13', 'Wal 1'];
-    expect((await didYouMean('Wall 1', many)).split(' or ')).toHaveLength(3);
-    expect(await didYouMean('Wal1', many)).toMatch(/^Did you mean "Wal 1"/);
+    const many = ['Wall 11', 'Wall 1', 'Wall 12', 'Wall 13', 'Wal 1'].map((name) => ({ name }));
+    expect(await nearNames('Wall 1', many)).toHaveLength(3);
+    expect((await nearNames('Wal1', many))[0]).toEqual({ name: 'Wal 1' });
   });
 });
