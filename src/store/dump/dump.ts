@@ -41,6 +41,13 @@ export function storeId(secret: string): string {
   return hash('sha256', `signage store ${secret}`).slice(0, 16);
 }
 
+/** Returns the JSON text of a record. A batch has the bytes that were sent. */
+export function recordJson<S extends Section>(section: S, record: Records[S]): string {
+  if (section !== 'batches') return JSON.stringify({ section, row: record });
+  const { body, ...head } = record as Records['batches'];
+  return `${JSON.stringify({ section, row: head }).slice(0, -2)},"events":${body}}}`;
+}
+
 /** Returns the line of a JSON text. */
 export function lineOf(json: string): string {
   return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;

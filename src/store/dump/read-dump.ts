@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { tryParseJson } from '../../domain/json/try-parse-json.ts';
-import { type DumpEnd, type DumpHead, dumpFormat, type SectionCounts } from './dump.ts';
+import {
+  type DumpEnd,
+  type DumpHead,
+  dumpFormat,
+  recordJson,
+  type SectionCounts,
+  storeId,
+} from './dump.ts';
 import { type Records, type Section, sectionNames, shapeOf } from './records.ts';
 
 /** A dump that is damaged, truncated or no dump. `line` counts from 1. */
@@ -21,6 +28,9 @@ export class DumpError extends Error {
  */
 const maxHeadBytes = 1024;
 const maxLineBytes = 16 * 1024 * 1024;
+
+/** Maximum length of a text of the dump in a message. */
+const maxShown = 200;
 
 const headSchema = z.strictObject({
   format: z.literal(dumpFormat),
@@ -49,6 +59,7 @@ export async function* readDump(
   let number = 0;
   let place = -1;
   let key: string | undefined;
+  let head: DumpHead | undefined;
   let end: DumpEnd | undefined;
   for await (const bytes of linesOf(source)) {
     number++;
@@ -59,13 +70,18 @@ export async function* readDump(
       const parsed = schema.safeParse(value);
       if (parsed.success) return parsed.data;
       const [issue] = parsed.error.issues;
-      return refuse(`${what} is not valid: ${[...(issue?.path ?? []), issue?.message].join(': ')}`);
+      return refuse(
+        `${what} is not valid: ${shown([...(issue?.path ?? []), issue?.message].join(': '))}`,
+      );
     };
     if (end) refuse('something stands after the end');
-    const line = (tryParseJson(jsonIn(bytes, refuse)) ?? refuse('it is not JSON')) as object;
+    const json = jsonIn(bytes, refuse);
+    const line = (tryParseJson(json) ?? refuse('it is not JSON')) as object;
     if (number === 1) {
       const dump = 'dump' in line ? line.dump : refuse('it is not the first line of a dump');
-      yield { head: parse(headSchema, dump, 'the first line') };
+      head = parse(headSchema, dump, 'the first line');
+      if (JSON.stringify({ dump: head }) !== json) refuse('it is not written as in a dump');
+      yield { head };
     } else if ('end' in line) {
       end = parse(endSchema, line.end, 'the last line');
       if (JSON.stringify(end.counts) !== JSON.stringify(counts))
@@ -84,6 +100,10 @@ export async function* readDump(
       const { schema, keyOf } = shapeOf(section);
       const body = section === 'batches' ? withBody(row, bytes) : row;
       const record = parse<Records[Section]>(schema, body, `the record of ${section}`);
+      if (recordJson(section, record) !== json)
+        refuse(`the record of ${section} is not written as in a dump`);
+      if (section === 'server' && head?.store !== storeId((record as Records['server']).secret))
+        refuse('its secret is not that of the store in the first line');
       const next = (keyOf as ((record: unknown) => string) | undefined)?.(record);
       if (next !== undefined && key !== undefined && next <= key)
         refuse(`the record of ${section} is out of order, or is repeated`);
@@ -95,6 +115,11 @@ export async function* readDump(
     sha256.update('\n');
   }
   if (!end) throw new DumpError(number + 1, 'the dump ends here, without its last line');
+}
+
+/** Returns a text of a dump as part of a message of one line. */
+function shown(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, maxShown);
 }
 
 function jsonIn(line: Buffer, refuse: (problem: string) => never): string {

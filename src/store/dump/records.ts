@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { reportClocks, reportGroups } from '../../domain/records/report.ts';
-import { isSealed, type SealedEntry } from '../audit/audit-chain.ts';
+import { isSealed, type SealedEntry, sealed } from '../audit/audit-chain.ts';
 import { firstDay, groupOrder, lastDay } from '../impression-counts.ts';
 import { type Rows, sectionOf, type TableName, tableNames } from '../sections.ts';
 
@@ -89,7 +89,14 @@ const marks = z.strictObject({
 });
 
 /** The text of an entry is part of its MAC, so its members keep their order. */
-const audit = z.custom<SealedEntry>(isSealed, 'this is not an audit entry');
+const audit = z
+  .custom<SealedEntry>(
+    (value) => isSealed(value) && Number.isSafeInteger(value.entry.at),
+    'this is not an audit entry',
+  )
+  .transform(({ entry, link }) =>
+    sealed(entry, link && { writer: link.writer, seq: link.seq, mac: link.mac }),
+  );
 
 /** Records of all sections, in a form that no store dictates. Guess counters are not among them. */
 export interface Records extends Rows {

@@ -6,6 +6,7 @@ import {
   type DumpSource,
   dumpFormat,
   lineOf,
+  recordJson,
   type SectionCounts,
   storeId,
 } from './dump.ts';
@@ -58,7 +59,5 @@ function jsonOf<S extends Section>(section: S, record: Records[S]): string {
       `The store has a damaged record in ${section} (${id ?? deviceId ?? seq ?? ''}): ${issue?.path.join('.')}: ${issue?.message}.`,
     );
   }
-  if (section !== 'batches') return JSON.stringify({ section, row: parsed.data });
-  const { body, ...head } = parsed.data as Records['batches'];
-  return `${JSON.stringify({ section, row: head }).slice(0, -2)},"events":${body}}}`;
+  return recordJson(section, parsed.data);
 }
