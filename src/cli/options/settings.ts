@@ -50,7 +50,7 @@ export function describeSetting({ help, shown, env }: Setting<unknown>): string 
 }
 
 /** Makes the error for a required setting that was not given. */
-function missingOption({ flags, help }: Setting<unknown>): SignageError {
+export function missingOption({ flags, help }: Setting<unknown>): SignageError {
   return usage(`${new Option(flags).long} must be given (${help}).`);
 }
 
