@@ -25,7 +25,7 @@ const hostOf = (url: string) => {
 };
 
 /** A line about an item that cannot be shown: its host, and why. */
-export function failureText({ creativeUrl }: PlaylistItem, failure: PlaybackFailure): string {
+function failureText({ creativeUrl }: PlaylistItem, failure: PlaybackFailure): string {
   const status = /^http_(\d+)$/.exec(failure)?.[1];
   const why = status === undefined ? failureTexts[failure] : `answers ${status}`;
   return `${hostOf(creativeUrl)} ${why ?? failure}`;

@@ -50,8 +50,8 @@ export function describeSetting({ help, shown, env }: Setting<unknown>): string 
 }
 
 /** Makes the error for a required setting that was not given. */
-export function missingOption({ flags, help }: Setting<unknown>): SignageError {
-  return usage(`${new Option(flags).long} must be given (${help}).`);
+export function missingOption({ flags, help }: Setting<unknown>, hint?: string): SignageError {
+  return usage(`${new Option(flags).long} must be given (${help}).`, hint);
 }
 
 /**
