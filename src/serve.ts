@@ -215,7 +215,6 @@ async function startListener(
   return listen({ ...handling, ...checked, host, tls });
 }
 
-/** Starts the service on open parts. */
 async function startOn(
   parts: OpenParts,
   onToken: (takeBack: () => Promise<void>) => void,

@@ -39,7 +39,6 @@ export type AuditEntry = ListItem<'listAudit'>;
 export type TvRequest = ListItem<'listRequests'>;
 export type MirrorCopy = ListItem<'listMirror'>;
 
-/** The body of a registration. */
 export type Registration = CallInput<'registerDevice'>['body'];
 /**
  * Information that a TV sends about itself.

@@ -47,7 +47,6 @@ function shapeOf(node: Json, all: Json, depth: number): Shape {
   );
 }
 
-/** The shape of a schema. */
 function shapeOfSchema(name: SchemaName): Shape {
   const json = z.toJSONSchema(schemas[name], { io: 'output', unrepresentable: 'any' });
   return shapeOf(json, json, shallow.includes(name) ? 1 : Number.POSITIVE_INFINITY);

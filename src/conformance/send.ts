@@ -4,7 +4,6 @@ import { makeTransport, type TransportOptions } from '../client/transport.ts';
 import { SignageError } from '../domain/error.ts';
 import type { Answer } from './answer.ts';
 
-/** The content of a request. */
 export interface RequestContent {
   /** Key or token, sent as `Authorization: Bearer …`. Default: no `Authorization` header. */
   key?: string | undefined;

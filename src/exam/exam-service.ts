@@ -121,7 +121,6 @@ export class ExamService {
     await this.#management.call('publishPlaylist', { params, body: { items, validUntil } });
   }
 
-  /** Withdraws the playlist of the screen. */
   async withdraw(): Promise<void> {
     const call = this.#management.call('withdrawPlaylist', { params: { id: this.#screenId } });
     await call.catch((error) => {

@@ -65,7 +65,6 @@ export interface TvExamMemory {
   save(exam: SavedTvExam): Promise<void>;
 }
 
-/** A step of the exam. */
 export interface TvExamStep {
   part: PartId;
   /** Situation of the TV in this step, such as `has no network`. */
@@ -92,7 +91,6 @@ export interface TvPower {
 /** Speed of TV time, and the `Retry-After` of the exam's answers. */
 export interface Timing {
   pace: number;
-  /** A minute of TV time, in real milliseconds. */
   minuteMs: number;
   /** A second of TV time, in real milliseconds. */
   tvSecondMs: number;

@@ -13,7 +13,6 @@ const bucketBoundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2000, 5
 
 export interface HealthTrackerOptions {
   clock: Clock;
-  /** The circuit breaker of the origin. */
   breaker: CircuitBreaker;
 }
 

@@ -147,7 +147,6 @@ export interface ConfigCopies {
 /** Outcome of one request to an origin. `skipped`: its circuit breaker was open. */
 export type OriginOutcome = 'playlist' | 'none' | 'failed' | 'skipped';
 
-/** Health of an origin. */
 export interface OriginHealth {
   name: OriginName;
   /** `open`: its circuit breaker is open. */
@@ -173,7 +172,6 @@ export interface RenderedPlaylist {
   bytes: Buffer;
 }
 
-/** Answer of the chain of origins. */
 export type ChainAnswer =
   | { kind: 'playlist'; playlist: RenderedPlaylist; source: OriginName }
   | { kind: 'none' }

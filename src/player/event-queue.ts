@@ -1,6 +1,5 @@
 import type { EventInput } from '../client/entities.ts';
 
-/** An event with its position in the queue. */
 export interface QueuedEvent {
   readonly position: number;
   readonly event: EventInput;

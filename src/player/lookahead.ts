@@ -5,7 +5,6 @@ import type { PlaybackFailure } from './stage.ts';
 /** A playable item of a playlist. */
 export interface Place {
   playlist: ActivePlaylist;
-  /** Index in the playlist, from 0. */
   index: number;
   item: PlaylistItem;
 }

@@ -18,7 +18,6 @@ import type {
 import type { Stage } from './stage.ts';
 import type { PlayerMemory } from './state.ts';
 
-/** The clock of a player. */
 export interface PlayerClock extends Clock {
   /**
    * Stops the clock while the work runs, so the response time of the service does not count as

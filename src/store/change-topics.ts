@@ -1,4 +1,3 @@
-/** The topic of all changes. */
 const anyTopic = '*';
 
 type Wake = (topic: string) => void;

@@ -47,7 +47,7 @@ export interface Section<
   document: (row: z.infer<S>) => string;
   /**
    * How the embedded store holds rows: parsed, as lines that are parsed when they are read, or only
-   * on disk (`PlaylistHistory`).
+   * on disk (`PastPlaylists`).
    */
   held: 'parsed' | 'lines' | 'disk';
   /** Whether a crash of the database may lose the rows, because they live only minutes. */

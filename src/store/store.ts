@@ -100,7 +100,6 @@ export interface Store {
    */
   appendBatch(batch: EventBatch): Promise<'stored' | 'repeated'>;
 
-  /** Returns one page of stored events. */
   events(query: EventPageQuery): Promise<Slice<StoredEvent>>;
 
   /**

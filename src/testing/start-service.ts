@@ -15,13 +15,11 @@ export interface TestServiceOptions extends Omit<ServeOptions, 'clock' | 'listen
   clock?: TestClock;
 }
 
-/** A registered TV. */
 export interface TestTv extends Registered {
   /** A client with the key of the TV. */
   client: RuntimeClient;
 }
 
-/** A service for tests. */
 export interface TestService extends Running {
   /** The clock of the service. Clients measure time-outs by the system clock. */
   readonly clock: TestClock;

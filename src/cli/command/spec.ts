@@ -17,9 +17,7 @@ const argument =
 
 /** A required argument. */
 export const one = argument('one');
-/** An optional argument. */
 export const optional = argument('optional');
-/** One or more arguments, at the end of a command. */
 export const many = argument('many');
 /** Zero or more arguments, at the end of a command. */
 export const some = argument('some');

@@ -7,7 +7,7 @@ import { mapRecords } from '../command/for-each-record.ts';
 import { defineCommand, some } from '../command/spec.ts';
 import { checkTvFlags, tvExamOptions } from '../conformance/tv-options.ts';
 import { checkCredential } from '../doctor/credential-checks.ts';
-import { type Finding, fail, findingView, ok } from '../doctor/finding.ts';
+import { type DoctorFinding, fail, findingView, ok } from '../doctor/finding.ts';
 import { checkScreen } from '../doctor/screen-checks.ts';
 import { checkService } from '../doctor/service-checks.ts';
 import * as option from '../options/option.ts';
@@ -24,10 +24,11 @@ import { findScreen, type Screen } from '../records/find.ts';
 import { countText } from '../records/text.ts';
 import { countStatuses, readFleetStatus, statusView } from '../status/fleet-status.ts';
 
-const failed = (findings: readonly Finding[]) => findings.some(({ status }) => status === 'fail');
+const failed = (findings: readonly DoctorFinding[]) =>
+  findings.some(({ status }) => status === 'fail');
 
 /** Turns a `SignageError` into a finding. Rethrows interruptions and bugs. */
-function findingOf(check: string, error: unknown): Finding {
+function findingOf(check: string, error: unknown): DoctorFinding {
   if (!(error instanceof SignageError) || error.code === 'interrupted') throw error;
   return fail(check, error.message, error.hint ?? null);
 }
@@ -35,7 +36,7 @@ function findingOf(check: string, error: unknown): Finding {
 async function examineScreen(
   call: CommandContext,
   find: () => Promise<Screen>,
-): Promise<Finding[]> {
+): Promise<DoctorFinding[]> {
   try {
     return await checkScreen(call, await find(), call.clock.now());
   } catch (error) {
@@ -47,7 +48,10 @@ async function examineScreen(
  * Checks several screens. Returns a summary, then the `screen` finding and the problems of each
  * screen that has problems.
  */
-async function examineScreens(call: CommandContext, names: readonly string[]): Promise<Finding[]> {
+async function examineScreens(
+  call: CommandContext,
+  names: readonly string[],
+): Promise<DoctorFinding[]> {
   const { screens } = await selectScreens(call, names);
   const findings = await mapRecords(call, 'Checking', screens, ({ screen }) =>
     examineScreen(call, async () => screen),
@@ -67,7 +71,7 @@ async function examineScreens(call: CommandContext, names: readonly string[]): P
 async function* examine(
   call: CommandContext,
   names: readonly string[],
-): AsyncGenerator<readonly Finding[]> {
+): AsyncGenerator<readonly DoctorFinding[]> {
   let profile: Profile;
   try {
     profile = await call.profile();
@@ -109,7 +113,7 @@ problems. Exit codes: 0 no check failed, 9 a check failed.`,
     ],
   ],
   async run(call) {
-    const findings: Finding[] = [];
+    const findings: DoctorFinding[] = [];
     for await (const some of examine(call, call.args.screen))
       for (const one of some) findings.push(one);
     // Prints all findings as one page, so that the table columns line up.

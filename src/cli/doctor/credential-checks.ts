@@ -4,7 +4,7 @@ import type { Profile } from '../api/profile.ts';
 import type { CommandContext } from '../command/context.ts';
 import { ago, shellQuote } from '../records/text.ts';
 import { expiresSoon } from '../records/views/access-views.ts';
-import { type Finding, fail, ok, warn } from './finding.ts';
+import { type DoctorFinding, fail, ok, warn } from './finding.ts';
 
 const rolePermissions: Readonly<Record<Role, string>> = {
   viewer: 'may read, and change nothing',
@@ -20,7 +20,7 @@ const login = ({ url }: Profile) => `signage login --url ${shellQuote(url.value)
 /**
  * Makes the finding for a rejected request, such as one with an invalid token or an unknown tenant.
  */
-function refusal(error: SignageError, profile: Profile): Finding {
+function refusal(error: SignageError, profile: Profile): DoctorFinding {
   if (error.code === 'tenant_not_found') {
     return fail(
       'tenant',
@@ -37,7 +37,10 @@ function refusal(error: SignageError, profile: Profile): Finding {
 }
 
 /** Checks which token is used, its rights and its tenant. */
-export async function checkCredential(call: CommandContext, profile: Profile): Promise<Finding[]> {
+export async function checkCredential(
+  call: CommandContext,
+  profile: Profile,
+): Promise<DoctorFinding[]> {
   if (profile.token === undefined)
     return [fail('credential', `There is no token for ${profile.url.value}.`, login(profile))];
   try {

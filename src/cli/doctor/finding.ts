@@ -1,7 +1,7 @@
 import type { View } from '../output/view.ts';
 import { members } from '../output/view.ts';
 
-export interface Finding {
+export interface DoctorFinding {
   /** Name of the check, such as `clock` or `playlist`. */
   check: string;
   status: 'ok' | 'warn' | 'fail';
@@ -11,8 +11,8 @@ export interface Finding {
 }
 
 const finding =
-  (status: Finding['status']) =>
-  (check: string, detail: string, next: string | null = null): Finding => ({
+  (status: DoctorFinding['status']) =>
+  (check: string, detail: string, next: string | null = null): DoctorFinding => ({
     check,
     status,
     detail,
@@ -23,8 +23,8 @@ export const ok = finding('ok');
 export const warn = finding('warn');
 export const fail = finding('fail');
 
-export const findingView: View<Finding> = {
-  columns: members<Finding>('check', 'status', 'detail', 'next'),
+export const findingView: View<DoctorFinding> = {
+  columns: members<DoctorFinding>('check', 'status', 'detail', 'next'),
   marked: ({ check, status, detail, next }) => ({
     mark: status,
     text: `${check}: ${detail}`,

@@ -5,7 +5,7 @@ import type { Reader } from '../api/client.ts';
 import type { Device, Screen } from '../records/find.ts';
 import { ago, countText, shellQuote } from '../records/text.ts';
 import { isPrintable } from '../terminal/escape.ts';
-import { type Finding, fail, ok, warn } from './finding.ts';
+import { type DoctorFinding, fail, ok, warn } from './finding.ts';
 
 type Playlist = CallAnswer<'readPlaylist'>;
 
@@ -45,7 +45,7 @@ async function checkFormerTvs(
   { id: screenId }: Screen,
   nowMs: number,
   next: string,
-): Promise<Finding[]> {
+): Promise<DoctorFinding[]> {
   const devices = await reader.all('listDevices', { query: { screenId, state: 'suspended' } });
   return devices.flatMap((device) => {
     const { lastRefusedAt, lastAddress } = device;
@@ -57,7 +57,7 @@ async function checkFormerTvs(
 }
 
 /** Checks the pairing code of a screen without a TV. */
-function checkCode({ screen, quotedName, nowMs }: ScreenContext): Finding {
+function checkCode({ screen, quotedName, nowMs }: ScreenContext): DoctorFinding {
   const code = screen.provisioningCode;
   const pair = `signage pair ${quotedName}`;
   if (code === null) return fail('code', 'There is no pairing code.', pair);
@@ -81,7 +81,7 @@ async function checkFormerDevice({
   screen,
   quotedName,
   nowMs,
-}: ScreenContext): Promise<Finding> {
+}: ScreenContext): Promise<DoctorFinding> {
   const pair = `signage pair ${quotedName}`;
   const devices = await reader.all('listDevices', { query: { screenId: screen.id } });
   const [last] = devices.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
@@ -91,7 +91,7 @@ async function checkFormerDevice({
   return fail('device', `Its TV was revoked${when}${reason}. No other TV has registered.`, pair);
 }
 
-function checkDevice({ quotedName, nowMs }: ScreenContext, device: Device): Finding {
+function checkDevice({ quotedName, nowMs }: ScreenContext, device: Device): DoctorFinding {
   const what = tvName(device);
   const seen =
     device.lastSeenAt === null ? 'it was never seen' : `last seen ${ago(device.lastSeenAt, nowMs)}`;
@@ -105,7 +105,7 @@ function checkDevice({ quotedName, nowMs }: ScreenContext, device: Device): Find
 }
 
 /** Checks the sequence numbers of the TV's events (docs/protocol.md §5.3). */
-function checkNumbers({ quotedName }: ScreenContext, device: Device): Finding[] {
+function checkNumbers({ quotedName }: ScreenContext, device: Device): DoctorFinding[] {
   const { lastSeq, missingEvents = 0, conflictingEvents = 0 } = device;
   const look = `signage device get ${quotedName} -o wide`;
   if (conflictingEvents > 0) {
@@ -136,7 +136,7 @@ async function findPlaylist({ reader, screen }: ScreenContext): Promise<Playlist
 function checkPlaylist(
   { quotedName, nowMs }: ScreenContext,
   playlist: Playlist | undefined,
-): Finding {
+): DoctorFinding {
   const publish = `signage playlist publish ${quotedName} -f FILE`;
   if (playlist === undefined) return fail('playlist', 'The screen has no playlist.', publish);
   const { status, version, validUntil, items } = playlist;
@@ -165,7 +165,7 @@ function checkFetch(
   { quotedName, nowMs }: ScreenContext,
   device: Device,
   playlist: Playlist,
-): Finding {
+): DoctorFinding {
   const look = `signage device get ${quotedName}`;
   const { lastPlaylistAt: at, lastPlaylistVersion: version, lastPlaylistStatus: status } = device;
   if (at === null)
@@ -196,7 +196,7 @@ function checkFetch(
 function checkEvents(
   { quotedName, nowMs }: ScreenContext,
   { lastEventAt: at, online }: Device,
-): Finding {
+): DoctorFinding {
   const follow = `signage event list --screen ${quotedName} --follow`;
   if (at === null)
     return warn('events', 'The TV has sent no event, so nothing shows that it plays.', follow);
@@ -211,7 +211,7 @@ export async function checkScreen(
   reader: Reader,
   screen: Screen,
   nowMs: number,
-): Promise<Finding[]> {
+): Promise<DoctorFinding[]> {
   const venue = await reader.read('getVenue', { params: { id: screen.venueId } });
   const name = `${venue.name}/${screen.name}`;
   const quotedName = shellQuote(isPrintable(name) ? name : screen.id);

@@ -8,7 +8,7 @@ import type { Profile } from '../api/profile.ts';
 import { proxyFor } from '../api/proxy.ts';
 import type { Environment } from '../command/environment.ts';
 import { ago, span } from '../records/text.ts';
-import { type Finding, fail, ok, warn } from './finding.ts';
+import { type DoctorFinding, fail, ok, warn } from './finding.ts';
 import { checkTls } from './tls-check.ts';
 
 type Line = Record<string, unknown>;
@@ -21,7 +21,7 @@ function lastFailure({ lastError }: Line, nowMs: number): string | undefined {
   return text(code) && text(at) ? `${code} ${ago(text(at) as string, nowMs)}` : undefined;
 }
 
-function findingOf(check: string, line: Line, nowMs: number): Finding {
+function findingOf(check: string, line: Line, nowMs: number): DoctorFinding {
   const failure = lastFailure(line, nowMs);
   const since = text(line.since) ? ` since ${ago(text(line.since) as string, nowMs)}` : '';
   if (line.status === 'open') {
@@ -43,7 +43,7 @@ function findingOf(check: string, line: Line, nowMs: number): Finding {
 }
 
 /** Reports a difference between the machine of the service and the time of its store. */
-function clockFinding({ status, storeAheadSeconds }: Line): Finding | [] {
+function clockFinding({ status, storeAheadSeconds }: Line): DoctorFinding | [] {
   const seconds = Number(storeAheadSeconds);
   if (status === 'ok' || Number.isNaN(seconds)) return [];
   const how = `${span(seconds * secondMs)} ${seconds > 0 ? 'behind' : 'ahead of'} the time of its store`;
@@ -60,7 +60,7 @@ const lateMs = 5 * minuteMs;
 export function mirrorFinding(
   { status, pending, oldest }: Readonly<Record<string, unknown>>,
   nowMs: number,
-): Finding {
+): DoctorFinding {
   const oldestMs = typeof oldest === 'string' ? Date.parse(oldest) : Number.NaN;
   const since = Number.isNaN(oldestMs) ? '' : `, the oldest since ${ago(oldest as string, nowMs)}`;
   const waiting = `${pending} ${pending === 1 ? 'playlist is' : 'playlists are'} not copied to the object store yet${since}`;
@@ -80,7 +80,7 @@ export function mirrorFinding(
  * Reports the state of playlist origins and copies from `GET /readyz?verbose`. Returns an empty
  * array if the service does not report it.
  */
-function originFindings(body: string, nowMs: number): Finding[] {
+function originFindings(body: string, nowMs: number): DoctorFinding[] {
   const lines = body.split('\n').flatMap((line): Line[] => [asObject(line) ?? []].flat());
   return lines.flatMap((line) => {
     const component = text(line.component);
@@ -105,7 +105,7 @@ async function makeApiClient(profile: Profile, environment: Environment): Promis
 }
 
 /** Compares the local clock with the `Date` header. Returns `undefined` without that header. */
-function checkClock(reply: Reply, startedMs: number, endedMs: number): Finding | undefined {
+function checkClock(reply: Reply, startedMs: number, endedMs: number): DoctorFinding | undefined {
   const serviceMs = Date.parse(header(reply, 'date') ?? '');
   if (Number.isNaN(serviceMs)) return undefined;
   // `Date` is truncated to seconds. Half a second is the mean error.
@@ -125,7 +125,7 @@ async function checkAlive(
   caller: ApiClient,
   profile: Profile,
   { clock, interrupted }: Environment,
-): Promise<Finding[]> {
+): Promise<DoctorFinding[]> {
   const startedMs = clock.now();
   let reply: Reply;
   try {
@@ -156,7 +156,7 @@ async function checkAlive(
 async function checkReady(
   caller: ApiClient,
   { clock, interrupted: signal }: Environment,
-): Promise<Finding[]> {
+): Promise<DoctorFinding[]> {
   try {
     const verbose = await caller.send('GET', '/readyz?verbose', { signal }).catch(() => undefined);
     // Repeats a failed request without `verbose`, because that response contains the reason.
@@ -175,7 +175,10 @@ const proxyFinding = ({ url, variable }: HttpProxy) =>
  * Checks everything that needs no token: connection, TLS, service. Stops at the first failure that
  * further checks depend on.
  */
-export async function checkService(profile: Profile, context: Environment): Promise<Finding[]> {
+export async function checkService(
+  profile: Profile,
+  context: Environment,
+): Promise<DoctorFinding[]> {
   const { readCertificates } = await import('../api/connect.ts');
   const ca = profile.caFile === undefined ? undefined : await readCertificates(profile.caFile);
   const proxy = proxyFor(new URL(profile.url.value), context.io.env);

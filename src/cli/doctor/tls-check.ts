@@ -3,7 +3,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { type HttpProxy, openTunnel } from '../../client/proxy-tunnel.ts';
 import { dayMs } from '../../domain/clock.ts';
 import { isLoopback } from '../api/loopback.ts';
-import { type Finding, fail, ok, warn } from './finding.ts';
+import { type DoctorFinding, fail, ok, warn } from './finding.ts';
 
 const timeoutMs = 10_000;
 const endsSoonDays = 21;
@@ -43,7 +43,7 @@ async function tlsHandshake(url: URL, { ca, proxy }: Way): Promise<TLSSocket | {
 const day = (text: string) => new Date(text).toISOString().slice(0, 10);
 
 /** Explains an invalid certificate by its Node.js error code. */
-function certificateProblem(code: string, socket: TLSSocket, host: string): Finding {
+function certificateProblem(code: string, socket: TLSSocket, host: string): DoctorFinding {
   const { valid_from: from, valid_to: to, subjectaltname: names } = socket.getPeerCertificate();
   if (code.includes('SELF_SIGNED')) {
     return fail(
@@ -73,7 +73,7 @@ export async function checkTls(
   address: string,
   way: Way,
   nowMs: number,
-): Promise<Finding | undefined> {
+): Promise<DoctorFinding | undefined> {
   const url = new URL(address);
   if (url.protocol === 'http:') {
     if (isLoopback(url.hostname)) return ok('tls', 'Not encrypted. This is safe on this machine.');

@@ -3,7 +3,6 @@ import { originalText } from '../../domain/csv.ts';
 import { SignageError } from '../../domain/error.ts';
 import { unescapeControl } from '../terminal/escape.ts';
 
-/** One record of a CSV file. */
 export interface CsvLine {
   /** The line of the file on which the record begins, from 1. */
   number: number;

@@ -18,7 +18,6 @@ export async function venueName(reader: Pick<Reader, 'read'>, id: string): Promi
   return (await reader.read('getVenue', { params: { id } })).name;
 }
 
-/** Returns the names of all venues by id. */
 export async function venueNames(reader: Reader): Promise<Map<string, string>> {
   return new Map((await reader.all('listVenues')).map(({ id, name }) => [id, name]));
 }

@@ -39,7 +39,6 @@ export async function noteUnknownAction(call: Noting, word: string | undefined):
   await noteUnknown(call, `There is no action "${word}".`, { word, known: auditActions });
 }
 
-/** Returns the keys of all labels of screens, and of venues. */
 async function keysInUse(call: CommandContext): Promise<Record<'screen' | 'venue', string[]>> {
   const keys = (records: readonly { labels: Readonly<Record<string, string>> }[]) => [
     ...new Set(records.flatMap(({ labels }) => Object.keys(labels))),

@@ -20,7 +20,6 @@ export interface Attributes {
   name?: string | undefined;
   address?: string | null | undefined;
   timezone?: string | null | undefined;
-  /** All labels of the record. */
   labels?: Readonly<Record<string, string>> | undefined;
   config?: ConfigBody | null | undefined;
   playlist?: SitePlaylist | null | undefined;

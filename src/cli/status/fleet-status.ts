@@ -168,7 +168,6 @@ function playlistText({ playlist }: ScreenStatus): string | null {
 const relative = ({ at }: ScreenStatus, time: string | null | undefined) =>
   time ? relativeTime(Date.parse(time), Date.parse(at)) : null;
 
-/** The view of the status of screens. */
 export const statusView: View<ScreenStatus> = {
   columns: [
     member('status'),

@@ -25,7 +25,6 @@ export interface TvStatus {
   problem: string | undefined;
 }
 
-/** Updates the status from a log entry. */
 export function updateStatus(status: TvStatus, entry: TvLogEntry): void {
   if (entry.what === 'acknowledged') status.stored += entry.received;
   if (entry.what === 'dropped') status.dropped += entry.events.length;

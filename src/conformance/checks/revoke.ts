@@ -27,7 +27,6 @@ const screenState = async (fixture: Fixture, screenId: string) =>
 const deviceAt = async (fixture: Fixture, deviceId: string, path: string) =>
   at(await fixture.requireOk('GET', `/v1/devices/${deviceId}`), path);
 
-/** Returns a new TV on the screen of the revoked TV. */
 const rebound = (fixture: Fixture): Promise<Tv> =>
   fixture.once('rebound TV', async () => fixture.newTv((await revoked(fixture)).tv.screenId));
 

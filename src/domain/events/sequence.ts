@@ -91,7 +91,6 @@ export function withNumbers(state: SequenceState, numbers: readonly NumberRange[
   return bounded(numbers.reduce(addRange, state));
 }
 
-/** Returns the statistics of a state. */
 export function summaryOf({ floor, missing, conflicts, ranges }: SequenceState): DeviceSequence {
   const lastSeq = ranges.at(-1)?.[1] ?? floor;
   return {

@@ -114,7 +114,6 @@ export const codeRow = z.strictObject({
   /** HMAC of the code (`hashCode`), in hex. The code itself is never stored. */
   id: text,
   tenantId: text,
-  /** The venue of the screen. */
   venueId: text,
   screenId: text,
   /** Stays `pending` after `expiresAt`: see `codeStatusAt`. */
@@ -152,7 +151,6 @@ export const playlistRow = z.strictObject({
   /** Expiry that the publisher gave, if any. */
   validUntil: time.nullable(),
   publishedAt: time,
-  /** Source of the playlist. */
   origin: z.enum(['published', 'on-demand']),
   /** Time since which the on-demand source has reported no playlist. `null`: the source has one. */
   noneSince: time.nullable(),
@@ -186,7 +184,6 @@ export const creationRow = z.strictObject({
   request: text,
   /** HMAC of the request body, in hex. */
   body: text,
-  /** Id of the created row. */
   recordId: text,
   createdAt: time,
 });

@@ -46,7 +46,6 @@ export class ExamView {
     this.playback = new TvPlayback(this.of('postEvents'), timing);
   }
 
-  /** Returns all exchanges of an operation. */
   of(operation: TvOperation): TvExchange[] {
     return this.exchanges.filter((one) => one.operation === operation);
   }

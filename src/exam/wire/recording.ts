@@ -97,7 +97,6 @@ export class Recording {
     this.#strangers++;
   }
 
-  /** Adds an exchange of the TV. */
   add(exchange: TvExchange): void {
     if (this.#exchanges.length >= maxExchanges) return;
     // Inserts by number, because exchanges do not end in the order in which they begin. Most

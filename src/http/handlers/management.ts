@@ -42,7 +42,6 @@ async function created<T extends { id: string }>(
   return { body, headers: { ...headers, Location: `/v1/${collection}/${body.id}` } };
 }
 
-/** Path of the status of a code. */
 export const codePath = (code: string) => `/v1/devices/provisioning-codes/${code}/status`;
 
 /**

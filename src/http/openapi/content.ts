@@ -67,7 +67,6 @@ export const examples: Partial<Record<SchemaName, unknown>> = {
   impressionReport: { items: [{ key: campaignId, impressions: 128, seconds: 1920 }] },
 };
 
-/** Returns the media type object of a schema, with its example. */
 export function media(name: SchemaName): ZodOpenApiMediaTypeObject {
   const example = examples[name];
   return { schema: schemas[name], ...(example === undefined ? {} : { example }) };

@@ -46,7 +46,6 @@ function tagOf({ command, path }: Operation): string {
   return command?.[0] ?? (path.startsWith('/v1/') ? 'token' : 'tv');
 }
 
-/** Returns an example problem document of a code. */
 function problemExample(code: ServiceErrorCode) {
   const { status, title } = errorKinds[code];
   const errors =

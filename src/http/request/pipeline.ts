@@ -48,7 +48,6 @@ export interface Call<K extends OperationId> {
   id: string;
   query: Named<Operations[K], 'query', undefined>;
   body: Named<Operations[K], 'body', undefined>;
-  /** The body as sent. */
   sent: ReadBody;
   request: RequestContext;
   /** `If-Match` and `If-None-Match` of a change. */

@@ -72,7 +72,6 @@ function checkEvents(value: unknown): TelemetryEvent[] {
     : invalid(firstPerGroup(issues, 'body', maxBatch, eventOf), maxBatch);
 }
 
-/** Validates a body by the name of its schema. */
 export function checkBody<N extends SchemaName>(name: N, value: unknown): z.output<Schemas[N]> {
   if (name === 'eventBatch') return checkEvents(value) as z.output<Schemas[N]>;
   return check<z.ZodType>(schemas[name], value, 'body') as z.output<Schemas[N]>;

@@ -74,7 +74,6 @@ export class AnswerCache {
     }
   }
 
-  /** Evicts the entry of a screen if it is this answer. */
   forget(screenId: string, answer: OnDemandAnswer): void {
     if (this.#entries.get(screenId)?.answer === answer) this.#evict(screenId);
   }

@@ -43,7 +43,6 @@ export interface Mirror {
   lag(): MirrorLag;
   /** When each unfinished copy of this instance was queued, by the id of the screen. */
   queuedAt(): Map<string, number>;
-  /** Queues the copies of the screens that have a playlist. Returns their number. */
   queueScreens(where: ListQuery<'screens'>['where']): Promise<number>;
   /** Queues the copies of a tenant that have no playlist any more. Returns their number. */
   queueLeftovers(tenantId: string): Promise<number>;

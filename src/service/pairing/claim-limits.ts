@@ -51,7 +51,6 @@ type KeyOf = (claim: Claim) => string | null;
 const networkKey: KeyOf = ({ network }) => network;
 const shareKey: KeyOf = ({ share }) => share;
 
-/** Returns the number of claims with each key. */
 function sizes(claims: readonly Claim[], keyOf: KeyOf) {
   const counts = new Map<string | null, number>();
   for (const claim of claims) counts.set(keyOf(claim), (counts.get(keyOf(claim)) ?? 0) + 1);

@@ -152,7 +152,6 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
   return { lookUp, get, offer };
 }
 
-/** Returns the times of the guesses within the window. */
 const within = (counter: GuessCounter | undefined, nowMs: number) =>
   (counter?.times ?? []).filter((time) => time > nowMs - windowMs);
 

@@ -23,7 +23,6 @@ import type { TrustedSources } from './trusted-sources.ts';
 /** Time for which a claim waits for an installer (docs/protocol.md §3.6). */
 const claimTtlMs = 10 * minuteMs;
 
-/** A request for a claim, with its client. */
 export interface ClaimRequest extends Pick<ClientInfo, 'address'> {
   body: ClaimCreation;
   idempotencyKey: string | undefined;
@@ -46,7 +45,6 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
   /** By claim id: the function that ends its open long poll. A claim has at most one. */
   const holds = new Map<string, () => void>();
 
-  /** Returns the tenants that trust a source. */
   function tenantsTrusting(source: string): Promise<readonly string[]> {
     return store.updateGuessCounters([source], (counters, nowMs) => ({
       attempts: counters,

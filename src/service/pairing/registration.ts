@@ -19,7 +19,6 @@ import type { GuessQuota } from './guess-quota.ts';
 import type { GuessRateLimit } from './rate-limit.ts';
 import type { TrustedSources } from './trusted-sources.ts';
 
-/** A registration request with its client. */
 export interface RegistrationRequest extends ClientInfo {
   body: Registration;
   idempotencyKey: string | undefined;

@@ -56,7 +56,6 @@ export class HoldTable {
     }
   }
 
-  /** Returns whether the hold was in the table. */
   delete(hold: Hold): boolean {
     if (!this.all.delete(hold)) return false;
     for (const id of concernedIds(hold)) {

@@ -12,7 +12,6 @@ export interface EventCounts {
   made: number;
   /** Events acknowledged by the service, each counted once. */
   acknowledged: number;
-  /** Events queued on the TVs. */
   queued: number;
   /** Events dropped by the TVs, by reason. */
   dropped: Partial<Record<DropReason, number>>;
@@ -30,7 +29,6 @@ export class FleetCounters {
   made = 0;
   queued = 0;
   readonly dropped: Partial<Record<DropReason, number>> = {};
-  /** Number of TVs in each phase. */
   readonly phases: Partial<Record<TvPhase, number>> = {};
   /** Number of TVs that have ever had a key. */
   bound = 0;

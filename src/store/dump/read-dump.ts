@@ -42,7 +42,6 @@ const endSchema = z.strictObject({
   sha256: z.string(),
 });
 
-/** One record, with the number of its line. */
 export interface DumpRecord<S extends Section = Section> {
   line: number;
   section: S;

@@ -73,8 +73,8 @@ export class JsonStore implements Store {
     const { state, journal, chain, context } = parts;
     this.#parts = parts;
     this.#guessCounters = new MemoryGuessCounters(() => this.now());
-    this.read = new RowView(state.base, state.cold, [], () => this.#refuseClosed());
-    this.#writer = new Writer(state.base, state.cold, { journal, chain }, (durable) =>
+    this.read = new RowView(state.base, state.pastPlaylists, [], () => this.#refuseClosed());
+    this.#writer = new Writer(state.base, state.pastPlaylists, { journal, chain }, (durable) =>
       this.#apply(durable),
     );
     const checkpoint = new Checkpoint(context, parts.manifest, parts.files, parts.owners);
@@ -126,7 +126,7 @@ export class JsonStore implements Store {
 
   async pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>> {
     this.#refuseClosed();
-    return this.#parts.state.cold.page(query);
+    return this.#parts.state.pastPlaylists.page(query);
   }
 
   async finishedCodes(timeMs: number, limit: number): Promise<string[]> {

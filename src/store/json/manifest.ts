@@ -49,7 +49,6 @@ export const manifestName = 'manifest.json';
  */
 export const restoreMarker = 'restore.unfinished';
 
-/** Folders of a store. */
 export const storeFolders = ['documents', 'journal', 'events', 'audit'];
 
 /**

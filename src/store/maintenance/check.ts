@@ -9,7 +9,7 @@ import {
 } from '../audit/audit-verifier.ts';
 import { readTrail } from '../json/audit/trail-reader.ts';
 import { checkFolder } from '../json/check/check-folder.ts';
-import type { Finding } from '../json/check/finding.ts';
+import type { FolderFinding } from '../json/check/finding.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
 import { readManifest } from '../json/manifest.ts';
 import { readSecret } from '../json/secret.ts';
@@ -25,7 +25,7 @@ import { contextOf, lockStopped, refuseUnfinished, requireDataFolder } from './d
  * const findings = await checkStore('./signage-data');
  * const isIntact = findings.every(({ level }) => level === 'note');
  */
-export async function checkStore(folder: string): Promise<Finding[]> {
+export async function checkStore(folder: string): Promise<FolderFinding[]> {
   const directory = resolve(folder);
   await requireDataFolder(directory);
   const release = await lockStopped(directory);

@@ -53,7 +53,6 @@ export class SharedGuessCounters {
     });
   }
 
-  /** Deletes expired counters. */
   async purge(): Promise<void> {
     await this.#database.query(deleteExpired, [this.#clock?.now() ?? null]);
   }

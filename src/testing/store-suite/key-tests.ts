@@ -19,7 +19,6 @@ import type { TestGroup } from './store-test.ts';
 /** Matches the error of a change whose unique key belongs to another row. */
 const conflictWith = (existingId: string) => ({ code: 'conflict', existingId });
 
-/** Tests of unique keys. */
 export function uniqueKeysTests({ it, store, reopen, put }: TestGroup): void {
   for (const table of tableNames)
     for (const [index, keyOf] of Object.entries(sectionOf(table).unique))

@@ -57,7 +57,6 @@ export const everything = (query: Partial<EventPageQuery> = {}) => ({
 /** Returns the numbers that `log` gave to the events. */
 export const numbers = (items: StoredEvent[]) => items.map(({ event }) => event.n);
 
-/** Returns an event with a number. */
 export const log = (n: number, type = 'log'): TelemetryEvent => ({
   type,
   timestamp: 1_760_000_000,

@@ -104,7 +104,6 @@ export class PairingScreen {
     return true;
   }
 
-  /** Shows the claim of this TV. */
   showClaim(claim: string): void {
     this.#claim.textContent = `Or from a computer: signage pair Venue/Screen --tv ${groupedCode(claim)}`;
   }

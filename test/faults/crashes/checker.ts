@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hasCode } from '../../../src/domain/error.ts';
 import { checkTrail } from '../../../src/store/json/check/check-logs.ts';
-import { Findings } from '../../../src/store/json/check/finding.ts';
+import { FolderFindings } from '../../../src/store/json/check/finding.ts';
 import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { readManifest } from '../../../src/store/json/manifest.ts';
 import { openJsonStore } from '../../../src/store/json/open.ts';
@@ -78,7 +78,7 @@ async function trailDamage(disk: FileSystem): Promise<string[]> {
   const context = { disk, directory, clock: new ManualClock(), lowWaterBytes: 0, warn: () => {} };
   const { data: manifest } = await readManifest(disk, directory);
   if (manifest.epoch === 0) return [];
-  const findings = new Findings();
+  const findings = new FolderFindings();
   await checkTrail(context, manifest, await readSecret(context, manifest.secret), findings);
   return findings.all
     .filter(({ level }) => level === 'damage')

@@ -2,7 +2,6 @@ import { error, type MediaProblem, shownUrl, warning } from './finding.ts';
 import type { Hop } from './follow.ts';
 import type { MediaReply, Send } from './send.ts';
 
-/** Request headers with which a player continues a download. */
 const requestHeaders = ['if-range', 'range'];
 /** Response headers that a player needs to continue a download. */
 const responseHeaders = ['content-range', 'etag'];

@@ -144,7 +144,6 @@ function svgFormat({ namespace, fault }: XmlRoot): Format {
   return { name: 'an SVG image', kind: 'image', ...(reason !== undefined && { fault: reason }) };
 }
 
-/** Returns the format of a text. */
 function sniffText(bytes: Buffer, isWhole: boolean): Format | undefined {
   const markup = decodeMarkup(bytes, isWhole);
   const start = markup.text.slice(0, 2048).replace(/^(?:\s+|<\?[^>]*\?>|<!--[\s\S]*?-->)*/, '');

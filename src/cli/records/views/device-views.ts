@@ -123,7 +123,6 @@ export const createdCodeView =
   (call: CommandContext, { screenId }: Code) =>
   async (): Promise<View<Code>> => ({ columns: await codeColumns(call, screenId), nameOf });
 
-/** The view of a code with its status. */
 export const codeStatusView =
   (call: CommandContext, { screenId }: CodeStatus) =>
   async (): Promise<View<CodeStatus>> => ({

@@ -26,7 +26,6 @@ export const versionView: View<Playlist> = { columns, nameOf: ({ version }) => S
 /** Members with their own columns. The last column shows all other members. */
 const ownColumns = ['creativeId', 'creativeUrl', 'creativeType', 'duration', 'campaignId'];
 
-/** The view of playlist items. */
 export const itemView: View<Item> = {
   columns: [
     ...members<Item>('creativeType', 'duration', 'creativeUrl', 'creativeId'),

@@ -11,15 +11,15 @@ import { recoverParts } from '../open.ts';
 import type { PartContext } from '../parts.ts';
 import { readSecret } from '../secret.ts';
 import { checkLogs, checkTrail } from './check-logs.ts';
-import { type Finding, Findings } from './finding.ts';
+import { type FolderFinding, FolderFindings } from './finding.ts';
 
 /**
  * Reads everything in a data folder and reports all damage. This includes files that a start does
  * not read, such as old events and audit entries. If there is no damage, it also runs a start up to
  * the first write, and reports a failure.
  */
-export async function checkFolder(context: PartContext): Promise<Finding[]> {
-  const findings = new Findings();
+export async function checkFolder(context: PartContext): Promise<FolderFinding[]> {
+  const findings = new FolderFindings();
   const manifest = await checkManifests(context, findings);
   if (!manifest) return findings.all;
   const secret = await attempt(findings, 'secret', 'it is missing, or was changed or damaged', () =>
@@ -35,7 +35,7 @@ export async function checkFolder(context: PartContext): Promise<Finding[]> {
 /** Returns the manifest, or its copy if only the copy is readable. */
 async function checkManifests(
   context: PartContext,
-  findings: Findings,
+  findings: FolderFindings,
 ): Promise<ManifestData | undefined> {
   const manifest = await readOne(context, manifestName, findings);
   const copy = await readOne(context, manifestCopy, findings);
@@ -59,7 +59,7 @@ async function checkManifests(
 function readOne(
   { disk, directory }: PartContext,
   name: string,
-  findings: Findings,
+  findings: FolderFindings,
 ): Promise<ManifestData | null | undefined> {
   const what = 'its contents were changed or damaged';
   return attempt(findings, name, what, () =>
@@ -72,7 +72,7 @@ function readOne(
  * `undefined`.
  */
 async function attempt<T>(
-  findings: Findings,
+  findings: FolderFindings,
   file: string,
   what: string,
   read: () => Promise<T>,
@@ -89,7 +89,7 @@ async function attempt<T>(
 async function checkDocuments(
   { disk, directory }: PartContext,
   { documents }: ManifestData,
-  findings: Findings,
+  findings: FolderFindings,
 ): Promise<void> {
   for (const entry of Object.values(documents)) {
     const name = `documents/${entry.file}`;
@@ -106,7 +106,7 @@ async function tryStart(
   context: PartContext,
   manifest: ManifestData,
   secret: Uint8Array,
-  findings: Findings,
+  findings: FolderFindings,
 ): Promise<void> {
   try {
     await recoverParts(context, manifest, secret);

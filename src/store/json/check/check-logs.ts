@@ -8,7 +8,7 @@ import type { LogFilesPosition } from '../log/day-files.ts';
 import { checkedRecords, fileProblems, type LogFormat, listLog } from '../log/log-records.ts';
 import type { ManifestData } from '../manifest.ts';
 import type { PartContext } from '../parts.ts';
-import type { Findings } from './finding.ts';
+import type { FolderFindings } from './finding.ts';
 
 /**
  * Checks the files of all logs against their positions, including days that a start does not read.
@@ -17,7 +17,7 @@ import type { Findings } from './finding.ts';
 export async function checkLogs(
   context: PartContext,
   manifest: ManifestData,
-  findings: Findings,
+  findings: FolderFindings,
 ): Promise<void> {
   await checkLog(context, journalFormat, manifest, findings);
   await checkLog(context, eventFormat, manifest, findings);
@@ -28,7 +28,7 @@ async function checkLog<Head, Position extends LogFilesPosition>(
   context: PartContext,
   format: LogFormat<Head, Position>,
   { marks, clean }: ManifestData,
-  findings: Findings,
+  findings: FolderFindings,
 ): Promise<void> {
   const { folder } = format;
   const position = (marks[folder] as Position | undefined) ?? format.start;
@@ -54,7 +54,7 @@ export async function checkTrail(
   context: PartContext,
   manifest: ManifestData,
   secret: Uint8Array,
-  findings: Findings,
+  findings: FolderFindings,
 ): Promise<void> {
   const verifier = new AuditVerifier(
     new ChainKey(secret),

@@ -1,5 +1,5 @@
 /** Damage in a data folder, or information about the folder (`note`). */
-export interface Finding {
+export interface FolderFinding {
   level: 'damage' | 'note';
   /** Name of the file in the data folder. */
   file: string;
@@ -9,8 +9,8 @@ export interface Finding {
 }
 
 /** Findings in one data folder, in the order of the checks. */
-export class Findings {
-  readonly all: Finding[] = [];
+export class FolderFindings {
+  readonly all: FolderFinding[] = [];
 
   get hasDamage(): boolean {
     return this.all.some(({ level }) => level === 'damage');

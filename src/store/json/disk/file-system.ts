@@ -10,7 +10,6 @@ const datasync = promisify(callbacks.fdatasync);
 // The start reads thousands of documents. The callback API takes a third less time than promises.
 const readFile = promisify(callbacks.readFile);
 
-/** An open file. */
 export interface OpenFile {
   /**
    * Writes at the end of the file. Linux ignores `position` on files opened for appending. Returns

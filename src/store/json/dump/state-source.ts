@@ -48,7 +48,7 @@ export function stateSource(
   const entries = audit.snapshot(start?.day);
   const rows = tableNames.map((table) => [
     table,
-    sectionOf(table).held === 'disk' ? state.cold.snapshot() : state.base.snapshot(table),
+    sectionOf(table).held === 'disk' ? state.pastPlaylists.snapshot() : state.base.snapshot(table),
   ]);
   const readers: Readers = {
     server: () => [server],

@@ -6,15 +6,15 @@ import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { TrailChain } from '../audit/trail-chain.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { CommittedRows } from '../rows/committed-rows.ts';
-import type { PlaylistHistory } from '../rows/playlist-history.ts';
+import type { PastPlaylists } from '../rows/past-playlists.ts';
 import { RowDocuments } from '../rows/row-documents.ts';
-import type { Change } from '../rows/write-set.ts';
+import type { RowWrite } from '../rows/write-set.ts';
 import { changesIn, entriesIn, type JournalRecord } from './segments.ts';
 
 /** The effects of one journal record. */
 export interface Durable {
   seq: number;
-  changes: readonly Change[];
+  changes: readonly RowWrite[];
   entries: readonly SealedEntry[];
 }
 
@@ -25,7 +25,7 @@ export interface Durable {
 export class DurableState {
   readonly base = new CommittedRows();
   readonly documents: RowDocuments;
-  readonly cold: PlaylistHistory;
+  readonly pastPlaylists: PastPlaylists;
   readonly #audit: AuditTrail;
   readonly #chain: TrailChain;
   readonly #lastActivity: LastActivityTable;
@@ -33,12 +33,12 @@ export class DurableState {
   #seq = 0;
 
   constructor(
-    onDisk: PlaylistHistory,
+    pastPlaylists: PastPlaylists,
     trail: { audit: AuditTrail; chain: TrailChain },
     lastActivity: LastActivityTable,
     events: EventLog,
   ) {
-    this.cold = onDisk;
+    this.pastPlaylists = pastPlaylists;
     this.#audit = trail.audit;
     this.#chain = trail.chain;
     this.#lastActivity = lastActivity;
@@ -63,11 +63,12 @@ export class DurableState {
     this.base.index();
   }
 
-  #apply({ seq, changes, entries }: Durable, applyToBase: (change: Change) => void): void {
+  #apply({ seq, changes, entries }: Durable, applyToBase: (change: RowWrite) => void): void {
     this.#seq = seq;
     for (const change of changes) {
       const { table, id, row } = change;
-      if (sectionOf(table).held === 'disk') this.cold.apply(seq, id, row as Playlist | null);
+      if (sectionOf(table).held === 'disk')
+        this.pastPlaylists.apply(seq, id, row as Playlist | null);
       else {
         this.documents.changing(table, id, row);
         applyToBase(change);

@@ -5,7 +5,7 @@ import type { LogFilesPosition } from '../log/day-files.ts';
 import { frame } from '../log/frame.ts';
 import type { LogFormat } from '../log/log-records.ts';
 import type { Row } from '../rows/table-index.ts';
-import type { Change } from '../rows/write-set.ts';
+import type { RowWrite } from '../rows/write-set.ts';
 
 type Op = ['put', TableName, Row] | ['del', TableName, string] | ['audit', AuditEntry, AuditLink?];
 
@@ -17,9 +17,8 @@ export interface JournalRecord {
   ops: Op[];
 }
 
-/** Returns the changed rows of a record. */
-export function changesIn({ ops }: JournalRecord): Change[] {
-  return ops.flatMap((op): Change[] => {
+export function changesIn({ ops }: JournalRecord): RowWrite[] {
+  return ops.flatMap((op): RowWrite[] => {
     if (op[0] === 'audit') return [];
     const [, table] = op;
     return op[0] === 'put'
@@ -28,7 +27,6 @@ export function changesIn({ ops }: JournalRecord): Change[] {
   });
 }
 
-/** Returns the audit entries of a record. */
 export function entriesIn({ ops }: JournalRecord): SealedEntry[] {
   return ops.flatMap((op) => (op[0] === 'audit' ? [sealed(op[1], op[2])] : []));
 }

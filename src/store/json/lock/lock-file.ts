@@ -14,7 +14,6 @@ export interface Holder {
   nonce: string;
 }
 
-/** Releases the lock. */
 export type Release = () => Promise<void>;
 
 /** `dead`: nothing listens. `silent`: something listens but sends no valid holder. */

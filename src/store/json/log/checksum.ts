@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib';
 
-/** Returns the CRC-32 of bytes in hex. */
 export function hexChecksum(bytes: Uint8Array): string {
   return checksumText(crc32(bytes));
 }

@@ -10,7 +10,6 @@ export interface LogFiles {
   names: readonly string[];
 }
 
-/** A line of a log. */
 export interface LogLine<Head> {
   file: string;
   /** In bytes. */
@@ -57,7 +56,6 @@ export interface LogRecord<Head> {
   line: Buffer;
 }
 
-/** Format of the files and records of a log. */
 export interface LogFormat<Head, Position extends LogFilesPosition> {
   /** Name of the log's folder in the data folder, and of its position in the manifest. */
   readonly folder: string;

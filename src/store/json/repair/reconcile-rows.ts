@@ -4,7 +4,7 @@ import { writeNewFile } from '../disk/replace-file.ts';
 import type { DurableState } from '../journal/journal-replay.ts';
 import { changesIn, frameChange, segmentName } from '../journal/segments.ts';
 import type { Row } from '../rows/table-index.ts';
-import type { Change } from '../rows/write-set.ts';
+import type { RowWrite } from '../rows/write-set.ts';
 import type { RepairContext } from './repair-context.ts';
 import type { SalvagedJournal } from './salvage-journal.ts';
 
@@ -56,15 +56,15 @@ async function lostRows(
   state: DurableState,
   { records, hasGap }: SalvagedJournal,
   lastRecordIn: LastRecordIn,
-): Promise<Change[]> {
-  const latest = new Map<string, Change & { seq: number }>();
+): Promise<RowWrite[]> {
+  const latest = new Map<string, RowWrite & { seq: number }>();
   for (const record of records)
     for (const change of changesIn(record))
       latest.set(`${change.table}/${change.id}`, { ...change, seq: record.seq });
-  const lost: Change[] = [];
+  const lost: RowWrite[] = [];
   for (const { table, id, row, seq } of latest.values()) {
     const now: Row | undefined =
-      table === 'pastPlaylists' ? await state.cold.get(id) : state.base.row(table, id);
+      table === 'pastPlaylists' ? await state.pastPlaylists.get(id) : state.base.row(table, id);
     const known = row ?? now;
     const contains = known && lastRecordIn(sectionOf(table).document(known));
     if (contains === undefined) continue;

@@ -6,7 +6,7 @@ import type { KeyHolder } from '../../store.ts';
 import { LineTable } from '../checkpoint/line-table.ts';
 import { sortCooperatively } from '../checkpoint/sort-cooperatively.ts';
 import { deepFreeze, type Row, TableIndex } from './table-index.ts';
-import type { Change, RowLookup } from './write-set.ts';
+import type { RowLookup, RowWrite } from './write-set.ts';
 
 /** Maximum number of parsed lines in a cache. A playlist with ten items takes 3 KB. */
 const parsedLines = 5_000;
@@ -148,7 +148,7 @@ export class CommittedRows implements RowLookup {
     };
   }
 
-  apply({ table, id, row }: Change): void {
+  apply({ table, id, row }: RowWrite): void {
     this.#forgetKeyHolders(table, id);
     this.#index[table].replace(this.row(table, id), row);
     this.load(table, id, row);

@@ -9,7 +9,7 @@ import {
 } from '../../sections.ts';
 import type { KeyHolder, Reader } from '../../store.ts';
 import type { CommittedRows } from './committed-rows.ts';
-import type { PlaylistHistory } from './playlist-history.ts';
+import type { PastPlaylists } from './past-playlists.ts';
 import type { Row } from './table-index.ts';
 import type { RowLookup, WriteSet } from './write-set.ts';
 
@@ -17,19 +17,19 @@ import type { RowLookup, WriteSet } from './write-set.ts';
 export class RowView implements Reader {
   protected readonly guard: () => void;
   readonly #base: CommittedRows;
-  readonly #onDisk: PlaylistHistory;
+  readonly #pastPlaylists: PastPlaylists;
   readonly #writeSets: readonly WriteSet[];
   readonly #lookups: readonly RowLookup[];
 
   /** @param guard throws if reading is no longer allowed */
   constructor(
     base: CommittedRows,
-    onDisk: PlaylistHistory,
+    pastPlaylists: PastPlaylists,
     writeSets: readonly WriteSet[],
     guard: () => void,
   ) {
     this.#base = base;
-    this.#onDisk = onDisk;
+    this.#pastPlaylists = pastPlaylists;
     this.#writeSets = writeSets;
     this.#lookups = [...writeSets, base];
     this.guard = guard;
@@ -39,7 +39,7 @@ export class RowView implements Reader {
     this.guard();
     const row = this.#newest(table, id);
     if (row === undefined && isOnDisk(table))
-      return this.#onDisk.get(id) as Promise<Rows[T] | undefined>;
+      return this.#pastPlaylists.get(id) as Promise<Rows[T] | undefined>;
     return (row ?? undefined) as Rows[T] | undefined;
   }
 
@@ -124,7 +124,7 @@ export class RowView implements Reader {
       .toReversed()
       .flatMap((writeSet) => [...writeSet.changes(table)]);
     const rows = new Map<string, Row | null>(
-      (await this.#onDisk.select(values)).map((row) => [row.id, row]),
+      (await this.#pastPlaylists.select(values)).map((row) => [row.id, row]),
     );
     for (const { id, row } of changes) rows.set(id, row);
     return [...rows.values()].filter((row) => row !== null);

@@ -5,10 +5,10 @@ import { type Rows, sectionOf, type TableName } from '../../sections.ts';
 import type { Tx } from '../../store.ts';
 import type { ChainDraft } from '../audit/trail-chain.ts';
 import type { CommittedRows } from './committed-rows.ts';
-import type { PlaylistHistory } from './playlist-history.ts';
+import type { PastPlaylists } from './past-playlists.ts';
 import { RowView } from './row-view.ts';
 import { deepFreeze, type Row } from './table-index.ts';
-import { type Change, WriteSet } from './write-set.ts';
+import { type RowWrite, WriteSet } from './write-set.ts';
 
 /**
  * A transaction: reads its own writes, then the staged changes of earlier transactions, then the
@@ -17,7 +17,7 @@ import { type Change, WriteSet } from './write-set.ts';
 export class Transaction extends RowView implements Tx {
   readonly now: number;
   readonly stamp: number;
-  readonly changes: Change[] = [];
+  readonly changes: RowWrite[] = [];
   readonly entries: SealedEntry[] = [];
   /** The operations as JSON, in order, for the journal. */
   readonly ops: string[] = [];
@@ -29,12 +29,12 @@ export class Transaction extends RowView implements Tx {
   constructor(
     { now, stamp }: Pick<Tx, 'now' | 'stamp'>,
     base: CommittedRows,
-    onDisk: PlaylistHistory,
+    pastPlaylists: PastPlaylists,
     staged: WriteSet,
     draft: ChainDraft,
   ) {
     const own = new WriteSet();
-    super(base, onDisk, [own, staged], () => this.#refuseLateCall());
+    super(base, pastPlaylists, [own, staged], () => this.#refuseLateCall());
     this.now = now;
     this.stamp = stamp;
     this.draft = draft;
@@ -66,7 +66,7 @@ export class Transaction extends RowView implements Tx {
     this.#isOver = true;
   }
 
-  #stage(change: Change, op: string): void {
+  #stage(change: RowWrite, op: string): void {
     this.guard();
     this.#own.add(change);
     this.changes.push(change);

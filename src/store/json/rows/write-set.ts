@@ -2,7 +2,7 @@ import type { TableName } from '../../sections.ts';
 import { type Row, TableIndex } from './table-index.ts';
 
 /** A changed row. `row` is `null` for a deleted row. */
-export interface Change {
+export interface RowWrite {
   readonly table: TableName;
   readonly id: string;
   readonly row: Row | null;
@@ -20,7 +20,7 @@ export interface RowLookup {
 }
 
 interface TableChanges {
-  changes: Map<string, Change>;
+  changes: Map<string, RowWrite>;
   index: TableIndex;
 }
 
@@ -41,11 +41,11 @@ export class WriteSet implements RowLookup {
     return this.#tables[table]?.index.ids(member, value) ?? [];
   }
 
-  changes(table: TableName): Iterable<Change> {
+  changes(table: TableName): Iterable<RowWrite> {
     return this.#tables[table]?.changes.values() ?? [];
   }
 
-  add(change: Change): void {
+  add(change: RowWrite): void {
     const { table, id, row } = change;
     this.#tables[table] ??= { changes: new Map(), index: new TableIndex(table) };
     const { changes, index } = this.#tables[table];
@@ -54,7 +54,7 @@ export class WriteSet implements RowLookup {
   }
 
   /** Removes a change, unless a later change of the same row has replaced it. */
-  drop(change: Change): void {
+  drop(change: RowWrite): void {
     const { table, id, row } = change;
     const tableChanges = this.#tables[table];
     if (tableChanges?.changes.get(id) !== change) return;

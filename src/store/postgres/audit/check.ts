@@ -13,7 +13,7 @@ import { Database } from '../connection/database.ts';
 import { migrate } from '../connection/migrate.ts';
 import type { Query } from '../connection/query.ts';
 import { beginSnapshot } from '../dump/database-source.ts';
-import { auditColumns } from '../rows/change-steps.ts';
+import { auditColumns } from '../rows/transaction-steps.ts';
 import { readChain } from './chain.ts';
 import { type AuditTableRow, readRow } from './trail.ts';
 

@@ -10,7 +10,6 @@ import { describeTlsFailure, isConnectionLost, isQueryTimeout, nextStepAfter } f
 export interface DatabaseLimits {
   /** Size of the connection pool, without the listening connection. Minimum: 2. */
   poolSize: number;
-  /** Timeout of one statement. */
   statementTimeoutMs: number;
   /** Timeout for a lock held by another change. */
   lockTimeoutMs: number;

@@ -2,9 +2,9 @@ import type { Client } from 'pg';
 import { readAsset } from '../../../assets.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { type TableName, tableNames } from '../../sections.ts';
-import { rowColumns } from '../rows/change-steps.ts';
 import { tableSchema } from '../rows/columns.ts';
 import { functionStatements, tableStatements } from '../rows/row-tables.ts';
+import { rowColumns } from '../rows/transaction-steps.ts';
 import { type Connect, longTimeouts } from './connect.ts';
 import { send, sendAll } from './query.ts';
 

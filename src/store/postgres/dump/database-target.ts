@@ -7,8 +7,8 @@ import type { DumpTarget } from '../../dump/restore-dump.ts';
 import { type TableName, tableNames } from '../../sections.ts';
 import { putChain } from '../audit/chain.ts';
 import { migrate } from '../connection/migrate.ts';
-import { auditColumns, rowColumns } from '../rows/change-steps.ts';
 import { storableText, tableSchema } from '../rows/columns.ts';
+import { auditColumns, rowColumns } from '../rows/transaction-steps.ts';
 import { databaseSource } from './database-source.ts';
 import { DumpSession } from './dump-session.ts';
 

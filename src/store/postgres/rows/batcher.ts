@@ -10,7 +10,6 @@ interface BatchLimits<I> {
    * progress.
    */
   concurrency: number;
-  /** Maximum number of items in a group. */
   maxItems: number;
   /** Maximum total weight of a group. A single item may exceed it. */
   maxWeight?: number;

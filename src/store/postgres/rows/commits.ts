@@ -1,7 +1,7 @@
 import { SignageError } from '../../../domain/error.ts';
 import type { Query } from '../connection/query.ts';
 import { Batcher } from './batcher.ts';
-import type { Step } from './change-steps.ts';
+import type { Step } from './transaction-steps.ts';
 
 /**
  * Limits of a group commit. While one group is being committed, the next already waits for the lock

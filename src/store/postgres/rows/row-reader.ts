@@ -6,7 +6,6 @@ import { Batcher } from './batcher.ts';
 import { hashedKey, keyColumn, memberColumn, storableText, tableSchema } from './columns.ts';
 import { lookUpLimits, unknownLookUpLimits, VersionedRows } from './versioned-rows.ts';
 
-/** Parses a stored row. */
 export function rowOf<T extends TableName>(stored: { row: string }): Rows[T] {
   return JSON.parse(stored.row) as Rows[T];
 }

@@ -9,8 +9,8 @@ import {
 } from '../connection/errors.ts';
 import type { Query } from '../connection/query.ts';
 import type { DatabaseClock } from '../database-clock.ts';
-import { Change } from './change.ts';
 import { type Commit, commitOne, makeGroupCommit } from './commits.ts';
+import { DatabaseTransaction } from './database-transaction.ts';
 import { VersionedRows } from './versioned-rows.ts';
 
 /** Number of conflicts after which a change runs under an exclusive lock. */
@@ -106,7 +106,9 @@ export class Writer {
   }
 
   async #attempt<T>(change: Work<T>, checksKeysEarly: boolean): Promise<T> {
-    const tx = new Change(this.#timeAt(await this.#clock.read()), this.#rows, { checksKeysEarly });
+    const tx = new DatabaseTransaction(this.#timeAt(await this.#clock.read()), this.#rows, {
+      checksKeysEarly,
+    });
     const value = await run(change, tx, this.#commit);
     this.#notify(tx);
     return value;
@@ -116,9 +118,13 @@ export class Writer {
     const { tx, value } = await this.#database.transaction(
       beginLocked,
       async (query: Query, [{ now }]: readonly [{ now: number }]) => {
-        const own = new Change(this.#timeAt(this.#clock.learn(now)), new VersionedRows(query), {
-          checksKeysEarly: true,
-        });
+        const own = new DatabaseTransaction(
+          this.#timeAt(this.#clock.learn(now)),
+          new VersionedRows(query),
+          {
+            checksKeysEarly: true,
+          },
+        );
         return { tx: own, value: await run(change, own, (steps) => commitOne(query, steps)) };
       },
     );
@@ -126,7 +132,7 @@ export class Writer {
     return value;
   }
 
-  #notify({ topics }: Change): void {
+  #notify({ topics }: DatabaseTransaction): void {
     if (topics.size > 0) this.#committed(topics);
   }
 
@@ -142,7 +148,7 @@ const beginLocked = `BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE signage.tu
  * Runs a change and commits it. If the change throws, its reads are checked. Its error is rethrown
  * only if all reads saw the same state.
  */
-async function run<T>(change: Work<T>, tx: Change, commit: Commit): Promise<T> {
+async function run<T>(change: Work<T>, tx: DatabaseTransaction, commit: Commit): Promise<T> {
   const outcome = await settled(change, tx);
   tx.end();
   if (tx.failure !== undefined) throw tx.failure;
@@ -152,7 +158,10 @@ async function run<T>(change: Work<T>, tx: Change, commit: Commit): Promise<T> {
   return outcome.value;
 }
 
-async function settled<T>(change: Work<T>, tx: Change): Promise<{ value: T } | { error: unknown }> {
+async function settled<T>(
+  change: Work<T>,
+  tx: DatabaseTransaction,
+): Promise<{ value: T } | { error: unknown }> {
   try {
     return { value: await change(tx) };
   } catch (error) {
@@ -164,6 +173,6 @@ async function settled<T>(change: Work<T>, tx: Change): Promise<{ value: T } | {
  * Whether the database must execute the steps. A single look-up needs no check, because it always
  * reads one state.
  */
-function needsCommit(steps: ReturnType<Change['steps']>): boolean {
+function needsCommit(steps: ReturnType<DatabaseTransaction['steps']>): boolean {
   return steps.length > 1 || steps.some(({ what }) => what !== 'seen' && what !== 'counted');
 }

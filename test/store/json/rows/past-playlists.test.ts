@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Playlist } from '../../../../src/domain/records/rows.ts';
-import { PlaylistHistory } from '../../../../src/store/json/rows/playlist-history.ts';
+import { PastPlaylists } from '../../../../src/store/json/rows/past-playlists.ts';
 import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { guid, tenantA } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
@@ -32,7 +32,7 @@ type Change = [id: string, row: Playlist | null];
 /** A table, and the journal that replays its changes. */
 async function opened(disk = new CrashDisk(), journal: Change[] = []) {
   const context = contextOn(disk, new ManualClock());
-  const table = new PlaylistHistory();
+  const table = new PastPlaylists();
   const replay = () => {
     for (const [at, [id, one]] of journal.entries()) table.apply(at + 1, id, one);
   };

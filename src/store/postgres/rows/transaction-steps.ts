@@ -9,12 +9,12 @@ import type { VersionedRow } from './versioned-rows.ts';
  * check writes nothing.
  */
 export type Step =
-  | Check
+  | VersionCheck
   | Put
   | { what: 'delete'; place: string; vals: readonly string[] }
   | { what: 'audit'; columns: object };
 
-export interface Check {
+export interface VersionCheck {
   what: 'seen' | 'counted';
   /** The table, without its schema. */
   place: string;
@@ -42,7 +42,7 @@ export function checkUnchanged(
   vals: readonly string[],
   rows: readonly VersionedRow[],
   but: readonly string[] = [],
-): Check {
+): VersionCheck {
   const versions = rows.map(({ version }) => version).sort();
   return {
     what: 'seen',
@@ -55,7 +55,12 @@ export function checkUnchanged(
 }
 
 /** Returns a check that the number of rows is unchanged. */
-export function checkCount(table: TableName, col: string, value: string, count: number): Check {
+export function checkCount(
+  table: TableName,
+  col: string,
+  value: string,
+  count: number,
+): VersionCheck {
   return {
     what: 'counted',
     place: tableSchema(table).place,

@@ -32,7 +32,7 @@ interface Shard {
  * row per line, ordered by id. Rows are read from the documents on demand. Changes that no document
  * contains yet are in memory.
  */
-export class PlaylistHistory implements DocumentOwner {
+export class PastPlaylists implements DocumentOwner {
   readonly kind = 'past';
   readonly log = 'journal';
   readonly readsLate = true;

@@ -8,16 +8,16 @@ import {
   type UniqueOf,
 } from '../../sections.ts';
 import type { KeyHolder, Tx } from '../../store.ts';
+import { hashedKey, keyColumn, memberColumn, storableText, tableSchema } from './columns.ts';
 import {
   auditColumns,
-  type Check,
   checkCount,
   checkUnchanged,
   deleteStep,
   putStep,
   type Step,
-} from './change-steps.ts';
-import { hashedKey, keyColumn, memberColumn, storableText, tableSchema } from './columns.ts';
+  type VersionCheck,
+} from './transaction-steps.ts';
 import type { VersionedRow, VersionedRows } from './versioned-rows.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: rows of every table
@@ -35,7 +35,7 @@ const uniqueOf = (table: TableName) => Object.entries(sectionOf(table).unique);
  * the version of each row read and buffers its writes. At commit the database applies the writes
  * only if all rows read are unchanged.
  */
-export class Change implements Tx {
+export class DatabaseTransaction implements Tx {
   readonly now: number;
   readonly stamp: number;
   /** Topics to notify after the commit. */
@@ -44,7 +44,7 @@ export class Change implements Tx {
   failure: unknown;
   readonly #rows: VersionedRows;
   readonly #checksKeysEarly: boolean;
-  readonly #checks: Check[] = [];
+  readonly #checks: VersionCheck[] = [];
   /** Writes of this change, in order, because a key may move from one row to another. */
   readonly #writes: Step[] = [];
   /** Rows written by this change, by id; `null` for a deleted row. */
@@ -158,7 +158,7 @@ export class Change implements Tx {
   }
 
   /** Returns the checks with which a commit proves that all reads saw the same state. */
-  checks(): Check[] {
+  checks(): VersionCheck[] {
     return this.#checks;
   }
 
