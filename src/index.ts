@@ -4,7 +4,13 @@
 // run side by side. The other entry points are in `entry/`.
 
 export { type Clock, type Random, systemClock } from './domain/clock.ts';
-export { type ErrorCode, type FieldError, hasCode, SignageError } from './domain/error.ts';
+export {
+  type ErrorCode,
+  type FieldError,
+  hasCode,
+  type ScreenPlace,
+  SignageError,
+} from './domain/error.ts';
 export type { BatchSums, DaySums, ImpressionCount } from './domain/events/batch-counts.ts';
 export type { CountedEvent, EventQuery, TelemetryEvent } from './domain/events/event.ts';
 export type { DeviceSequence, NumberRange } from './domain/events/sequence.ts';

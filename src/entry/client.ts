@@ -29,6 +29,7 @@ export {
   type ErrorExtras,
   type FieldError,
   hasCode,
+  type ScreenPlace,
   type ServiceErrorCode,
   SignageError,
   type ToolkitErrorCode,
