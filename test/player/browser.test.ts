@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { describe, expect, it } from 'vitest';
 
-const src = fileURLToPath(new URL('../../src/', import.meta.url));
+const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 const entry = `
-  export { Player } from '${src}player/player.ts';
-  export { DeviceClient } from '${src}client/device-client.ts';
-  export { makeFetchRequester } from '${src}client/fetch-requester.ts';
+  export { Player } from '${dist}player/player.js';
+  export { DeviceClient } from '${dist}client/device-client.js';
+  export { makeFetchRequester } from '${dist}client/fetch-requester.js';
 `;
 
 async function bundlePlayer() {
@@ -30,7 +30,7 @@ describe('The player in a bundle for browsers', () => {
   it('has only modules of the player, the client, the table of operations and the domain', async () => {
     const output = await bundlePlayer();
     const folders = output.flatMap((chunk) =>
-      'moduleIds' in chunk ? chunk.moduleIds.map((id) => id.replace(src, '').split('/')[0]) : [],
+      'moduleIds' in chunk ? chunk.moduleIds.map((id) => id.replace(dist, '').split('/')[0]) : [],
     );
     expect([...new Set(folders)].sort()).toEqual(['client', 'domain', 'entry', 'player', 'wire']);
     expect(output.flatMap((chunk) => ('imports' in chunk ? chunk.imports : []))).toEqual([]);

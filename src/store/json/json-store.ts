@@ -195,11 +195,11 @@ export class JsonStore implements Store {
 
   async purgeBefore(timeMs: number): Promise<void> {
     this.#refuseClosed();
-    await this.#parts.audit.purgeBefore(timeMs, (drop) => this.#persistDrop(drop));
-    // Purge events last: this may request a checkpoint, which deletes the hidden files of both
-    // logs.
-    await this.#parts.events.purgeBefore(timeMs);
-    this.#checkpointIfRequested();
+    const { audit, events } = this.#parts;
+    await audit.purgeBefore(timeMs, (drop) => this.#persistDrop(drop));
+    await events.purgeBefore(timeMs);
+    // A checkpoint that begins now deletes the hidden files of both logs.
+    if (events.takeCheckpointRequest() || audit.log.hasPendingDeletes) void this.#checkpoints.now();
   }
 
   /**

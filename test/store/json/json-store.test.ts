@@ -90,23 +90,32 @@ describe('the embedded store', () => {
     await store.close();
   });
 
-  it('runs a checkpoint when the event log requests one, which deletes dropped days from disk', async () => {
-    const disk = makeMemoryFileSystem();
-    const clock = new ManualClock();
-    const store = await openStore('memory:', { disk, clock });
-    await store.appendBatch(batchOf([{ type: 'log', timestamp: 1 }]));
-    await store.write((tx) => tx.audit(auditRow(1, { at: clock.now() })));
-    const settled = async () => {
-      for (let turn = 0; turn < 50; turn++) await setImmediate();
-    };
-    clock.advance(3 * 24 * 60 * 60_000);
-    await settled();
-    await store.purgeBefore(clock.now());
-    await settled();
-    expect([await disk.list('memory:/events'), await disk.list('memory:/audit')]).toEqual([[], []]);
-    expect((await store.audit({ tenantIds: [tenantA], limit: 5 })).items).toEqual([]);
-    await store.close();
-  });
+  it.each([
+    ['events and audit entries', true],
+    ['audit entries alone', false],
+  ])(
+    'runs a checkpoint after a purge, which deletes dropped days of %s from disk',
+    async (_, hasEvents) => {
+      const disk = makeMemoryFileSystem();
+      const clock = new ManualClock();
+      const store = await openStore('memory:', { disk, clock });
+      if (hasEvents) await store.appendBatch(batchOf([{ type: 'log', timestamp: 1 }]));
+      await store.write((tx) => tx.audit(auditRow(1, { at: clock.now() })));
+      const settled = async () => {
+        for (let turn = 0; turn < 50; turn++) await setImmediate();
+      };
+      clock.advance(3 * 24 * 60 * 60_000);
+      await settled();
+      await store.purgeBefore(clock.now());
+      await settled();
+      expect([await disk.list('memory:/events'), await disk.list('memory:/audit')]).toEqual([
+        [],
+        [],
+      ]);
+      expect((await store.audit({ tenantIds: [tenantA], limit: 5 })).items).toEqual([]);
+      await store.close();
+    },
+  );
 
   it('runs a checkpoint at the start if 64 MiB of events are in no document', async () => {
     const disk = makeMemoryFileSystem();
