@@ -16,13 +16,7 @@ const failureTexts: Partial<Record<PlaybackFailure, string>> = {
   mixed_content: 'must use https, as this page does',
 };
 
-const hostOf = (url: string) => {
-  try {
-    return new URL(url).host;
-  } catch {
-    return url;
-  }
-};
+const hostOf = (url: string) => /\/\/([^/?#]+)/.exec(url)?.[1] ?? url;
 
 /** A line about an item that cannot be shown: its host, and why. */
 function failureText({ creativeUrl }: PlaylistItem, failure: PlaybackFailure): string {
