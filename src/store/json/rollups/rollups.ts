@@ -99,8 +99,10 @@ export class Rollups implements DocumentOwner {
     const inSnapshot = days.pending;
     days.inSnapshot = inSnapshot;
     days.pending = [];
+    // Read before the first `await`: batches that arrive later are not in this snapshot.
+    const seq = this.#progress.seq();
     const lines = textLines((await before?.text()) ?? '');
-    return { lines: inSnapshot.reduce<Lines>(mergedLines, lines), seq: this.#progress.seq() };
+    return { lines: inSnapshot.reduce<Lines>(mergedLines, lines), seq };
   }
 
   /**
