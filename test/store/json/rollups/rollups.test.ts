@@ -216,6 +216,24 @@ describe('a report', () => {
   });
 });
 
+it('a report has a batch that arrived while a checkpoint read the counts before it, after a kill', async () => {
+  const clock = new ManualClock();
+  const { disk, rig } = await opened(undefined, clock);
+  const append = (n: number) => rig.log.append(batchOf([impression(clock.now(), { n })]));
+  const checkpoint = () => {
+    clock.advance(minuteMs);
+    return rig.checkpoint();
+  };
+  await append(1);
+  await checkpoint();
+  await append(2);
+  const checking = checkpoint();
+  await append(3);
+  await checking;
+  const restarted = await openLog(contextOn(disk.afterKill(), clock));
+  expect(await report(restarted, 'screen', 'received', {})).toMatchObject([{ impressions: 3 }]);
+});
+
 describe('reports in random runs', () => {
   const events = fc.array(
     fc.record({
