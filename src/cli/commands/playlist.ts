@@ -1,5 +1,4 @@
 import type { CommandContext } from '../command/context.ts';
-import { failedExitCode } from '../command/exit-code.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
 import { defineCommand, one, some } from '../command/spec.ts';
 import * as option from '../options/option.ts';
@@ -10,68 +9,18 @@ import {
   selectScreens,
 } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
-import { limitPages } from '../output/results.ts';
 import { member } from '../output/view.ts';
 import { check, publishCheckOptions } from '../playlist/media/command.ts';
+import { checkCopies, copyStates, repairCopies } from '../playlist/mirror-copies.ts';
 import { versionOn } from '../playlist/publication.ts';
 import { stagedOptions } from '../playlist/stages.ts';
-import { findScreen, findVenue } from '../records/find.ts';
-import { countText } from '../records/text.ts';
+import { findScreen } from '../records/find.ts';
 import {
-  copiesView,
   itemView,
-  type MirrorCopy,
   playlistView,
   refreshView,
-  repairView,
   versionView,
 } from '../records/views/playlist-views.ts';
-
-const copyStates = ['ok', 'tombstone', 'missing', 'stale', 'newer', 'damaged'] as const;
-/** States in which the copy matches the store. */
-const matchingStates: readonly string[] = ['ok', 'tombstone'];
-interface CheckOptions {
-  venue: string | undefined;
-  state: (typeof copyStates)[number] | undefined;
-}
-
-/**
- * Lists the copies in the object store. Returns the exit code 9 if one does not match the service.
- */
-async function checkCopies(call: CommandContext, { venue, state }: CheckOptions): Promise<number> {
-  const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
-  const counts = { all: 0, differ: 0 };
-  async function* countedPages(pages: AsyncIterable<readonly MirrorCopy[]>) {
-    for await (const page of limitPages(pages, call.common.limit)) {
-      counts.all += page.length;
-      counts.differ += page.filter((copy) => !matchingStates.includes(copy.state)).length;
-      yield page;
-    }
-  }
-  await call.results.list(
-    countedPages(call.pages('listMirror', { query: { venueId, state } })),
-    copiesView(call),
-  );
-  const { all, differ } = counts;
-  if (differ === 0) call.note(`All copies match the service: ${countText(all, 'screen')}.`);
-  else
-    call.note(
-      `Of ${countText(all, 'screen')}, ${differ} ${differ === 1 ? 'differs' : 'differ'}. To repair: signage playlist mirror --repair`,
-    );
-  return differ === 0 ? 0 : failedExitCode;
-}
-
-/** Queues the repair of all copies. */
-async function repairCopies(call: CommandContext): Promise<number> {
-  const made = await call.change('repairMirror');
-  if (!made) return 0;
-  const { queued } = made.answer;
-  call.note(
-    `${countText(queued, 'screen')} queued for repair. To see the result: signage playlist mirror`,
-  );
-  await call.results.record(made.answer, repairView);
-  return 0;
-}
 
 /**
  * Withdraws the playlist of one screen. Returns the word for the result, or `undefined` under

@@ -5,11 +5,11 @@ import type { Setting } from '../options/settings.ts';
 export const milestones = ['registered', 'playlist', 'event', 'playing'] as const;
 export type Milestone = (typeof milestones)[number];
 /** What a TV does at each milestone: `to register`, and when it has `registered`. */
-export const milestoneTexts: Readonly<Record<Milestone, { todo: string; done: string }>> = {
-  registered: { todo: 'register', done: 'registered' },
-  playlist: { todo: 'fetch its playlist', done: 'fetched its playlist' },
-  event: { todo: 'send its first event', done: 'sent its first event' },
-  playing: { todo: 'report that it plays', done: 'reported that it plays' },
+export const milestoneTexts: Readonly<Record<Milestone, { awaited: string; done: string }>> = {
+  registered: { awaited: 'register', done: 'registered' },
+  playlist: { awaited: 'fetch its playlist', done: 'fetched its playlist' },
+  event: { awaited: 'send its first event', done: 'sent its first event' },
+  playing: { awaited: 'report that it plays', done: 'reported that it plays' },
 };
 export const defaultMilestone: Milestone = 'event';
 

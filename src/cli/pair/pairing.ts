@@ -184,8 +184,8 @@ export async function untilAnswered<T>(
 ): Promise<T> {
   const { call, signal, endsAtMs, timeoutMs = 0 } = session;
   const { clock } = call;
-  const { todo } = milestoneTexts[nextMilestone(pairing)];
-  const what = `the TV on "${placeName(pairing.place)}" to ${todo}`;
+  const { awaited } = milestoneTexts[nextMilestone(pairing)];
+  const what = `the TV on "${placeName(pairing.place)}" to ${awaited}`;
   const waiting = { timeoutMs: endsAtMs - clock.now(), what, everyMs };
   const answer = await poll({ clock, interrupted: signal }, waiting, async () => {
     try {

@@ -17,10 +17,10 @@ function milestoneLines({ reached }: Pairing, waitFor: Milestone): LiveLine[] {
   const wanted = milestones.slice(0, milestones.indexOf(waitFor) + 1);
   const next = wanted.find((milestone) => !reached.includes(milestone));
   return wanted.map((milestone) => {
-    const { todo, done } = milestoneTexts[milestone];
+    const { awaited, done } = milestoneTexts[milestone];
     if (reached.includes(milestone)) return line(`✓ the TV ${done}`, 'good');
-    if (milestone === next) return line(`● waiting for the TV to ${todo}`);
-    return line(`○ then to ${todo}`, 'faint');
+    if (milestone === next) return line(`● waiting for the TV to ${awaited}`);
+    return line(`○ then to ${awaited}`, 'faint');
   });
 }
 

@@ -285,7 +285,8 @@ END $$;
 
 -- Optimistic concurrency control. An instance reads committed rows and records their versions. It
 -- passes the versions to check and the writes to make_changes, which locks the table `turn`
--- exclusively, so changes are applied one at a time. row-tables.ts creates `versions` and `put_row`.
+-- exclusively, so changes are applied one at a time. row-tables.ts creates the functions `versions`
+-- and `put_row`.
 
 CREATE FUNCTION signage.counted(place text, col text, vals text[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
