@@ -1,18 +1,65 @@
 import { type Clock, minuteMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 
+/** Maximum number of dumps of one store that are read at a time. */
+const maxOpen = 4;
+const retryAfterSeconds = 60;
 /** A dump fails if its reader reads nothing for this long, because it keeps old data. */
 const readerTimeoutMs = 5 * minuteMs;
 
-export interface DumpStreamOptions {
+interface DumpStreamOptions {
   clock: Clock;
   warn(message: string, cause?: unknown): void;
   /** Allows the store to delete old data again. */
   release(): Promise<void>;
 }
 
+/** A dump that was begun, and what to do with it. */
+interface BegunDump extends DumpStreamOptions {
+  chunks: AsyncGenerator<Uint8Array, unknown>;
+}
+
+/** The dumps of a store that are read at the moment. */
+export class OpenDumps {
+  readonly #streams = new Set<DumpStream>();
+  #count = 0;
+
+  /** Begins a dump, and returns it as a stream. Throws `unavailable` if too many are read. */
+  async begin(begin: () => BegunDump | Promise<BegunDump>): Promise<ReadableStream<Uint8Array>> {
+    if (this.#count >= maxOpen)
+      throw new SignageError(
+        'unavailable',
+        `${maxOpen} backups are being read already. Try again when one has ended.`,
+        { retryAfterSeconds },
+      );
+    this.#count++;
+    try {
+      const { chunks, ...options } = await begin();
+      const dump = new DumpStream(chunks, options);
+      this.#streams.add(dump);
+      void dump.over.then(() => {
+        this.#streams.delete(dump);
+        this.#count--;
+      });
+      return dump.stream;
+    } catch (error) {
+      this.#count--;
+      throw error;
+    }
+  }
+
+  /** Aborts all dumps, because the store closes. */
+  async cancel(): Promise<void> {
+    const reason = new SignageError(
+      'unavailable',
+      'The store was closed before the backup was complete.',
+    );
+    for (const dump of this.#streams) await dump.cancel(reason);
+  }
+}
+
 /** A dump as a stream, which is made as it is read. */
-export class DumpStream {
+class DumpStream {
   readonly stream: ReadableStream<Uint8Array>;
   /** Resolves when the stream has ended, failed or was cancelled, and `release` is done. */
   readonly over: Promise<void>;

@@ -5,6 +5,8 @@ import { firstDay, groupOrder, lastDay } from '../impression-counts.ts';
 import { type Rows, sectionOf, type TableName, tableNames } from '../sections.ts';
 
 const text = z.string();
+/** Result of `dayOf`, which also has to name a day of TVs with absurd clocks. It names files. */
+const day = z.string().regex(/^[-+\d]{0,10}$/);
 const count = z.int().nonnegative();
 const time = z.number();
 const hex = (digits: number) => z.string().regex(new RegExp(`^[0-9a-f]{${digits}}$`));
@@ -22,7 +24,7 @@ const server = z.strictObject({
   /** Without its writer: the restored store gets a new one. */
   chain: z.strictObject({
     head: z.strictObject(link).optional(),
-    start: z.strictObject({ ...link, day: text }).optional(),
+    start: z.strictObject({ ...link, day }).optional(),
     gaps: z.array(z.strictObject({ from: count, to: count, sig: hex(64) })).optional(),
   }),
 });
@@ -56,7 +58,7 @@ export const maxSeconds = 8e307;
 /** The impressions of one day and scope (`scopesOf` in impression-counts.ts). */
 const impressions = z.strictObject({
   clock: z.enum(reportClocks),
-  day: text,
+  day,
   group: z.enum(reportGroups),
   scope: text,
   key: text,

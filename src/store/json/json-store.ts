@@ -5,7 +5,7 @@ import type { AuditEntry } from '../../domain/records/audit.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
 import { ChangeTopics } from '../change-topics.ts';
-import { DumpStream } from '../dump/dump-stream.ts';
+import { OpenDumps } from '../dump/dump-stream.ts';
 import { writeDump } from '../dump/write-dump.ts';
 import type {
   EventBatch,
@@ -65,7 +65,7 @@ export class JsonStore implements Store {
   readonly #topics = new ChangeTopics();
   readonly #writer: Writer;
   readonly #checkpoints: CheckpointSchedule;
-  readonly #backups = new Set<DumpStream>();
+  readonly #dumps = new OpenDumps();
   readonly #guessCounters: MemoryGuessCounters;
   #closing: Promise<void> | undefined;
 
@@ -219,11 +219,10 @@ export class JsonStore implements Store {
     this.#refuseClosed();
     const { context, secret, retain } = this.#parts;
     const { clock, warn } = context;
-    const dump = writeDump(stateSource(this.#parts, secret), iso(clock.now()));
-    const backup = new DumpStream(dump, { clock, warn, release: retain() });
-    this.#backups.add(backup);
-    void backup.over.then(() => this.#backups.delete(backup));
-    return backup.stream;
+    return this.#dumps.begin(() => {
+      const chunks = writeDump(stateSource(this.#parts, secret), iso(clock.now()));
+      return { chunks, clock, warn, release: retain() };
+    });
   }
 
   close(): Promise<void> {
@@ -234,8 +233,7 @@ export class JsonStore implements Store {
   async #close(): Promise<void> {
     const { context, journal, events, lastActivity, files, release } = this.#parts;
     await this.#writer.settled();
-    for (const backup of this.#backups)
-      await backup.cancel(unavailable('The store was closed before the backup was complete.'));
+    await this.#dumps.cancel();
     const isIntact = !journal.log.broken && !events.log.broken;
     try {
       const closed = await Promise.allSettled(files.map((part) => part.close()));

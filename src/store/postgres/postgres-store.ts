@@ -4,7 +4,7 @@ import type { ReportRow } from '../../domain/records/report.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
 import type { ChainKey } from '../audit/audit-chain.ts';
 import { ChangeTopics } from '../change-topics.ts';
-import { DumpStream } from '../dump/dump-stream.ts';
+import { OpenDumps } from '../dump/dump-stream.ts';
 import { writeDump } from '../dump/write-dump.ts';
 import type {
   AuditPageQuery,
@@ -80,7 +80,7 @@ export class PostgresStore implements Store {
   readonly #lastActivity: LastActivityTable;
   readonly #guessCounters: SharedGuessCounters;
   readonly #playlistSummaries: Batcher<string, PlaylistSummary | undefined>;
-  readonly #backups = new Set<DumpStream>();
+  readonly #dumps = new OpenDumps();
   readonly #connect: Connect;
   #stopJobs = async () => {};
   #closing: Promise<void> | undefined;
@@ -232,18 +232,18 @@ export class PostgresStore implements Store {
 
   async backup(): Promise<ReadableStream<Uint8Array>> {
     this.#refuseClosed();
+    return this.#dumps.begin(() => this.#beginDump());
+  }
+
+  async #beginDump() {
     await this.#lastActivity.flush();
     await this.#rollups.fold();
     const session = await DumpSession.open(this.#connect);
     const release = () => session.close();
     try {
       await session.queryAll(beginSnapshot);
-      const dump = writeDump(await databaseSource(session), iso(this.now()));
-      const { warn } = this.#options;
-      const backup = new DumpStream(dump, { clock: systemClock, warn, release });
-      this.#backups.add(backup);
-      void backup.over.then(() => this.#backups.delete(backup));
-      return backup.stream;
+      const chunks = writeDump(await databaseSource(session), iso(this.now()));
+      return { chunks, clock: systemClock, warn: this.#options.warn, release };
     } catch (error) {
       await release();
       throw error;
@@ -273,8 +273,7 @@ export class PostgresStore implements Store {
   }
 
   async #close(): Promise<void> {
-    for (const backup of this.#backups)
-      await backup.cancel(unavailable('The store was closed before the backup was complete.'));
+    await this.#dumps.cancel();
     await Promise.all([this.#writer.settled(), this.#events.settled(), this.#stopJobs()]);
     await this.#lastActivity.flush().catch(() => undefined);
     await Promise.all([this.#notifier.close(), this.#listener.close()]);

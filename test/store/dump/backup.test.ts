@@ -71,6 +71,19 @@ describe('a backup', () => {
     await store.close();
   });
 
+  it.each([
+    ['data folder', temporaryFolder],
+    ['database', freshDatabase],
+  ])('is refused while four others of a %s are read', async (_, place) => {
+    const store = await openStore(await place());
+    const open = await Promise.all([1, 2, 3, 4].map(() => store.backup()));
+    const refusal = { code: 'unavailable', retryAfterSeconds: 60 };
+    await expect(store.backup()).rejects.toMatchObject(refusal);
+    await open[0]?.cancel();
+    await expect.poll(async () => (await store.backup()) !== undefined).toBe(true);
+    await store.close();
+  });
+
   it('releases its files when it is cancelled', async () => {
     const { folder, clock, store } = await filled(3);
     const stream = await store.backup();

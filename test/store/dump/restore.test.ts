@@ -234,6 +234,16 @@ describe('restoreStore', () => {
       () => lines().length + 1,
       'something stands after the end',
     ],
+    [
+      'a day that is a path',
+      () =>
+        change(lineIn('impressions'), ({ section, row }) => ({
+          section,
+          row: { ...row, day: '2026-11-20/../../../new' },
+        })),
+      () => lineIn('impressions'),
+      'the record of impressions is not valid: day',
+    ],
   ])('refuses a dump with %s', async (_what, dump, line, reason) => {
     await expectRefused(dump(), line(), reason);
   });
