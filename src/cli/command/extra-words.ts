@@ -141,5 +141,7 @@ export function describeExtraWords(
   const needs = Object.values(spec.options ?? {}).some(({ required }) => required);
   if (option?.required || (option && known === 0 && !needs))
     return meant(withOption(option, extra));
+  const folder = Object.values(spec.options ?? {}).find(({ flags }) => flags.endsWith('<folder>'));
+  if (folder && /^\.{0,2}\//.test(word)) return meant(withOption(folder, extra));
   return { message, advice: known > 0 ? adviseQuotes(command, spec) : '' };
 }
