@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Records, Section } from './records.ts';
+import type { Records, SectionName } from './records.ts';
 
 /**
  * A dump is a text stream of one state of a store, in UTF-8. Each line is the CRC-32 of its JSON in
@@ -15,7 +15,7 @@ import type { Records, Section } from './records.ts';
  */
 export const dumpFormat = 1;
 
-/** Media type of a dump. */
+/** The first line of a dump. */
 export interface DumpHead {
   /** Identifies the store: the same for all dumps of one store. */
   store: string;
@@ -23,7 +23,7 @@ export interface DumpHead {
   at: string;
 }
 
-export type SectionCounts = Partial<Record<Section, number>>;
+export type SectionCounts = Partial<Record<SectionName, number>>;
 
 export interface DumpEnd {
   /** Records of each section that has any. */
@@ -34,7 +34,7 @@ export interface DumpEnd {
 /** One state of a store, to be read once. */
 export interface DumpSource {
   /** Reads a section, in the order of `sections`. */
-  read<S extends Section>(section: S): Iterable<Records[S]> | AsyncIterable<Records[S]>;
+  read<S extends SectionName>(section: S): Iterable<Records[S]> | AsyncIterable<Records[S]>;
 }
 
 export function storeId(secret: string): string {
@@ -42,7 +42,7 @@ export function storeId(secret: string): string {
 }
 
 /** Returns the JSON text of a record. A batch has the bytes that were sent. */
-export function recordJson<S extends Section>(section: S, record: Records[S]): string {
+export function recordJson<S extends SectionName>(section: S, record: Records[S]): string {
   if (section !== 'batches') return JSON.stringify({ section, row: record });
   const { body, ...head } = record as Records['batches'];
   return `${JSON.stringify({ section, row: head }).slice(0, -2)},"events":${body}}}`;

@@ -10,7 +10,7 @@ import {
   type SectionCounts,
   storeId,
 } from './dump.ts';
-import { type Records, type Section, sectionNames, shapeOf } from './records.ts';
+import { type Records, type SectionName, sectionNames, shapeOf } from './records.ts';
 
 /** A dump that is damaged, truncated or no dump. `line` counts from 1. */
 export class DumpError extends Error {
@@ -42,7 +42,7 @@ const endSchema = z.strictObject({
   sha256: z.string(),
 });
 
-export interface DumpRecord<S extends Section = Section> {
+export interface DumpRecord<S extends SectionName = SectionName> {
   line: number;
   section: S;
   record: Records[S];
@@ -89,7 +89,7 @@ export async function* readDump(
       yield { end };
       continue;
     } else {
-      const { section, row } = line as { section: Section; row: unknown };
+      const { section, row } = line as { section: SectionName; row: unknown };
       const now = names.indexOf(section);
       if (now < 0) refuse('it has no section that this version knows');
       if (now < place) refuse(`section ${section} is out of order`);
@@ -98,7 +98,7 @@ export async function* readDump(
       place = now;
       const { schema, keyOf } = shapeOf(section);
       const body = section === 'batches' ? withBody(row, bytes) : row;
-      const record = parse<Records[Section]>(schema, body, `the record of ${section}`);
+      const record = parse<Records[SectionName]>(schema, body, `the record of ${section}`);
       if (recordJson(section, record) !== json)
         refuse(`the record of ${section} is not written as in a dump`);
       if (section === 'server' && head?.store !== storeId((record as Records['server']).secret))

@@ -111,7 +111,7 @@ export interface Records extends Rows {
   marks: z.infer<typeof marks>;
 }
 
-export type Section = keyof Records;
+export type SectionName = keyof Records;
 
 interface Shape<R> {
   schema: z.ZodType<R>;
@@ -124,7 +124,7 @@ interface Shape<R> {
 const digits = (value: number) => String(value).padStart(16, '0');
 
 /** Strict schemas put the members in order, so that equal records have equal bytes. */
-const shapes: { [S in Exclude<Section, TableName>]: Shape<Records[S]> } = {
+const shapes: { [S in Exclude<SectionName, TableName>]: Shape<Records[S]> } = {
   server: { schema: server, keyOf: () => '' },
   batches: { schema: batch, keyOf: ({ seq }) => digits(seq) },
   idempotency: { schema: idempotency, keyOf: ({ deviceId }) => deviceId },
@@ -142,7 +142,7 @@ const shapes: { [S in Exclude<Section, TableName>]: Shape<Records[S]> } = {
 
 const idOf = ({ id }: { id: string }) => id;
 
-export function shapeOf<S extends Section>(section: S): Shape<Records[S]> {
+export function shapeOf<S extends SectionName>(section: S): Shape<Records[S]> {
   const shape = Object.hasOwn(shapes, section)
     ? shapes[section as keyof typeof shapes]
     : { schema: sectionOf(section as TableName).row, keyOf: idOf };
@@ -153,7 +153,7 @@ export function shapeOf<S extends Section>(section: S): Shape<Records[S]> {
  * Returns the sections of a dump in order: the logs and what is made from them, then rows, then
  * activity.
  */
-export function sectionNames(): Section[] {
+export function sectionNames(): SectionName[] {
   const { marks: _marks, ...logs } = shapes;
-  return [...(Object.keys(logs) as Section[]), ...tableNames, 'marks'];
+  return [...(Object.keys(logs) as SectionName[]), ...tableNames, 'marks'];
 }

@@ -1,7 +1,7 @@
 import { SignageError } from '../../domain/error.ts';
 import type { DumpEnd, DumpHead, DumpSource, SectionCounts } from './dump.ts';
 import { DumpError, type DumpRecord, readDump } from './read-dump.ts';
-import type { Records, Section } from './records.ts';
+import type { Records, SectionName } from './records.ts';
 import { writeDump } from './write-dump.ts';
 
 /** Maximum number of records, and of lengths of their texts, that are written together. */
@@ -12,7 +12,7 @@ const groupLength = 4 * 1024 * 1024;
 export interface DumpTarget {
   begin(server: Records['server']): Promise<void>;
   /** Writes records. Sections come in the order of a dump. */
-  accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void>;
+  accept<S extends SectionName>(section: S, records: readonly Records[S][]): Promise<void>;
   /** Completes the store. Returns its state, as it was written. */
   finish(): Promise<DumpSource>;
   /**
@@ -145,7 +145,7 @@ export async function dumpEnd(
 }
 
 function differs(dumped: SectionCounts, written: SectionCounts): SignageError {
-  const names = Object.keys({ ...dumped, ...written }) as Section[];
+  const names = Object.keys({ ...dumped, ...written }) as SectionName[];
   const where = names
     .filter((name) => dumped[name] !== written[name])
     .map((name) => `${name}: ${dumped[name] ?? 0} records dumped, ${written[name] ?? 0} written`);

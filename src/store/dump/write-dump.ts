@@ -10,7 +10,7 @@ import {
   type SectionCounts,
   storeId,
 } from './dump.ts';
-import { type Records, type Section, sectionNames, shapeOf } from './records.ts';
+import { type Records, type SectionName, sectionNames, shapeOf } from './records.ts';
 
 /** Characters per chunk. The event loop is blocked for one chunk at most. */
 const chunkLength = 64 * 1024;
@@ -49,7 +49,7 @@ export async function* writeDump(source: DumpSource, at: string): AsyncGenerator
   return end;
 }
 
-function jsonOf<S extends Section>(section: S, record: Records[S]): string {
+function jsonOf<S extends SectionName>(section: S, record: Records[S]): string {
   const parsed = shapeOf(section).schema.safeParse(record);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

@@ -4,7 +4,7 @@ import { hashKey, makeKey } from '../../../src/domain/api-key.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { makeIdSource } from '../../../src/domain/id.ts';
 import type { Device } from '../../../src/domain/records/rows.ts';
-import { type Records, type Section, sectionNames } from '../../../src/store/dump/records.ts';
+import { type Records, type SectionName, sectionNames } from '../../../src/store/dump/records.ts';
 import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { FolderTarget } from '../../../src/store/json/dump/folder-target.ts';
 import type { Rows, TableName } from '../../../src/store/sections.ts';
@@ -104,7 +104,7 @@ function* activityOf(tvs: readonly BoundTv[], now: number): Generator<Records['m
 /** Number of records written together. */
 const groupRecords = 500;
 
-async function fillSection<S extends Section>(
+async function fillSection<S extends SectionName>(
   target: FolderTarget,
   section: S,
   records: Iterable<Records[S]>,
@@ -133,7 +133,7 @@ export async function fillWithFleet(
   const tvs = makeTvs(screens);
   const now = systemClock.now();
   const history = new FleetHistory(tvs, size, now);
-  const generators: { [S in Section]?: () => Iterable<Records[S]> } = {
+  const generators: { [S in SectionName]?: () => Iterable<Records[S]> } = {
     ...(await rowsOf(tvs, now)),
     batches: () => history.batches(),
     idempotency: () => history.keys(),

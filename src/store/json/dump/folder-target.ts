@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { DumpHead, DumpSource } from '../../dump/dump.ts';
-import type { Records, Section } from '../../dump/records.ts';
+import type { Records, SectionName } from '../../dump/records.ts';
 import type { DumpTarget } from '../../dump/restore-dump.ts';
 import type { TableName } from '../../sections.ts';
 import { auditFormat, frameEntry } from '../audit/entry-record.ts';
@@ -70,7 +70,7 @@ export class FolderTarget implements DumpTarget {
     };
   }
 
-  async accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void> {
+  async accept<S extends SectionName>(section: S, records: readonly Records[S][]): Promise<void> {
     const write = this.#writers[section as 'batches'] as unknown as
       | ((records: readonly Records[S][]) => Promise<void>)
       | undefined;

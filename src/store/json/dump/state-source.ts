@@ -1,6 +1,6 @@
 import type { ReportGroup } from '../../../domain/records/report.ts';
 import type { DumpSource } from '../../dump/dump.ts';
-import { maxSeconds, type Records, type Section } from '../../dump/records.ts';
+import { maxSeconds, type Records, type SectionName } from '../../dump/records.ts';
 import { sectionOf, type TableName, tableNames } from '../../sections.ts';
 import type { LastActivityTable } from '../activity/last-activity.ts';
 import type { AuditTrail } from '../audit/audit-trail.ts';
@@ -22,7 +22,7 @@ interface State {
   lastActivity: LastActivityTable;
   state: DurableState;
 }
-type Readers = { [S in Section]: () => Iterable<Records[S]> | AsyncIterable<Records[S]> };
+type Readers = { [S in SectionName]: () => Iterable<Records[S]> | AsyncIterable<Records[S]> };
 
 /**
  * Takes one state of a store, to be dumped later. Rows in memory do not change: the state refers to

@@ -1,5 +1,5 @@
 import type { DumpSource } from '../../dump/dump.ts';
-import { maxSeconds, type Records, type Section } from '../../dump/records.ts';
+import { maxSeconds, type Records, type SectionName } from '../../dump/records.ts';
 import { firstDay, groupOrder, lastDay } from '../../impression-counts.ts';
 import { type Rows, type TableName, tableNames } from '../../sections.ts';
 import { readChain } from '../audit/chain.ts';
@@ -17,7 +17,7 @@ interface Cursor<R> {
   recordOf(row: any): R;
 }
 
-type Cursors = { [S in Section]: Cursor<Records[S]> };
+type Cursors = { [S in SectionName]: Cursor<Records[S]> };
 
 /** Begins a transaction that sees one state. */
 export const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';

@@ -2,7 +2,7 @@ import { dayMs } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { publicUrl } from '../../../domain/store-url.ts';
 import type { DumpSource } from '../../dump/dump.ts';
-import type { Records, Section } from '../../dump/records.ts';
+import type { Records, SectionName } from '../../dump/records.ts';
 import type { DumpTarget } from '../../dump/restore-dump.ts';
 import { type TableName, tableNames } from '../../sections.ts';
 import { putChain } from '../audit/chain.ts';
@@ -90,7 +90,7 @@ class DatabaseTarget implements DumpTarget {
       ]);
   }
 
-  async accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void> {
+  async accept<S extends SectionName>(section: S, records: readonly Records[S][]): Promise<void> {
     const { query } = this.#session;
     if (section === 'batches') return this.#addBatches(records as readonly Records['batches'][]);
     const name = section as keyof typeof tableOf;
