@@ -43,6 +43,7 @@ export type ServiceErrorCode =
   | 'precondition_failed'
   | 'body_too_large'
   | 'unsupported_media_type'
+  | 'media_not_accepted'
   | 'too_many_attempts'
   | 'headers_too_large'
   | 'internal_error'

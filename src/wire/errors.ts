@@ -71,7 +71,7 @@ export const errorKinds = {
   ...kinds(410, 'Gone', ['pairing_code_expired', 'pairing_code_cancelled']),
   ...kinds(412, 'Precondition Failed', ['precondition_failed']),
   ...kinds(413, 'Content Too Large', ['body_too_large']),
-  ...kinds(415, 'Unsupported Media Type', ['unsupported_media_type']),
+  ...kinds(415, 'Unsupported Media Type', ['unsupported_media_type', 'media_not_accepted']),
   ...kinds(429, 'Too Many Requests', ['too_many_attempts']),
   ...kinds(431, 'Request Header Fields Too Large', ['headers_too_large']),
   ...kinds(500, 'Internal Server Error', [
