@@ -8,7 +8,7 @@ type VenueMember = 'id' | 'name' | 'address' | 'timezone' | 'labels';
 /**
  * Serialises to JSON with the members of objects sorted by name, because databases reorder them.
  */
-function canonicalJson(value: unknown): string {
+export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)
       ? Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)))

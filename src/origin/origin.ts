@@ -1,4 +1,6 @@
+import type { TwoPartBody } from '../domain/json/two-part-body.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
+import type { PlaylistContent, PlaylistWithItems } from '../domain/playlist-content.ts';
 import type { Publication } from '../domain/records/playlist.ts';
 import type { Playlist, Screen, StoredConfig } from '../domain/records/rows.ts';
 
@@ -11,7 +13,8 @@ export type OriginName = 'on-demand' | 'store' | 'object-store';
  * `version` that was withdrawn or has expired.
  */
 export type OriginAnswer =
-  | { kind: 'playlist'; playlist: Playlist }
+  /** Without `items`, they are in the store. */
+  | { kind: 'playlist'; playlist: Playlist; items?: string }
   | { kind: 'none' }
   | { kind: 'decided-none'; version?: number };
 
@@ -50,17 +53,11 @@ export type OnDemandPlaylists = (
 ) => Promise<Publication | null>;
 
 /**
- * Content from the on-demand source: items as JSON text, and an expiry in epoch milliseconds, if
- * any.
- */
-export type OnDemandContent = Pick<Playlist, 'items' | 'validUntil'>;
-
-/**
  * An answer of the on-demand source. If `content` is `null`, there is no playlist. While an answer
  * is cached, all requests get the same object.
  */
 export interface OnDemandAnswer {
-  readonly content: OnDemandContent | null;
+  readonly content: PlaylistContent | null;
   /**
    * Version that the store had when the call of the source began. Resolves to `undefined` if the
    * store could not be read.
@@ -94,7 +91,7 @@ export type ScreenKey = Pick<Screen, 'id' | 'tenantId'>;
 
 /** Content of a mirror copy: the playlist, a tombstone, or damaged data. */
 export type PlaylistCopy =
-  | { kind: 'playlist'; playlist: Playlist }
+  | { kind: 'playlist'; playlist: PlaylistWithItems }
   | { kind: 'withdrawn'; version: number }
   | { kind: 'damaged'; why: string };
 
@@ -102,7 +99,7 @@ export type PlaylistCopy =
 export interface StoredCopy {
   readonly copy: PlaylistCopy;
   /** Whether it has exactly the bytes of a copy of this row. */
-  isOf(row: Playlist): boolean;
+  isOf(row: PlaylistWithItems): boolean;
   /** Changes whenever the copy changes. */
   etag: string;
 }
@@ -115,7 +112,7 @@ export interface PlaylistCopies {
    * Replaces `stored` with a copy of the row. Returns `false`, without writing, if `stored` is no
    * longer the current copy.
    */
-  write(row: Playlist, stored: StoredCopy | undefined): Promise<boolean>;
+  write(row: PlaylistWithItems, stored: StoredCopy | undefined): Promise<boolean>;
   /** Deletes the copy, if it exists. */
   remove(screen: ScreenKey): Promise<void>;
   /**
@@ -169,7 +166,7 @@ export interface OriginHealth {
 export interface RenderedPlaylist {
   version: number;
   etag: string;
-  bytes: Buffer;
+  body: TwoPartBody;
 }
 
 export type ChainAnswer =

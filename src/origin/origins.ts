@@ -20,7 +20,7 @@ import type {
   RemoteOrigin,
 } from './origin.ts';
 import { makeFailureLog, OriginHealthTracker } from './origin-health.ts';
-import { makeRenderedPlaylists, validPlaylist } from './rendered-playlists.ts';
+import { RenderedItems, renderPlaylist, validPlaylist } from './rendered-playlists.ts';
 
 /** An origin. One that can hang has a health tracker. */
 export interface ChainLink {
@@ -35,23 +35,38 @@ export interface ChainLink {
 export function makeStoredOrigin(read: ReadPlaylist, clock: Clock): PlaylistOrigin {
   function answerOf(row: Playlist | undefined): OriginAnswer {
     if (!row) return { kind: 'none' };
-    // The chain validates a playlist when it renders it.
-    if (playlistStatusAt(row, clock.now()) === 'active') return { kind: 'playlist', playlist: row };
     validPlaylist(row);
-    return { kind: 'decided-none' };
+    return playlistStatusAt(row, clock.now()) === 'active'
+      ? { kind: 'playlist', playlist: row }
+      : { kind: 'decided-none' };
   }
 
   return { name: 'store', fetch: (screen) => andThen(read(screen.id), answerOf) };
 }
+
+/** An answer with the items of its playlist (`RenderedItems`). */
+type FoundAnswer =
+  | Exclude<OriginAnswer, { kind: 'playlist' }>
+  | { kind: 'playlist'; playlist: Playlist; rest: Buffer };
 
 /**
  * Asks the origins in order until one returns a playlist or decides that there is none. If an
  * origin fails, the next one is asked. If no origin decides and at least one failed, the answer is
  * `failed` (docs/protocol.md §2.3). Never throws.
  */
-export function makeChain(links: readonly ChainLink[], clock: Clock, log: LogSink): PlaylistChain {
-  const render = makeRenderedPlaylists();
+export function makeChain(
+  links: readonly ChainLink[],
+  items: RenderedItems,
+  clock: Clock,
+  log: LogSink,
+): PlaylistChain {
   const logFailure = makeFailureLog(log, clock);
+
+  function withItems(answer: OriginAnswer): MaybePromise<FoundAnswer> {
+    if (answer.kind !== 'playlist') return answer;
+    const { kind, playlist } = answer;
+    return andThen(items.of(playlist, answer.items), (rest) => ({ kind, playlist, rest }));
+  }
 
   function askNext(
     index: number,
@@ -62,9 +77,9 @@ export function makeChain(links: readonly ChainLink[], clock: Clock, log: LogSin
     if (!link) return failure ? { kind: 'failed', ...failure } : { kind: 'none' };
     const { origin, tracker } = link;
     const startMs = clock.now();
-    const onAnswer = (answer: OriginAnswer, endMs: number): MaybePromise<ChainAnswer> => {
+    const onAnswer = (answer: FoundAnswer, endMs: number): MaybePromise<ChainAnswer> => {
       if (answer.kind === 'playlist') {
-        const playlist = render(answer.playlist, endMs);
+        const playlist = renderPlaylist(answer.playlist, answer.rest, endMs);
         tracker?.answered('playlist', startMs, endMs);
         return { kind: 'playlist', playlist, source: origin.name };
       }
@@ -79,7 +94,7 @@ export function makeChain(links: readonly ChainLink[], clock: Clock, log: LogSin
       return askNext(index + 1, screen, failure ?? { cause });
     };
     try {
-      const answer = origin.fetch(screen);
+      const answer = andThen(origin.fetch(screen), withItems);
       // The latency of a synchronous answer counts as 0.
       return answer instanceof Promise
         ? answer.then((late) => onAnswer(late, clock.now())).catch(onFailure)
@@ -124,16 +139,18 @@ export interface Origins {
   health(): OriginHealth[];
 }
 
-/** Reads playlists from a store that can hang, with a time-out and a circuit breaker. */
+/** Reads rows from a store that can hang, with a time-out and a circuit breaker. */
 function guardedReader(
   reader: Pick<Reader, 'get'>,
   clock: Clock,
   breaker: CircuitBreaker,
-): ReadPlaylist {
-  return (screenId) =>
-    breaker.run(() =>
-      withTimeout(clock, originTimeoutMs, Promise.resolve(reader.get('playlists', screenId))),
-    );
+): Pick<Reader, 'get'> {
+  return {
+    get: (table, id) =>
+      breaker.run(() =>
+        withTimeout(clock, originTimeoutMs, Promise.resolve(reader.get(table, id))),
+      ),
+  };
 }
 
 /** Decorates an origin with a time-out and a circuit breaker. */
@@ -162,9 +179,9 @@ export function makeOrigins({
     tracker: new OriginHealthTracker(origin.name, { clock, breaker }),
   });
   const storeBreaker = isInMemory ? undefined : new CircuitBreaker({ clock });
-  const read: ReadPlaylist = storeBreaker
-    ? guardedReader(reader, clock, storeBreaker)
-    : (screenId) => reader.get('playlists', screenId);
+  const guardedRows = storeBreaker ? guardedReader(reader, clock, storeBreaker) : reader;
+  const read: ReadPlaylist = (screenId) => guardedRows.get('playlists', screenId);
+  const items = new RenderedItems((id) => guardedRows.get('contents', id));
   const stored = makeStoredOrigin(read, clock);
   const links = [storeBreaker ? tracked(stored, storeBreaker) : { origin: stored }];
   const readValid: ReadPlaylist = async (screenId) => {
@@ -183,7 +200,7 @@ export function makeOrigins({
     links.push(tracked(notOlder(guarded(objectStore, clock, breaker)), breaker));
   }
   return {
-    ask: makeChain(links, clock, log),
+    ask: makeChain(links, items, clock, log),
     refresh: onDemandOrigin?.refresh,
     health: () => links.flatMap(({ tracker }) => tracker?.health() ?? []),
   };

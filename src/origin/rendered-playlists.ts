@@ -1,24 +1,20 @@
 import { BoundedMap } from '../domain/bounded-map.ts';
 import { SignageError } from '../domain/error.ts';
 import { servedPlaylistEtag } from '../domain/etag.ts';
+import { TwoPartBody } from '../domain/json/two-part-body.ts';
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { servedValidUntilSeconds } from '../domain/records/playlist.ts';
-import type { Playlist } from '../domain/records/rows.ts';
+import type { Content, Playlist } from '../domain/records/rows.ts';
 import type { RenderedPlaylist } from './origin.ts';
 
 const states = ['active', 'superseded', 'withdrawn'];
 
-/**
- * The items are not parsed: they were valid when they were published, and checksums detect damage
- * of a document. Checking both brackets detects truncated text.
- */
-function isPlaylist({ version, playlistId, items, state }: Playlist): boolean {
+function isPlaylist({ version, playlistId, contentId, state }: Playlist): boolean {
   return (
     Number.isSafeInteger(version) &&
     version >= 1 &&
     typeof playlistId === 'string' &&
-    typeof items === 'string' &&
-    items.startsWith('[') &&
-    items.endsWith(']') &&
+    typeof contentId === 'string' &&
     states.includes(state)
   );
 }
@@ -35,48 +31,68 @@ export function validPlaylist(row: Playlist): Playlist {
   );
 }
 
-/** Members of a row that determine the rendered body, in addition to the screen. */
-type Identity = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'>;
-/** `validUntil` is in Unix epoch seconds. */
-type CacheEntry = RenderedPlaylist & Identity & { validUntil: number };
-
-/** Memory for playlists of 10,000 TVs with ten items each. */
-const defaultLimitBytes = 32 * 1024 * 1024;
-
-function render(row: Playlist, validUntil: number): CacheEntry {
-  const { playlistId, tenantId, screenId, version, publishedAt, items } = validPlaylist(row);
-  const status = 'active';
-  const head = { id: playlistId, tenantId, screenId, status, version, validUntil };
-  return {
-    playlistId,
-    version,
-    publishedAt,
-    validUntil,
-    // The body depends only on the members that the ETag contains.
-    etag: servedPlaylistEtag(row, validUntil),
-    bytes: Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":${items}}`),
-  };
+/**
+ * Returns the items of a playlist. Throws `origin_bad_answer` if they are lost or damaged. They are
+ * not parsed: they were valid when they were published, and checksums detect damage of a document.
+ * Checking both brackets detects truncated text.
+ */
+export function validItems(content: Pick<Content, 'items'> | undefined): string {
+  const items: unknown = content?.items;
+  if (typeof items === 'string' && items.startsWith('[') && items.endsWith(']')) return items;
+  throw new SignageError(
+    'origin_bad_answer',
+    'The items of the playlist of this screen are not in the store.',
+  );
 }
 
-const isOf = (row: Playlist, { playlistId, version, publishedAt }: Identity) =>
-  row.playlistId === playlistId && row.version === version && row.publishedAt === publishedAt;
+/** Reads the row with the items of a playlist. */
+export type ReadContent = (id: string) => MaybePromise<Content | undefined>;
 
-/** Renders an active playlist at a time. Throws `origin_bad_answer` for a damaged row. */
-export type RenderPlaylist = (row: Playlist, nowMs: number) => RenderedPlaylist;
+/** Memory for the items of 10,000 different playlists with ten items each. */
+const defaultLimitBytes = 32 * 1024 * 1024;
 
 /**
- * Validates and renders playlists. Caches the latest rendering for screens that are read often.
- *
- * @param limitBytes limit of the cache
+ * Renders the items of playlists. All screens with the same items share the bytes. Caches those
+ * that are read often.
  */
-export function makeRenderedPlaylists(limitBytes = defaultLimitBytes): RenderPlaylist {
-  const cache = new BoundedMap<string, CacheEntry>(limitBytes / 2, ({ bytes }) => bytes.length);
-  return (row, nowMs) => {
-    const validUntil = servedValidUntilSeconds(row, nowMs);
-    const cached = cache.get(row.screenId);
-    if (cached && cached.validUntil === validUntil && isOf(row, cached)) return cached;
-    const rendered = render(row, validUntil);
-    cache.offer(row.screenId, rendered);
-    return rendered;
+export class RenderedItems {
+  readonly #read: ReadContent;
+  readonly #known: BoundedMap<string, Buffer>;
+
+  /** @param limitBytes limit of the cache */
+  constructor(read: ReadContent, limitBytes = defaultLimitBytes) {
+    this.#read = read;
+    this.#known = new BoundedMap(limitBytes / 2, ({ length }) => length);
+  }
+
+  /**
+   * Returns the end of the body of a playlist: its items and a closing brace.
+   *
+   * @param items of a playlist whose items may not be in the store
+   */
+  of({ contentId }: Playlist, items?: string): MaybePromise<Buffer> {
+    const known = this.#known.get(contentId);
+    if (known) return known;
+    if (items !== undefined) return this.#render(contentId, items);
+    return andThen(this.#read(contentId), (row) => this.#render(contentId, validItems(row)));
+  }
+
+  #render(contentId: string, items: string): Buffer {
+    const bytes = Buffer.from(`${items}}`);
+    this.#known.offer(contentId, bytes);
+    return bytes;
+  }
+}
+
+/** Renders an active playlist at a time. `items` is the result of `RenderedItems`. */
+export function renderPlaylist(row: Playlist, items: Buffer, nowMs: number): RenderedPlaylist {
+  const { playlistId, tenantId, screenId, version } = row;
+  const validUntil = servedValidUntilSeconds(row, nowMs);
+  const head = { id: playlistId, tenantId, screenId, status: 'active', version, validUntil };
+  return {
+    version,
+    // The body depends only on the members that the ETag contains.
+    etag: servedPlaylistEtag(row, validUntil),
+    body: new TwoPartBody(`${JSON.stringify(head).slice(0, -1)},"items":`, items),
   };
 }

@@ -8,12 +8,17 @@ import { creationRetentionMs } from './creations.ts';
 /** Retention of finished pairing codes (docs/protocol.md §4). */
 const codeRetentionMs = 24 * hourMs;
 const intervalMs = minuteMs;
+/** Interval of the search for contents that no version names. It reads all past versions. */
+const contentIntervalMs = hourMs;
+/** Minimum time between two searches that found a content, before it is purged. */
+const unnamedMs = hourMs / 2;
 const batchSize = 500;
 
 /**
  * Starts the housekeeping, which runs once a minute. It purges codes that finished more than a day
  * ago, expired claims, creations older than a day, and events and audit entries past their
- * retention. Returns a function that stops it.
+ * retention. Once an hour, it purges items of playlists that no version names. Returns a function
+ * that stops it.
  */
 export function startHousekeeping(
   { store, clock }: SystemDependencies,
@@ -55,6 +60,27 @@ export function startHousekeeping(
     } while (after !== undefined);
   }
 
+  /**
+   * Marks contents that no version names, and purges those that an earlier search has marked. A
+   * version that names a marked content removes the mark (`storeItems`). So a content whose mark is
+   * older than this search, and which this search did not find named, has no version.
+   */
+  async function purgeContents(): Promise<void> {
+    const markedBeforeMs = clock.now() - unnamedMs;
+    const unnamed = await store.unnamedContents();
+    for (let from = 0; from < unnamed.length; from += batchSize) {
+      const ids = unnamed.slice(from, from + batchSize);
+      await store.write(async (tx) => {
+        for (const id of ids) {
+          const row = await tx.get('contents', id);
+          if (!row) continue;
+          if (row.unnamedSince === null) await tx.put('contents', { ...row, unnamedSince: tx.now });
+          else if (row.unnamedSince <= markedBeforeMs) await tx.delete('contents', id);
+        }
+      });
+    }
+  }
+
   async function purge(): Promise<void> {
     for (let ids = await nextFinishedIds(); ids.length > 0; ids = await nextFinishedIds()) {
       await store.write(async (tx) => {
@@ -66,7 +92,13 @@ export function startHousekeeping(
     await store.purgeBefore(clock.now() - retentionDays * dayMs);
   }
 
-  return startPeriodicJob(clock, intervalMs, purge, (error) =>
+  const stopPurge = startPeriodicJob(clock, intervalMs, purge, (error) =>
     log.warn({ err: error }, 'Housekeeping failed; it runs again in a minute.'),
   );
+  const stopContents = startPeriodicJob(clock, contentIntervalMs, purgeContents, (error) =>
+    log.warn({ err: error }, 'The search for unused playlists failed; it runs again in an hour.'),
+  );
+  return async () => {
+    await Promise.all([stopPurge(), stopContents()]);
+  };
 }

@@ -75,7 +75,7 @@ export function screenView(
   return { id, tenantId, venueId, name, labels, state, deviceId, provisioningCode, ...times };
 }
 
-export function playlistView(row: Playlist, nowMs: number): PlaylistView {
+export function playlistView(row: Playlist, items: string, nowMs: number): PlaylistView {
   return {
     id: row.playlistId,
     tenantId: row.tenantId,
@@ -83,7 +83,7 @@ export function playlistView(row: Playlist, nowMs: number): PlaylistView {
     status: playlistStatusAt(row, nowMs),
     version: row.version,
     validUntil: row.validUntil === null ? null : Math.floor(row.validUntil / 1000),
-    items: JSON.parse(row.items),
+    items: JSON.parse(items),
   };
 }
 

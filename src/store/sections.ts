@@ -5,6 +5,7 @@ import {
   claimRow,
   codeRow,
   configRow,
+  contentRow,
   creationRow,
   deviceKeyRow,
   deviceRow,
@@ -84,8 +85,9 @@ const screenShards = 1024;
 const tenantDocument = () => 'rows-tenants';
 const venueDocument = shardNames('rows-venues', 64);
 const screenDocument = shardNames('rows-screens', screenShards);
-/** Playlists take most of the space and change independently. */
+/** Contents take most of the space. Playlists change independently. */
 const playlistDocument = shardNames('rows-playlists', screenShards);
+const contentDocument = shardNames('rows-contents', 256);
 const pastDocument = shardNames('past', 256);
 const creationDocument = shardNames('rows-creations', 64);
 const configDocument = { tenant: tenantDocument, venue: venueDocument, screen: screenDocument };
@@ -153,8 +155,14 @@ export const sections = {
     topic: (id) => `codes/${id}`,
     document: (row) => screenDocument(row.screenId),
   }),
+  contents: section({
+    row: contentRow,
+    document: ({ id }) => contentDocument(id),
+    held: 'lines',
+  }),
   playlists: section({
     row: playlistRow,
+    filters: ['contentId'],
     topic: (id) => `screens/${id}`,
     document: ({ id }) => playlistDocument(id),
     held: 'lines',
@@ -162,6 +170,7 @@ export const sections = {
   pastPlaylists: section({
     row: playlistRow,
     indexed: ['screenId'],
+    filters: ['contentId'],
     document: ({ id }) => pastDocument(id.slice(0, id.indexOf('/'))),
     held: 'disk',
   }),

@@ -88,6 +88,12 @@ export interface Store {
   /** Returns one page of a screen's past playlist versions, newest first. */
   pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>>;
 
+  /**
+   * Returns the ids of contents that no playlist version names. A version that is stored meanwhile
+   * may name one of them.
+   */
+  unnamedContents(): Promise<string[]>;
+
   /** Returns the ids of codes that ended before `timeMs`, oldest first, at most `limit`. */
   finishedCodes(timeMs: number, limit: number): Promise<string[]>;
 

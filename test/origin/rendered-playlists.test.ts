@@ -1,35 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { dayMs } from '../../src/domain/clock.ts';
-import type { Playlist } from '../../src/domain/records/rows.ts';
-import type { RenderedPlaylist } from '../../src/origin/origin.ts';
-import { makeRenderedPlaylists, type RenderPlaylist } from '../../src/origin/rendered-playlists.ts';
+import { RenderedItems, renderPlaylist } from '../../src/origin/rendered-playlists.ts';
 import { item } from '../support/service/content.ts';
 import { playlistRow, screenRow } from '../support/service/playlist-rows.ts';
 
 const screen = screenRow({});
 const playlistId = randomUUID();
+const creativeId = randomUUID();
 const row = (version: number, title = 'Grüße ☀', of = screen) =>
   playlistRow(of, {
     playlistId,
     version,
     validUntil: 1_760_000_000_000,
-    items: JSON.stringify([item({ title })]),
+    items: JSON.stringify([item({ creativeId, title })]),
   });
+type Row = ReturnType<typeof row>;
 
-/** Renders a row so often that it is in the cache, unless it is evicted. */
-function cached(render: RenderPlaylist, one: Playlist): RenderedPlaylist {
-  for (let n = 0; n < 300; n++) render(one, 0);
-  return render(one, 0);
-}
+/** Renders a row without a cache. */
+const render = (one: Row, nowMs: number) =>
+  renderPlaylist(one, Buffer.from(`${one.items}}`), nowMs);
+const bodyOf = (one: Row, nowMs = 0) => JSON.parse(render(one, nowMs).body.joined().toString());
 
 describe('rendered playlists', () => {
-  it('contain the row and its expiry, and are cached after some reads', () => {
-    const render = makeRenderedPlaylists();
+  it('contain the row and its expiry', () => {
     const one = row(1);
-    const { bytes, etag } = render(one, 0);
-    expect(etag).toBe(`"${one.playlistId}.1.0.1760000000"`);
-    expect(JSON.parse(bytes.toString())).toEqual({
+    expect(render(one, 0).etag).toBe(`"${one.playlistId}.1.0.1760000000"`);
+    expect(bodyOf(one)).toEqual({
       id: one.playlistId,
       tenantId: one.tenantId,
       screenId: one.screenId,
@@ -38,44 +35,77 @@ describe('rendered playlists', () => {
       validUntil: 1760000000,
       items: JSON.parse(one.items),
     });
-    const rendered = cached(render, one);
-    expect(render({ ...one }, 0)).toBe(rendered);
   });
 
-  it('are rendered again for another expiry, another version, and another publication', () => {
-    const render = makeRenderedPlaylists();
+  it('have another body and ETag for another expiry, version or publication', () => {
     const one = row(1);
-    const before = cached(render, one).bytes;
     const longer = { ...one, validUntil: 1_770_000_000_000 };
-    expect(JSON.parse(render(longer, 0).bytes.toString()).validUntil).toBe(1_770_000_000);
-    expect(JSON.parse(before.toString()).validUntil).toBe(1_760_000_000);
-    expect(JSON.parse(render(row(2), 0).bytes.toString()).version).toBe(2);
-    const again = { ...row(2, 'Other'), publishedAt: row(2).publishedAt + 1 };
-    expect(JSON.parse(render(again, 0).bytes.toString()).items[0].title).toBe('Other');
+    expect(bodyOf(longer).validUntil).toBe(1_770_000_000);
+    expect(bodyOf(row(2)).version).toBe(2);
+    const others = [longer, row(2), { ...one, publishedAt: one.publishedAt + 1 }];
+    expect(new Set([one, ...others].map((each) => render(each, 0).etag)).size).toBe(4);
   });
 
   it('are extended in time, without an expiry of their own', () => {
-    const render = makeRenderedPlaylists();
     const endless = { ...row(1), validUntil: null };
-    const first = cached(render, endless);
-    expect(render(endless, dayMs)).toBe(first);
-    expect(render(endless, 200 * dayMs).etag).not.toBe(first.etag);
+    const { etag } = render(endless, 0);
+    expect(render(endless, dayMs).etag).toBe(etag);
+    expect(render(endless, 200 * dayMs).etag).not.toBe(etag);
+  });
+});
+
+describe('rendered items', () => {
+  const stored = (...rows: Row[]) => {
+    const reads: string[] = [];
+    const read = (id: string) => {
+      reads.push(id);
+      const found = rows.find(({ contentId }) => contentId === id);
+      return found && { id, tenantId: found.tenantId, items: found.items, unnamedSince: null };
+    };
+    return { read, reads };
+  };
+  /** Renders so often that the items are in the cache, unless they are evicted. */
+  const cached = (items: RenderedItems, one: Row) => {
+    for (let n = 0; n < 300; n++) items.of(one);
+    return items.of(one);
+  };
+
+  it('are shared by all screens and versions, and read once', () => {
+    const { read, reads } = stored(row(1));
+    const items = new RenderedItems(read);
+    const other = row(7, 'Grüße ☀', { ...screenRow(), tenantId: screen.tenantId });
+    const bytes = cached(items, row(1)) as Buffer;
+    expect(bytes.toString()).toBe(`${row(1).items}}`);
+    const before = reads.length;
+    expect(items.of(other)).toBe(bytes);
+    expect(items.of(row(1), row(1).items)).toBe(bytes);
+    expect(reads.length).toBe(before);
   });
 
-  it('are not made of a damaged row', () => {
-    const render = makeRenderedPlaylists();
-    expect(() => render({ ...row(1), items: '[{' }, 0)).toThrow(
+  it('are not shared with another tenant', () => {
+    expect(row(1, 'Grüße ☀', screenRow()).contentId).not.toBe(row(1).contentId);
+  });
+
+  it('need no store if they are given', () => {
+    const { read, reads } = stored();
+    expect(String(new RenderedItems(read).of(row(1), row(1).items))).toBe(`${row(1).items}}`);
+    expect(reads).toEqual([]);
+  });
+
+  it('fail if they are lost', () => {
+    const { read } = stored();
+    expect(() => new RenderedItems(read).of(row(1))).toThrow(
       expect.objectContaining({ code: 'origin_bad_answer' }),
     );
   });
 
-  it('are cached for the latest screens, within the limit', () => {
-    const rows = [row(1), row(1, 'Grüße ☀', screenRow()), row(1, 'Grüße ☀', screenRow())] as const;
-    const render = makeRenderedPlaylists(2 * makeRenderedPlaylists()(rows[0], 0).bytes.length);
-    const made = rows.map((each) => cached(render, each).bytes);
-    expect(render(rows[2], 0).bytes).toBe(made[2]);
-    expect(render(rows[1], 0).bytes).toBe(made[1]);
-    expect(render(rows[0], 0).bytes).not.toBe(made[0]);
-    expect(makeRenderedPlaylists(1)(rows[0], 0).bytes).toEqual(made[0]);
+  it('are evicted beyond the limit', () => {
+    const rows = [row(1, 'one'), row(1, 'two'), row(1, 'sec')] as const;
+    const { read } = stored(...rows);
+    const items = new RenderedItems(read, 2 * (rows[0].items.length + 1));
+    const made = rows.map((each) => cached(items, each));
+    expect(items.of(rows[2])).toBe(made[2]);
+    expect(items.of(rows[1])).toBe(made[1]);
+    expect(items.of(rows[0])).not.toBe(made[0]);
   });
 });

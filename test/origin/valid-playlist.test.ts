@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { validPlaylist } from '../../src/origin/rendered-playlists.ts';
+import { validItems, validPlaylist } from '../../src/origin/rendered-playlists.ts';
 import { playlistRow, screenRow } from '../support/service/playlist-rows.ts';
 
 const screen = screenRow({});
@@ -13,10 +13,17 @@ describe('validation of a stored playlist', () => {
 
   it.each([
     ['an invalid version', { version: 0 }],
-    ['items that are no list', { items: '{}' }],
-    ['items that are no JSON', { items: '[{' }],
+    ['no content', { contentId: undefined as never }],
     ['an unknown state', { state: 'lost' as never }],
   ])('rejects a row with %s', (_, wrong) => {
     expect(() => validPlaylist({ ...playlistRow(screen, {}), ...wrong })).toThrow(bad);
+  });
+
+  it.each([
+    ['that are no list', { items: '{}' }],
+    ['that are truncated', { items: '[{' }],
+    ['that are lost', undefined],
+  ])('rejects items %s', (_, content) => {
+    expect(() => validItems(content)).toThrow(bad);
   });
 });

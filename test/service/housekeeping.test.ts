@@ -7,7 +7,7 @@ import { decorateStore } from '../../src/service/store-decorator.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Rows } from '../../src/store/sections.ts';
 import type { Store } from '../../src/store/store.ts';
-import { codeRow, creationRow } from '../store/sample-rows.ts';
+import { codeRow, contentRow, creationRow, playlistRow } from '../store/sample-rows.ts';
 import { ManualClock } from '../support/runtime/manual-clock.ts';
 
 const minuteMs = 60_000;
@@ -37,15 +37,19 @@ const put = (...codes: Rows['codes'][]) =>
 const left = async () =>
   (await store.read.select('codes', 'screenId', ['s'])).map(({ id }) => Number(id));
 
-/** Advances the clock by this many minutes, one housekeeping run at a time. */
-async function passMinutes(minutes: number): Promise<void> {
-  for (let round = 0; round < minutes; round++) {
+/** Advances the clock, one housekeeping run at a time. */
+async function pass(rounds: number, roundMs: number): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
     const before = purges.length + warnings.length;
-    clock.advance(minuteMs);
-    await expect.poll(() => purges.length + warnings.length).toBe(before + 1);
-    await expect.poll(() => clock.waiting).toBeGreaterThan(0);
+    clock.advance(roundMs);
+    await expect.poll(() => purges.length + warnings.length, { interval: 1 }).toBe(before + 1);
+    // Both jobs wait for their next run.
+    await expect.poll(() => clock.waiting, { interval: 1 }).toBe(2);
   }
 }
+
+const passMinutes = (minutes: number) => pass(minutes, minuteMs);
+const passHours = (hours: number) => pass(hours, 60 * minuteMs);
 
 beforeEach(async () => {
   clock = new ManualClock();
@@ -166,5 +170,40 @@ describe('stopping the housekeeping', () => {
     expect(purges).toHaveLength(1);
     expect(await left()).toEqual([]);
     expect(clock.waiting).toBe(0);
+  });
+});
+
+describe('housekeeping of the items of playlists', () => {
+  const kept = async () => {
+    const rows = await Promise.all(
+      [1, 2].map((number) => store.read.get('contents', `content-${number}`)),
+    );
+    return rows.flatMap((row) => row?.id ?? []);
+  };
+  const name = (number: number) => store.write((tx) => tx.put('playlists', playlistRow(1, number)));
+
+  beforeEach(async () => {
+    await store.write(async (tx) => {
+      for (const number of [1, 2]) await tx.put('contents', contentRow(number));
+    });
+    await name(1);
+  });
+
+  it('purges those that no version names in two searches', async () => {
+    await passHours(1);
+    expect(await kept()).toEqual(['content-1', 'content-2']);
+    await passHours(1);
+    expect(await kept()).toEqual(['content-1']);
+  });
+
+  it('keeps those that a version names again, although the search cannot know it yet', async () => {
+    await passHours(1);
+    // As an instance does that the search of another one does not see.
+    await store.write((tx) => tx.put('contents', contentRow(2, { unnamedSince: null })));
+    await passHours(1);
+    expect(await kept()).toEqual(['content-1', 'content-2']);
+    await name(2);
+    await passHours(2);
+    expect(await kept()).toEqual(['content-2']);
   });
 });

@@ -134,6 +134,20 @@ export const codeRow = z.strictObject({
 export type PairingCode = z.infer<typeof codeRow>;
 
 /**
+ * The items of playlists. All versions and screens of a tenant with the same items share one row
+ * (`contentId`), which never changes but for `unnamedSince`.
+ */
+export const contentRow = z.strictObject({
+  id: text,
+  tenantId: text,
+  /** The items as JSON text, sent without parsing. */
+  items: text,
+  /** Time at which no version named the row. `null` once a version names it again. */
+  unnamedSince: time.nullable(),
+});
+export type Content = z.infer<typeof contentRow>;
+
+/**
  * A playlist version. The newest version of a screen has the screen's id, and a past one has the id
  * `<screenId>/<version>`.
  */
@@ -146,8 +160,8 @@ export const playlistRow = z.strictObject({
   version: z.number(),
   /** Stays `active` after `validUntil`: see `playlistStatusAt`. */
   state: z.enum(['active', 'superseded', 'withdrawn']),
-  /** The items as JSON text, sent without parsing. */
-  items: text,
+  /** Id of the row with the items. */
+  contentId: text,
   /** Expiry that the publisher gave, if any. */
   validUntil: time.nullable(),
   publishedAt: time,

@@ -25,7 +25,7 @@ function checkEventSizes({ scan }: ReadBody): void {
 }
 
 /** Returns the status of a response: 304 if it has no body, otherwise 200. */
-const statusOf = (body: Buffer | null) => (body === null ? 304 : 200);
+const statusOf = (body: object | null) => (body === null ? 304 : 200);
 /** Only the TV may cache the response. It must revalidate the response before each use. */
 const cacheControl = 'private, no-cache';
 

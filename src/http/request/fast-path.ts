@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TwoPartBody } from '../../domain/json/two-part-body.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { AppOptions } from '../app-options.ts';
 import { runtimeHandlers } from '../handlers/runtime.ts';
@@ -199,6 +200,13 @@ class NodeRequest implements RequestContext, ResponseReceiver {
     if (corsHeaders) addHeaders(all, corsHeaders(incoming.headers.origin));
     if (body === null) {
       outgoing.writeHead(status, all).end();
+      return;
+    }
+    if (body instanceof TwoPartBody) {
+      all.push('Content-Type', type, 'Content-Length', String(body.length));
+      // Node sends a text together with the headers, and copies no buffer.
+      outgoing.writeHead(status, all).write(body.head, 'latin1');
+      outgoing.end(body.rest);
       return;
     }
     const content = body as string | Uint8Array;

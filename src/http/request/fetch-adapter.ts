@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Hono, MiddlewareHandler } from 'hono';
 import { SignageError } from '../../domain/error.ts';
+import { TwoPartBody } from '../../domain/json/two-part-body.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { OperationId } from '../../wire/operations.ts';
 import type { CompressResponse } from '../compression.ts';
@@ -70,7 +71,10 @@ export function fetchRoute(
       ? await compress(answer, context.req.header('accept-encoding'))
       : answer;
     const all = body === null ? headers : { 'Content-Type': type, ...headers };
-    return new Response(body, { status, headers: all });
+    return new Response(body instanceof TwoPartBody ? body.joined() : body, {
+      status,
+      headers: all,
+    });
   };
 }
 

@@ -1,3 +1,5 @@
+import type { TwoPartBody } from '../../domain/json/two-part-body.ts';
+
 /** A response, before an adapter sends it. */
 export interface HttpResponse {
   status: number;
@@ -5,7 +7,7 @@ export interface HttpResponse {
   headers: Readonly<Record<string, string>>;
   /** Content type of the body, if there is one. */
   type: string;
-  body: string | Uint8Array | ReadableStream | null;
+  body: string | Uint8Array | TwoPartBody | ReadableStream | null;
 }
 
 /** Receives the answer of a request, once. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Precondition } from '../../domain/etag.ts';
+import { TwoPartBody } from '../../domain/json/two-part-body.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { DevicePrincipal, Principal, TenantPrincipal } from '../../service/context.ts';
 import type { Services } from '../../service/services.ts';
@@ -117,9 +118,12 @@ const noStore = { 'Cache-Control': 'no-store' };
 
 function contentOf(body: unknown): HttpResponse['body'] {
   if (body === undefined || body === null) return null;
-  return typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
-    ? body
-    : JSON.stringify(body);
+  const isContent =
+    typeof body === 'string' ||
+    body instanceof Uint8Array ||
+    body instanceof TwoPartBody ||
+    body instanceof ReadableStream;
+  return isContent ? body : JSON.stringify(body);
 }
 
 /** Returns a function that converts the replies of an operation to answers. */

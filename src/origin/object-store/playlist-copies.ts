@@ -3,6 +3,11 @@ import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { asGuid } from '../../domain/id.ts';
 import { parseJson } from '../../domain/json/parse-json.ts';
+import {
+  contentId,
+  type PlaylistWithItems,
+  playlistContent,
+} from '../../domain/playlist-content.ts';
 import { playlistItems, playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
 import type {
@@ -12,7 +17,7 @@ import type {
   ScreenKey,
   StoredCopy,
 } from '../origin.ts';
-import { validPlaylist } from '../rendered-playlists.ts';
+import { validItems, validPlaylist } from '../rendered-playlists.ts';
 import {
   maxObjectBytes,
   type ObjectStore,
@@ -51,7 +56,7 @@ const playlistObject = z.discriminatedUnion('state', [
  * Serialises a playlist for the object store: everything that is needed to serve it, or a tombstone
  * if it was withdrawn.
  */
-export function playlistObjectBytes(row: Playlist): Buffer {
+export function playlistObjectBytes(row: PlaylistWithItems): Buffer {
   const { tenantId, screenId, playlistId, version, validUntil, publishedAt, origin } = row;
   const head = { format, tenantId, screenId, playlistId, version };
   if (row.state === 'withdrawn')
@@ -77,15 +82,16 @@ export function readPlaylistObject(bytes: Uint8Array, screen: ScreenKey): Playli
   const { validUntil, publishedAt, origin } = data;
   // Keeps the items as they were before validation, because a schema may change details, such as
   // the case of an id.
-  const items = JSON.stringify((json as { items: unknown }).items);
-  const playlist: Playlist = {
+  const content = playlistContent((json as { items: unknown[] }).items, validUntil);
+  const playlist: PlaylistWithItems = {
     id: screenId,
     screenId,
     tenantId,
     playlistId,
     version,
     state: 'active',
-    items,
+    items: content.items,
+    contentId: contentId(tenantId, content),
     validUntil,
     publishedAt,
     origin,
@@ -128,9 +134,11 @@ export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCo
         etag: object.etag,
       };
     },
-    async write(row: Playlist, stored) {
+    async write(row: PlaylistWithItems, stored) {
       // A copy may outlive the row: no damaged row replaces it.
-      const bytes = playlistObjectBytes(validPlaylist(row));
+      validPlaylist(row);
+      validItems(row);
+      const bytes = playlistObjectBytes(row);
       if (bytes.length > maxObjectBytes)
         throw new SignageError(
           'object_too_large',
@@ -169,7 +177,7 @@ export function makeObjectStoreOrigin(copies: PlaylistCopies, clock: Clock): Rem
       const { playlist } = copy;
       if (playlistStatusAt(playlist, clock.now()) !== 'active')
         return { kind: 'decided-none', version: playlist.version };
-      return { kind: 'playlist', playlist };
+      return { kind: 'playlist', playlist, items: playlist.items };
     },
   };
 }

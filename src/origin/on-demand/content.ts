@@ -1,5 +1,6 @@
 import { SignageError } from '../../domain/error.ts';
 import { epochMs } from '../../domain/fields.ts';
+import { playlistContent } from '../../domain/playlist-content.ts';
 import { onDemandAnswer } from '../../domain/records/playlist.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import type { OnDemandAnswer } from '../origin.ts';
@@ -31,8 +32,5 @@ export function onDemandContent(answer: unknown, screen: Screen): OnDemandAnswer
   if (data.screenId !== undefined && data.screenId !== screen.id)
     throw badAnswer('it is the playlist of another screen.');
   if (data.status !== undefined && data.status !== 'active') return none;
-  return {
-    items: JSON.stringify(data.items),
-    validUntil: data.validUntil == null ? null : epochMs(data.validUntil),
-  };
+  return playlistContent(data.items, data.validUntil == null ? null : epochMs(data.validUntil));
 }

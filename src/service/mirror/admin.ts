@@ -2,19 +2,20 @@ import pLimit from 'p-limit';
 import { isoOrNull } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { Page } from '../../domain/paging.ts';
+import type { PlaylistWithItems } from '../../domain/playlist-content.ts';
 import type {
   CopyState,
   MirrorCopyView,
   MirrorQuery,
   MirrorRepair,
 } from '../../domain/records/mirror.ts';
-import type { Playlist, Screen } from '../../domain/records/rows.ts';
+import type { Screen } from '../../domain/records/rows.ts';
 import type { PlaylistCopies, StoredCopy } from '../../origin/origin.ts';
 import { recordChange, type ServiceDependencies, type TenantPrincipal } from '../context.ts';
 import { whereVenue } from '../lookup.ts';
 import { pageFilters } from '../paging.ts';
 import type { Mirror } from './mirror.ts';
-import { isUpToDate } from './sync.ts';
+import { isUpToDate, readWithItems } from './sync.ts';
 
 /** Limit of concurrent reads of the object store. */
 const maxConcurrent = 16;
@@ -24,7 +25,7 @@ function copiedVersion(stored: StoredCopy | undefined): number | null {
   return stored.copy.kind === 'withdrawn' ? stored.copy.version : stored.copy.playlist.version;
 }
 
-function stateOf(stored: StoredCopy | undefined, row: Playlist | undefined): CopyState {
+function stateOf(stored: StoredCopy | undefined, row: PlaylistWithItems | undefined): CopyState {
   if (!stored) return 'missing';
   if (isUpToDate(stored, row)) return stored.copy.kind === 'withdrawn' ? 'tombstone' : 'ok';
   const version = copiedVersion(stored);
@@ -62,7 +63,7 @@ export function makeMirrorAdmin(deps: ServiceDependencies, mirror: Mirror | unde
     queuedAt: number | undefined,
     screen: Screen,
   ): Promise<MirrorCopyView | undefined> {
-    const row = await store.read.get('playlists', screen.id);
+    const row = await readWithItems(store.read, screen.id);
     const stored = await orUnavailable(copies.read(screen));
     if (!row && !stored) return undefined;
     return {

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
-import type { Playlist, StoredConfig } from '../../domain/records/rows.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import type { PlaylistWithItems } from '../../domain/playlist-content.ts';
+import type { StoredConfig } from '../../domain/records/rows.ts';
 import type {
   ConfigCopies,
   ConfigKey,
@@ -9,7 +11,8 @@ import type {
   StoredConfigCopy,
   StoredCopy,
 } from '../../origin/origin.ts';
-import type { Reader, Rows } from '../../store/store.ts';
+import type { Reader } from '../../store/store.ts';
+import { itemsOf } from '../playlists/versions.ts';
 
 /**
  * Maximum number of attempts to update a copy whose row changes during each attempt. Afterwards the
@@ -18,19 +21,19 @@ import type { Reader, Rows } from '../../store/store.ts';
 const maxAttempts = 5;
 
 /**
- * A kind of copies: the table of its rows, access to the copies, and how to compare a copy with its
+ * A kind of copies: how to read the row, access to the copies, and how to compare a copy with its
  * row.
  */
-interface CopyKind<T extends 'playlists' | 'configs', Stored> {
-  table: T;
+interface CopyKind<Row, Stored> {
+  read(id: string): MaybePromise<Row | undefined>;
   copies: {
     read(key: ScreenKey | ConfigKey): Promise<Stored | undefined>;
-    write(row: Rows[T], stored: Stored | undefined): Promise<boolean>;
+    write(row: Row, stored: Stored | undefined): Promise<boolean>;
     remove(key: ScreenKey | ConfigKey): Promise<void>;
   };
-  isUpToDate(stored: Stored | undefined, row: Rows[T] | undefined): boolean;
+  isUpToDate(stored: Stored | undefined, row: Row | undefined): boolean;
   /** Whether the row in the store is still the row that was copied. */
-  isUnchanged(row: Rows[T] | undefined, copied: Rows[T] | undefined): boolean;
+  isUnchanged(row: Row | undefined, copied: Row | undefined): boolean;
   /** Name of the copy in error messages. */
   name: string;
 }
@@ -43,13 +46,12 @@ interface CopyKind<T extends 'playlists' | 'configs', Stored> {
  * overwritten by an older one. An object store without conditional writes can briefly hold an older
  * version. The final check against the store detects this and starts another attempt.
  */
-async function sync<T extends 'playlists' | 'configs', Stored>(
-  reader: Pick<Reader, 'get'>,
+async function sync<Row, Stored>(
   key: ScreenKey | ConfigKey,
-  { table, copies, isUpToDate, isUnchanged, name }: CopyKind<T, Stored>,
+  { read, copies, isUpToDate, isUnchanged, name }: CopyKind<Row, Stored>,
 ): Promise<void> {
   /** Returns `false` if the copy was changed concurrently. */
-  async function updateCopy(row: Rows[T] | undefined, stored: Stored | undefined) {
+  async function updateCopy(row: Row | undefined, stored: Stored | undefined) {
     if (isUpToDate(stored, row)) return true;
     if (row) return copies.write(row, stored);
     await copies.remove(key);
@@ -57,16 +59,28 @@ async function sync<T extends 'playlists' | 'configs', Stored>(
   }
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const stored = await copies.read(key);
-    const row = await reader.get(table, key.id);
+    const row = await read(key.id);
     if (!(await updateCopy(row, stored))) continue;
-    if (isUnchanged(await reader.get(table, key.id), row)) return;
+    if (isUnchanged(await read(key.id), row)) return;
   }
   throw new SignageError('unavailable', `The ${name} changes faster than it can be mirrored.`);
 }
 
 /** Whether a copy matches the row in the store. */
-export function isUpToDate(stored: StoredCopy | undefined, row: Playlist | undefined): boolean {
+export function isUpToDate(
+  stored: StoredCopy | undefined,
+  row: PlaylistWithItems | undefined,
+): boolean {
   return stored && row ? stored.isOf(row) : stored === row;
+}
+
+/** Reads the newest version of a screen's playlist with its items. */
+export async function readWithItems(
+  reader: Pick<Reader, 'get'>,
+  screenId: string,
+): Promise<PlaylistWithItems | undefined> {
+  const row = await reader.get('playlists', screenId);
+  return row && { ...row, items: await itemsOf(reader, row) };
 }
 
 /**
@@ -78,8 +92,8 @@ export function syncScreen(
   copies: PlaylistCopies,
   screen: ScreenKey,
 ): Promise<void> {
-  return sync(reader, screen, {
-    table: 'playlists',
+  return sync(screen, {
+    read: (id) => readWithItems(reader, id),
     copies,
     isUpToDate,
     isUnchanged: (row, copied) => row?.version === copied?.version && row?.state === copied?.state,
@@ -93,8 +107,8 @@ export function syncConfig(
   copies: ConfigCopies,
   config: ConfigKey,
 ): Promise<void> {
-  return sync(reader, config, {
-    table: 'configs',
+  return sync(config, {
+    read: (id) => reader.get('configs', id),
     copies,
     isUpToDate: (stored: StoredConfigCopy | undefined, row: StoredConfig | undefined) =>
       stored && row ? isDeepStrictEqual(stored.row, row) : stored === row,

@@ -1,11 +1,10 @@
-import { hash } from 'node:crypto';
 import { hourMs } from '../../domain/clock.ts';
+import { contentId, type PlaylistContent } from '../../domain/playlist-content.ts';
 import { playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
 import { withTimeout } from '../../domain/timeout.ts';
 import type {
   OnDemandAnswer,
-  OnDemandContent,
   OnDemandOrigin,
   OnDemandSource,
   OriginAnswer,
@@ -45,11 +44,10 @@ function isKeptAnswer(row: Playlist | undefined, nowMs: number): row is Playlist
   );
 }
 
-type KnownVersion = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'> & { digest: string };
-
-function digestOf({ items, validUntil }: OnDemandContent): string {
-  return hash('sha256', `${validUntil} ${items}`, 'base64url');
-}
+type KnownVersion = Pick<
+  Playlist,
+  'playlistId' | 'version' | 'publishedAt' | 'contentId' | 'validUntil'
+>;
 
 /**
  * Remembers the last version of each screen that the store returned, without its items. The
@@ -61,7 +59,7 @@ export function makeLastKnownVersions(maxScreens = 200_000) {
   const versions = new Map<string, KnownVersion>();
   return {
     /**
-     * Remembers the version and the content digest of the row that the store returned. If the row
+     * Remembers the version and the content id of the row that the store returned. If the row
      * is missing or not active, forgets the version of the screen.
      */
     remember(screenId: string, row: Playlist | undefined, nowMs: number): void {
@@ -69,27 +67,27 @@ export function makeLastKnownVersions(maxScreens = 200_000) {
         versions.delete(screenId);
         return;
       }
-      const { playlistId, version, publishedAt } = row;
+      const { playlistId, version, publishedAt, contentId, validUntil } = row;
       if (versions.get(screenId)?.version === version) return;
-      versions.set(screenId, { playlistId, version, publishedAt, digest: digestOf(row) });
+      versions.set(screenId, { playlistId, version, publishedAt, contentId, validUntil });
       const [oldest] = versions.keys();
       if (versions.size > maxScreens && oldest !== undefined) versions.delete(oldest);
     },
 
     /** Returns the last known version if its content equals `content`. */
-    versionOf({ id: screenId, tenantId }: Screen, content: OnDemandContent): Playlist | undefined {
+    versionOf({ id: screenId, tenantId }: Screen, content: PlaylistContent): Playlist | undefined {
       const last = versions.get(screenId);
-      if (last?.digest !== digestOf(content)) return undefined;
-      const { playlistId, version, publishedAt } = last;
+      if (
+        last?.contentId !== contentId(tenantId, content) ||
+        last.validUntil !== content.validUntil
+      )
+        return undefined;
       return {
+        ...last,
         id: screenId,
         screenId,
         tenantId,
-        playlistId,
-        version,
         state: 'active',
-        ...content,
-        publishedAt,
         origin: 'on-demand',
         noneSince: null,
       };
@@ -130,7 +128,7 @@ export function makeOnDemandVersions(
   /** Records the answer. Returns `undefined` if the screen was deleted. */
   async function record(
     screen: Screen,
-    content: OnDemandContent,
+    content: PlaylistContent,
     base: number | undefined,
   ): Promise<Playlist | undefined> {
     const row = await write(async (tx) => {
@@ -153,7 +151,7 @@ export function makeOnDemandVersions(
   function recordOnce(
     screen: Screen,
     answer: OnDemandAnswer,
-    content: OnDemandContent,
+    content: PlaylistContent,
     base: number | undefined,
   ): Promise<Playlist | undefined> {
     const inFlight = recording.get(answer);
@@ -170,7 +168,7 @@ export function makeOnDemandVersions(
   async function versionOf(
     screen: Screen,
     answer: OnDemandAnswer,
-    content: OnDemandContent,
+    content: PlaylistContent,
   ): Promise<Playlist | undefined> {
     try {
       const [row, versionBefore] = await Promise.all([read(screen.id), answer.versionBefore]);
@@ -230,18 +228,22 @@ export function makeOnDemandVersions(
     return {};
   }
 
-  const originAnswer = (playlist: Playlist | undefined): OriginAnswer =>
-    playlist ? { kind: 'playlist', playlist } : { kind: 'none' };
+  function originAnswer({ content, playlist }: Awaited<ReturnType<typeof ask>>): OriginAnswer {
+    if (!playlist) return { kind: 'none' };
+    const isOfAnswer = playlist.contentId === contentId(playlist.tenantId, content);
+    return { kind: 'playlist', playlist, ...(isOfAnswer && { items: content.items }) };
+  }
 
   return {
     name: 'on-demand',
-    fetch: async (screen) => originAnswer((await ask(screen, false)).playlist),
+    fetch: async (screen) => originAnswer(await ask(screen, false)),
 
     async refresh(screen) {
       for (let calls = 1; ; calls++) {
-        const { content, playlist } = await ask(screen, true);
+        const answer = await ask(screen, true);
+        const { content, playlist } = answer;
         const isOther = content && playlist && !hasSameContent(playlist, content, clock.now());
-        if (!isOther || calls === maxRefreshCalls) return originAnswer(playlist);
+        if (!isOther || calls === maxRefreshCalls) return originAnswer(answer);
       }
     },
   };

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { BoundedMap } from '../../domain/bounded-map.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { isUnchanged, type Precondition, servedPlaylistEtag } from '../../domain/etag.ts';
+import type { TwoPartBody } from '../../domain/json/two-part-body.ts';
 import { allOf, andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import { playlistStatusAt, servedValidUntilSeconds } from '../../domain/records/playlist.ts';
@@ -18,10 +19,10 @@ import {
 import type { ServedVersions } from './served-versions.ts';
 
 /** A response for a TV, with its strong ETag. `body` is `null` for 304. */
-type RenderedAnswer = { body: Buffer | null; etag: string };
+type RenderedAnswer<B> = { body: B | null; etag: string };
 
-export type PlaylistAnswer = RenderedAnswer & { version: number; source: OriginName };
-export type ConfigAnswer = RenderedAnswer & Pick<EffectiveConfig, 'source'>;
+export type PlaylistAnswer = RenderedAnswer<TwoPartBody> & { version: number; source: OriginName };
+export type ConfigAnswer = RenderedAnswer<Buffer> & Pick<EffectiveConfig, 'source'>;
 
 /** Reads the stored configs from the mirror copies in the object store. */
 function levelsFromCopies(copies: ConfigCopies, device: Device): MaybePromise<ConfigLevels> {
@@ -132,7 +133,7 @@ export function makePlayback(
     return andThen(askOrigins(screen), (answer): MaybePromise<PlaylistAnswer> => {
       if (answer.kind !== 'playlist') return refuse(principal, answer);
       const { playlist, source } = answer;
-      const { version, etag, bytes } = playlist;
+      const { version, etag, body } = playlist;
       const isCurrent = isUnchanged(precondition, etag);
       store.touch('device', device.id, {
         lastPlaylistAt: clock.now(),
@@ -140,7 +141,7 @@ export function makePlayback(
         lastPlaylistVersion: version,
       });
       served?.note(screen.id, version);
-      return { body: isCurrent ? null : bytes, etag, version, source };
+      return { body: isCurrent ? null : body, etag, version, source };
     });
   }
 

@@ -3,6 +3,7 @@ import { checkPrecondition, type Precondition, revision } from '../../domain/eta
 import { epochMs } from '../../domain/fields.ts';
 import { PageItems } from '../../domain/page-items.ts';
 import type { Page } from '../../domain/paging.ts';
+import { playlistContent } from '../../domain/playlist-content.ts';
 import type { PlaylistView, Publication } from '../../domain/records/playlist.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
 import type { Tx } from '../../store/store.ts';
@@ -10,7 +11,7 @@ import type { Principal, ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
 import { badCursor } from '../paging.ts';
 import { playlistView } from '../views.ts';
-import { hasSameContent, putNextVersion, withdrawVersion } from './versions.ts';
+import { hasSameContent, itemsOf, putNextVersion, withdrawVersion } from './versions.ts';
 
 /** Parses the cursor, which is a version. The page contains only older versions. */
 function belowVersion(cursor: string | undefined): number {
@@ -41,8 +42,8 @@ export interface RevisedPlaylist {
   etag: string;
 }
 
-function revised(row: Playlist, nowMs: number): RevisedPlaylist {
-  return { playlist: playlistView(row, nowMs), etag: revision.playlist(row) };
+function revised(row: Playlist, items: string, nowMs: number): RevisedPlaylist {
+  return { playlist: playlistView(row, items, nowMs), etag: revision.playlist(row) };
 }
 
 /** Playlist management (docs/protocol.md §5.4). */
@@ -60,16 +61,17 @@ export function makePlaylists(deps: ServiceDependencies) {
     precondition: Precondition = {},
   ): Promise<RevisedPlaylist> {
     const until = validUntil == null ? null : epochMs(validUntil);
+    const content = playlistContent(items, until);
     return deps.write(principal, async (tx) => {
       const screen = await lookUp(tx, principal, 'screen', screenId);
       if (until !== null && until <= tx.now)
         throw invalid([{ path: '/validUntil', message: 'must be in the future' }]);
-      const content = { items: JSON.stringify(items), validUntil: until };
       const before = await tx.get('playlists', screen.id);
       checkPrecondition(precondition, revisionOf(before));
-      if (hasSameContent(before, content, tx.now)) return revised(await adopt(tx, before), tx.now);
-      const next = await putNextVersion(deps, tx, principal, screen, content, 'published');
-      return revised(next, tx.now);
+      const row = hasSameContent(before, content, tx.now)
+        ? await adopt(tx, before)
+        : await putNextVersion(deps, tx, principal, screen, content, 'published');
+      return revised(row, content.items, tx.now);
     });
   }
 
@@ -79,7 +81,7 @@ export function makePlaylists(deps: ServiceDependencies) {
     const row = await store.read.get('playlists', screen.id);
     if (!row || row.state === 'withdrawn')
       throw new SignageError('playlist_not_found', 'This screen has no playlist: publish one.');
-    return revised(row, clock.now());
+    return revised(row, await itemsOf(store.read, row), clock.now());
   }
 
   async function withdraw(
@@ -113,7 +115,8 @@ export function makePlaylists(deps: ServiceDependencies) {
     });
     const page = new PageItems<PlaylistView>(query.limit);
     for (const row of newest.version < below ? [newest, ...past.items] : past.items) {
-      if (!page.add(playlistView(row, clock.now()), Buffer.byteLength(row.items)))
+      const items = await itemsOf(store.read, row);
+      if (!page.add(playlistView(row, items, clock.now()), Buffer.byteLength(items)))
         return { items: page.items, nextCursor: String(page.items.at(-1)?.version) };
     }
     return { items: page.items, nextCursor: past.next };

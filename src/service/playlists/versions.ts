@@ -1,8 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
+import { SignageError } from '../../domain/error.ts';
+import { contentId, type PlaylistContent } from '../../domain/playlist-content.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
 import { keptVersions, playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
-import type { Tx } from '../../store/store.ts';
+import type { Reader, Tx } from '../../store/store.ts';
 import {
   type AuditActor,
   type AuditChange,
@@ -10,20 +11,42 @@ import {
   type ServiceDependencies,
 } from '../context.ts';
 
-/** The content of a version. Different content makes the next version (docs/protocol.md §2.3). */
-export type PlaylistContent = Pick<Playlist, 'items' | 'validUntil'>;
-
 const pastId = (screenId: string, version: number) => `${screenId}/${version}`;
 
 /** Returns whether a row is active and has exactly this content. */
 export function hasSameContent(
   row: Playlist | undefined,
-  { items, validUntil }: PlaylistContent,
+  content: PlaylistContent,
   nowMs: number,
 ): row is Playlist {
-  if (!row || playlistStatusAt(row, nowMs) !== 'active' || row.validUntil !== validUntil)
-    return false;
-  return row.items === items || isDeepStrictEqual(JSON.parse(row.items), JSON.parse(items));
+  return (
+    row !== undefined &&
+    playlistStatusAt(row, nowMs) === 'active' &&
+    row.validUntil === content.validUntil &&
+    row.contentId === contentId(row.tenantId, content)
+  );
+}
+
+/** Returns the items of a version. Throws `store_damaged` if they are lost. */
+export async function itemsOf(
+  reader: Pick<Reader, 'get'>,
+  { contentId }: Playlist,
+): Promise<string> {
+  const content = await reader.get('contents', contentId);
+  if (content) return content.items;
+  throw new SignageError(
+    'store_damaged',
+    'The items of this playlist are not in the store. Publish the playlist again.',
+  );
+}
+
+/** Stores the items, unless they are stored. Returns the id of their row. */
+async function storeItems(tx: Tx, tenantId: string, content: PlaylistContent): Promise<string> {
+  const id = contentId(tenantId, content);
+  const stored = await tx.get('contents', id);
+  if (stored?.unnamedSince !== null)
+    await tx.put('contents', { id, tenantId, items: content.items, unnamedSince: null });
+  return id;
 }
 
 const change = (
@@ -44,7 +67,7 @@ export async function putNextVersion(
   tx: Tx,
   by: AuditActor,
   screen: Screen,
-  { items, validUntil }: PlaylistContent,
+  content: PlaylistContent,
   origin: Playlist['origin'],
 ): Promise<Playlist> {
   const { id: screenId, tenantId } = screen;
@@ -57,8 +80,8 @@ export async function putNextVersion(
     tenantId,
     playlistId,
     version,
-    items,
-    validUntil,
+    contentId: await storeItems(tx, tenantId, content),
+    validUntil: content.validUntil,
     state: 'active',
     publishedAt: tx.stamp,
     origin,

@@ -32,7 +32,13 @@ import type { Durable, DurableState } from './journal/journal-replay.ts';
 import { unavailable } from './log/group-log.ts';
 import type { ManifestData } from './manifest.ts';
 import type { FilePart, PartContext } from './parts.ts';
-import { countFleet, listFinishedCodes, listPlaylistSummaries, listRows } from './rows/listing.ts';
+import {
+  countFleet,
+  listFinishedCodes,
+  listPlaylistSummaries,
+  listRows,
+  listUnnamedContents,
+} from './rows/listing.ts';
 import { RowView } from './rows/row-view.ts';
 import { Writer } from './rows/writer.ts';
 
@@ -127,6 +133,12 @@ export class JsonStore implements Store {
   async pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>> {
     this.#refuseClosed();
     return this.#parts.state.pastPlaylists.page(query);
+  }
+
+  async unnamedContents(): Promise<string[]> {
+    this.#refuseClosed();
+    const { base, pastPlaylists } = this.#parts.state;
+    return listUnnamedContents(base, pastPlaylists);
   }
 
   async finishedCodes(timeMs: number, limit: number): Promise<string[]> {

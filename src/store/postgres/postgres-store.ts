@@ -43,6 +43,7 @@ import {
   listFinishedCodes,
   listPastPlaylists,
   listRows,
+  listUnnamedContents,
   readPlaylistSummaries,
 } from './rows/listing.ts';
 import { RowReader } from './rows/row-reader.ts';
@@ -185,6 +186,10 @@ export class PostgresStore implements Store {
 
   async pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>> {
     return listPastPlaylists(this.#database.query, query);
+  }
+
+  async unnamedContents(): Promise<string[]> {
+    return listUnnamedContents(this.#database.query);
   }
 
   async finishedCodes(timeMs: number, limit: number): Promise<string[]> {

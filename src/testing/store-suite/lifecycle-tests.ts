@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { batchOf, guid, tenantA } from './sample-batch.ts';
-import { codeRow, venueRow } from './sample-rows.ts';
+import { codeRow, contentRow, pastPlaylistRow, playlistRow, venueRow } from './sample-rows.ts';
 import { gate, type TestGroup } from './store-test.ts';
 
 /** Matches the error of a closed store. */
@@ -20,6 +20,30 @@ export function finishedCodesTests({ it, store, put }: TestGroup): void {
     assert.deepEqual(await store.finishedCodes(9000, 10), ['code-0002', 'code-0003', 'code-0001']);
     assert.deepEqual(await store.finishedCodes(9000, 2), ['code-0002', 'code-0003']);
     assert.deepEqual(await store.finishedCodes(1000, 10), []);
+  });
+}
+
+/** Tests of `unnamedContents`. */
+export function unnamedContentsTests({ it, store, put, reopen }: TestGroup): void {
+  it('returns the contents that neither a newest nor a past version names', async () => {
+    const unnamed = async () => (await store.unnamedContents()).sort();
+    await put({
+      contents: [1, 2, 3, 4].map((number) => contentRow(number)),
+      playlists: [playlistRow(1, 1), playlistRow(2, 1)],
+      pastPlaylists: [pastPlaylistRow(1, 2), pastPlaylistRow(2, 2), pastPlaylistRow(2, 3)],
+    });
+    assert.deepEqual(await unnamed(), ['content-4']);
+    await reopen();
+    assert.deepEqual(await unnamed(), ['content-4']);
+    await store.write(async (tx) => {
+      await tx.delete('playlists', guid('scre', 1));
+      await tx.delete('pastPlaylists', `${guid('scre', 1)}/2`);
+      await tx.delete('pastPlaylists', `${guid('scre', 2)}/3`);
+    });
+    await reopen();
+    assert.deepEqual(await unnamed(), ['content-3', 'content-4']);
+    await put({ playlists: [playlistRow(2, 4)] });
+    assert.deepEqual(await unnamed(), ['content-1', 'content-3']);
   });
 }
 

@@ -195,9 +195,8 @@ export function playlistSummaryTests({ it, store, put }: TestGroup): void {
     validUntil,
   });
 
-  it('returns id, version, state and times of the newest playlists, without their items', async () => {
-    const items = JSON.stringify([{ text: 'a\0"]",\ud800\\' }]);
-    const ends = playlistRow(1, 1, { items, validUntil: 1_770_000_000_000 });
+  it('returns id, version, state and times of the newest playlists', async () => {
+    const ends = playlistRow(1, 1, { validUntil: 1_770_000_000_000 });
     const ended = playlistRow(2, 7, { state: 'withdrawn', publishedAt: 5 });
     await put({ playlists: [ends, ended] });
     const asked = [1, 2, 3].map((n) => guid('scre', n));

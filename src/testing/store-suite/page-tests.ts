@@ -69,29 +69,6 @@ export function pageTests({ it, store, reopen }: TestGroup): void {
     );
   });
 
-  it('of past playlist versions, before and after a restart', async () => {
-    await store.write(async (tx) => {
-      for (const n of numbers)
-        await tx.put('pastPlaylists', { ...pastPlaylistRow(1, n), items: large });
-      await tx.put('pastPlaylists', pastPlaylistRow(2, 1));
-    });
-    for (const restarted of [false, true]) {
-      if (restarted) await reopen();
-      const screenId = guid('scre', 1);
-      const pages = await walk((after) =>
-        store.pastPlaylists({
-          screenId,
-          below: after === null ? Number.POSITIVE_INFINITY : Number(after),
-          limit: 200,
-        }),
-      );
-      const sized = pages.map((page) =>
-        page.map(({ version, items }) => ({ n: version, bytes: items.length })),
-      );
-      assertPages(sized, numbers.toReversed());
-    }
-  });
-
   it('of past playlist versions, after changes since the last start', async () => {
     const put = (n: number) => store.write((tx) => tx.put('pastPlaylists', pastPlaylistRow(1, n)));
     await put(9);
@@ -156,14 +133,14 @@ export function pageTests({ it, store, reopen }: TestGroup): void {
     });
 
   it('of a single larger record', async () => {
-    const items = 'x'.repeat(maxPageBytes + 1);
+    const labels = { note: 'x'.repeat(maxPageBytes + 1) };
     await store.write(async (tx) => {
-      for (const n of [1, 2]) await tx.put('pastPlaylists', { ...pastPlaylistRow(1, n), items });
+      for (const n of [1, 2]) await tx.put('venues', venueRow(n, { labels }));
     });
-    const page = { screenId: guid('scre', 1), limit: 200 };
-    const first = await store.pastPlaylists({ ...page, below: Number.POSITIVE_INFINITY });
-    assert.deepEqual([first.items.map(({ version }) => version), first.next], [[2], '2']);
-    const second = await store.pastPlaylists({ ...page, below: 2 });
-    assert.deepEqual([second.items.map(({ version }) => version), second.next], [[1], null]);
+    const ids = [guid('venu', 1), guid('venu', 2)];
+    const first = await store.list('venues', { limit: 200 });
+    assert.deepEqual([first.items.map(({ id }) => id), first.next], [[ids[0]], ids[0]]);
+    const second = await store.list('venues', { limit: 200, after: ids[0] as string });
+    assert.deepEqual([second.items.map(({ id }) => id), second.next], [[ids[1]], null]);
   });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AuditEntry } from '../../domain/records/audit.ts';
-import type { Playlist, StoredConfig } from '../../domain/records/rows.ts';
+import type { Content, Playlist, StoredConfig } from '../../domain/records/rows.ts';
 import { type Rows, sectionOf, type TableName } from '../../store/sections.ts';
 import { guid, tenantA } from './sample-batch.ts';
 
@@ -43,8 +43,13 @@ const given: { [T in TableName]?: (number: number) => Partial<Rows[T]> } = {
     screenId: guid('scre', 1),
     expiresAt: createdAt + 900_000,
   }),
-  playlists: (number) => ({ id: guid('scre', number), items: '[]' }),
-  pastPlaylists: (number) => ({ id: `${guid('scre', number)}/1`, version: 1, items: '[]' }),
+  contents: (number) => ({ id: `content-${number}`, items: '[]' }),
+  playlists: (number) => ({ id: guid('scre', number), contentId: 'content-1' }),
+  pastPlaylists: (number) => ({
+    id: `${guid('scre', number)}/1`,
+    version: 1,
+    contentId: 'content-1',
+  }),
   configs: (number) => ({ id: `screen/${guid('owne', number)}` }),
   creations: () => ({ tokenId: guid('toke', 1) }),
   claims: (number) => ({ id: `CLAIM${number}`, shard: '7', expiresAt: createdAt + 600_000 }),
@@ -86,13 +91,17 @@ export const codeRow = sampler('codes');
 export const creationRow = sampler('creations');
 export const claimRow = sampler('claims');
 
+export function contentRow(number: number, more: Partial<Content> = {}): Content {
+  const items = `[{"creativeUrl":"https://media.example.com/${number}.mp4"}]`;
+  return sampleRow('contents', number, { items, ...more });
+}
+
 export function playlistRow(
   screen: number,
   version: number,
   more: Partial<Playlist> = {},
 ): Playlist {
-  const items = `[{"creativeUrl":"https://media.example.com/${version}.mp4"}]`;
-  return sampleRow('playlists', screen, { version, items, ...more });
+  return sampleRow('playlists', screen, { version, contentId: `content-${version}`, ...more });
 }
 
 export function pastPlaylistRow(screen: number, version: number): Playlist {

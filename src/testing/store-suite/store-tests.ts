@@ -4,7 +4,12 @@ import { eventTests } from './event-tests.ts';
 import { guessCounterTests } from './guess-counter-tests.ts';
 import { impressionTests } from './impression-tests.ts';
 import { findByKeyHashTests, selectAndCountTests, uniqueKeysTests } from './key-tests.ts';
-import { finishedCodesTests, readyAndCloseTests, watchTests } from './lifecycle-tests.ts';
+import {
+  finishedCodesTests,
+  readyAndCloseTests,
+  unnamedContentsTests,
+  watchTests,
+} from './lifecycle-tests.ts';
 import { listTests, playlistSummaryTests } from './list-tests.ts';
 import { pageTests } from './page-tests.ts';
 import { sequenceTests } from './sequence-tests.ts';
@@ -20,6 +25,7 @@ const groups: Record<string, (group: TestGroup) => void> = {
   list: listTests,
   playlistSummaries: playlistSummaryTests,
   finishedCodes: finishedCodesTests,
+  unnamedContents: unnamedContentsTests,
   watch: watchTests,
   'guess counters': guessCounterTests,
   'ready and close': readyAndCloseTests,

@@ -3,12 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { hashKey, makeKey } from '../../../src/domain/api-key.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { makeIdSource } from '../../../src/domain/id.ts';
+import { contentId, playlistContent } from '../../../src/domain/playlist-content.ts';
 import type { Device } from '../../../src/domain/records/rows.ts';
 import { type Records, type SectionName, sectionNames } from '../../../src/store/dump/records.ts';
 import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { FolderTarget } from '../../../src/store/json/dump/folder-target.ts';
 import type { Rows, TableName } from '../../../src/store/sections.ts';
 import {
+  contentRow,
   deviceKeyRow,
   deviceRow,
   playlistRow,
@@ -52,7 +54,8 @@ const fixture = async (name: string) => JSON.parse(await readFile(new URL(name, 
 /** Returns the rows of a fleet. Each screen has a playlist of ten items. */
 async function rowsOf(tvs: readonly BoundTv[], now: number): Promise<RowGenerators> {
   const deviceInfo = (await fixture('devices/samsung-tizen.json')) as Device['deviceInfo'];
-  const items = JSON.stringify((await fixture('playlists/retail.json')).items);
+  const content = playlistContent((await fixture('playlists/retail.json')).items, null);
+  const idOf = (tenantId: string) => contentId(tenantId, content);
   const at = { createdAt: now, updatedAt: now };
   const of = <R>(row: (tv: BoundTv, n: number) => R) =>
     function* () {
@@ -80,8 +83,12 @@ async function rowsOf(tvs: readonly BoundTv[], now: number): Promise<RowGenerato
     }),
     playlists: of(({ screenId, tenantId }, n) => {
       const ids = { id: screenId, screenId, tenantId, playlistId: newId() };
-      return playlistRow(n, 1, { ...ids, items, publishedAt: now });
+      return playlistRow(n, 1, { ...ids, contentId: idOf(tenantId), publishedAt: now });
     }),
+    *contents() {
+      for (const [n, tenantId] of [...new Set(tvs.map((tv) => tv.tenantId))].entries())
+        yield contentRow(n, { id: idOf(tenantId), tenantId, items: content.items });
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import {
   auditRow,
   codeRow,
   configRow,
+  contentRow,
   deviceKeyRow,
   deviceRow,
   pastPlaylistRow,
@@ -39,6 +40,7 @@ export const universe: readonly (readonly [TableName, string])[] = [
     ['devices', guid('devi', screen)],
     ['deviceKeys', guid('keys', screen)],
     ['codes', `code-000${screen}`],
+    ['contents', `content-${screen}`],
     ['playlists', guid('scre', screen)],
     ['configs', `screen/${guid('scre', screen)}`],
   ]),
@@ -65,9 +67,10 @@ function opsOf(number: number, counted: number): Op[] {
       }),
     },
     {
-      put: 'playlists',
-      row: playlistRow(screen, version + 1, isLarge ? { items: largeItems } : {}),
+      put: 'contents',
+      row: contentRow(screen, { unnamedSince: number, ...(isLarge && { items: largeItems }) }),
     },
+    { put: 'playlists', row: playlistRow(screen, version + 1) },
     { put: 'pastPlaylists', row: pastPlaylistRow(screen, version) },
     { del: 'pastPlaylists', id: `${screenId}/${version - keptVersions}` },
     isPaired

@@ -1,7 +1,7 @@
 import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Playlist } from '../../../src/domain/records/rows.ts';
+import type { PlaylistWithItems } from '../../../src/domain/playlist-content.ts';
 import { makeFileObjectStore } from '../../../src/origin/object-store/file-object-store.ts';
 import { maxObjectBytes, type ObjectStore } from '../../../src/origin/object-store/object-store.ts';
 import { openObjectStore } from '../../../src/origin/object-store/open-object-store.ts';
@@ -67,11 +67,12 @@ describe('the object store as an origin', () => {
   const store = memoryObjectStore();
   const fetch = () => makeObjectStoreOrigin(makePlaylistCopies(store, clock), clock).fetch(screen);
   const plant = (text: string) => void store.objects.set(key, text);
-  const hold = (held: Playlist) => plant(Buffer.from(playlistObjectBytes(held)).toString());
+  const hold = (held: PlaylistWithItems) =>
+    plant(Buffer.from(playlistObjectBytes(held)).toString());
 
   it('answers with the whole copy', async () => {
     hold(row);
-    expect(await fetch()).toEqual({ kind: 'playlist', playlist: row });
+    expect(await fetch()).toEqual({ kind: 'playlist', playlist: row, items: row.items });
   });
 
   it('has no playlist without a copy', async () => {

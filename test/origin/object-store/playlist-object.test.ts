@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../../src/domain/json/parse-json.ts';
+import type { PlaylistWithItems } from '../../../src/domain/playlist-content.ts';
 import { publication } from '../../../src/domain/records/playlist.ts';
-import type { Playlist } from '../../../src/domain/records/rows.ts';
 import {
   playlistObjectBytes,
   readPlaylistObject,
@@ -21,7 +21,7 @@ const item = fc.record(
   },
   { requiredKeys: ['creativeId', 'creativeUrl', 'creativeType', 'duration'] },
 );
-const row: fc.Arbitrary<Playlist> = fc
+const row: fc.Arbitrary<PlaylistWithItems> = fc
   .record({
     items: fc.array(item, { minLength: 1, maxLength: 5 }),
     version: fc.integer({ min: 1, max: 1_000_000 }),

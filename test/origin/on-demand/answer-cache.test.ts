@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { playlistContent } from '../../../src/domain/playlist-content.ts';
 import { AnswerCache } from '../../../src/origin/on-demand/source.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
 const none = { content: null };
-const big = () => ({ content: { items: 'x'.repeat(1024 * 1024), validUntil: null } });
+const big = () => ({ content: playlistContent(['x'.repeat(1024 * 1024)], null) });
 
 describe('the cache of on-demand answers', () => {
   let clock: ManualClock;

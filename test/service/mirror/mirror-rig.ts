@@ -8,7 +8,7 @@ import { makePlaylistCopies } from '../../../src/origin/object-store/playlist-co
 import { withAuthority } from '../../../src/service/auth/authority.ts';
 import { system, type TenantPrincipal } from '../../../src/service/context.ts';
 import { type Mirror, startMirror } from '../../../src/service/mirror/mirror.ts';
-import { isUpToDate } from '../../../src/service/mirror/sync.ts';
+import { isUpToDate, readWithItems } from '../../../src/service/mirror/sync.ts';
 import { observedStore } from '../../../src/service/observed-store.ts';
 import { makeScreens } from '../../../src/service/places/screens.ts';
 import { makePlaylists } from '../../../src/service/playlists/playlists.ts';
@@ -110,7 +110,7 @@ export async function expectEqual(
 ): Promise<void> {
   const copies = makePlaylistCopies(objects, clock);
   for (const screen of screens) {
-    const row = await store.read.get('playlists', screen.id);
+    const row = await readWithItems(store.read, screen.id);
     const stored = await copies.read(screen);
     expect(isUpToDate(stored, row), `${JSON.stringify(stored)} for ${JSON.stringify(row)}`).toBe(
       true,

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { type PlaylistWithItems, playlistContent } from '../../../src/domain/playlist-content.ts';
 import { makeLastKnownVersions } from '../../../src/service/playlists/on-demand-versions.ts';
 import { playlistRow, screenRow } from '../../support/service/playlist-rows.ts';
 
+const contentOf = ({ items, validUntil }: PlaylistWithItems) =>
+  playlistContent(JSON.parse(items), validUntil);
 const nowMs = 1_760_000_000_000;
 
 describe('last known versions', () => {
@@ -10,14 +13,13 @@ describe('last known versions', () => {
     const screen = screenRow();
     const row = playlistRow(screen, { version: 4, publishedAt: 17, validUntil: nowMs + 1000 });
     versions.remember(screen.id, row, nowMs);
-    const { items, validUntil } = row;
-    expect(versions.versionOf(screen, { items, validUntil })).toEqual({
-      ...row,
-      origin: 'on-demand',
-    });
-    expect(versions.versionOf(screen, { items, validUntil: null })).toBeUndefined();
-    expect(versions.versionOf(screen, { items: '[]', validUntil })).toBeUndefined();
-    expect(versions.versionOf(screenRow(), { items, validUntil })).toBeUndefined();
+    const { items, ...stored } = row;
+    const content = contentOf(row);
+    expect(versions.versionOf(screen, content)).toEqual({ ...stored, origin: 'on-demand' });
+    expect(versions.versionOf(screen, { ...content, validUntil: null })).toBeUndefined();
+    const { validUntil } = content;
+    expect(versions.versionOf(screen, playlistContent([], validUntil))).toBeUndefined();
+    expect(versions.versionOf(screenRow(), content)).toBeUndefined();
   });
 
   it.each([
@@ -29,9 +31,9 @@ describe('last known versions', () => {
     const row = playlistRow(screen);
     for (const last of [{ ...row, ...end }, undefined]) {
       versions.remember(screen.id, row, nowMs);
-      expect(versions.versionOf(screen, row)).toBeDefined();
+      expect(versions.versionOf(screen, contentOf(row))).toBeDefined();
       versions.remember(screen.id, last, nowMs);
-      expect(versions.versionOf(screen, row)).toBeUndefined();
+      expect(versions.versionOf(screen, contentOf(row))).toBeUndefined();
     }
   });
 
@@ -40,7 +42,8 @@ describe('last known versions', () => {
     const screen = screenRow();
     const row = playlistRow(screen);
     for (const id of ['a', 'b', 'c', 'a', 'd']) versions.remember(id, row, nowMs);
-    const isKnown = (id: string) => versions.versionOf({ ...screen, id }, row) !== undefined;
+    const isKnown = (id: string) =>
+      versions.versionOf({ ...screen, id }, contentOf(row)) !== undefined;
     expect(['a', 'b', 'c', 'd'].map(isKnown)).toEqual([false, true, true, true]);
   });
 });

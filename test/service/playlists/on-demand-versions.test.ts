@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { playlistContent } from '../../../src/domain/playlist-content.ts';
 import type { OnDemandAnswer, OnDemandSource, PlaylistOrigin } from '../../../src/origin/origin.ts';
 import { makeOnDemandVersions } from '../../../src/service/playlists/on-demand-versions.ts';
 import { makeServedVersions } from '../../../src/service/playlists/served-versions.ts';
@@ -138,8 +139,8 @@ describe('a new on-demand answer', () => {
 describe('two instances on one store with an on-demand source', () => {
   it('do not alternate: a cached answer of one does not replace a newer one of the other', async () => {
     const screen = await screenOfTv();
-    const answer = (items: unknown): OnDemandAnswer => ({
-      content: { items: JSON.stringify(items), validUntil: null },
+    const answer = (items: unknown[]): OnDemandAnswer => ({
+      content: playlistContent(items, null),
     });
     const instance = (stored: { answer: OnDemandAnswer }) => instanceOn(async () => stored.answer);
     const [heldByA, heldByB] = [{ answer: answer(first) }, { answer: answer(first) }];
@@ -164,10 +165,7 @@ describe('a refresh, while another instance records other answers during its cal
   /** Refreshes on one instance. During the first calls, another one records a version. */
   async function refreshDuring(disturbedCalls: number) {
     const screen = await screenOfTv();
-    const content = (title: string) => ({
-      items: JSON.stringify([item({ title })]),
-      validUntil: null,
-    });
+    const content = (title: string) => playlistContent([item({ title })], null);
     let calls = 0;
     const other = instanceOn(async () => ({ content: content(`other ${calls}`) }));
     const { refresh } = instanceOn(async (_, options) => {
@@ -178,7 +176,10 @@ describe('a refresh, while another instance records other answers during its cal
       return { content: content('own'), versionBefore };
     });
     const answer = await refresh(screen);
-    const title = answer.kind === 'playlist' && JSON.parse(answer.playlist.items)[0].title;
+    const row = (await stored())!;
+    expect(answer).toMatchObject({ playlist: row });
+    const { items } = (await deployment.inner.read.get('contents', row.contentId))!;
+    const title = JSON.parse(items)[0].title;
     return { calls, title };
   }
 

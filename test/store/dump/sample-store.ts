@@ -11,6 +11,7 @@ import {
   auditRow,
   codeRow,
   configRow,
+  contentRow,
   creationRow,
   deviceKeyRow,
   deviceRow,
@@ -116,6 +117,7 @@ async function fillRows(store: Store): Promise<void> {
       );
       await tx.put('devices', deviceRow(number));
       await tx.put('deviceKeys', deviceKeyRow(number));
+      await tx.put('contents', contentRow(number, { items: '[{"title":"a\\u0000\\ud800"}]' }));
       await tx.put('playlists', playlistRow(number, 3));
       for (const version of [1, 2]) await tx.put('pastPlaylists', pastPlaylistRow(number, version));
     }
@@ -186,6 +188,7 @@ async function idsOf(store: Store): Promise<Record<string, string[]>> {
     devices: numbered('devi'),
     deviceKeys: numbered('keys'),
     codes: [codeRow(1).id, codeRow(2).id],
+    contents: [1, 2, 3, 4].map((number) => contentRow(number).id),
     playlists: numbered('scre'),
     pastPlaylists: past,
     configs: [`venue/${guid('venu', 1)}`],

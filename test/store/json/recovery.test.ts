@@ -206,7 +206,7 @@ describe('a start after a clean stop', () => {
     await expectRefused(file.replace('documents/', ''));
   });
 
-  it.each([1, 4])('rejects the format %i of another version', async (format) => {
+  it.each([1, 5])('rejects the format %i of another version', async (format) => {
     await changeManifest(folder, (manifest) => {
       manifest.format = format;
     });

@@ -6,6 +6,7 @@ import { makeMetrics } from '../../../src/http/metrics/metrics.ts';
 import type { Bindings } from '../../../src/http/request/request-context.ts';
 import type { PlaylistOrigin } from '../../../src/origin/origin.ts';
 import { makeChain, makeStoredOrigin } from '../../../src/origin/origins.ts';
+import { RenderedItems } from '../../../src/origin/rendered-playlists.ts';
 import { bootstrap } from '../../../src/service/bootstrap.ts';
 import { makeServices, type ServiceOptions } from '../../../src/service/services.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -38,6 +39,7 @@ export async function mounted<C extends Clock = ManualClock>({
     origins: {
       ask: makeChain(
         origins.map((origin) => ({ origin })),
+        new RenderedItems((id) => store.read.get('contents', id)),
         clock,
         log,
       ),

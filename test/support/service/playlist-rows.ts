@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Playlist, Screen } from '../../../src/domain/records/rows.ts';
+import {
+  contentId,
+  type PlaylistWithItems,
+  playlistContent,
+} from '../../../src/domain/playlist-content.ts';
+import type { Screen } from '../../../src/domain/records/rows.ts';
+import type { Tx } from '../../../src/store/store.ts';
 import { item } from './content.ts';
 
 /** A screen row with random ids. */
@@ -17,20 +23,33 @@ export function screenRow(more: Partial<Screen> = {}): Screen {
   };
 }
 
-/** A playlist row of a screen. */
-export function playlistRow(screen: Screen, more: Partial<Playlist> = {}): Playlist {
+/** A playlist row of a screen, with its items. */
+export function playlistRow(
+  screen: Screen,
+  { items = JSON.stringify([item()]), ...more }: Partial<PlaylistWithItems> = {},
+): PlaylistWithItems {
+  const { id, tenantId } = screen;
   return {
-    id: screen.id,
-    screenId: screen.id,
-    tenantId: screen.tenantId,
+    id,
+    screenId: id,
+    tenantId,
     playlistId: randomUUID(),
     version: 1,
     state: 'active',
-    items: JSON.stringify([item()]),
+    contentId: contentId(tenantId, playlistContent(JSON.parse(items), null)),
+    items,
     validUntil: null,
     publishedAt: 0,
     origin: 'published',
     noneSince: null,
     ...more,
   };
+}
+
+/** Stores a playlist row and its items. */
+export async function putPlaylist(tx: Tx, row: PlaylistWithItems): Promise<void> {
+  const { items, ...playlist } = row;
+  const { contentId: id, tenantId } = row;
+  await tx.put('contents', { id, tenantId, items, unnamedSince: null });
+  await tx.put('playlists', playlist);
 }

@@ -47,7 +47,7 @@ class ParsedLines extends LineTable<Row> {
     return row;
   }
 
-  /** Returns a row without changing the cache, so that it evicts no row that TVs read. */
+  /** Returns a row without changing the cache. */
   peek(id: string): Row | undefined {
     return this.#parsed.get(id) ?? this.get(id);
   }
@@ -83,10 +83,16 @@ export class CommittedRows implements RowLookup {
     return lines ? lines.row(id) : this.#rows[table].get(id);
   }
 
+  /** Returns a row without changing the cache, so that it evicts no row that TVs read. */
+  peek(table: TableName, id: string): Row | undefined {
+    const lines = this.lines.get(table);
+    return lines ? lines.peek(id) : this.row(table, id);
+  }
+
   playlistSummary(id: string): PlaylistSummary | undefined {
     const known = this.#playlistSummaries.get(id);
     if (known) return known;
-    const row = this.lines.get('playlists')?.peek(id) as Playlist | undefined;
+    const row = this.peek('playlists', id) as Playlist | undefined;
     if (!row) return undefined;
     const { playlistId, version, state, publishedAt, validUntil } = row;
     const summary = Object.freeze({ playlistId, version, state, publishedAt, validUntil });

@@ -7,7 +7,13 @@ import {
   isOnline,
 } from '../../../domain/records/config.ts';
 import { codeFinishedAt } from '../../../domain/records/pairing-code.ts';
-import type { Device, Screen, StoredConfig, Venue } from '../../../domain/records/rows.ts';
+import type {
+  Device,
+  Playlist,
+  Screen,
+  StoredConfig,
+  Venue,
+} from '../../../domain/records/rows.ts';
 import { matchesSelector, type Selector } from '../../../domain/selector.ts';
 import type { FleetCounts, ListQuery, PlaylistSummary, Slice } from '../../queries.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
@@ -15,6 +21,7 @@ import { type ListedTable, type Rows, sections } from '../../sections.ts';
 import type { LastActivityTable } from '../activity/last-activity.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
 import type { CommittedRows } from './committed-rows.ts';
+import type { PastPlaylists } from './past-playlists.ts';
 import { allRows, lowerBound } from './table-index.ts';
 
 /**
@@ -135,6 +142,30 @@ export async function listFinishedCodes(
     .sort((one, other) => one.at - other.at)
     .slice(0, limit)
     .map((code) => code.id);
+}
+
+/**
+ * Returns the ids of contents that no version names. Reads the past versions after the newest ones,
+ * because a version becomes a past one, and never a newest one again.
+ */
+export async function listUnnamedContents(
+  base: CommittedRows,
+  pastPlaylists: PastPlaylists,
+): Promise<string[]> {
+  const slices = new ScanSlices();
+  const unnamed = new Set<string>();
+  for (const id of base.all('contents')) {
+    unnamed.add(id);
+    if (slices.isLastRow()) await slices.next();
+  }
+  for (const id of base.all('playlists')) {
+    const row = base.peek('playlists', id) as Playlist | undefined;
+    if (row) unnamed.delete(row.contentId);
+    if (slices.isLastRow()) await slices.next();
+  }
+  if (unnamed.size === 0) return [];
+  for await (const named of pastPlaylists.contentIds()) for (const id of named) unnamed.delete(id);
+  return [...unnamed];
 }
 
 /** Returns the index with the fewest candidates. */

@@ -1,5 +1,4 @@
 import { SignageError } from '../../../domain/error.ts';
-import { PageItems } from '../../../domain/page-items.ts';
 import type { Playlist } from '../../../domain/records/rows.ts';
 import type { PastPlaylistQuery, Slice } from '../../queries.ts';
 import { sections } from '../../sections.ts';
@@ -62,17 +61,13 @@ export class PastPlaylists implements DocumentOwner {
     return rows.sort((one, other) => (one.id < other.id ? -1 : 1));
   }
 
-  /** Returns one page. Parses at most one row more than the page holds. */
+  /** Returns one page. */
   async page({ screenId, below, limit }: PastPlaylistQuery): Promise<Slice<Playlist>> {
     const lines = await this.#linesOf(screenId);
     const versions = [...lines.keys()].map(versionOf).filter((version) => version < below);
-    const page = new PageItems<Playlist>(limit);
-    for (const version of versions.sort((one, other) => other - one)) {
-      const row = rowOf(lines.get(`${screenId}/${version}`) as Line);
-      if (!page.add(row, Buffer.byteLength(row.items)))
-        return { items: page.items, next: String(page.items.at(-1)?.version) };
-    }
-    return { items: page.items, next: null };
+    const page = versions.sort((one, other) => other - one).slice(0, limit);
+    const items = page.map((version) => rowOf(lines.get(`${screenId}/${version}`) as Line));
+    return { items, next: page.length < versions.length ? String(page.at(-1)) : null };
   }
 
   async #rowsOf(screenId: string): Promise<Playlist[]> {
@@ -83,26 +78,30 @@ export class PastPlaylists implements DocumentOwner {
   async #linesOf(screenId: string): Promise<Map<string, Line>> {
     const shard = this.#shards.get(documentOf(`${screenId}/`));
     if (!shard) return new Map();
-    const { document, taken, fresh } = shard;
-    const lines = new Map<string, Line>();
-    const changes = [...taken, ...fresh].filter(([id]) => screenOf(id) === screenId);
-    try {
+    return readShard(shard, async ({ document, taken, fresh }) => {
+      const lines = new Map<string, Line>();
+      const changes = [...taken, ...fresh].filter(([id]) => screenOf(id) === screenId);
       const loaded = await loadedLines(document);
       for (const id of loaded.ids())
         if (screenOf(id) === screenId) lines.set(id, loaded.get(id) as string);
-    } catch (error) {
-      // The document was replaced meanwhile. Retry with the new one.
-      if (shard.document !== document && (error as NodeJS.ErrnoException).code === 'ENOENT')
-        return this.#linesOf(screenId);
-      throw error instanceof SignageError
-        ? error
-        : unavailable('The disk could not be read; nothing was changed.', error);
-    }
-    for (const [id, row] of changes) {
-      if (row) lines.set(id, row);
-      else lines.delete(id);
-    }
-    return lines;
+      for (const [id, row] of changes) {
+        if (row) lines.set(id, row);
+        else lines.delete(id);
+      }
+      return lines;
+    });
+  }
+
+  /** Yields the ids of the contents that the rows of each document name. Some may be deleted. */
+  async *contentIds(): AsyncGenerator<ReadonlySet<string>> {
+    for (const shard of [...this.#shards.values()])
+      yield await readShard(shard, async ({ document, taken, fresh }) => {
+        const named = new Set<string>();
+        for (const row of [...taken.values(), ...fresh.values()]) if (row) named.add(row.contentId);
+        for await (const line of document ? linesIn(document) : [])
+          named.add(rowOf(line).contentId);
+        return named;
+      });
   }
 
   /**
@@ -161,6 +160,21 @@ export class PastPlaylists implements DocumentOwner {
     };
     this.#shards.set(name, shard);
     return shard;
+  }
+}
+
+/** Reads a document and its changes. */
+async function readShard<T>(shard: Shard, read: (shard: Shard) => Promise<T>): Promise<T> {
+  const { document } = shard;
+  try {
+    return await read(shard);
+  } catch (error) {
+    // The document was replaced meanwhile. Retry with the new one.
+    if (shard.document !== document && (error as NodeJS.ErrnoException).code === 'ENOENT')
+      return readShard(shard, read);
+    throw error instanceof SignageError
+      ? error
+      : unavailable('The disk could not be read; nothing was changed.', error);
   }
 }
 

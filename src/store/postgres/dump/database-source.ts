@@ -67,10 +67,10 @@ async function* readCursor<R>(
 }
 
 function rowsCursor<T extends TableName>(table: T): Cursor<Rows[T]> {
-  const hasLargeRows = table === 'playlists' || table === 'pastPlaylists';
   return {
     select: `SELECT row FROM ${tableSchema(table).name} ORDER BY id`,
-    ...(hasLargeRows && { pageRows: 50 }),
+    // Only these rows are large.
+    ...(table === 'contents' && { pageRows: 50 }),
     recordOf: ({ row }: { row: string }) => JSON.parse(row) as Rows[T],
   };
 }

@@ -59,38 +59,39 @@ export async function readPlaylistSummaries(
   return ids.map((id) => byId.get(id));
 }
 
-/** The database parses the rows, and sends no items. */
+/** The database parses the rows. */
 const playlistSummaries = `SELECT id, summary.* FROM signage.playlists,
   json_to_record(row::json) AS summary ("playlistId" text, version double precision, state text,
     "publishedAt" double precision, "validUntil" double precision)
   WHERE id = ANY ($1::text[])`;
-
-/**
- * Number of playlists fetched at a time. It is small, because a playlist may be as large as a page.
- */
-const playlistsPerQuery = 4;
 
 /** Returns one page of a screen's past versions, newest first. */
 export async function listPastPlaylists(
   query: Query,
   { screenId, below, limit }: PastPlaylistQuery,
 ): Promise<Slice<Playlist>> {
-  const page = new PageItems<Playlist>(limit);
-  for (let under = below; ; ) {
-    const found = await query<{ row: string }>(pastPlaylists, [storableText(screenId), under]);
-    for (const stored of found) {
-      const playlist = rowOf<'pastPlaylists'>(stored);
-      if (!page.add(playlist, Buffer.byteLength(stored.row)))
-        return { items: page.items, next: String(under) };
-      under = playlist.version;
-    }
-    if (found.length < playlistsPerQuery) return { items: page.items, next: null };
-  }
+  const found = await query<{ row: string }>(pastPlaylists, [
+    storableText(screenId),
+    below,
+    limit + 1,
+  ]);
+  const items = found.slice(0, limit).map((stored) => rowOf<'pastPlaylists'>(stored));
+  return { items, next: found.length > limit ? String(items.at(-1)?.version) : null };
 }
 
 const pastPlaylists = `SELECT row FROM signage.past_playlists
   WHERE screen_id = $1 AND split_part(id, '/', 2)::bigint < $2::double precision
-  ORDER BY split_part(id, '/', 2)::bigint DESC LIMIT ${playlistsPerQuery}`;
+  ORDER BY split_part(id, '/', 2)::bigint DESC LIMIT $3`;
+
+/** Returns the ids of contents that no version names. */
+export async function listUnnamedContents(query: Query): Promise<string[]> {
+  return (await query<{ id: string }>(unnamedContents, [])).map(({ id }) => id);
+}
+
+const unnamedContents = `SELECT id FROM signage.contents c
+  WHERE NOT EXISTS (SELECT FROM signage.playlists WHERE content_id = c.id)
+    AND NOT EXISTS (SELECT FROM signage.past_playlists WHERE content_id = c.id)
+  ORDER BY id`;
 
 function pageStatement<T extends ListedTable>(
   shape: TableSchema,

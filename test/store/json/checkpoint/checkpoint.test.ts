@@ -5,7 +5,7 @@ import type { Store } from '../../../../src/store/store.ts';
 import { diskFull, type FaultyDisk, faultyDisk } from '../../../support/disk/faulty-disk.ts';
 import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { guid, tenantA } from '../../sample-batch.ts';
-import { deviceRow, playlistRow, screenRow, tokenRow, venueRow } from '../../sample-rows.ts';
+import { contentRow, deviceRow, screenRow, tokenRow, venueRow } from '../../sample-rows.ts';
 import { CrashDisk } from '../crash-disk.ts';
 
 const minuteMs = 60_000;
@@ -122,13 +122,15 @@ describe('a checkpoint', () => {
   it('runs at once when the journal has grown by 8 MiB, and deletes obsolete segments', async () => {
     const items = JSON.stringify('x'.repeat(5 * 1024 * 1024));
     for (let version = 1; version <= 8; version++) {
-      await store.write((tx) => tx.put('playlists', playlistRow(1, version, { items })));
+      await store.write((tx) =>
+        tx.put('contents', contentRow(1, { items, unnamedSince: version })),
+      );
       for (let turn = 0; turn < 200; turn++) await setImmediate();
     }
     expect(documents()).toHaveLength(1);
     expect(segments()).toEqual(['memory:/journal/0000000000000005-000001.log']);
     await open(crash.afterKill());
-    expect((await store.read.get('playlists', guid('scre', 1)))?.version).toBe(8);
+    expect((await store.read.get('contents', 'content-1'))?.unnamedSince).toBe(8);
   });
 
   it('loses no change that is written meanwhile', async () => {

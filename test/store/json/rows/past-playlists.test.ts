@@ -17,7 +17,7 @@ function row(n: number, version: number, more: Partial<Playlist> = {}): Playlist
     playlistId: guid('play', n),
     version,
     state: 'superseded',
-    items: '[{"creativeUrl":"https://example.com/\\u00fc"}]',
+    contentId: 'ü',
     validUntil: null,
     publishedAt: version,
     origin: 'published',

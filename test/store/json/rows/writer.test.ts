@@ -6,7 +6,7 @@ import { gate } from '../../../../src/testing/store-suite/store-test.ts';
 import { diskFull, type FaultyDisk, faultyDisk } from '../../../support/disk/faulty-disk.ts';
 import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { guid, tenantA } from '../../sample-batch.ts';
-import { auditRow, pastPlaylistRow, playlistRow, venueRow } from '../../sample-rows.ts';
+import { auditRow, contentRow, pastPlaylistRow, playlistRow, venueRow } from '../../sample-rows.ts';
 import { CrashDisk } from '../crash-disk.ts';
 
 const unavailable = expect.objectContaining({ code: 'unavailable' });
@@ -249,17 +249,19 @@ describe('a write while the disk is slow or failing', () => {
   it('starts a new segment after 16 MiB', async () => {
     const items = JSON.stringify('x'.repeat(6 * 1024 * 1024));
     for (const version of [1, 2, 3, 4])
-      await store.write((tx) => tx.put('playlists', playlistRow(1, version, { items })));
+      await store.write((tx) =>
+        tx.put('contents', contentRow(1, { items, unnamedSince: version })),
+      );
     const segments = await crash.list('memory:/journal');
     expect(segments.sort()).toContain('0000000000000004-000001.log');
     await store.close();
     await open();
-    expect((await store.read.get('playlists', guid('scre', 1)))?.version).toBe(4);
+    expect((await store.read.get('contents', 'content-1'))?.unnamedSince).toBe(4);
   });
 
   it('fails across segments as within one segment', async () => {
     const items = JSON.stringify('x'.repeat(17 * 1024 * 1024));
-    await store.write((tx) => tx.put('playlists', playlistRow(1, 1, { items })));
+    await store.write((tx) => tx.put('contents', contentRow(1, { items })));
     failOn('write', diskFull());
     await expect(put(1)).rejects.toEqual(unavailable);
     await put(2);

@@ -1,0 +1,32 @@
+import { hash } from 'node:crypto';
+import { canonicalJson } from './etag.ts';
+import type { Playlist } from './records/rows.ts';
+
+/** What a version shows, and until when. Different content makes the next version. */
+export interface PlaylistContent {
+  /** The items as JSON text. */
+  items: string;
+  /** SHA-256 of the items. The order of members in an item does not matter. */
+  digest: string;
+  /** Expiry that the publisher gave, if any. */
+  validUntil: number | null;
+}
+
+export function playlistContent(
+  items: readonly unknown[],
+  validUntil: number | null,
+): PlaylistContent {
+  return {
+    items: JSON.stringify(items),
+    digest: hash('sha256', canonicalJson(items), 'base64url'),
+    validUntil,
+  };
+}
+
+/** Returns the id of the row with the items. Tenants share no rows. */
+export function contentId(tenantId: string, { digest }: Pick<PlaylistContent, 'digest'>): string {
+  return hash('sha256', `${tenantId} ${digest}`, 'base64url').slice(0, 27);
+}
+
+/** A version with its items as JSON text. */
+export type PlaylistWithItems = Playlist & { items: string };
