@@ -16,6 +16,8 @@ export type { CountedEvent, EventQuery, TelemetryEvent } from './domain/events/e
 export type { DeviceSequence, NumberRange } from './domain/events/sequence.ts';
 export type { LogMethod, LogSink } from './domain/log.ts';
 export type { MaybePromise } from './domain/maybe-promise.ts';
+export type { ByteRange } from './domain/media/media.ts';
+export type { MediaType } from './domain/media/media-types.ts';
 export type {
   Activities,
   DeviceActivity,
@@ -40,17 +42,21 @@ export type {
   Creation as CreationRow,
   Device as DeviceRow,
   DeviceKey as DeviceKeyRow,
+  Media as MediaRow,
+  MediaUsage,
   PairingCode as PairingCodeRow,
   Playlist as PlaylistRow,
   Screen as ScreenRow,
   StoredConfig as ConfigRow,
   Tenant as TenantRow,
   Token as TokenRow,
+  UnusedMedia,
   Venue as VenueRow,
 } from './domain/records/rows.ts';
 export type { TvRequestQuery, TvRequestView } from './domain/records/tv-request.ts';
 export type { Selector } from './domain/selector.ts';
 export type { Tls } from './http/listener/tls.ts';
+export type { MediaStore, StoredFile } from './media/media-store.ts';
 export type {
   KeyPage,
   ObjectStore,

@@ -22,6 +22,7 @@ import { checkOpenFiles } from './serve/check-open-files.ts';
 import { checkOptions } from './serve/check-options.ts';
 import { makeInProcess, trackAnswers } from './serve/in-process.ts';
 import { maskedLog } from './serve/masked-log.ts';
+import { openMedia } from './serve/media-files.ts';
 import { OutageLog } from './serve/outage-log.ts';
 import type { Running } from './serve/running.ts';
 import type { ServeOptions } from './serve/serve-options.ts';
@@ -32,6 +33,7 @@ import { bootstrap, checkAdminToken } from './service/bootstrap.ts';
 import { startClockWatch } from './service/clock-watch.ts';
 import { demoMedia, fillWithDemo } from './service/demo.ts';
 import { startHousekeeping } from './service/housekeeping.ts';
+import { startMediaUpkeep } from './service/media/media-upkeep.ts';
 import { observedStore } from './service/observed-store.ts';
 import type { LockOut } from './service/pairing/rate-limit.ts';
 import { makeServices } from './service/services.ts';
@@ -85,10 +87,19 @@ async function openParts(open: typeof openStore, options: ServeOptions) {
         })
       : given;
   const stops = makeShutdown();
+  const closeStore = async () => {
+    if (typeof given === 'string') await plain.close();
+  };
+  // After the store, whose lock protects the data folder.
+  const media = await openMedia(options, folder, () => clock.now()).catch(async (error) => {
+    await closeStore();
+    throw error;
+  });
   const metrics = makeMetrics(version);
   const observed = observedStore(plain, metrics.storeWrite);
   if (folder !== undefined) metrics.watchDisk(folder, clock);
-  if (typeof given === 'string') stops.push(() => observed.store.close());
+  stops.push(closeStore);
+  stops.push(media.close);
   return {
     options,
     checked,
@@ -102,6 +113,7 @@ async function openParts(open: typeof openStore, options: ServeOptions) {
     isInMemory: folder !== undefined || given === 'memory:',
     onDemand,
     mirrored,
+    media,
     /** Time of the store, which decides. */
     storeTime: storeClock(observed.store, clock),
     /** Aborts when the service begins to stop. */
@@ -137,16 +149,24 @@ function startServices(parts: OpenParts) {
     onChange: observed.onChange,
     clock: storeTime,
     random,
+    media: {
+      files: parts.media.files,
+      limitBytes: checked.mediaLimitBytes,
+      quotaBytes: checked.mediaQuotaBytes,
+      onUpload: metrics.mediaUpload,
+    },
     codeTtlMinutes,
     authGraceMs,
     log,
     onLockOut,
     onHint: metrics.hint,
   });
+  metrics.watchMedia(services.mediaUsage, parts.clock);
   metrics.watchFleet(services.fleetCounts, parts.clock);
   metrics.watchHeldDevices(services.deviceChanges.heldCount);
   metrics.watchRequestLog(services.requests.droppedCount);
   stops.push(startHousekeeping(services.deps, retentionDays, log));
+  if (parts.media.files) stops.push(startMediaUpkeep(services.deps, parts.media.files, log));
   stops.push(startClockWatch(services.deps, log));
   stops.push(services.denials.stop);
   stops.push(services.requests.stop);

@@ -37,6 +37,8 @@ export type StoredEvent = ListItem<'listEvents'>;
 export type ImpressionReport = CallAnswer<'reportImpressions'>;
 export type AuditEntry = ListItem<'listAudit'>;
 export type TvRequest = ListItem<'listRequests'>;
+/** A file that the service keeps for playlists. */
+export type Media = CallAnswer<'getMedia'>;
 export type MirrorCopy = ListItem<'listMirror'>;
 
 export type Registration = CallInput<'registerDevice'>['body'];

@@ -105,5 +105,6 @@ export function answeredError(reply: Reply, service: string, nowMs: number): Sig
   const screen = screenPlace(problem.screen);
   if (screen) extras.screen = screen;
   if (typeof problem.existingId === 'string') extras.existingId = problem.existingId;
+  if (Number.isSafeInteger(problem.received)) extras.received = Number(problem.received);
   return new SignageError(code, detail === undefined ? fallback : withoutSecrets(detail), extras);
 }

@@ -5,6 +5,7 @@ export type ServiceErrorCode =
   | 'malformed_request'
   | 'idempotency_key_reused'
   | 'tenant_required'
+  | 'digest_mismatch'
   | 'credential_missing'
   | 'credential_invalid'
   | 'credential_expired'
@@ -24,6 +25,7 @@ export type ServiceErrorCode =
   | 'claim_not_found'
   | 'playlist_not_found'
   | 'config_not_found'
+  | 'media_not_found'
   | 'method_not_allowed'
   | 'request_timeout'
   | 'name_taken'
@@ -37,13 +39,18 @@ export type ServiceErrorCode =
   | 'tenant_not_empty'
   | 'last_tenant'
   | 'last_token'
+  | 'media_in_use'
+  | 'media_offset'
   | 'not_supported'
   | 'pairing_code_expired'
   | 'pairing_code_cancelled'
   | 'precondition_failed'
   | 'body_too_large'
+  | 'media_too_large'
+  | 'media_quota_exceeded'
   | 'unsupported_media_type'
   | 'media_not_accepted'
+  | 'range_not_satisfiable'
   | 'too_many_attempts'
   | 'headers_too_large'
   | 'internal_error'
@@ -137,6 +144,10 @@ export interface ErrorExtras {
   existingId?: string;
   /** The screen of a TV, with `playlist_not_found`. */
   screen?: ScreenPlace;
+  /** Bytes of a file that the service has received, with `media_offset`. */
+  received?: number;
+  /** The size of a file, with `range_not_satisfiable`. */
+  size?: number;
   /** Whole seconds after which to retry. Absent if the service gave no time. */
   retryAfterSeconds?: number;
   /** HTTP status of the response, if the error came from a service. */
@@ -163,6 +174,8 @@ export class SignageError extends Error {
   readonly truncated?: boolean;
   readonly existingId?: string;
   readonly screen?: ScreenPlace;
+  readonly received?: number;
+  readonly size?: number;
   readonly retryAfterSeconds?: number;
   readonly status?: number;
   readonly requestId?: string;

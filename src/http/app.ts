@@ -7,8 +7,10 @@ import { isCompressible, makeCompressAnswer } from './compression.ts';
 import { docsPaths, docsRoutes } from './docs/docs-routes.ts';
 import { claimHandlers } from './handlers/claims.ts';
 import { managementHandlers } from './handlers/management.ts';
+import { mediaHandlers } from './handlers/media.ts';
 import { runtimeHandlers } from './handlers/runtime.ts';
 import { systemRoutes } from './handlers/system.ts';
+import { mediaRoutes } from './media/media-routes.ts';
 import { playerPaths, playerRoutes } from './player/player-routes.ts';
 import { corsMiddleware } from './request/cors.ts';
 import { makeDateHeader } from './request/date-header.ts';
@@ -116,6 +118,7 @@ export function makeApp(options: AppOptions): Hono<App> {
     ...runtimeHandlers(services, metrics),
     ...managementHandlers(services, options.stopping),
     ...claimHandlers(services, options.stopping),
+    ...mediaHandlers(services),
   });
   systemRoutes(app, options);
   app.use('/docs/*', setOperation('docs'));
@@ -128,6 +131,7 @@ export function makeApp(options: AppOptions): Hono<App> {
     app.route('/', player as unknown as Hono<App>);
     for (const path of playerPaths()) methodNotAllowed(app, path, ['GET']);
   }
+  mediaRoutes(app, services);
   app.use('/media/*', setOperation('media'));
   if (extraRoutes) app.route('/', extraRoutes as unknown as Hono<App>);
   return app;

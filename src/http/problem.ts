@@ -56,7 +56,7 @@ export interface ProblemParts {
  */
 export function problemParts(error: SignageError, requestId: string): ProblemParts {
   const { status, title, code } = errorKind(error.code);
-  const { truncated, existingId, screen, retryAfterSeconds, allow } = error;
+  const { truncated, existingId, screen, received, size, retryAfterSeconds, allow } = error;
   const errors = error.errors?.map(truncateError) ?? (code === 'invalid_request' ? [] : undefined);
   const detail = truncate(error.message, maxDetail);
   const body = {
@@ -70,6 +70,7 @@ export function problemParts(error: SignageError, requestId: string): ProblemPar
     truncated,
     existingId,
     screen,
+    received,
   };
   const headers: ProblemHeaders = {
     'Content-Type': 'application/problem+json',
@@ -77,6 +78,7 @@ export function problemParts(error: SignageError, requestId: string): ProblemPar
   };
   if (status === 401) headers['WWW-Authenticate'] = challengeOf(code);
   if (allow) headers.Allow = allow.join(', ');
+  if (size !== undefined) headers['Content-Range'] = `bytes */${size}`;
   const wait = retryAfterSeconds ?? (status === 503 ? 5 : undefined);
   if (wait !== undefined) headers['Retry-After'] = String(wait);
   return { status, code, detail, headers, text: JSON.stringify(body) };

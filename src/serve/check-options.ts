@@ -5,6 +5,8 @@ import { parseProxy } from '../http/request/client-address.ts';
 import { checkShapes, optionNames } from './option-shapes.ts';
 import type { ServeOptions } from './serve-options.ts';
 
+const mebibyte = 1024 * 1024;
+
 const invalidOption = (message: string) => new SignageError('invalid_option', message);
 
 /** Throws `invalid_option` for a name that is not an option, such as a mistyped one. */
@@ -95,6 +97,8 @@ export function checkOptions(options: ServeOptions) {
     maxConnections = 20_000,
     keepAliveSeconds = 75,
     authGraceSeconds = 0,
+    mediaLimitMiB = 512,
+    mediaQuotaMiB = 10_240,
   } = options;
   return {
     publicUrl,
@@ -104,5 +108,7 @@ export function checkOptions(options: ServeOptions) {
     maxConnections,
     keepAliveTimeoutMs: keepAliveSeconds * secondMs,
     authGraceMs: authGraceSeconds * secondMs,
+    mediaLimitBytes: mediaLimitMiB * mebibyte,
+    mediaQuotaBytes: mediaQuotaMiB * mebibyte,
   };
 }

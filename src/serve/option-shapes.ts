@@ -48,6 +48,12 @@ const shapes: Record<keyof ServeOptions, z.ZodType> = {
     statementTimeoutSeconds: whole(1, 600),
     lockTimeoutSeconds: whole(1, 600),
   }),
+  media: z.union(
+    [text, withFunctions('put')],
+    'must be a folder, none, or an object of the type MediaStore',
+  ),
+  mediaLimitMiB: whole(1, 65_536),
+  mediaQuotaMiB: whole(1, 16_777_216),
   codeTtlMinutes: whole(1, 60),
   retentionDays: whole(1, 36_500),
   authGraceSeconds: whole(0, 86_400),

@@ -1,6 +1,7 @@
 import type { Clock, Random } from '../domain/clock.ts';
 import type { LogSink } from '../domain/log.ts';
 import type { Tls } from '../http/listener/tls.ts';
+import type { MediaStore } from '../media/media-store.ts';
 import type { ObjectStore } from '../origin/object-store/object-store.ts';
 import type { AwsSettings } from '../origin/object-store/open-object-store.ts';
 import type { OnDemandPlaylists } from '../origin/origin.ts';
@@ -45,6 +46,16 @@ export interface ServeOptions {
    * `serve` reject with `open_to_others`. Default: false.
    */
   allowOpenData?: boolean;
+  /**
+   * Where uploaded files lie: a folder that all instances share, or `none`. Or a media store of
+   * your own, which `close` leaves open. Default: the folder `media` inside the data folder, a
+   * temporary folder for a store in memory, and `none` for other stores.
+   */
+  media?: string | MediaStore;
+  /** The largest uploaded file in MiB: 1 to 65,536. Default: 512. */
+  mediaLimitMiB?: number;
+  /** What the uploaded files of one tenant may take, in MiB: 1 to 16,777,216. Default: 10,240. */
+  mediaQuotaMiB?: number;
   /** Settings for a PostgreSQL store. Other stores ignore them. */
   database?: DatabaseOptions;
   /** Lifetime of a pairing code in minutes, 1 to 60. Default: 15. */

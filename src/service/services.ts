@@ -19,9 +19,12 @@ import { makeOfflineKeys } from './auth/offline-keys.ts';
 import { makeTokenRotation } from './auth/token-rotation.ts';
 import { makeTokens } from './auth/tokens.ts';
 import { makeBackups } from './backups.ts';
-import type { Principal, SystemDependencies } from './context.ts';
+import type { Principal, SystemDependencies, TenantPrincipal } from './context.ts';
 import { makeFleetCounts, makeHealth, makeReadiness } from './health.ts';
 import { lookUp, type RecordKind } from './lookup.ts';
+import { makeMedia } from './media/media.ts';
+import { makeMediaUsage } from './media/media-records.ts';
+import { type MediaOptions, makeMediaUploads } from './media/media-uploads.ts';
 import { makeMirrorAdmin } from './mirror/admin.ts';
 import type { Mirror } from './mirror/mirror.ts';
 import type { ObservedStore } from './observed-store.ts';
@@ -64,6 +67,7 @@ export interface ServiceOptions {
   mirror?: Mirror | undefined;
   /** Copies of configs in the object store, for `authGraceMs`. */
   configCopies?: ConfigCopies | undefined;
+  media: MediaOptions;
   codeTtlMinutes: number;
   /**
    * Milliseconds for which a verified device key still gives access to playlist and config while
@@ -109,6 +113,7 @@ export function makeServices(options: ServiceOptions) {
   const denials = makeDenials(system);
   const codes = makeCodes(deps, codeTtlMinutes);
   const claimOffers = makeClaimOffers(deps, codes);
+  const media = makeMedia(deps, options.media.files);
   const playback = makePlayback(deps, {
     ask: origins.ask,
     served,
@@ -119,11 +124,12 @@ export function makeServices(options: ServiceOptions) {
     /** Throws `<kind>_not_found` unless the caller may see the record in the path of a request. */
     async checkRecord(
       principal: Principal,
-      kind: RecordKind | 'pairing_code' | 'claim',
+      kind: RecordKind | 'pairing_code' | 'claim' | 'media',
       id: string,
     ): Promise<void> {
       if (kind === 'pairing_code') await codes.lookUp(store.read, principal, id);
       else if (kind === 'claim') await claimOffers.lookUp(principal, id);
+      else if (kind === 'media') await media.lookUp(principal as TenantPrincipal, id);
       else await lookUp(store.read, principal, kind, id);
     },
     denials,
@@ -157,10 +163,13 @@ export function makeServices(options: ServiceOptions) {
     refreshPlaylist: makePlaylistRefresh(deps, origins.refresh),
     copies: makeMirrorAdmin(deps, mirror),
     configs: makeConfigs(deps),
+    media,
+    mediaUploads: makeMediaUploads(deps, options.media),
     reading: makeReading(deps),
     requests: makeTvRequests(deps, log),
     ready,
     fleetCounts: makeFleetCounts(store, clock),
+    mediaUsage: makeMediaUsage(store),
     health: makeHealth(store, ready, origins.health, mirror?.lag),
     backups: makeBackups(deps),
   };

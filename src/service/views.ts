@@ -1,9 +1,11 @@
 import { iso, isoOrNull } from '../domain/clock.ts';
+import { type MediaView, mediaPath } from '../domain/media/media.ts';
 import type { TokenActivity } from '../domain/records/activity.ts';
 import type { AuditEntry, AuditView } from '../domain/records/audit.ts';
 import { codeStatusAt } from '../domain/records/pairing-code.ts';
 import { type PlaylistView, playlistStatusAt } from '../domain/records/playlist.ts';
 import type {
+  Media,
   PairingCode,
   Playlist,
   Screen,
@@ -54,6 +56,20 @@ export function venueView(row: Venue): VenueView {
     labels,
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),
+  };
+}
+
+/** `usedBy` is the number of screens whose playlists name the file. */
+export function mediaView(row: Media, usedBy: number): MediaView {
+  const { fileId, name, type, bytes, createdAt } = row;
+  return {
+    id: fileId,
+    name,
+    type,
+    bytes,
+    url: mediaPath(fileId, type),
+    usedBy,
+    createdAt: iso(createdAt),
   };
 }
 

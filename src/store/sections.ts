@@ -9,11 +9,14 @@ import {
   creationRow,
   deviceKeyRow,
   deviceRow,
+  mediaRow,
+  mediaUsageRow,
   playlistRow,
   type StoredConfig,
   screenRow,
   tenantRow,
   tokenRow,
+  unusedMediaRow,
   venueRow,
 } from '../domain/records/rows.ts';
 import { shardNames } from './json/checkpoint/line-table.ts';
@@ -90,6 +93,7 @@ const playlistDocument = shardNames('rows-playlists', screenShards);
 const contentDocument = shardNames('rows-contents', 256);
 const pastDocument = shardNames('past', 256);
 const creationDocument = shardNames('rows-creations', 64);
+const mediaDocument = shardNames('rows-media', 64);
 const configDocument = { tenant: tenantDocument, venue: venueDocument, screen: screenDocument };
 
 const minutesOf =
@@ -183,6 +187,22 @@ export const sections = {
     // The id is `<level>/<owner id>`.
     topic: (id) => id.replace('/', 's/'),
     document: (row) => configDocument[row.level](row.ownerId),
+  }),
+  media: section({
+    row: mediaRow,
+    indexed: ['tenantId', 'fileId'],
+    listed: true,
+    document: ({ id }) => mediaDocument(id),
+  }),
+  mediaUsage: section({
+    row: mediaUsageRow,
+    listed: true,
+    document: ({ id }) => mediaDocument(id),
+  }),
+  unusedMedia: section({
+    row: unusedMediaRow,
+    listed: true,
+    document: ({ id }) => mediaDocument(id),
   }),
   creations: section({
     row: creationRow,

@@ -28,6 +28,7 @@ export const errorKinds = {
     'malformed_request',
     'idempotency_key_reused',
     'tenant_required',
+    'digest_mismatch',
   ]),
   ...kinds(401, 'Unauthorized', [
     'credential_missing',
@@ -51,6 +52,7 @@ export const errorKinds = {
     'claim_not_found',
     'playlist_not_found',
     'config_not_found',
+    'media_not_found',
   ]),
   ...kinds(405, 'Method Not Allowed', ['method_not_allowed']),
   ...kinds(408, 'Request Timeout', ['request_timeout']),
@@ -66,12 +68,14 @@ export const errorKinds = {
     'tenant_not_empty',
     'last_tenant',
     'last_token',
-    'not_supported',
+    'media_in_use',
+    'media_offset',
   ]),
   ...kinds(410, 'Gone', ['pairing_code_expired', 'pairing_code_cancelled']),
   ...kinds(412, 'Precondition Failed', ['precondition_failed']),
-  ...kinds(413, 'Content Too Large', ['body_too_large']),
+  ...kinds(413, 'Content Too Large', ['body_too_large', 'media_too_large', 'media_quota_exceeded']),
   ...kinds(415, 'Unsupported Media Type', ['unsupported_media_type', 'media_not_accepted']),
+  ...kinds(416, 'Range Not Satisfiable', ['range_not_satisfiable']),
   ...kinds(429, 'Too Many Requests', ['too_many_attempts']),
   ...kinds(431, 'Request Header Fields Too Large', ['headers_too_large']),
   ...kinds(500, 'Internal Server Error', [
@@ -79,7 +83,11 @@ export const errorKinds = {
     'playlist_fetch_failed',
     'config_fetch_failed',
   ]),
-  ...kinds(501, 'Not Implemented', ['transfer_encoding_unsupported', 'method_unknown']),
+  ...kinds(501, 'Not Implemented', [
+    'transfer_encoding_unsupported',
+    'method_unknown',
+    'not_supported',
+  ]),
   ...kinds(503, 'Service Unavailable', ['unavailable']),
 } satisfies Record<ServiceErrorCode, ErrorKind>;
 

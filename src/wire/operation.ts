@@ -10,7 +10,8 @@ export type RecordKind =
   | 'screen'
   | 'device'
   | 'pairing_code'
-  | 'claim';
+  | 'claim'
+  | 'media';
 
 /** One operation of the API, as plain data. */
 export interface Operation {
@@ -31,12 +32,19 @@ export interface Operation {
   record?: RecordKind;
   query?: SchemaName;
   body?: SchemaName;
+  /**
+   * Whether the body is bytes of a file, which the handler reads while they arrive. Its limits of
+   * size and time are its own.
+   */
+  upload?: boolean;
   /** Whether requests may omit the body. */
   bodyOptional?: boolean;
   /** Maximum size of the body in bytes. Default: 1 MiB. */
   bodyLimit?: number;
   /** Maximum number of objects, arrays and members in the body. Default: 1,000. */
   partLimit?: number;
+  /** Further successful statuses, with the schemas of their bodies. */
+  otherAnswers?: Readonly<Partial<Record<200 | 202, SchemaName>>>;
   /** Status of a successful response. */
   status: 200 | 201 | 202 | 204;
   answer?: SchemaName;
@@ -73,6 +81,8 @@ export const get = describing('GET', 200);
 export const put = describing('PUT', 200);
 export const patch = describing('PATCH', 200);
 export const remove = describing('DELETE', 204);
+/** `PUT` that stores a record under an id that the caller gives. */
+export const store = describing('PUT', 201);
 /** `POST` that creates a record. */
 export const create = describing('POST', 201);
 /** `POST` that accepts the body and responds with 202. */
@@ -122,9 +132,10 @@ function createsOnce({ access, headers }: Operation): boolean {
 }
 
 function requestErrors(operation: Operation): ServiceErrorCode[] {
-  const { record, body, query, headers, conditional } = operation;
+  const { record, body, upload, query, headers, conditional } = operation;
   return [
     ...(body ? (['body_too_large', 'unsupported_media_type', 'invalid_json'] as const) : []),
+    ...(upload ? (['unsupported_media_type'] as const) : []),
     ...(record ? ([`${record}_not_found`] as const) : []),
     ...(body || query || headers ? (['invalid_request'] as const) : []),
     ...(conditional || takesPrecondition(operation) ? (['precondition_failed'] as const) : []),

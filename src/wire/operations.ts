@@ -1,5 +1,6 @@
 import { configOperations } from './operations/configs.ts';
 import { devicesOperations } from './operations/devices.ts';
+import { mediaOperations } from './operations/media.ts';
 import { placesOperations } from './operations/places.ts';
 import { platformOperations } from './operations/platform.ts';
 import { playlistOperations } from './operations/playlists.ts';
@@ -18,6 +19,7 @@ export const operations = {
   ...platformOperations,
   ...placesOperations,
   ...playlistOperations,
+  ...mediaOperations,
   ...configOperations,
   ...readingOperations,
 };

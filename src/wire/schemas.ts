@@ -1,5 +1,12 @@
 import { z } from 'zod';
 import { eventBatch, eventQuery, eventsAccepted, storedEvent } from '../domain/events/event.ts';
+import {
+  media,
+  mediaDeletionQuery,
+  mediaQuery,
+  mediaUpload,
+  mediaUploadQuery,
+} from '../domain/media/media.ts';
 import { listOf, pageQuery, waitSeconds } from '../domain/paging.ts';
 import { auditEntry, auditQuery } from '../domain/records/audit.ts';
 import {
@@ -69,6 +76,7 @@ const problem = z
       .optional()
       .meta({ description: 'true if there are further errors that are not listed' }),
     existingId: z.string().optional().meta({ description: 'with name_taken' }),
+    received: z.int().optional().meta({ description: 'with media_offset' }),
     screen: z
       .object({ name: z.string(), venue: z.object({ name: z.string() }) })
       .optional()
@@ -105,6 +113,12 @@ export const schemas = {
   eventsAccepted,
   impressionReport,
   me,
+  media,
+  mediaDeletionQuery,
+  mediaList: listOf(media),
+  mediaQuery,
+  mediaUpload,
+  mediaUploadQuery,
   mirrorList,
   mirrorQuery,
   mirrorRepair,

@@ -62,6 +62,17 @@ export const serveSettings = {
       '--database-lock-timeout <seconds>',
       'maximum time that a statement waits for a lock of another instance',
     ),
+    media: text(
+      '--media <place>',
+      'where uploaded files lie: a folder that all instances share, or none; default: the folder media in the data folder',
+    ),
+    mediaLimit: wholeNumber([1, 65_536], 512, '--media-limit <MiB>', 'largest uploaded file'),
+    mediaQuota: wholeNumber(
+      [1, 16_777_216],
+      10_240,
+      '--media-quota <MiB>',
+      'what the uploaded files of one tenant may take',
+    ),
     codeTtlMinutes: wholeNumber(
       [1, 60],
       15,

@@ -135,6 +135,8 @@ export async function startService(
   const running = serve({
     host,
     port: settings.port,
+    mediaLimitMiB: settings.mediaLimit,
+    mediaQuotaMiB: settings.mediaQuota,
     codeTtlMinutes: settings.codeTtlMinutes,
     retentionDays: settings.retentionDays,
     authGraceSeconds: settings.authGraceSeconds,
@@ -165,6 +167,7 @@ export async function startService(
     faults: settings.fault,
     aws: readAwsSettings(io),
     ...(await readOnDemand(settings, io, log)),
+    ...(settings.media && { media: settings.media }),
     ...(settings.objectStore && { objectStore: settings.objectStore }),
     ...(tls && { tls }),
     ...(metricsToken && { metricsToken }),

@@ -25,6 +25,8 @@ export const auditActions = [
   'playlist.publish',
   'playlist.withdraw',
   'playlist.refresh',
+  'media.create',
+  'media.delete',
   'config.set',
   'config.unset',
   'device.register',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mediaTypeNames } from '../media/media-types.ts';
 import { configBody } from './config.ts';
 import { shownDeviceInfo } from './device.ts';
 import { roles } from './role.ts';
@@ -225,3 +226,34 @@ export const claimRow = z.strictObject({
   offer: z.strictObject({ id: text, codeId: text, screenId: text, tenantId: text }).nullable(),
 });
 export type Claim = z.infer<typeof claimRow>;
+
+/** A file that a tenant has uploaded. `id` is `<tenant id>/<file id>`. */
+export const mediaRow = z.strictObject({
+  id: text,
+  tenantId: text,
+  /** SHA-256 of the bytes, in hex. Tenants with equal files share the bytes. */
+  fileId: text,
+  name: text,
+  type: z.enum(mediaTypeNames),
+  bytes: z.number(),
+  /** Tokens bound to venues that have uploaded the file, and may see it for that. */
+  tokenIds: z.array(text).readonly(),
+  createdAt: time,
+});
+export type Media = z.infer<typeof mediaRow>;
+
+/** What the media of a tenant take. `id` is the id of the tenant. */
+export const mediaUsageRow = z.strictObject({ id: text, files: z.number(), bytes: z.number() });
+export type MediaUsage = z.infer<typeof mediaUsageRow>;
+
+/**
+ * A file in the media store that no record names: its last record was deleted, or its upload is
+ * about to end. `id` is the id of the file.
+ */
+export const unusedMediaRow = z.strictObject({
+  id: text,
+  since: time,
+  /** Whether its deletion has begun, so that an upload of the same bytes must wait. */
+  isBeingDeleted: z.boolean(),
+});
+export type UnusedMedia = z.infer<typeof unusedMediaRow>;

@@ -74,16 +74,18 @@ const measureIntervalMs = 100;
 const maxIntervalMs = 30 * secondMs;
 
 /** Paths for operators and browsers. Requests for these paths are never rejected. */
-const neverShed = /^\/(healthz|readyz|metrics|openapi\.json|docs|media)\b/;
+const neverShed = /^\/(healthz|readyz|metrics|openapi\.json|docs)\b/;
 /**
  * Path prefix of most requests: those of TVs. Checked first to skip the regular
  * expression.
  */
 const tvPrefix = '/devices/';
+const mediaPrefix = '/media/';
 const registration = /^\/devices\/register(?:$|\?)/;
 
 function kindOf({ method, url = '' }: IncomingMessage, isKnown: boolean): ShedKind {
   if (registration.test(url)) return 'registrations';
+  if (url.startsWith(mediaPrefix)) return 'media';
   if (!isKnown) return 'strangers';
   if (url.startsWith('/v1/')) return 'management';
   return method === 'GET' || method === 'HEAD' ? 'reads' : 'writes';

@@ -124,11 +124,10 @@ export async function answerStaticFile(context: Context, file: StaticFile): Prom
 // Creatives are untrusted code. The policy gives their scripts an opaque origin, and blocks
 // requests to the network.
 const creativePolicy =
-  "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:";
+  "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; font-src data:";
 
-// Any origin may read the media: players load them from another origin, and demo media are public.
-const mediaHeaders = {
-  'Cache-Control': 'public, max-age=3600',
+// Any origin may read the media: players load them from another origin, and media are public.
+export const mediaHeaders = {
   'Content-Security-Policy': creativePolicy,
   'Access-Control-Allow-Origin': '*',
   'Cross-Origin-Resource-Policy': 'cross-origin',
@@ -145,7 +144,10 @@ export function mediaRoutes(contents: ReadonlyMap<string, Uint8Array>, compressi
   const files = new Map(
     [...contents].map(([name, content]) => [
       name,
-      makeStaticFile(name, content, { headers: mediaHeaders, compression }),
+      makeStaticFile(name, content, {
+        headers: { ...mediaHeaders, 'Cache-Control': 'public, max-age=3600' },
+        compression,
+      }),
     ]),
   );
   const app = new Hono();

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { ServedRequest } from '../request/request-context.ts';
 import { connectionError, type EarlyErrors } from './early-errors.ts';
 import type { RequestQueue } from './request-queue.ts';
 
@@ -62,6 +63,9 @@ export function makeClientErrorHandler({
   return (error, duplex) => {
     const socket = duplex as Socket;
     const response = requests.inProgress(socket);
+    const request: ServedRequest | undefined = response?.req;
+    // The handler limits the pauses of a long body.
+    if (isTimeout(error) && request?.hasLongBody) return;
     if (isTimeout(error) && requests.isHeld(socket))
       requests.afterResponses(socket, () => rejectConnection(error, socket), requestTimeoutMs);
     else if (isTimeout(error) && !response?.req.complete) {

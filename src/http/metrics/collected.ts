@@ -202,6 +202,25 @@ export function watchFleet(
   collect(register, 'gauge', devices, () => orNone(clock, deviceSamples()));
 }
 
+/** Registers metrics for the number and size of media files. */
+export function watchMedia(
+  register: Registry,
+  usage: () => Promise<{ files: number; bytes: number }>,
+  clock: Clock,
+): void {
+  const files = {
+    name: 'signage_media_files',
+    help: 'Uploaded files of all tenants; equal files of two tenants count twice.',
+  };
+  const bytes = { name: 'signage_media_bytes', help: 'Size of the uploaded files of all tenants.' };
+  const shared = cached(clock, secondMs, usage);
+  const sample = async (member: 'files' | 'bytes'): Promise<Sample[]> => [
+    [{}, (await shared())[member]],
+  ];
+  collect(register, 'gauge', files, () => orNone(clock, sample('files')));
+  collect(register, 'gauge', bytes, () => orNone(clock, sample('bytes')));
+}
+
 /** Lifetime of the cached free disk space. */
 const diskLifetimeMs = secondMs;
 

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../../domain/clock.ts';
+import type { UploadOutcome } from '../../service/media/media-uploads.ts';
 import type { StoreWriteKind } from '../../service/observed-store.ts';
 import type { OperationId } from '../../wire/operations.ts';
 import {
@@ -8,6 +9,7 @@ import {
   TimeSeries,
   watchDisk,
   watchFleet,
+  watchMedia,
   watchMirror,
   watchOrigins,
 } from './collected.ts';
@@ -26,7 +28,14 @@ type RegistrationOutcome = 'bound' | 'repeated' | 'refused' | 'locked_out';
 type LockOutScope = 'source' | 'service';
 
 /** Kinds of requests. Each kind has its own overload limit (docs/protocol.md §1.8). */
-export const shedKinds = ['reads', 'writes', 'management', 'registrations', 'strangers'] as const;
+export const shedKinds = [
+  'reads',
+  'writes',
+  'management',
+  'registrations',
+  'media',
+  'strangers',
+] as const;
 export type ShedKind = (typeof shedKinds)[number];
 
 export interface Metrics {
@@ -60,6 +69,10 @@ export interface Metrics {
   hint(ms: number): void;
   /** Registers a metric for the number of TVs whose request for changes is held. */
   watchHeldDevices(heldCount: () => number): void;
+  /** Counts an upload of a file. */
+  mediaUpload(outcome: UploadOutcome): void;
+  /** Registers metrics for the number and size of media files. */
+  watchMedia(usage: Parameters<typeof watchMedia>[1], clock: Clock): void;
   /** Registers the metrics of the mirror. */
   watchMirror(lag: Parameters<typeof watchMirror>[1], nowMs: () => number): void;
   /** Returns all metrics in the text format of Prometheus, with the type `contentType`. */
@@ -232,6 +245,13 @@ export function makeMetrics(version: string): Metrics {
     buckets: boundsMs.map((ms) => ms / 1000),
     registers,
   });
+  const uploads = new Counter({
+    name: 'signage_media_uploads_total',
+    help: 'Uploads of media files that have ended, by outcome.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  for (const outcome of ['stored', 'refused'] as const) uploads.inc({ outcome }, 0);
   const shed = new Counter({
     name: 'signage_requests_shed_total',
     help: 'Requests rejected because of overload, by kind.',
@@ -254,6 +274,8 @@ export function makeMetrics(version: string): Metrics {
     hint: (ms) => hints.observe(ms / 1000),
     watchHeldDevices: (heldCount) =>
       collect(register, 'gauge', heldDevices, () => [[{}, heldCount()]]),
+    mediaUpload: (outcome) => uploads.inc({ outcome }),
+    watchMedia: (usage, clock) => watchMedia(register, usage, clock),
     watchMirror: (lag, nowMs) => watchMirror(register, lag, nowMs),
     render: async () => `${await whole.metrics()}\n${await register.metrics()}`,
     contentType: register.contentType,

@@ -210,6 +210,16 @@ export function problems(
   );
 }
 
+/** Returns the further successful responses of an operation. */
+function otherAnswers(id: string, operation: Operation): ZodOpenApiResponsesObject {
+  return Object.fromEntries(
+    Object.entries(operation.otherAnswers ?? {}).map(([status, answer]) => [
+      status,
+      success(id, { ...operation, status: Number(status) as Operation['status'], answer }),
+    ]),
+  );
+}
+
 /** Returns every response of an operation, by status. */
 export function answers(id: string, operation: Operation): ZodOpenApiResponsesObject {
   const unchanged = {
@@ -218,6 +228,7 @@ export function answers(id: string, operation: Operation): ZodOpenApiResponsesOb
   };
   return {
     [`${operation.status}`]: success(id, operation),
+    ...otherAnswers(id, operation),
     ...(operation.conditional ? { '304': unchanged } : {}),
     ...problems(possibleErrors(operation), id === 'registerDevice' ? rateLimit : []),
   };

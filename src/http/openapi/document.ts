@@ -30,6 +30,7 @@ const tags = [
   { name: 'venue', description: 'Places with screens' },
   { name: 'screen', description: 'Screens' },
   { name: 'playlist', description: 'Playlists of the screens' },
+  { name: 'media', description: 'Files that playlists show' },
   { name: 'config', description: 'Intervals and storage limits of TVs' },
   { name: 'event', description: 'Telemetry' },
   { name: 'report', description: 'Proof of play' },
@@ -43,6 +44,7 @@ const tags = [
  * under `/v1` (the caller's own token), otherwise `tv`.
  */
 function tagOf({ command, path }: Operation): string {
+  if (path.startsWith('/v1/media')) return 'media';
   return command?.[0] ?? (path.startsWith('/v1/') ? 'token' : 'tv');
 }
 

@@ -103,10 +103,14 @@ const shownTexts: Record<string, Pick<oas31.ParameterObject, 'description' | 'sc
   },
 };
 
-function pathParameter(name: string, { access, record }: Operation): oas31.ParameterObject {
+const mediaIdSchema = { type: 'string', pattern: '^[0-9a-f]{64}$' } as const;
+
+function pathParameter(name: string, { access, record, path }: Operation): oas31.ParameterObject {
   const inPath = { name, in: 'path', required: true } as const;
   const shown = shownTexts[name];
   if (shown) return { ...inPath, ...shown };
+  if (path.startsWith('/v1/media'))
+    return { ...inPath, description: 'The SHA-256 of the file', schema: mediaIdSchema };
   const named = access === 'device' ? 'screen, or of the device' : record;
   return {
     ...inPath,
@@ -139,7 +143,14 @@ export function requestBody({
   method,
   body,
   bodyOptional,
+  upload,
 }: Operation): ZodOpenApiRequestBodyObject | undefined {
+  if (upload)
+    return {
+      description: 'The bytes of the file, or of a part of it. `Content-Length` is required.',
+      required: true,
+      content: { '*/*': { schema: { type: 'string', format: 'binary' } } },
+    };
   if (!body) return undefined;
   return {
     required: !bodyOptional,

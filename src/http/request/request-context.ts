@@ -18,6 +18,8 @@ export type ServedRequest = IncomingMessage & {
   keyHash?: string | undefined;
   /** Whether the credential was verified recently, if this was already determined. */
   isKnown?: boolean;
+  /** Whether the body may take long to arrive: the listener then sets no time-out. */
+  hasLongBody?: boolean;
   /** Absent if the request never counts towards overload. */
   admission?: Admission;
 };

@@ -14,6 +14,7 @@ import type { Tx } from '../../store/store.ts';
 import { type Principal, recordChange, type ServiceDependencies } from '../context.ts';
 import { type IdempotentRequest, lookUpCreated, prepareCreation } from '../creations.ts';
 import { changeOf, lookUp, withNameConflict } from '../lookup.ts';
+import { removeMediaOfTenant } from '../media/media-records.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { tenantView } from '../views.ts';
 
@@ -93,7 +94,9 @@ export function makeTenants(deps: ServiceDependencies) {
     }
   }
 
-  /** Deletes a tenant with its tokens and config. Throws `tenant_not_empty`, `last_tenant`. */
+  /**
+   * Deletes a tenant with its tokens, media and config. Throws `tenant_not_empty`, `last_tenant`.
+   */
   async function remove(
     principal: Principal,
     id: string,
@@ -112,6 +115,7 @@ export function makeTenants(deps: ServiceDependencies) {
       if (await hasNoOther(tx, row.id, others.items))
         throw new SignageError('last_tenant', 'This is the last tenant: create another one first.');
       await deleteTokens(tx, principal, row.id);
+      await removeMediaOfTenant(tx, row.id);
       await tx.delete('configs', `tenant/${row.id}`);
       await tx.delete('tenants', row.id);
       await recordChange(deps, tx, principal, { ...tenantChange('delete', row), tenantId: null });

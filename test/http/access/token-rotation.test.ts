@@ -216,7 +216,7 @@ describe('POST /v1/tokens/:id/rotate', () => {
     }
   });
 
-  it('409 not_supported for the token of SIGNAGE_ADMIN_TOKEN: a restart would bring it back', async () => {
+  it('501 not_supported for the token of SIGNAGE_ADMIN_TOKEN: a restart would bring it back', async () => {
     const { tokenId } = (await platform.get('/v1/me')).body;
     expectProblem(await rotate(tokenId, undefined, platform), 'not_supported');
     expect(await use(adminToken)).toBe(200);

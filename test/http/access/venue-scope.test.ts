@@ -1,5 +1,6 @@
 // What tokens that are bound to venues see in lists, and may name in bodies. Operations on records
 // are in authorization.test.ts.
+
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type RequiredRole, type Role, rankedRoles } from '../../../src/domain/records/role.ts';
 import { type Operation, type OperationId, operations } from '../../../src/wire/operations.ts';
@@ -13,6 +14,7 @@ import {
   unknownId,
   walk,
 } from '../../support/service/management.ts';
+import { idOf, someFile, upload, uploadPart } from '../../support/service/media.ts';
 import { type Answer, startService, type TestService } from '../../support/service/service.ts';
 
 type Management = [OperationId, Operation & { access: RequiredRole }];
@@ -306,6 +308,22 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
       }
       expectProblem(await make({ role: 'platform' }), 'insufficient_role');
     });
+  },
+
+  // test/http/media/media.test.ts tells what a bound token sees.
+  async putMedia() {
+    expect((await upload(bound.operator, someFile(++count))).status).toBe(201);
+  },
+  async listMedia() {
+    const file = someFile(++count);
+    await upload(whole, file);
+    expect((await bound.admin.get('/v1/media')).text).not.toContain(idOf(file));
+  },
+  async getMediaUpload() {
+    const file = someFile(++count, 300_000);
+    await uploadPart(whole, file, 0, 262_144);
+    const { body } = await bound.operator.get(`/v1/media/${idOf(file)}/upload`);
+    expect(body).toEqual({ received: 262_144 });
   },
 
   async listMirror() {

@@ -104,6 +104,7 @@ describe('GET /openapi.json', () => {
       [
         "["claim","The claim that the TV shows",{"type":"string","pattern":"^[A-Z0-9]{6}$"}]",
         "["code","The pairing code",{"type":"string","pattern":"^[A-Z0-9]{8}$"}]",
+        "["id","The SHA-256 of the file",{"type":"string","pattern":"^[0-9a-f]{64}$"}]",
         "["id","The id of the device",{"type":"string","format":"uuid"}]",
         "["id","The id of the screen",{"type":"string","format":"uuid"}]",
         "["id","The id of the screen, or of the device",{"type":"string","format":"uuid"}]",
@@ -182,6 +183,7 @@ describe.each(table)('%s in the document', (id, operation) => {
     ];
     const expected = [
       operation.status,
+      ...Object.keys(operation.otherAnswers ?? {}).map(Number),
       ...(operation.conditional ? [304] : []),
       ...codes.map((code) => errorKinds[code].status),
     ];
@@ -226,6 +228,7 @@ describe.each(table)('%s in the document', (id, operation) => {
   });
 
   it('has its body, and whether it is required', () => {
+    if (operation.upload) return expect(Object.keys(entry.requestBody!.content!)).toEqual(['*/*']);
     if (!operation.body) return expect(entry.requestBody).toBeUndefined();
     expect(entry.requestBody!.required ?? false).toBe(!operation.bodyOptional);
     const types =

@@ -1,4 +1,5 @@
 // Compares actual responses with the OpenAPI document.
+
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
@@ -20,6 +21,7 @@ import {
   manager,
   unknownId,
 } from '../../support/service/management.ts';
+import { idOf, someFile } from '../../support/service/media.ts';
 import {
   type Answer,
   type Sent,
@@ -103,7 +105,24 @@ async function runLifecycle(): Promise<void> {
   }
   await pairAndPlay(screen.id);
   await refreshPlaylist();
+  await uploadMedia();
   await readAndEnd(venue.id, screen.id, tokenId);
+}
+
+async function uploadMedia(): Promise<void> {
+  const file = someFile(1, 300_000);
+  const path = `/v1/media/${idOf(file)}`;
+  const put = (query: string, body: Uint8Array) => manage('PUT', path + query, body);
+  await put('?offset=262144&size=300000', file.subarray(262_144));
+  await put('?offset=0&size=300000', file.subarray(0, 262_144));
+  await manage('GET', `${path}/upload`);
+  await put('', Buffer.from('text'));
+  await put('', someFile(2));
+  await put('?name=Menu.svg', file);
+  await put('', file);
+  await manage('GET', '/v1/media');
+  await manage('GET', path);
+  await manage('DELETE', path);
 }
 
 async function pairAndPlay(screenId: string): Promise<void> {

@@ -255,7 +255,7 @@ it('copies that wait are in the metrics and in GET /readyz?verbose, and do not a
   expect(await figures()).toMatchObject({ oldest_seconds: 90 });
 });
 
-it('without an object store there is no mirror: 409 not_supported, and no figures', async () => {
+it('without an object store there is no mirror: 501 not_supported, and no figures', async () => {
   service = await startService();
   const without = manager(service);
   expectProblem(await without.get('/v1/mirror'), 'not_supported');

@@ -4,6 +4,7 @@ import { type LogSink, silentLog } from '../../../src/domain/log.ts';
 import { makeApp } from '../../../src/http/app.ts';
 import { makeMetrics } from '../../../src/http/metrics/metrics.ts';
 import type { Bindings } from '../../../src/http/request/request-context.ts';
+import { makeTemporaryMediaStore } from '../../../src/media/open-media-store.ts';
 import type { PlaylistOrigin } from '../../../src/origin/origin.ts';
 import { makeChain, makeStoredOrigin } from '../../../src/origin/origins.ts';
 import { RenderedItems } from '../../../src/origin/rendered-playlists.ts';
@@ -52,6 +53,11 @@ export async function mounted<C extends Clock = ManualClock>({
     clock,
     random: randomBytes,
     ...whole,
+    media: {
+      files: makeTemporaryMediaStore(() => clock.now()),
+      limitBytes: 1024 ** 2,
+      quotaBytes: 1024 ** 3,
+    },
     codeTtlMinutes: 15,
     log,
   });

@@ -1,6 +1,7 @@
 import type { Operation, RecordKind } from '../../../src/wire/operations.ts';
 import type { SchemaName } from '../../../src/wire/schemas.ts';
 import { impression, item, type Manager } from './management.ts';
+import { idOf, someFile, upload } from './media.ts';
 import type { Answer, TestService } from './service.ts';
 
 /** Records that a body may refer to. */
@@ -16,6 +17,7 @@ export function operationCalls(
   tenantId: string,
 ) {
   let count = 0;
+  const givenFile = someFile(0);
 
   /** Creates a record of each kind, in the given venue or a new one. Returns its path parameter. */
   const make: Record<RecordKind, (venueId?: string) => Promise<string>> = {
@@ -34,6 +36,7 @@ export function operationCalls(
     },
     claim: async () =>
       (await service.send('POST', '/devices/claims', { body: { deviceInfo: {} } })).body.claim,
+    media: async () => (await upload(maker, someFile(++count))).body.id,
     pairing_code: async (venueId) => (await maker.code(await make.screen(venueId))).code,
   };
 
@@ -71,7 +74,8 @@ export function operationCalls(
   };
 
   /** Returns a valid body, or `undefined` for an operation without one. */
-  async function bodyOf({ body }: Operation, where: Where): Promise<unknown> {
+  async function bodyOf({ body, upload }: Operation, where: Where): Promise<unknown> {
+    if (upload) return givenFile;
     if (!body) return undefined;
     const make = bodies[body];
     if (!make) throw new Error(`Add a valid body for ${body} to operation-calls.ts.`);
@@ -93,7 +97,8 @@ export function operationCalls(
     );
   }
 
-  const makeFor = ({ record = 'tenant' }: Operation, venueId?: string) => make[record](venueId);
+  const makeFor = async ({ record = 'tenant', upload }: Operation, venueId?: string) =>
+    upload ? idOf(givenFile) : make[record](venueId);
 
   return { make, makeFor, bodyOf, perform };
 }

@@ -90,6 +90,8 @@ export async function sendTo(
     body === undefined || body instanceof Uint8Array
       ? body
       : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  // A server adds it to a request that it passes to a mounted `fetch`.
+  if (bytes && send !== fetch) all.set('content-length', String(bytes.length));
   const request = new Request(`${base}${path}`, {
     method,
     headers: all,

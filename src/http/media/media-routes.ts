@@ -1,0 +1,128 @@
+import type { Hono } from 'hono';
+import { SignageError } from '../../domain/error.ts';
+import { matchesWeakly } from '../../domain/etag.ts';
+import type { ByteRange } from '../../domain/media/media.ts';
+import { type MediaType, mediaTypes } from '../../domain/media/media-types.ts';
+import type { Services } from '../../service/services.ts';
+import { mediaHeaders } from '../handlers/static-file.ts';
+import { methodNotAllowed, setOperation } from '../request/fetch-adapter.ts';
+import type { App, Ctx } from '../request/request-context.ts';
+import { StreamLimit } from './stream-limit.ts';
+
+/** Each stream holds some chunks of its file in memory. */
+const maxStreams = 64;
+
+const noSuchFile = () => new SignageError('not_found', 'There is no file at this path.');
+
+/**
+ * Returns the range that a request asks for, or `undefined` for the whole file. Several ranges, and
+ * malformed ones, count as none (RFC 9110 §14.2). Throws `range_not_satisfiable`.
+ */
+function rangeOf(header: string | undefined, size: number): ByteRange | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
+  if (first === '' && last === '') return undefined;
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  if (first !== '' && last !== '' && Number(last) < start) return undefined;
+  if (start >= size || (first === '' && Number(last) === 0))
+    throw new SignageError('range_not_satisfiable', `The file has ${size} bytes.`, { size });
+  return { start, end };
+}
+
+/** Sends content chunk by chunk, as fast as the client reads. */
+function streamOf(
+  content: AsyncIterable<Uint8Array>,
+  onEnd: () => void,
+): ReadableStream<Uint8Array> {
+  const chunks = content[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await chunks.next();
+          if (!done) return controller.enqueue(value);
+          onEnd();
+          controller.close();
+        } catch (error) {
+          onEnd();
+          throw error;
+        }
+      },
+      async cancel() {
+        onEnd();
+        await chunks.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Returns a signal that aborts when the connection of a request closes. */
+function goneSignal({ env, req }: Ctx): AbortSignal {
+  const outgoing = env?.outgoing;
+  if (!outgoing) return req.raw.signal;
+  const gone = new AbortController();
+  outgoing.once('close', () => gone.abort());
+  if (outgoing.destroyed || env.incoming?.socket.destroyed) gone.abort();
+  return gone.signal;
+}
+
+/**
+ * Routes of uploaded files, `GET /media/<id>.<extension>` (docs/protocol.md §5.14). Whoever knows a
+ * path may read the file.
+ */
+export function mediaRoutes(app: Hono<App>, { media }: Services): void {
+  const streams = new StreamLimit(maxStreams);
+  const path = '/media/:file{[0-9a-f]{64}\\.[a-z0-9]+}';
+
+  async function answer(context: Ctx): Promise<Response> {
+    const [id = '', extension] = (context.req.param('file') ?? '').split('.');
+    const row = await media.file(id);
+    if (!row || mediaTypes[row.type as MediaType].extension !== extension) throw noSuchFile();
+    const etag = `"${id}"`;
+    const headers: Record<string, string> = {
+      ...mediaHeaders,
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      'X-Content-Type-Options': 'nosniff',
+      'Accept-Ranges': 'bytes',
+      ETag: etag,
+    };
+    if (matchesWeakly(context.req.header('if-none-match'), etag))
+      return new Response(null, { status: 304, headers });
+    const ifRange = context.req.header('if-range');
+    const isRangeWanted = ifRange === undefined || ifRange === etag;
+    const range = isRangeWanted ? rangeOf(context.req.header('range'), row.bytes) : undefined;
+    const { start, end } = range ?? { start: 0, end: row.bytes - 1 };
+    headers['Content-Type'] = row.type;
+    headers['Content-Length'] = String(end - start + 1);
+    if (range) headers['Content-Range'] = `bytes ${start}-${end}/${row.bytes}`;
+    const status = range ? 206 : 200;
+    if (context.req.raw.method === 'HEAD') return new Response(null, { status, headers });
+    const leave = await streams.enter(goneSignal(context));
+    // Sending takes as long as the client takes to read, which is no sign of overload.
+    context.env?.incoming?.admission?.end();
+    try {
+      const content = await media.open(id, { start, end });
+      if (!content) throw noSuchFile();
+      return new Response(streamOf(content, leave), { status, headers });
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  app.get(path, setOperation('media'), answer);
+  // Browsers ask before they send `Range` or `If-None-Match` to another origin.
+  app.options(path, (context) => {
+    for (const [name, value] of Object.entries(preflight)) context.header(name, value);
+    return context.body(null, 204);
+  });
+  methodNotAllowed(app, path, ['GET', 'OPTIONS']);
+}
+
+const preflight = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Allow-Methods': 'GET, HEAD',
+  'Access-Control-Allow-Headers': 'Range, If-None-Match, If-Range',
+  'Access-Control-Max-Age': '86400',
+};

@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SignageError } from '../domain/error.ts';
+import { openFolderMediaStore } from './folder-media-store.ts';
+import type { MediaStore } from './media-store.ts';
+
+/** Opens the media store at `location`, a folder that other instances may use, too. */
+export async function openMediaStore(location: string, now: () => number): Promise<MediaStore> {
+  if (/^[a-z][a-z0-9+]+:/i.test(location))
+    throw new SignageError('invalid_option', 'media must be a folder, or none.');
+  return openFolderMediaStore(location, { isShared: true, now });
+}
+
+/**
+ * Returns a media store in a temporary folder, for a store in memory. The folder is made at the
+ * first upload and deleted by `close`.
+ */
+export function makeTemporaryMediaStore(now: () => number): MediaStore {
+  let opened: Promise<{ folder: string; files: MediaStore }> | undefined;
+
+  async function make() {
+    const folder = await mkdtemp(join(tmpdir(), 'signage-media-'));
+    return { folder, files: await openFolderMediaStore(folder, { isShared: false, now }) };
+  }
+
+  return {
+    async put(key, size, content) {
+      opened ??= make();
+      await (await opened).files.put(key, size, content);
+    },
+    open: async (key, range) => (await opened)?.files.open(key, range),
+    find: async (key) => (await opened)?.files.find(key),
+    delete: async (key) => (await opened)?.files.delete(key),
+    async *list(folder) {
+      const known = await opened;
+      if (known) yield* known.files.list(folder);
+    },
+    sweep: async () => (await opened)?.files.sweep(),
+    async close() {
+      const known = await opened;
+      if (known) await rm(known.folder, { recursive: true, force: true });
+    },
+  };
+}

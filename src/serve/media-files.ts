@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { openFolderMediaStore } from '../media/folder-media-store.ts';
+import type { MediaStore } from '../media/media-store.ts';
+import { makeTemporaryMediaStore, openMediaStore } from '../media/open-media-store.ts';
+import type { ServeOptions } from './serve-options.ts';
+
+/** A media store, and the function that closes it if `serve` opened it. */
+export interface OpenMedia {
+  files: MediaStore | undefined;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the place of the media files. Without the option `media`, it is a folder in the data
+ * folder, or a temporary one for a store in memory. Other stores then have no media.
+ *
+ * @param folder the data folder. `undefined`: the store is not a folder
+ */
+export async function openMedia(
+  { media, store }: Pick<ServeOptions, 'media' | 'store'>,
+  folder: string | undefined,
+  now: () => number,
+): Promise<OpenMedia> {
+  if (typeof media === 'object') return { files: media, close: async () => {} };
+  const files = await openFiles(media, store, folder, now);
+  return { files, close: async () => files?.close() };
+}
+
+async function openFiles(
+  media: string | undefined,
+  store: ServeOptions['store'],
+  folder: string | undefined,
+  now: () => number,
+): Promise<MediaStore | undefined> {
+  if (media === 'none') return undefined;
+  if (media !== undefined) return openMediaStore(media, now);
+  if (folder !== undefined)
+    return openFolderMediaStore(join(folder, 'media'), { isShared: false, now });
+  return store === 'memory:' ? makeTemporaryMediaStore(now) : undefined;
+}

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { SignageError } from '../../domain/error.ts';
+import type { MediaType } from '../../domain/media/media-types.ts';
+import { headBytes, maxHeadBytes, mediaTypeOf } from '../../media/media-type.ts';
+
+type Content = AsyncIterable<Uint8Array>;
+
+/**
+ * Passes content on, and judges its type as early as possible. Throws `media_not_accepted`.
+ *
+ * @param isWhole whether the content is a whole file, and not only its first part
+ */
+export async function* judged(
+  content: Content,
+  isWhole: boolean,
+  onType: (type: MediaType) => void = () => {},
+): AsyncGenerator<Uint8Array> {
+  let head: Uint8Array[] | undefined = [];
+  let length = 0;
+  let judgedAt = headBytes;
+  const judge = async (chunks: Uint8Array[], isEnd: boolean) => {
+    const type = await mediaTypeOf(Buffer.concat(chunks).subarray(0, maxHeadBytes), isEnd);
+    if (type === undefined) return;
+    onType(type);
+    head = undefined;
+  };
+  for await (const chunk of content) {
+    length += chunk.length;
+    head?.push(chunk);
+    if (head && length >= judgedAt) {
+      await judge(head, false);
+      judgedAt *= 2;
+    }
+    yield chunk;
+  }
+  if (head) await judge(head, isWhole);
+}
+
+const mismatch = (id: string, digest: string) =>
+  new SignageError(
+    'digest_mismatch',
+    `The SHA-256 of the bytes is ${digest}, not ${id}. The file has changed, or was damaged on the way. Send it again.`,
+  );
+
+/**
+ * Passes content on, and checks that it has `size` bytes with the SHA-256 `id`. Throws
+ * `digest_mismatch`.
+ */
+export async function* verified(
+  content: Content,
+  id: string,
+  size: number,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  for await (const chunk of sized(content, size)) {
+    hash.update(chunk);
+    yield chunk;
+  }
+  const digest = hash.digest('hex');
+  if (digest !== id) throw mismatch(id, digest);
+}
+
+/** Passes content on, and checks that it has `size` bytes. Throws `malformed_request`. */
+export async function* sized(content: Content, size: number): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  for await (const chunk of content) {
+    length += chunk.length;
+    if (length > size) break;
+    yield chunk;
+  }
+  if (length !== size)
+    throw new SignageError(
+      'malformed_request',
+      `The body has not as many bytes as its Content-Length of ${size}. Send it again.`,
+    );
+}
