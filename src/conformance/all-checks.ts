@@ -7,7 +7,7 @@ import { deviceKeyChecks, rotationChecks } from './checks/device-keys.ts';
 import { eventChecks } from './checks/events.ts';
 import { listChecks } from './checks/lists.ts';
 import { playlistChecks } from './checks/playlist.ts';
-import { publishingChecks } from './checks/publishing.ts';
+import { bulkChecks, publishingChecks } from './checks/publishing.ts';
 import { readingChecks } from './checks/reading.ts';
 import { claimChecks, registrationChecks } from './checks/registration.ts';
 import { guessingChecks, registrationFailureChecks } from './checks/registration-failures.ts';
@@ -30,6 +30,7 @@ export const allChecks: readonly ConformanceCheck[] = [
   ...deviceKeyChecks,
   ...playlistChecks,
   ...publishingChecks,
+  ...bulkChecks,
   ...configChecks,
   ...changesChecks,
   ...eventChecks,

@@ -43,6 +43,7 @@ import { makeVenues } from './places/venues.ts';
 import { makeDeviceChanges } from './playlists/device-changes.ts';
 import { makePlayback } from './playlists/playback.ts';
 import { makePlaylists } from './playlists/playlists.ts';
+import { makePublications } from './playlists/publications.ts';
 import { makePlaylistRefresh } from './playlists/refresh.ts';
 import type { ServedVersions } from './playlists/served-versions.ts';
 import { makeReading } from './reading.ts';
@@ -160,6 +161,7 @@ export function makeServices(options: ServiceOptions) {
     screenStatus: makeScreenStatus(deps),
     devices: makeDevices(deps),
     playlists: makePlaylists(deps),
+    publishMany: makePublications(deps),
     refreshPlaylist: makePlaylistRefresh(deps, origins.refresh),
     copies: makeMirrorAdmin(deps, mirror),
     configs: makeConfigs(deps),

@@ -32,6 +32,8 @@ import { mirrorList, mirrorQuery, mirrorRepair } from '../domain/records/mirror.
 import { codeCreation, codeStatus, createdCode } from '../domain/records/pairing-code.ts';
 import {
   activePlaylist,
+  bulkPublication,
+  bulkResults,
   playlistRefresh,
   playlistVersions,
   publication,
@@ -87,6 +89,8 @@ const problem = z
 /** Every schema of the API, by the name that the operation table uses. */
 export const schemas = {
   activePlaylist,
+  bulkPublication,
+  bulkResults,
   auditList: listOf(auditEntry),
   auditQuery,
   claim,

@@ -141,3 +141,77 @@ export const publishingChecks: readonly ConformanceCheck[] = checkGroup(
     ),
   ],
 );
+
+/** Returns what was done on each screen: `2 changed`, or a code. */
+const outcomesIn = (json: unknown) =>
+  listAt(json, 'results').map((one) => {
+    const code = textAt(one, 'code');
+    return code === ''
+      ? `${at(one, 'version')} ${at(one, 'changed') ? 'changed' : 'unchanged'}`
+      : code;
+  });
+
+const many = '/v1/publications';
+
+/** Checks of changes of many screens (docs/protocol.md §5.4). */
+export const bulkChecks: readonly ConformanceCheck[] = checkGroup(
+  { id: 'publish.many', subject: 'POST /v1/publications', section: '5.4' },
+  [
+    profile('actions', 'publishes, rolls back and withdraws on several screens').expects(
+      '1 changed, 1 changed; 2 changed, 2 changed; 3 changed, 3 changed; null changed, null changed',
+      async (fixture) => {
+        const screenIds = [await fixture.screen(), await fixture.screen()];
+        const bodies = [
+          { screenIds, action: 'publish', items },
+          { screenIds, action: 'publish', items: [item()] },
+          { screenIds, action: 'rollback' },
+          { screenIds, action: 'withdraw' },
+        ];
+        const seen: string[] = [];
+        for (const body of bodies)
+          seen.push(outcomesIn(await fixture.requireOk('POST', many, body)).join(', '));
+        return seen.join('; ');
+      },
+    ),
+    profile('codes', 'reports unknown screens and other versions, and changes the rest').expects(
+      'screen_not_found, precondition_failed, 1 changed',
+      async (fixture) => {
+        const [other, one] = [await fixture.screen(), await fixture.screen()];
+        const screenIds = ['00000000-0000-4000-8000-000000000000', other, one];
+        const body = { screenIds, action: 'publish', items, ifVersions: { [other]: 7 } };
+        return outcomesIn(await fixture.requireOk('POST', many, body));
+      },
+    ),
+    profile('selector', 'selects the screens of a venue with a label').expects(
+      '1 changed',
+      async (fixture) => {
+        const screenId = await fixture.screen();
+        const { json } = await fixture.manage('GET', `/v1/screens/${screenId}`);
+        await fixture.requireOk('PATCH', `/v1/screens/${screenId}`, { labels: { many: 'one' } });
+        const body = { venueId: textAt(json, 'venueId'), selector: 'many=one', action: 'publish' };
+        return outcomesIn(await fixture.requireOk('POST', many, { ...body, items }));
+      },
+    ),
+    profile('repeat', 'the same Idempotency-Key rolls back once').expects(
+      '3 changed, 3 changed',
+      async (fixture) => {
+        const screenIds = [await fixture.screen()];
+        for (const one of [items, [item()]])
+          await fixture.requireOk('POST', many, { screenIds, action: 'publish', items: one });
+        const headers = { 'idempotency-key': fixture.idempotencyKey() };
+        const rollback = () =>
+          fixture.manage('POST', many, { screenIds, action: 'rollback' }, { headers });
+        return [await rollback(), await rollback()].flatMap(({ json }) => outcomesIn(json));
+      },
+    ),
+    profile('400', '400 for an id twice').expects(
+      '400 invalid_request at /screenIds/1',
+      async (fixture) => {
+        const id = await fixture.screen();
+        return statusAndPaths(
+          await fixture.manage('POST', many, { screenIds: [id, id], action: 'withdraw' }),
+        );
+      },
+    ),
+  ],
+);

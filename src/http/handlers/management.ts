@@ -69,6 +69,10 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
       const { playlist, etag } = await playlists.publish(principal, id, body, precondition);
       return { body: playlist, headers: { ETag: etag } };
     },
+    publishMany(call) {
+      const request = idempotentRequest('publishMany', call);
+      return result(services.publishMany(call.principal, call.body, request));
+    },
     async readPlaylist({ principal, id }) {
       const { playlist, etag } = await playlists.get(principal, id);
       return { body: playlist, headers: { ETag: etag } };

@@ -11,15 +11,15 @@ import { Turns } from './turns.ts';
 /** Maximum number of held requests of a device. Another request ends the oldest hold. */
 const maxHoldsPerDevice = 2;
 /**
- * Maximum number of hints per second of an instance, so that TVs do not all return at the same
- * moment.
+ * Limits of the hints of an instance, so that TVs do not all return at the same moment. The burst
+ * is for publications on some hundred screens.
  */
-const hintsPerSecond = 2000;
+const hintLimits = { perSecond: 2000, burst: 500 };
 /**
- * Maximum number of replaced holds that end per second. It is low, because a device with many
- * pipelined requests causes such holds.
+ * Limits of the replaced holds that end. They are low, because a device with many pipelined
+ * requests causes such holds.
  */
-const replacedPerSecond = 200;
+const replacedLimits = { perSecond: 200, burst: 1 };
 /**
  * Maximum time for the last answers when the service stops. It is shorter than the time for which a
  * stopping service waits for requests in progress.
@@ -44,12 +44,12 @@ export function makeDeviceChanges(
   { playback: { current }, checkKey, onHint = () => {}, draw = Math.random }: DeviceChangesOptions,
 ) {
   const holds = new HoldTable();
-  const turns = new Turns<Hold>(clock, hintsPerSecond, (hold) =>
+  const turns = new Turns<Hold>(clock, hintLimits, (hold) =>
     hold.state === 'queued' ? look(hold) : undefined,
   );
   // A device with many requests fills only this queue, so it does not delay the hints of other
   // devices.
-  const replacedTurns = new Turns(clock, replacedPerSecond, answerReplaced);
+  const replacedTurns = new Turns(clock, replacedLimits, answerReplaced);
   const timers = new SharedTimers<Hold>(clock, onDue);
   let isStopping = false;
   let stopWatching: (() => void) | undefined;

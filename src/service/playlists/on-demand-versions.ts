@@ -13,7 +13,13 @@ import type {
 import type { Tx } from '../../store/store.ts';
 import { type AuditActor, type SystemDependencies, system } from '../context.ts';
 import type { ServedVersions } from './served-versions.ts';
-import { hasSameContent, putNextVersion, withdrawVersion } from './versions.ts';
+import {
+  contentOf,
+  hasSameContent,
+  putNextVersion,
+  storeItems,
+  withdrawVersion,
+} from './versions.ts';
 
 /**
  * Maximum age of a kept playlist after the source began to report no playlist. The playlist is then
@@ -134,10 +140,12 @@ export function makeOnDemandVersions(
     const row = await write(async (tx) => {
       if (!(await tx.get('screens', screen.id))) return undefined;
       const before = await tx.get('playlists', screen.id);
-      if (!hasSameContent(before, content, tx.now))
-        return isOutdated(before, base, tx.now)
-          ? before
-          : putNextVersion(deps, tx, bySystem, screen, content, 'on-demand');
+      if (!hasSameContent(before, contentOf(screen.tenantId, content), tx.now)) {
+        if (isOutdated(before, base, tx.now)) return before;
+        const stored = await storeItems(tx, screen.tenantId, content);
+        const next = { screen, previous: before, content: stored, origin: 'on-demand' as const };
+        return putNextVersion(deps, tx, bySystem, next);
+      }
       if (before.noneSince === null) return before;
       const row = { ...before, noneSince: null };
       await tx.put('playlists', row);
@@ -174,13 +182,13 @@ export function makeOnDemandVersions(
       const [row, versionBefore] = await Promise.all([read(screen.id), answer.versionBefore]);
       lastKnown.remember(screen.id, row, clock.now());
       const base = versionOfAnswer.get(answer) ?? versionBefore;
-      const isSame = hasSameContent(row, content, clock.now()) && row.noneSince === null;
+      const named = contentOf(screen.tenantId, content);
+      const isSame = hasSameContent(row, named, clock.now()) && row.noneSince === null;
       const current =
         isSame || isOutdated(row, base, clock.now())
           ? row
           : await recordOnce(screen, answer, content, base);
-      if (hasSameContent(current, content, clock.now()))
-        versionOfAnswer.set(answer, current.version);
+      if (hasSameContent(current, named, clock.now())) versionOfAnswer.set(answer, current.version);
       else source.forget(screen.id, answer);
       return current;
     } catch (error) {
@@ -205,7 +213,7 @@ export function makeOnDemandVersions(
       const row = await tx.get('playlists', id);
       if (!isKeptAnswer(row, tx.now) || !isDue(row, tx.now)) return;
       if (row.noneSince === null) await tx.put('playlists', { ...row, noneSince: tx.now });
-      else await withdrawVersion(deps, tx, bySystem, row);
+      else await withdrawVersion(deps, tx, bySystem, await tx.get('screens', id), row);
     });
   }
 
@@ -242,7 +250,10 @@ export function makeOnDemandVersions(
       for (let calls = 1; ; calls++) {
         const answer = await ask(screen, true);
         const { content, playlist } = answer;
-        const isOther = content && playlist && !hasSameContent(playlist, content, clock.now());
+        const isOther =
+          content &&
+          playlist &&
+          !hasSameContent(playlist, contentOf(screen.tenantId, content), clock.now());
         if (!isOther || calls === maxRefreshCalls) return originAnswer(answer);
       }
     },

@@ -6,29 +6,25 @@ import type { Page } from '../../domain/paging.ts';
 import { playlistContent } from '../../domain/playlist-content.ts';
 import type { PlaylistView, Publication } from '../../domain/records/playlist.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
-import type { Tx } from '../../store/store.ts';
 import type { Principal, ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
 import { badCursor } from '../paging.ts';
 import { playlistView } from '../views.ts';
-import { hasSameContent, itemsOf, putNextVersion, withdrawVersion } from './versions.ts';
+import {
+  adopt,
+  contentOf,
+  hasSameContent,
+  itemsOf,
+  putNextVersion,
+  storeItems,
+  withdrawVersion,
+} from './versions.ts';
 
 /** Parses the cursor, which is a version. The page contains only older versions. */
 function belowVersion(cursor: string | undefined): number {
   if (cursor === undefined) return Number.POSITIVE_INFINITY;
   if (!/^[1-9]\d*$/.test(cursor)) throw badCursor();
   return Number(cursor);
-}
-
-/**
- * Marks an on-demand version as published, because a manager published the same content. From then
- * on, only a manager can withdraw it.
- */
-async function adopt(tx: Tx, row: Playlist): Promise<Playlist> {
-  if (row.origin === 'published') return row;
-  const adopted: Playlist = { ...row, origin: 'published', noneSince: null };
-  await tx.put('playlists', adopted);
-  return adopted;
 }
 
 /** Returns the ETag of a screen's playlist, or `undefined` if the screen has no playlist. */
@@ -68,9 +64,14 @@ export function makePlaylists(deps: ServiceDependencies) {
         throw invalid([{ path: '/validUntil', message: 'must be in the future' }]);
       const before = await tx.get('playlists', screen.id);
       checkPrecondition(precondition, revisionOf(before));
-      const row = hasSameContent(before, content, tx.now)
-        ? await adopt(tx, before)
-        : await putNextVersion(deps, tx, principal, screen, content, 'published');
+      if (hasSameContent(before, contentOf(screen.tenantId, content), tx.now))
+        return revised(await adopt(tx, before), content.items, tx.now);
+      const row = await putNextVersion(deps, tx, principal, {
+        screen,
+        previous: before,
+        content: await storeItems(tx, screen.tenantId, content),
+        origin: 'published',
+      });
       return revised(row, content.items, tx.now);
     });
   }
@@ -94,7 +95,7 @@ export function makePlaylists(deps: ServiceDependencies) {
       const row = await tx.get('playlists', screen.id);
       checkPrecondition(precondition, revisionOf(row));
       if (!row || row.state === 'withdrawn') return;
-      await withdrawVersion(deps, tx, principal, row);
+      await withdrawVersion(deps, tx, principal, screen, row);
     });
   }
 

@@ -11,19 +11,27 @@ import {
   type ServiceDependencies,
 } from '../context.ts';
 
-const pastId = (screenId: string, version: number) => `${screenId}/${version}`;
+/** Returns the id of a past version. */
+export const pastId = (screenId: string, version: number) => `${screenId}/${version}`;
+
+/** What a version shows, and until when. */
+export type VersionContent = Pick<Playlist, 'contentId' | 'validUntil'>;
+
+export function contentOf(tenantId: string, content: PlaylistContent): VersionContent {
+  return { contentId: contentId(tenantId, content), validUntil: content.validUntil };
+}
 
 /** Returns whether a row is active and has exactly this content. */
 export function hasSameContent(
   row: Playlist | undefined,
-  content: PlaylistContent,
+  content: VersionContent,
   nowMs: number,
 ): row is Playlist {
   return (
     row !== undefined &&
     playlistStatusAt(row, nowMs) === 'active' &&
     row.validUntil === content.validUntil &&
-    row.contentId === contentId(row.tenantId, content)
+    row.contentId === content.contentId
   );
 }
 
@@ -40,47 +48,75 @@ export async function itemsOf(
   );
 }
 
-/** Stores the items, unless they are stored. Returns the id of their row. */
-async function storeItems(tx: Tx, tenantId: string, content: PlaylistContent): Promise<string> {
+/**
+ * Stores items that a version will name, unless they are stored. Call it in the transaction that
+ * puts the version, because the mark of items that no version names is removed.
+ */
+export async function storeItems(
+  tx: Tx,
+  tenantId: string,
+  content: PlaylistContent,
+): Promise<VersionContent> {
   const id = contentId(tenantId, content);
   const stored = await tx.get('contents', id);
   if (stored?.unnamedSince !== null)
     await tx.put('contents', { id, tenantId, items: content.items, unnamedSince: null });
-  return id;
+  return { contentId: id, validUntil: content.validUntil };
+}
+
+/** Removes the mark of stored items. Returns whether they are there. */
+export async function keepItems(tx: Tx, id: string): Promise<boolean> {
+  const stored = await tx.get('contents', id);
+  if (stored && stored.unnamedSince !== null)
+    await tx.put('contents', { ...stored, unnamedSince: null });
+  return stored !== undefined;
 }
 
 const change = (
   verb: AuditVerb<'playlist'>,
   { screenId, tenantId, version, origin }: Playlist,
   screen: Screen | undefined,
+  from?: number,
 ): AuditChange => ({
   action: `playlist.${verb}`,
   subject: { kind: 'screen', id: screenId },
   tenantId,
   venueIds: screen ? [screen.venueId] : [],
-  details: { version, ...(origin === 'on-demand' && { origin }) },
+  details: {
+    version,
+    ...(origin === 'on-demand' && { origin }),
+    ...(from !== undefined && { from }),
+  },
 });
+
+/** A version to store. */
+interface NextVersion {
+  screen: Screen;
+  /** The newest version so far. */
+  previous: Playlist | undefined;
+  /** The items are stored already (`storeItems`). */
+  content: VersionContent;
+  origin: Playlist['origin'];
+  /** The version that is published again, if any. */
+  from?: number;
+}
 
 /** Stores the next version of a screen's playlist. Keeps only the last 20 versions. */
 export async function putNextVersion(
   deps: Pick<ServiceDependencies, 'newId'>,
   tx: Tx,
   by: AuditActor,
-  screen: Screen,
-  content: PlaylistContent,
-  origin: Playlist['origin'],
+  { screen, previous, content, origin, from }: NextVersion,
 ): Promise<Playlist> {
   const { id: screenId, tenantId } = screen;
-  const previous = await tx.get('playlists', screenId);
-  const playlistId = previous?.playlistId ?? deps.newId();
   const version = (previous?.version ?? 0) + 1;
   const row: Playlist = {
     id: screenId,
     screenId,
     tenantId,
-    playlistId,
+    playlistId: previous?.playlistId ?? deps.newId(),
     version,
-    contentId: await storeItems(tx, tenantId, content),
+    contentId: content.contentId,
     validUntil: content.validUntil,
     state: 'active',
     publishedAt: tx.stamp,
@@ -90,15 +126,12 @@ export async function putNextVersion(
   await tx.put('playlists', row);
   if (previous) {
     const state = playlistStatusAt(previous, tx.now) === 'active' ? 'superseded' : previous.state;
-    await tx.put('pastPlaylists', {
-      ...previous,
-      id: pastId(screenId, previous.version),
-      state,
-      noneSince: null,
-    });
-    await tx.delete('pastPlaylists', pastId(screenId, version - keptVersions));
+    const id = pastId(screenId, previous.version);
+    await tx.put('pastPlaylists', { ...previous, id, state, noneSince: null });
+    if (version > keptVersions)
+      await tx.delete('pastPlaylists', pastId(screenId, version - keptVersions));
   }
-  await recordChange(deps, tx, by, change('publish', row, screen));
+  await recordChange(deps, tx, by, change('publish', row, screen, from));
   return row;
 }
 
@@ -107,8 +140,20 @@ export async function withdrawVersion(
   deps: Pick<ServiceDependencies, 'newId'>,
   tx: Tx,
   by: AuditActor,
+  screen: Screen | undefined,
   row: Playlist,
 ): Promise<void> {
   await tx.put('playlists', { ...row, state: 'withdrawn', noneSince: null });
-  await recordChange(deps, tx, by, change('withdraw', row, await tx.get('screens', row.screenId)));
+  await recordChange(deps, tx, by, change('withdraw', row, screen));
+}
+
+/**
+ * Marks an on-demand version as published, because a manager published the same content. From then
+ * on, only a manager can withdraw it.
+ */
+export async function adopt(tx: Tx, row: Playlist): Promise<Playlist> {
+  if (row.origin === 'published') return row;
+  const adopted: Playlist = { ...row, origin: 'published', noneSince: null };
+  await tx.put('playlists', adopted);
+  return adopted;
 }

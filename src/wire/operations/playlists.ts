@@ -11,6 +11,15 @@ export const playlistOperations = {
     answer: 'playlist',
     command: ['playlist', 'publish'],
   }),
+  publishMany: post('/v1/publications', 'operator', {
+    summary: 'Publish, withdraw or roll back the playlists of up to 1,000 screens',
+    body: 'bulkPublication',
+    partLimit: 50_000,
+    headers: ['Idempotency-Key'],
+    answer: 'bulkResults',
+    errors: ['venue_not_found'],
+    command: ['playlist', 'publish'],
+  }),
   readPlaylist: get('/v1/screens/:id/playlist', 'viewer', {
     summary: 'Get the playlist of a screen',
     revision: true,

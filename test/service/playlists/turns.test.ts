@@ -6,7 +6,7 @@ import { ManualClock } from '../../support/runtime/manual-clock.ts';
 /** Adds turns that end at once, and returns the number of those that have begun. */
 function begin(clock: ManualClock, count: number): { turns: Turns<number>; ended: () => number } {
   let ended = 0;
-  const turns = new Turns<number>(clock, 2000, async () => {
+  const turns = new Turns<number>(clock, { perSecond: 2000, burst: 500 }, async () => {
     ended++;
   });
   for (let n = 0; n < count; n++) turns.add(n);
@@ -22,20 +22,31 @@ describe('Turns', () => {
     expect(ended()).toBe(1);
   });
 
-  it('begins at most 2,000 a second', async () => {
+  it('begins a burst of 500, in rounds of 100, and then at most 2,000 a second', async () => {
     const clock = new ManualClock();
-    const { ended } = begin(clock, 1000);
-    for (let ms = 0; ms < 250; ms++) {
-      clock.advance(1);
-      await settle();
-    }
-    expect(ended()).toBeGreaterThan(450);
-    expect(ended()).toBeLessThanOrEqual(511);
-    for (let ms = 250; ms < 600; ms++) {
-      clock.advance(1);
-      await settle();
-    }
-    expect(ended()).toBe(1000);
+    const { turns, ended } = begin(clock, 2000);
+    const pass = async (times: number) => {
+      for (let ms = 0; ms < times; ms++) {
+        clock.advance(1);
+        await settle();
+      }
+    };
+    await settle();
+    expect(ended()).toBe(1);
+    await pass(5);
+    expect(ended()).toBe(101);
+    await pass(25);
+    expect(ended()).toBeGreaterThan(500);
+    await pass(220);
+    expect(ended()).toBeGreaterThan(900);
+    expect(ended()).toBeLessThanOrEqual(1001);
+    await pass(600);
+    expect(ended()).toBe(2000);
+    for (let n = 0; n < 500; n++) turns.add(n);
+    await pass(50);
+    expect(ended()).toBeLessThan(2500);
+    await pass(250);
+    expect(ended()).toBe(2500);
   });
 
   it('begins all turns within a given time', async () => {
@@ -53,7 +64,7 @@ describe('Turns', () => {
     const clock = new ManualClock();
     const begun: string[] = [];
     const { open: endFirst, opened: first } = gate();
-    const turns = new Turns<string>(clock, 2000, async (name) => {
+    const turns = new Turns<string>(clock, { perSecond: 2000, burst: 500 }, async (name) => {
       begun.push(name);
       if (name === 'first') await first;
     });

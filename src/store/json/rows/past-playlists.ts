@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { SignageError } from '../../../domain/error.ts';
 import type { Playlist } from '../../../domain/records/rows.ts';
 import type { PastPlaylistQuery, Slice } from '../../queries.ts';
@@ -11,6 +12,9 @@ import type {
 import { LoadedLines } from '../checkpoint/loaded-lines.ts';
 import { unavailable } from '../log/group-log.ts';
 import { rowLine, rowOpening } from './committed-rows.ts';
+
+/** Maximum number of documents that are read at a time. A fleet's documents take megabytes each. */
+const maxReads = 4;
 
 /** Rows by id; `null` for a deleted row. */
 type Changes = Map<string, Playlist | null>;
@@ -36,6 +40,8 @@ export class PastPlaylists implements DocumentOwner {
   readonly log = 'journal';
   readonly readsLate = true;
   readonly #shards = new Map<string, Shard>();
+  readonly #loading = new Map<WrittenDocument, Promise<LoadedLines>>();
+  readonly #limit = pLimit(maxReads);
 
   /**
    * Applies a change of journal record `seq`, which has become durable or is replayed after `load`.
@@ -81,7 +87,7 @@ export class PastPlaylists implements DocumentOwner {
     return readShard(shard, async ({ document, taken, fresh }) => {
       const lines = new Map<string, Line>();
       const changes = [...taken, ...fresh].filter(([id]) => screenOf(id) === screenId);
-      const loaded = await loadedLines(document);
+      const loaded = await this.#load(document);
       for (const id of loaded.ids())
         if (screenOf(id) === screenId) lines.set(id, loaded.get(id) as string);
       for (const [id, row] of changes) {
@@ -90,6 +96,18 @@ export class PastPlaylists implements DocumentOwner {
       }
       return lines;
     });
+  }
+
+  /** Reads a document. Calls that arrive meanwhile share the read. */
+  #load(document: WrittenDocument | undefined): Promise<LoadedLines> {
+    if (!document) return loadedLines(document);
+    const inFlight = this.#loading.get(document);
+    if (inFlight) return inFlight;
+    const loading = this.#limit(() => loadedLines(document)).finally(() =>
+      this.#loading.delete(document),
+    );
+    this.#loading.set(document, loading);
+    return loading;
   }
 
   /** Yields the ids of the contents that the rows of each document name. Some may be deleted. */

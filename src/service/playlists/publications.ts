@@ -1,0 +1,222 @@
+import { invalid } from '../../domain/error.ts';
+import { epochMs } from '../../domain/fields.ts';
+import { playlistContent } from '../../domain/playlist-content.ts';
+import {
+  type BulkPublication,
+  type BulkResult,
+  type BulkResults,
+  bulkCodes,
+  maxBulkScreens,
+} from '../../domain/records/playlist.ts';
+import type { Playlist, Screen } from '../../domain/records/rows.ts';
+import type { Tx } from '../../store/store.ts';
+import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
+import { type IdempotentRequest, prepareCreation } from '../creations.ts';
+import { isVisibleTo, lookUp, whereVenue } from '../lookup.ts';
+import {
+  adopt,
+  contentOf,
+  hasSameContent,
+  keepItems,
+  pastId,
+  putNextVersion,
+  storeItems,
+  type VersionContent,
+  withdrawVersion,
+} from './versions.ts';
+
+type Code = (typeof bulkCodes)[number];
+/** What was done on a screen: its version afterwards, or why nothing was done. */
+type Outcome = { version: number | null; changed: boolean } | { code: Code };
+
+/** A screen, as a bulk publication finds it. */
+interface Target {
+  id: string;
+  /** `undefined`: it does not exist, or the caller may not see it. */
+  screen: Screen | undefined;
+  /** The newest version, also if it was withdrawn. */
+  row: Playlist | undefined;
+}
+
+const versionOf = (row: Playlist | undefined) =>
+  row && row.state !== 'withdrawn' ? row.version : null;
+
+/**
+ * Letters of outcomes, as the row of the `Idempotency-Key` has them. A repeat answers with the same
+ * outcomes.
+ */
+const letters = 'cuspfi';
+const letterOf = (outcome: Outcome) =>
+  'code' in outcome
+    ? letters.charAt(2 + bulkCodes.indexOf(outcome.code))
+    : outcome.changed
+      ? 'c'
+      : 'u';
+
+/** Returns the answer to a repeat for one screen. */
+function repeated({ id, screen, row }: Target, letter: string): BulkResult {
+  const code = bulkCodes[letters.indexOf(letter) - 2];
+  if (code !== undefined) return { screenId: id, code };
+  if (!screen) return { screenId: id, code: 'screen_not_found' };
+  return { screenId: id, version: versionOf(row), changed: letter === 'c' };
+}
+
+/** Changes the playlists of many screens at once (docs/protocol.md §5.4). */
+export function makePublications(deps: ServiceDependencies) {
+  const { store } = deps;
+
+  /** Returns the ids of the screens, and the cursor of the next call. */
+  async function select(
+    principal: TenantPrincipal,
+    { screenIds, venueId, selector, cursor }: BulkPublication,
+  ): Promise<{ ids: readonly string[]; next: string | null }> {
+    if (screenIds) return { ids: screenIds, next: null };
+    if (venueId !== undefined) await lookUp(store.read, principal, 'venue', venueId);
+    const { items, next } = await store.list('screens', {
+      where: { tenantId: principal.tenantId, ...whereVenue(principal, venueId) },
+      ...(selector && { selector }),
+      ...(cursor !== undefined && { after: cursor }),
+      limit: maxBulkScreens,
+    });
+    return { ids: items.map(({ id }) => id), next };
+  }
+
+  /** Reads all screens at once, so that a database gets few statements. */
+  async function readTargets(
+    tx: Tx,
+    principal: TenantPrincipal,
+    ids: readonly string[],
+  ): Promise<Target[]> {
+    const [screens, rows] = await Promise.all([
+      Promise.all(ids.map((id) => tx.get('screens', id))),
+      Promise.all(ids.map((id) => tx.get('playlists', id))),
+    ]);
+    return ids.map((id, place) => {
+      const screen = screens[place];
+      const isVisible = screen !== undefined && isVisibleTo(principal, 'screen', screen);
+      return isVisible
+        ? { id, screen, row: rows[place] }
+        : { id, screen: undefined, row: undefined };
+    });
+  }
+
+  /** Reads the versions that a rollback publishes again, by screen. */
+  async function readFormer(
+    tx: Tx,
+    targets: readonly Target[],
+    to: BulkPublication['to'] = 'previous',
+  ): Promise<Map<string, Playlist>> {
+    const found = targets.map(async ({ id, row }) => {
+      if (!row || (to === 'previous' && row.state === 'withdrawn')) return undefined;
+      const version = to === 'previous' ? row.version - 1 : to;
+      return version === row.version ? row : tx.get('pastPlaylists', pastId(id, version));
+    });
+    const former = await Promise.all(found);
+    return new Map(former.flatMap((row) => (row ? [[row.screenId, row]] : [])));
+  }
+
+  /** Stores the content as the next version, unless the newest one has it. */
+  async function publishOn(
+    tx: Tx,
+    principal: TenantPrincipal,
+    { screen, row: previous }: Target & { screen: Screen },
+    content: VersionContent,
+    from?: number,
+  ): Promise<Outcome> {
+    if (hasSameContent(previous, content, tx.now))
+      return { version: (await adopt(tx, previous)).version, changed: false };
+    const { version } = await putNextVersion(deps, tx, principal, {
+      screen,
+      previous,
+      content,
+      origin: 'published',
+      ...(from !== undefined && { from }),
+    });
+    return { version, changed: true };
+  }
+
+  type Act = (target: Target & { screen: Screen }) => Promise<Outcome>;
+
+  /** Returns the work for one screen. Throws `invalid_request` for an end in the past. */
+  async function prepareAct(
+    tx: Tx,
+    principal: TenantPrincipal,
+    { action, items, validUntil, to }: BulkPublication,
+    targets: readonly Target[],
+  ): Promise<Act> {
+    const end = validUntil == null ? validUntil : epochMs(validUntil);
+    if (end != null && end <= tx.now)
+      throw invalid([{ path: '/validUntil', message: 'must be in the future' }]);
+    if (action === 'withdraw')
+      return async ({ screen, row }) => {
+        const isPresent = row !== undefined && row.state !== 'withdrawn';
+        if (isPresent) await withdrawVersion(deps, tx, principal, screen, row);
+        return { version: null, changed: isPresent };
+      };
+    if (action === 'publish') {
+      const content = playlistContent(items ?? [], end ?? null);
+      const { tenantId } = principal;
+      const isNew = ({ screen, row }: Target) =>
+        screen && !hasSameContent(row, contentOf(tenantId, content), tx.now);
+      const stored = targets.some(isNew)
+        ? await storeItems(tx, tenantId, content)
+        : contentOf(tenantId, content);
+      return (target) => publishOn(tx, principal, target, stored);
+    }
+    const former = await readFormer(tx, targets, to);
+    const kept = new Set<string>();
+    for (const id of new Set([...former.values()].map(({ contentId }) => contentId)))
+      if (await keepItems(tx, id)) kept.add(id);
+    return async (target) => {
+      const version = former.get(target.id);
+      if (!version || !kept.has(version.contentId)) return { code: 'playlist_not_found' };
+      const until = end === undefined ? version.validUntil : end;
+      if (until !== null && until <= tx.now) return { code: 'invalid_request' };
+      const content = { contentId: version.contentId, validUntil: until };
+      return publishOn(tx, principal, target, content, version.version);
+    };
+  }
+
+  async function changeOne(
+    { id, screen, row }: Target,
+    { ifVersions = {} }: BulkPublication,
+    act: Act,
+  ): Promise<Outcome> {
+    if (!screen) return { code: 'screen_not_found' };
+    const expected = ifVersions[id];
+    return expected === undefined || expected === versionOf(row)
+      ? act({ id, screen, row })
+      : { code: 'precondition_failed' };
+  }
+
+  /**
+   * Changes the playlists of the screens in one transaction, or reports why a screen is not
+   * changed. A repeat with the same `Idempotency-Key` changes nothing: it returns the same
+   * outcomes, with the versions of now. Throws `venue_not_found`, `invalid_request`.
+   */
+  return async (
+    principal: TenantPrincipal,
+    body: BulkPublication,
+    request?: IdempotentRequest,
+  ): Promise<BulkResults> => {
+    const begin = await prepareCreation(deps, principal, request);
+    const { ids, next } = await select(principal, body);
+    const results = await deps.write(principal, async (tx) => {
+      const creation = await begin(tx);
+      const targets = await readTargets(tx, principal, ids);
+      const { earlierId } = creation;
+      if (earlierId !== undefined) {
+        // Without the letters of other screens, if a selector now finds others.
+        const known = earlierId.length === targets.length ? earlierId : '';
+        return targets.map((target, place) => repeated(target, known.charAt(place)));
+      }
+      const act = await prepareAct(tx, principal, body, targets);
+      const outcomes: BulkResult[] = [];
+      for (const target of targets)
+        outcomes.push({ screenId: target.id, ...(await changeOne(target, body, act)) });
+      await creation.remember(outcomes.map(letterOf).join(''));
+      return outcomes;
+    });
+    return { results, nextCursor: next };
+  };
+}
