@@ -103,6 +103,8 @@ async function runLifecycle(): Promise<void> {
     await manage('GET', `${path}/config`);
     await manage('DELETE', `${path}/config`);
   }
+  const screenIds = [screen.id, crypto.randomUUID()];
+  await manage('POST', '/v1/publications', { screenIds, action: 'publish', items: [item()] });
   await pairAndPlay(screen.id);
   await refreshPlaylist();
   await uploadMedia();
