@@ -13,7 +13,7 @@ import { claimChecks, registrationChecks } from './checks/registration.ts';
 import { guessingChecks, registrationFailureChecks } from './checks/registration-failures.ts';
 import { revokeChecks } from './checks/revoke.ts';
 import { creationChecks, revisionChecks } from './checks/safe-changes.ts';
-import { screenChecks, statusChecks } from './checks/screens.ts';
+import { conditionChecks, screenChecks, statusChecks } from './checks/screens.ts';
 import { tenancyChecks } from './checks/tenancy.ts';
 import { tokenChecks } from './checks/tokens.ts';
 import { venueChecks } from './checks/venues.ts';
@@ -45,6 +45,7 @@ export const allChecks: readonly ConformanceCheck[] = [
   ...venueChecks,
   ...screenChecks,
   ...statusChecks,
+  ...conditionChecks,
   ...revisionChecks,
   ...creationChecks,
   ...listChecks,

@@ -8,7 +8,7 @@ const maxPage = 200;
 const defaultPage = 50;
 
 /** A whole number in a query, from 1 to `most`. `Number` alone would also take `1e1` and ` 5`. */
-function countUpTo(most: number) {
+export function countUpTo(most: number) {
   const range = `must be 1 to ${most}`;
   return z.preprocess(
     (text) => (typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : undefined),

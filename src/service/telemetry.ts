@@ -1,4 +1,6 @@
-import { iso, secondMs } from '../domain/clock.ts';
+import { BoundedMap } from '../domain/bounded-map.ts';
+import { iso, minuteMs, secondMs } from '../domain/clock.ts';
+import { type BatchPlayback, type Playback, playbackAfter } from '../domain/conditions/playback.ts';
 import type { BatchSums } from '../domain/events/batch-counts.ts';
 import type { EventQuery, StoredEventView } from '../domain/events/event.ts';
 import type { Page } from '../domain/paging.ts';
@@ -12,6 +14,7 @@ import { afterId } from './paging.ts';
 /** A batch of events as a TV sent it. */
 export interface SentBatch {
   sums: BatchSums;
+  playback: BatchPlayback;
   /** The batch as JSON, in one line of UTF-8. */
   line: Uint8Array;
   /** The raw body, which an `Idempotency-Key` identifies. */
@@ -21,6 +24,16 @@ export interface SentBatch {
   deviceTime: number | undefined;
 }
 
+/** What is known of the playback of a device. Another instance may have learned more since. */
+interface KnownPlayback {
+  playback: Playback;
+  readAt: number;
+}
+
+/** Other instances show what they have learned within a minute. */
+const knownForMs = minuteMs;
+const devicesKnown = 4096;
+
 function view({ receivedAt, offsetMs = null, ...row }: StoredEvent): StoredEventView {
   return { ...row, receivedAt: iso(receivedAt), offsetMs };
 }
@@ -29,13 +42,31 @@ function view({ receivedAt, offsetMs = null, ...row }: StoredEvent): StoredEvent
 export function makeTelemetry(deps: ServiceDependencies) {
   const { store, clock } = deps;
 
+  const known = new BoundedMap<string, KnownPlayback>(devicesKnown);
+
+  /** Records what a batch says about the screen (docs/protocol.md §5.15). */
+  async function notePlayback(
+    deviceId: string,
+    batch: BatchPlayback,
+    deviceTime: number | undefined,
+  ): Promise<void> {
+    const receivedAt = clock.now();
+    const cached = known.get(deviceId);
+    const isFresh = cached && Math.abs(receivedAt - cached.readAt) < knownForMs;
+    const before = isFresh ? cached.playback : await store.marks('device', deviceId);
+    const after = playbackAfter(batch, before, { receivedAt, deviceTime });
+    const readAt = isFresh ? cached.readAt : receivedAt;
+    known.set(deviceId, { playback: { ...before, ...after }, readAt });
+    store.touch('device', deviceId, { lastEventAt: receivedAt, ...after });
+  }
+
   /**
    * Stores a batch, which is durable when the promise resolves. Returns whether the batch was a
    * repetition. Throws `idempotency_key_reused`, `unavailable`.
    */
   async function accept(
     { device }: DevicePrincipal,
-    { sums, line, sent, idempotencyKey, deviceTime }: SentBatch,
+    { sums, playback, line, sent, idempotencyKey, deviceTime }: SentBatch,
   ): Promise<boolean> {
     const { tenantId, venueId, screenId, id: deviceId, simulated } = device;
     const idempotency =
@@ -51,8 +82,11 @@ export function makeTelemetry(deps: ServiceDependencies) {
       sums,
       ...idempotency,
     });
-    store.touch('device', deviceId, { lastEventAt: clock.now() });
-    return outcome === 'repeated';
+    const isRepeated = outcome === 'repeated';
+    if (isRepeated) store.touch('device', deviceId, { lastEventAt: clock.now() });
+    // The batch is stored, so a failure here must not make the TV repeat it.
+    else await notePlayback(deviceId, playback, deviceTime).catch(() => {});
+    return isRepeated;
   }
 
   /**

@@ -34,7 +34,6 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   show: ['status', 'screen get', 'playlist get'],
   start: ['serve'],
   tail: ['event list --follow', 'logs --follow'],
-  top: ['status --watch'],
   up: ['serve'],
   upload: ['playlist publish'],
   user: ['token create'],

@@ -1,3 +1,4 @@
+import { conditions } from '../../domain/conditions/condition.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { Profile } from '../api/profile.ts';
 import type { CommandContext } from '../command/context.ts';
@@ -22,7 +23,12 @@ import { selectorOption } from '../options/selector.ts';
 import { limitPages } from '../output/results.ts';
 import { findScreen, type Screen } from '../records/find.ts';
 import { countText } from '../records/text.ts';
-import { countStatuses, readFleetStatus, statusView } from '../status/fleet-status.ts';
+import {
+  countConditions,
+  readFailOn,
+  readFleetStatus,
+  statusView,
+} from '../status/fleet-status.ts';
 
 const failed = (findings: readonly DoctorFinding[]) =>
   findings.some(({ status }) => status === 'fail');
@@ -122,47 +128,73 @@ problems. Exit codes: 0 no check failed, 9 a check failed.`,
   },
 });
 
+const statusOptions = {
+  venue: option.text('--venue <venue>', 'only screens of this venue, by id or name', 'venue'),
+  selector: selectorOption('only screens with these labels'),
+  condition: option.choice(conditions, '--condition <condition>', 'only screens in this condition'),
+  darkAfter: option.optionalDuration(
+    '--dark-after <time>',
+    'a screen is dark when its TV has been silent for this time, such as 30m; default: twice the longest interval of the TV, 10 minutes with the default config',
+  ),
+};
+
 export const status = defineCommand({
-  summary: 'Show which screens are dark, and which playlist each TV has',
-  description: `Lists the worst screens first:
+  summary: 'Show what is on each screen, and which screens show nothing',
+  description: `Lists the screens with their condition, the worst first:
 
-- dark: its TV is offline
-- failing: its TV is online and has no playlist, or not the newest version
+- dark: its TV does not call
+- stopped: the app of its TV was stopped
+- failing: items fail, and nothing plays
+- silent: its TV calls, but no longer reports that it plays
+- partly_failing: it plays, but some items fail
+- outdated: it plays an older version of its playlist
+- never_seen: its TV was paired, and has not called yet
+- unconfirmed: its TV calls, and has not reported that it plays
+- idle: it has no playlist
 - unpaired: it has no TV
-- ok: all others
+- playing: it plays
 
-PLAYLIST is the newest version of the playlist. GIVEN is the version that the TV got last. LAST
-ERROR includes playback errors of the last hour. Exit codes: 0 no screen is dark, 9 a screen is
-dark, 3 no screen matches.`,
+GLASS says what plays, or why nothing does. Exit codes: 0 no screen is dark, stopped, failing or
+silent, 9 one is, 3 no screen matches. --fail-on chooses the conditions that give 9.`,
   options: {
-    venue: option.text('--venue <venue>', 'only screens of this venue, by id or name', 'venue'),
-    selector: selectorOption('only screens with these labels'),
-    darkAfter: option.optionalDuration(
-      '--dark-after <time>',
-      'a screen is dark when its TV has been silent for this time, such as 30m; default: twice the longest interval of the TV, 10 minutes with the default config',
+    ...statusOptions,
+    failOn: option.text(
+      '--fail-on <conditions>',
+      'end with exit code 9 for these conditions, with commas, or none; default: dark,stopped,failing,silent',
     ),
     watch: option.flag('--watch', 'redraw every five seconds, until Ctrl-C'),
   },
   examples: [
     ['signage status', 'the whole fleet'],
     ['signage status --venue Lobby --watch', 'one venue, redrawn every five seconds'],
-    ['signage status --dark-after 1h -o name --quiet', 'for scripts: exit code 9 if one is dark'],
+    ['signage status -o name --quiet --fail-on dark', 'for scripts: exit code 9 if one is dark'],
     [
-      `signage status -o json --jq '.[] | select(.status == "dark") | .name'`,
-      'the names of the dark screens',
+      `signage status -o json --jq '.[] | select(.condition == "failing") | .name'`,
+      'the names of the screens whose items fail',
     ],
   ],
   list: true,
   async run(call) {
-    const { watch, ...options } = call.options;
+    const { watch, failOn, ...options } = call.options;
+    const bad = readFailOn(failOn);
     if (watch) return (await import('../status/watch-status.ts')).watchStatus(call, options);
     const screens = await readFleetStatus(call, options);
-    if (screens.length === 0 && (options.venue !== undefined || options.selector.length > 0))
+    const hasSelection = options.venue !== undefined || options.selector.length > 0;
+    if (screens.length === 0 && hasSelection && options.condition === undefined)
       throw noneMatches(call, '');
     await call.results.list(limitPages([screens], call.common.limit), statusView);
-    const isEmpty = screens.length === 0;
-    call.note(isEmpty ? emptyText('listScreens') : `${countStatuses(screens)}.`);
-    return screens.some(({ status }) => status === 'dark') ? failedExitCode : 0;
+    const isEmpty = screens.length === 0 && options.condition === undefined;
+    call.note(isEmpty ? emptyText('listScreens') : `${countConditions(screens)}.`);
+    return screens.some(({ condition }) => bad.includes(condition)) ? failedExitCode : 0;
+  },
+});
+
+export const top = defineCommand({
+  summary: 'Watch what is on each screen, like status --watch',
+  options: statusOptions,
+  examples: [['signage top --venue Lobby', 'one venue, redrawn every five seconds']],
+  async run(call) {
+    return (await import('../status/watch-status.ts')).watchStatus(call, call.options);
   },
 });
 

@@ -1,5 +1,6 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { dayMs, minuteMs } from '../../domain/clock.ts';
+import { badConditions, type Condition } from '../../domain/conditions/condition.ts';
 import { hasCode } from '../../domain/error.ts';
 import type { Reader } from '../api/client.ts';
 import type { Device, Screen } from '../records/find.ts';
@@ -206,6 +207,44 @@ function checkEvents(
     : ok('events', `${last}.`);
 }
 
+const glassLevels: Partial<Record<Condition, typeof ok>> = {
+  ...Object.fromEntries(badConditions.map((condition) => [condition, fail])),
+  playing: ok,
+};
+
+/** Reports the judgement of the service, and its causes. */
+async function checkGlass({ reader, screen, quotedName, nowMs }: ScreenContext) {
+  const query = { screenId: screen.id };
+  const { items } = await reader.read('listScreenStatus', { query });
+  const [status] = items;
+  if (!status) return [];
+  const { condition, since, reason, playing, errors, clock } = status;
+  const level = glassLevels[condition] ?? warn;
+  const look = `signage event list --screen ${quotedName}`;
+  const what =
+    reason?.text ?? `It plays ${playing?.name ?? playing?.creativeId ?? 'its playlist'}.`;
+  const when = since === null ? '' : `, since ${ago(since, nowMs)}`;
+  return [
+    level('glass', `The screen is ${condition}${when}. ${what}`, look),
+    ...errors.map(({ name, creativeId, host, reason: code, since: first }) =>
+      warn(
+        'item',
+        `${name ?? creativeId ?? 'An item'}${host === null ? '' : ` from ${host}`} fails with ${code}, since ${ago(first, nowMs)}.`,
+        `signage playlist check ${quotedName}`,
+      ),
+    ),
+    ...(clock
+      ? [
+          warn(
+            'clock',
+            `The clock of the TV is ${Math.abs(clock.offsetSeconds)} seconds ${clock.offsetSeconds > 0 ? 'fast' : 'slow'}. Set it, or switch network time on.`,
+            look,
+          ),
+        ]
+      : []),
+  ];
+}
+
 /** Checks why a screen shows nothing, from its pairing code to its events. */
 export async function checkScreen(
   reader: Reader,
@@ -217,7 +256,7 @@ export async function checkScreen(
   const quotedName = shellQuote(isPrintable(name) ? name : screen.id);
   const context = { reader, screen, quotedName, nowMs };
   const playlist = await findPlaylist(context);
-  const findings = [ok('screen', `${name}, ${screen.state}.`)];
+  const findings = [ok('screen', `${name}, ${screen.state}.`), ...(await checkGlass(context))];
   const formerTvs = (next: string) => checkFormerTvs(reader, screen, nowMs, next);
   if (screen.deviceId === null) {
     const former = [

@@ -1,3 +1,4 @@
+import { badConditions, type Condition } from '../../domain/conditions/condition.ts';
 import type { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { exitCodeOf } from '../command/exit-code.ts';
@@ -13,14 +14,20 @@ import {
   line,
   openLiveView,
 } from '../terminal/live-view.ts';
-import { countStatuses, readFleetStatus, type ScreenStatus, statusView } from './fleet-status.ts';
+import { countConditions, readFleetStatus, type ScreenStatus, statusView } from './fleet-status.ts';
 
 const everyMs = 5000;
 const endless = { timeoutMs: Number.POSITIVE_INFINITY, what: 'Ctrl-C' };
 const unreachableExitCode = 7;
 const defaultColumns = 80;
 
-const looks = { dark: 'bad', failing: 'warning', unpaired: 'faint', ok: undefined } as const;
+const calm: readonly Condition[] = ['unpaired', 'idle'];
+
+function lookOf(condition: Condition | undefined) {
+  if (condition === undefined || condition === 'playing') return undefined;
+  if (badConditions.includes(condition)) return 'bad';
+  return calm.includes(condition) ? 'faint' : 'warning';
+}
 
 /** Lays the screens out as the lines of a table: the header, and one line per screen. */
 async function tableLines(
@@ -46,7 +53,9 @@ export async function watchStatus(
   options: Parameters<typeof readFleetStatus>[1],
 ): Promise<undefined> {
   if (!isWatched(call) || !isForPeople(call.common.output))
-    throw usage('--watch needs a terminal. Leave it out, and run the command repeatedly.');
+    throw usage(
+      'A view that is redrawn needs a terminal. Use signage status, and run it repeatedly.',
+    );
   let drawn: LiveLine[] = [line('Reading the status of all screens …')];
   let problem: string | undefined;
 
@@ -55,9 +64,9 @@ export async function watchStatus(
       const screens = await readFleetStatus(call, options);
       const [header = '', ...rows] = await tableLines(call, screens);
       drawn = [
-        line(`${countStatuses(screens)}. Ctrl-C ends.`),
+        line(`${countConditions(screens)}. Ctrl-C ends.`),
         line(header, 'strong'),
-        ...rows.map((row, at) => line(row, looks[screens[at]?.status ?? 'ok'])),
+        ...rows.map((row, at) => line(row, lookOf(screens[at]?.condition))),
       ];
       problem = undefined;
     } catch (error) {

@@ -155,3 +155,34 @@ export const statusChecks: readonly ConformanceCheck[] = checkGroup(
     ),
   ],
 );
+
+/** Checks of the condition of screens (docs/protocol.md §5.15). */
+export const conditionChecks: readonly ConformanceCheck[] = checkGroup(
+  { id: 'condition', subject: 'GET /v1/status', section: '5.15' },
+  [
+    profile('failing', 'an item that fails is named, and its screen is never playing').expects(
+      'unconfirmed, http_404, partly_failing',
+      async (fixture) => {
+        const venueId = await fixture.newVenue();
+        const tv = await fixture.newTv(await fixture.screen(venueId));
+        await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/playlist`, { items });
+        await tv.send('GET', 'playlist');
+        const [first] = items;
+        const creativeId = first?.creativeId ?? '';
+        const timestamp = Math.floor(Date.now() / 1000);
+        await tv.send('POST', 'events', {
+          body: [{ type: 'playback_error', timestamp, creativeId, reason: 'http_404' }],
+        });
+        const failing = await fixture.manage('GET', `/v1/status?screenId=${tv.screenId}`);
+        const other = { type: 'play', timestamp, creativeId: unknownId };
+        await tv.send('POST', 'events', { body: [other] });
+        const partly = await fixture.manage('GET', `/v1/status?screenId=${tv.screenId}`);
+        return [
+          at(failing.json, 'items.0.condition'),
+          at(partly.json, 'items.0.errors.0.reason'),
+          at(partly.json, 'items.0.condition'),
+        ];
+      },
+    ),
+  ],
+);

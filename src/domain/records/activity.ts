@@ -1,16 +1,67 @@
+import { z } from 'zod';
+import { minuteMs } from '../clock.ts';
 import type { DeviceSequence } from '../events/sequence.ts';
 
+const text = z.string();
+/** Unix epoch milliseconds, by the clock of the service. */
+const time = z.number();
+
+/** An item that a TV could not play, and has not played since. */
+const playError = z.strictObject({
+  /** `null`: the TV did not name the item. */
+  creativeId: text.nullable(),
+  /** The `reason` of the event, such as `http_404`. */
+  reason: text,
+  since: time,
+  at: time,
+});
+export type PlayError = z.infer<typeof playError>;
+
 /** Latest activity of a device. It is kept in memory, and written at most once a minute. */
-export interface LastActivity {
-  lastSeenAt?: number;
-  lastAddress?: string | null;
-  lastPlaylistAt?: number;
-  lastPlaylistVersion?: number | null;
-  lastPlaylistStatus?: number;
-  lastConfigAt?: number;
-  lastEventAt?: number;
+export const lastActivity = z.strictObject({
+  lastSeenAt: time.optional(),
+  /** Start of the present series of calls, without a pause of more than `longestPauseMs`. */
+  seenSince: time.optional(),
+  lastAddress: text.nullable().optional(),
+  lastPlaylistAt: time.optional(),
+  lastPlaylistVersion: z.number().nullable().optional(),
+  lastPlaylistStatus: z.number().optional(),
+  lastConfigAt: time.optional(),
+  lastEventAt: time.optional(),
   /** Time of the latest request with a revoked or replaced key. */
-  lastRefusedAt?: number;
+  lastRefusedAt: time.optional(),
+  /** End of the last play that it reported, and the creative. */
+  lastPlayAt: time.optional(),
+  lastPlayId: text.nullable().optional(),
+  /** Whether `lastPlayAt` is only the time of receipt, because the clock of the TV is unusable. */
+  isPlayTimeGuessed: z.boolean().optional(),
+  /** Start of the present series of plays, without a longer break. */
+  playsSince: time.optional(),
+  /** Receipt of the last batch with a play. */
+  lastPlayReportAt: time.optional(),
+  /** The longest time between two such batches within a day, and its end. */
+  longestPlayGapMs: z.number().optional(),
+  playGapAt: time.optional(),
+  /** The newest errors, one for each item. */
+  playErrors: z.array(playError).readonly().optional(),
+  /** Time of `app_stopped`, if no event followed it. */
+  stoppedAt: time.nullable().optional(),
+  /** Time of the service minus time of the TV. `null`: the TV does not tell its time. */
+  clockOffsetMs: z.number().nullable().optional(),
+});
+export type LastActivity = z.infer<typeof lastActivity>;
+
+/** A TV with the default config calls more often. */
+const longestPauseMs = 10 * minuteMs;
+
+export const isPause = (lastSeenAt: number, calledAt: number) =>
+  calledAt - lastSeenAt > longestPauseMs;
+
+/** Returns the start of the present series of calls after a further call. */
+export function seenSinceAfter({ lastSeenAt, seenSince }: LastActivity, calledAt: number): number {
+  return lastSeenAt === undefined || isPause(lastSeenAt, calledAt)
+    ? calledAt
+    : (seenSince ?? lastSeenAt);
 }
 
 /** Latest activity of a device, and the statistics of its sequence numbers, if it has sent any. */
@@ -18,7 +69,7 @@ export interface DeviceActivity extends LastActivity, Partial<DeviceSequence> {}
 
 /** Latest activity of a token. */
 export interface TokenActivity {
-  lastUsedAt?: number;
+  lastUsedAt?: number | undefined;
 }
 
 /** What is recorded of a kind of record, and what is known of it. */

@@ -1,3 +1,4 @@
+import { batchPlayback } from '../../domain/conditions/playback.ts';
 import { invalid } from '../../domain/error.ts';
 import { batchSums } from '../../domain/events/batch-counts.ts';
 import { maxBatch, maxEventBytes } from '../../domain/events/event.ts';
@@ -117,6 +118,7 @@ export function runtimeHandlers(
       const key = idempotencyKey(request, batchKey, batchRule);
       const isRepeated = await telemetry.accept(principal, {
         sums: batchSums(body),
+        playback: batchPlayback(body),
         line: compactLine(sent),
         sent: sent.bytes,
         idempotencyKey: key,

@@ -1,15 +1,19 @@
-import { iso } from '../../domain/clock.ts';
+import { BoundedMap } from '../../domain/bounded-map.ts';
+import { iso, secondMs } from '../../domain/clock.ts';
+import { conditionOf } from '../../domain/conditions/condition.ts';
 import type { Page } from '../../domain/paging.ts';
 import { playlistStatusAt } from '../../domain/records/playlist.ts';
-import type { Screen } from '../../domain/records/rows.ts';
+import type { Device, Screen } from '../../domain/records/rows.ts';
 import type { ScreenStatusQuery, ScreenStatusView } from '../../domain/records/screen-status.ts';
 import type { PlaylistSummary } from '../../store/queries.ts';
 import type { Reader } from '../../store/store.ts';
 import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { whereVenue } from '../lookup.ts';
-import { pageFilters, toPage } from '../paging.ts';
+import { pageFilters } from '../paging.ts';
 import { viewDevice } from '../pairing/devices.ts';
 import { screenView } from '../views.ts';
+import { conditionView, type ItemFacts, itemFacts } from './condition-view.ts';
+import { readEffectiveConfig } from './configs.ts';
 import { newestCodes } from './screens.ts';
 
 function playlistView(row: PlaylistSummary, nowMs: number): ScreenStatusView['playlist'] {
@@ -27,41 +31,113 @@ async function boundDevice(reader: Reader, { deviceId }: Screen) {
   return row?.state === 'bound' ? row : undefined;
 }
 
+/** Number of different playlists whose facts are kept. */
+const contentsKnown = 1024;
+/** Number of pages that a list with `condition` reads at most until it finds a screen. */
+const maxPages = 50;
+
 /** The status of all screens (docs/protocol.md §5.3). */
 export function makeScreenStatus({ store, clock }: ServiceDependencies) {
-  async function list(
-    principal: TenantPrincipal,
-    { venueId, selector, ...page }: ScreenStatusQuery,
-    signal?: AbortSignal,
-  ): Promise<Page<ScreenStatusView>> {
-    const slice = await store.list('screens', {
-      where: { tenantId: principal.tenantId, ...whereVenue(principal, venueId) },
-      ...(selector ? { selector } : {}),
-      ...pageFilters(page, signal),
+  const facts = new BoundedMap<string, ItemFacts>(contentsKnown);
+
+  /** Returns the facts about the items of the playlist, which its versions and screens share. */
+  async function factsOf(screenId: string): Promise<ItemFacts | undefined> {
+    const row = await store.read.get('playlists', screenId);
+    const known = row && facts.get(row.contentId);
+    if (!row || known) return known;
+    const content = await store.read.get('contents', row.contentId);
+    const found = content && itemFacts(content.items);
+    if (found) facts.set(row.contentId, found);
+    return found;
+  }
+
+  async function judge(
+    row: Screen,
+    device: Device | undefined,
+    summary: PlaylistSummary | undefined,
+    { nowMs, darkAfterMs }: { nowMs: number; darkAfterMs: number | undefined },
+  ) {
+    const status = summary && playlistStatusAt(summary, nowMs);
+    const activity = device && (await store.marks('device', device.id));
+    const hasReported = activity?.lastPlayAt !== undefined || activity?.playErrors?.length;
+    const items = status === 'active' && hasReported ? await factsOf(row.id) : undefined;
+    const owner = { tenantId: row.tenantId, venueId: row.venueId, screenId: row.id };
+    const { config } = await readEffectiveConfig(store.read, owner);
+    const playlist = summary &&
+      status && {
+        version: summary.version,
+        publishedAt: summary.publishedAt,
+        status,
+        longestItemMs: items?.longestItemMs ?? 0,
+      };
+    const judgement = conditionOf({
+      screenSince: row.updatedAt,
+      device: device && { createdAt: device.createdAt, activity: activity ?? {} },
+      config,
+      playlist,
+      darkAfterMs,
+      nowMs,
     });
-    const ids = slice.items.map(({ id }) => id);
+    return conditionView({ judgement, activity, playlist, facts: items });
+  }
+
+  async function statusOf(
+    rows: readonly Screen[],
+    darkAfterMs: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<ScreenStatusView[]> {
+    const ids = rows.map(({ id }) => id);
     const nowMs = clock.now();
     const [codes, playlists] = await Promise.all([
       newestCodes(store.read, ids, nowMs),
       store.playlistSummaries(ids, signal),
     ]);
+    return Promise.all(
+      rows.map(async (row): Promise<ScreenStatusView> => {
+        const [venue, device] = await Promise.all([
+          store.read.get('venues', row.venueId),
+          boundDevice(store.read, row),
+        ]);
+        const playlist = playlists.get(row.id);
+        return {
+          at: iso(nowMs),
+          venueName: venue?.name ?? '',
+          ...(await judge(row, device, playlist, { nowMs, darkAfterMs })),
+          screen: screenView(row, codes.get(row.id), nowMs),
+          device: device ? await viewDevice(store, device, nowMs) : null,
+          playlist: playlist ? playlistView(playlist, nowMs) : null,
+        };
+      }),
+    );
+  }
 
-    async function view(row: Screen): Promise<ScreenStatusView> {
-      const [venue, device] = await Promise.all([
-        store.read.get('venues', row.venueId),
-        boundDevice(store.read, row),
-      ]);
-      const playlist = playlists.get(row.id);
-      return {
-        at: iso(nowMs),
-        venueName: venue?.name ?? '',
-        screen: screenView(row, codes.get(row.id), nowMs),
-        device: device ? await viewDevice(store, device, nowMs) : null,
-        playlist: playlist ? playlistView(playlist, nowMs) : null,
-      };
+  async function list(
+    principal: TenantPrincipal,
+    { venueId, screenId, selector, condition, darkAfterSeconds, ...page }: ScreenStatusQuery,
+    signal?: AbortSignal,
+  ): Promise<Page<ScreenStatusView>> {
+    const darkAfterMs = darkAfterSeconds === undefined ? undefined : darkAfterSeconds * secondMs;
+    const filters = pageFilters(page, signal);
+    const readPage = (after: string | undefined) =>
+      store.list('screens', {
+        where: {
+          tenantId: principal.tenantId,
+          ...whereVenue(principal, venueId),
+          ...(screenId !== undefined && { id: screenId }),
+        },
+        ...(selector ? { selector } : {}),
+        ...filters,
+        ...(after !== undefined && { after }),
+      });
+    let after: string | undefined;
+    for (let count = 1; ; count++) {
+      const slice = await readPage(after);
+      const all = await statusOf(slice.items, darkAfterMs, signal);
+      const items = condition ? all.filter((one) => one.condition === condition) : all;
+      const isEnough = items.length > 0 || slice.next === null || count === maxPages;
+      if (isEnough || signal?.aborted) return { items, nextCursor: slice.next };
+      after = slice.next ?? undefined;
     }
-
-    return toPage(slice, view);
   }
 
   return { list };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lastActivity } from '../../domain/records/activity.ts';
 import { reportClocks, reportGroups } from '../../domain/records/report.ts';
 import { isSealed, type SealedEntry, sealed } from '../audit/audit-chain.ts';
 import { firstDay, groupOrder, lastDay } from '../impression-counts.ts';
@@ -79,14 +80,7 @@ const sequences = z.strictObject({
 const marks = z.strictObject({
   kind: z.enum(['device', 'token']),
   id: text,
-  lastSeenAt: time.optional(),
-  lastAddress: text.nullable().optional(),
-  lastPlaylistAt: time.optional(),
-  lastPlaylistVersion: z.number().nullable().optional(),
-  lastPlaylistStatus: z.number().optional(),
-  lastConfigAt: time.optional(),
-  lastEventAt: time.optional(),
-  lastRefusedAt: time.optional(),
+  ...lastActivity.shape,
   lastUsedAt: time.optional(),
 });
 

@@ -1,7 +1,13 @@
 import pLimit from 'p-limit';
 import { hasBegun } from '../../domain/clock.ts';
 import type { DeviceSequence } from '../../domain/events/sequence.ts';
-import type { DeviceActivity, LastActivity, TokenActivity } from '../../domain/records/activity.ts';
+import {
+  type DeviceActivity,
+  isPause,
+  type LastActivity,
+  seenSinceAfter,
+  type TokenActivity,
+} from '../../domain/records/activity.ts';
 import type { Database } from './connection/database.ts';
 import { Batcher } from './rows/batcher.ts';
 import { lookUpLimits } from './rows/versioned-rows.ts';
@@ -165,6 +171,14 @@ const timeOf: Readonly<Record<string, keyof AnyActivity>> = {
   lastAddress: 'lastSeenAt',
   lastPlaylistVersion: 'lastPlaylistAt',
   lastPlaylistStatus: 'lastPlaylistAt',
+  seenSince: 'lastSeenAt',
+  lastPlayId: 'lastPlayAt',
+  isPlayTimeGuessed: 'lastPlayAt',
+  playsSince: 'lastPlayAt',
+  longestPlayGapMs: 'playGapAt',
+  playErrors: 'lastEventAt',
+  stoppedAt: 'lastEventAt',
+  clockOffsetMs: 'lastEventAt',
 };
 
 /**
@@ -172,7 +186,11 @@ const timeOf: Readonly<Record<string, keyof AnyActivity>> = {
  * wins. For equal times, and over a time that a fast clock made, `more` wins.
  */
 function mergeActivity(known: AnyActivity, more: AnyActivity, nowMs: number): AnyActivity {
-  const merged: Record<string, unknown> = { ...known };
+  const { lastSeenAt } = more;
+  const merged: Record<string, unknown> = {
+    ...known,
+    ...(lastSeenAt !== undefined && { seenSince: seenSinceAfter(known, lastSeenAt) }),
+  };
   for (const [name, value] of Object.entries(more) as [keyof AnyActivity, unknown][]) {
     const time = timeOf[name] ?? name;
     const knownMs = Number(known[time] ?? 0);
@@ -188,5 +206,14 @@ function mergeActivity(known: AnyActivity, more: AnyActivity, nowMs: number): An
  */
 function laterActivity(known: AnyActivity, later: AnyActivity): AnyActivity {
   const defined = Object.entries(later).filter(([, value]) => value !== undefined);
-  return { ...known, ...Object.fromEntries(defined) };
+  const { lastSeenAt } = later;
+  const isBack =
+    lastSeenAt !== undefined &&
+    known.lastSeenAt !== undefined &&
+    isPause(known.lastSeenAt, lastSeenAt);
+  return {
+    ...known,
+    ...(isBack && { seenSince: lastSeenAt }),
+    ...Object.fromEntries(defined),
+  };
 }

@@ -128,7 +128,10 @@ export function activityTests({ it, store, reopen }: TestGroup): void {
     store.touch('device', guid('devi', 3), { lastRefusedAt: 4000 });
     for (const restarted of [false, true]) {
       if (restarted) await reopen();
-      assert.deepEqual(await store.marks('device', guid('devi', 1)), {
+      const { seenSince, ...activity } = await store.marks('device', guid('devi', 1));
+      // Some stores see only the last call of a minute.
+      assert.ok(seenSince === undefined || seenSince === 1000 || seenSince === 2000);
+      assert.deepEqual(activity, {
         lastSeenAt: 2000,
         lastAddress: '192.0.2.1',
         lastPlaylistVersion: null,

@@ -31,6 +31,12 @@ describe('GET /v1/status', () => {
     expect(first).toEqual({
       at: new Date(service.clock.now()).toISOString(),
       venueName: (await admin.get(`/v1/venues/${tv.venueId}`)).body.name,
+      condition: 'unconfirmed',
+      since: published,
+      reason: { code: 'never_played', text: 'The TV has not reported a play yet.' },
+      playing: null,
+      clock: null,
+      errors: [],
       screen: (await admin.get(`/v1/screens/${tv.screenId}`)).body,
       device: (await admin.get(`/v1/devices/${tv.deviceId}`)).body,
       playlist: { version: 1, status: 'active', publishedAt: published, validUntil: 4_102_444_800 },
@@ -39,7 +45,7 @@ describe('GET /v1/status', () => {
     expect(second).toMatchObject({ screen: { id: empty.id }, device: null, playlist: null });
   });
 
-  it('reads no items of playlists', async () => {
+  it('reads no items of playlists for screens whose TV has reported nothing', async () => {
     const read: string[] = [];
     const open: typeof openStore = async (...options) => {
       const inner = await openStore(...options);
@@ -71,7 +77,98 @@ describe('GET /v1/status', () => {
     expect(await status(`?venueId=${empty.venueId}`)).toHaveLength(1);
     expect(await status('?selector=floor%3D2')).toMatchObject([{ screen: { id: empty.id } }]);
     expect(await status(`?venueId=${unknownId}`)).toEqual([]);
+    expect(await status(`?screenId=${empty.id}`)).toMatchObject([{ screen: { id: empty.id } }]);
+    expect(await status(`?screenId=${unknownId}`)).toEqual([]);
     const { items } = await walk(admin, '/v1/status?', 1);
     expect(items).toHaveLength(2);
   });
+});
+
+describe('the condition in GET /v1/status', () => {
+  const creative = item({ creativeUrl: 'https://cdn.example.com/spring%20sale.png' });
+  let service: TestService;
+  let admin: Manager;
+  let tv: BoundTv;
+  beforeAll(async () => {
+    service = await startService();
+    admin = manager(service);
+  });
+
+  /** Pairs a TV that has fetched a playlist. */
+  async function playingTv(): Promise<BoundTv> {
+    const bound = await service.tv();
+    await admin.put(`/v1/screens/${bound.screenId}/playlist`, { items: [creative] });
+    await bound.send('GET', 'playlist', { key: bound.apiKey });
+    return bound;
+  }
+  const post = (bound: BoundTv, ...events: object[]) =>
+    bound.send('POST', 'events', {
+      key: bound.apiKey,
+      body: events.map((event) => ({ timestamp: service.clock.now() / 1000, ...event })),
+    });
+  const play = { type: 'play', playlistId: unknownId, creativeId: creative.creativeId };
+  const statusOf = async (bound: BoundTv) =>
+    (await admin.get(`/v1/status?screenId=${bound.screenId}`)).body.items[0];
+
+  it('names what plays', async () => {
+    tv = await playingTv();
+    await post(tv, play);
+    const at = new Date(service.clock.now()).toISOString();
+    expect(await statusOf(tv)).toMatchObject({
+      condition: 'playing',
+      since: at,
+      reason: null,
+      playing: { creativeId: creative.creativeId, name: 'spring sale.png', since: at },
+    });
+  });
+
+  it('is never playing for a black screen: it names the item that fails, its host and why', async () => {
+    tv = await playingTv();
+    const error = { type: 'playback_error', creativeId: creative.creativeId, reason: 'http_404' };
+    await post(tv, error);
+    const since = new Date(service.clock.now()).toISOString();
+    for (let minute = 0; minute < 2; minute++) {
+      service.clock.advance(minuteMs);
+      expect((await statusOf(tv)).condition).toBe(minute < 1 ? 'unconfirmed' : 'failing');
+    }
+    expect(await statusOf(tv)).toMatchObject({
+      since,
+      reason: {
+        code: 'http_404',
+        text: '"spring sale.png" from cdn.example.com fails: HTTP 404.',
+      },
+      errors: [{ name: 'spring sale.png', host: 'cdn.example.com', reason: 'http_404', since }],
+    });
+    const { body } = await admin.get('/v1/status?condition=failing');
+    expect(body.items).toMatchObject([{ screen: { id: tv.screenId } }]);
+    await post(tv, play);
+    expect((await statusOf(tv)).condition).toBe('playing');
+  });
+
+  it('tells how far the clock of the TV is off', async () => {
+    tv = await playingTv();
+    const deviceTime = service.clock.now() - 10 * minuteMs;
+    await tv.send('POST', 'events', {
+      key: tv.apiKey,
+      headers: { 'X-Device-Time': String(deviceTime) },
+      body: [{ ...play, timestamp: deviceTime / 1000 }],
+    });
+    expect(await statusOf(tv)).toMatchObject({
+      condition: 'playing',
+      clock: { offsetSeconds: -600 },
+    });
+  });
+
+  it('is dark after another time of silence, on request', async () => {
+    tv = await playingTv();
+    service.clock.advance(2 * minuteMs);
+    const path = `/v1/status?screenId=${tv.screenId}&darkAfterSeconds=`;
+    expect((await admin.get(`${path}119`)).body.items[0].condition).toBe('dark');
+    expect((await admin.get(`${path}121`)).body.items[0].condition).toBe('unconfirmed');
+  });
+
+  it.each(['condition=black', 'darkAfterSeconds=0', 'darkAfterSeconds=1e3', 'screenId=x'])(
+    '400 with %s',
+    async (query) => expect((await admin.get(`/v1/status?${query}`)).status).toBe(400),
+  );
 });

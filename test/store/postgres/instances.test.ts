@@ -250,8 +250,9 @@ describe('the activity of devices', () => {
       lastPlaylistAt: 2000,
       lastPlaylistVersion: 7,
     };
-    await expect.poll(() => at(0).marks('device', device)).toEqual(latest);
-    for (const one of [store, other]) expect(await one.marks('device', device)).toEqual(latest);
+    await expect.poll(() => at(0).marks('device', device)).toMatchObject(latest);
+    for (const one of [store, other])
+      expect(await one.marks('device', device)).toMatchObject(latest);
   });
 
   it('is deleted with the device or token', async () => {

@@ -1,5 +1,10 @@
 import { type Clock, minuteMs } from '../../../domain/clock.ts';
-import type { LastActivity, TokenActivity } from '../../../domain/records/activity.ts';
+import {
+  type LastActivity,
+  lastActivity,
+  seenSinceAfter,
+  type TokenActivity,
+} from '../../../domain/records/activity.ts';
 import type {
   DocumentOwner,
   RenderedDocument,
@@ -28,17 +33,7 @@ interface TouchedActivity {
  * Members of an activity, in the order in which a line lists them. A line omits members that were
  * never set.
  */
-const members = Object.keys({
-  lastSeenAt: true,
-  lastAddress: true,
-  lastPlaylistAt: true,
-  lastPlaylistVersion: true,
-  lastPlaylistStatus: true,
-  lastConfigAt: true,
-  lastEventAt: true,
-  lastRefusedAt: true,
-  lastUsedAt: true,
-} satisfies Record<keyof AnyActivity, true>);
+const members = [...Object.keys(lastActivity.shape), 'lastUsedAt'] as (keyof AnyActivity)[];
 
 function formatOf(kind: Kind): LineFormat<AnyActivity> {
   return {
@@ -47,7 +42,11 @@ function formatOf(kind: Kind): LineFormat<AnyActivity> {
       const { kind: _kind, id: _id, ...activity } = JSON.parse(line);
       return activity;
     },
-    render: (id, activity) => JSON.stringify({ kind, id, ...activity }, ['kind', 'id', ...members]),
+    render(id, activity) {
+      const line: Record<string, unknown> = { kind, id };
+      for (const member of members) line[member] = activity[member];
+      return JSON.stringify(line);
+    },
   };
 }
 
@@ -87,6 +86,9 @@ export class LastActivityTable implements DocumentOwner {
 
   touch(kind: Kind, id: string, activity: AnyActivity): void {
     const touched = this.#touched[kind].get(id) ?? this.#beginTouching(kind, id);
+    const { lastSeenAt } = activity;
+    if (lastSeenAt !== undefined)
+      touched.activity.seenSince = seenSinceAfter(touched.activity, lastSeenAt);
     Object.assign(touched.activity, activity);
     this.#dirty.add(touched.document);
   }

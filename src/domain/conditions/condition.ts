@@ -1,0 +1,116 @@
+import { minuteMs } from '../clock.ts';
+import { smallest } from '../numbers/extremes.ts';
+import type { LastActivity, PlayError } from '../records/activity.ts';
+import type { DeviceConfig } from '../records/config.ts';
+import type { PlaylistStatus } from '../records/playlist.ts';
+
+/**
+ * The conditions of a screen. The first one that applies is the condition (docs/protocol.md §5.15).
+ */
+export const conditions = [
+  'unpaired',
+  'never_seen',
+  'dark',
+  'stopped',
+  'failing',
+  'silent',
+  'partly_failing',
+  'unconfirmed',
+  'idle',
+  'outdated',
+  'playing',
+] as const;
+export type Condition = (typeof conditions)[number];
+
+/** Conditions in which the shop surely sees nothing, or nothing is known to be seen. */
+export const badConditions: readonly Condition[] = ['dark', 'stopped', 'failing', 'silent'];
+
+/** Errors older than this no longer make a screen that plays partly failing. */
+const recentErrorMs = 30 * minuteMs;
+/** A TV whose clock is off by more is told. */
+export const clockToleranceMs = 2 * minuteMs;
+
+export interface ConditionInput {
+  screenSince: number;
+  /** The bound device. `undefined`: none. */
+  device: { createdAt: number; activity: LastActivity } | undefined;
+  config: Pick<DeviceConfig, 'syncIntervalMinutes' | 'heartbeatIntervalMinutes'>;
+  /** The newest version. `undefined`: there was never one. */
+  playlist:
+    | { version: number; status: PlaylistStatus; publishedAt: number; longestItemMs: number }
+    | undefined;
+  /** Silence after which a TV is dark. `undefined`: the window of docs/protocol.md §2.7. */
+  darkAfterMs?: number | undefined;
+  nowMs: number;
+}
+
+export interface Judgement {
+  condition: Condition;
+  /** Since when, in epoch milliseconds. `null`: unknown. */
+  since: number | null;
+  /** The errors that the condition follows from, the newest first. */
+  errors: readonly PlayError[];
+}
+
+const none: readonly PlayError[] = [];
+const judge = (condition: Condition, since: number | null, errors = none): Judgement => ({
+  condition,
+  since,
+  errors,
+});
+
+/** Whether the device has made no call with its key yet. Its registration counts as being seen. */
+function isNeverSeen({ createdAt, activity }: NonNullable<ConditionInput['device']>): boolean {
+  const { lastSeenAt = createdAt, lastPlaylistAt, lastConfigAt, lastEventAt } = activity;
+  const calls = [lastPlaylistAt, lastConfigAt, lastEventAt];
+  return calls.every((at) => at === undefined) && lastSeenAt - createdAt < 1000;
+}
+
+/** Judges what is on the glass of a screen (docs/protocol.md §5.15). */
+export function conditionOf({
+  screenSince,
+  device,
+  config,
+  playlist,
+  nowMs,
+  darkAfterMs,
+}: ConditionInput): Judgement {
+  if (!device) return judge('unpaired', screenSince);
+  if (isNeverSeen(device)) return judge('never_seen', device.createdAt);
+  const { activity, createdAt } = device;
+  const { lastSeenAt = createdAt, seenSince = lastSeenAt, lastPlayAt, stoppedAt } = activity;
+  const windowMs =
+    2 * minuteMs * Math.max(config.syncIntervalMinutes, config.heartbeatIntervalMinutes);
+  if (Math.abs(nowMs - lastSeenAt) > (darkAfterMs ?? windowMs)) return judge('dark', lastSeenAt);
+  if (stoppedAt != null) return judge('stopped', stoppedAt);
+  if (playlist?.status !== 'active') return judge('idle', null);
+
+  const { longestItemMs, publishedAt, version } = playlist;
+  const errors = (activity.playErrors ?? none).filter(
+    ({ at }) =>
+      // Events have whole seconds.
+      at >= Math.floor(publishedAt / 1000) * 1000 &&
+      (nowMs - at <= recentErrorMs || at > (lastPlayAt ?? 0)),
+  );
+  const [newest] = errors;
+  const failingSince = smallest(errors.map(({ since }) => since));
+  if (newest && newest.at > (lastPlayAt ?? 0)) {
+    const silentMs = nowMs - Math.max(lastPlayAt ?? failingSince, publishedAt);
+    if (silentMs > longestItemMs + config.heartbeatIntervalMinutes * minuteMs)
+      return judge('failing', failingSince, errors);
+  }
+
+  const allowedMs = Math.max(windowMs, 3 * (activity.longestPlayGapMs ?? 0)) + longestItemMs;
+  const isPlaying = lastPlayAt !== undefined && nowMs - lastPlayAt <= allowedMs;
+  const quietSince = Math.max(lastPlayAt ?? 0, seenSince, publishedAt);
+  if (lastPlayAt !== undefined && !isPlaying && nowMs - quietSince > allowedMs)
+    return judge('silent', lastPlayAt);
+  if (isPlaying && errors.length > 0) return judge('partly_failing', failingSince, errors);
+  if (!isPlaying || activity.isPlayTimeGuessed) return judge('unconfirmed', quietSince, errors);
+  const isOutdated =
+    (activity.lastPlaylistVersion ?? version) < version &&
+    nowMs - publishedAt > 2 * config.syncIntervalMinutes * minuteMs;
+  return isOutdated
+    ? judge('outdated', publishedAt)
+    : judge('playing', activity.playsSince ?? lastPlayAt);
+}

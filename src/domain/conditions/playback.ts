@@ -1,0 +1,151 @@
+import { dayMs, minuteMs } from '../clock.ts';
+import { epochMs } from '../fields.ts';
+import type { LastActivity, PlayError } from '../records/activity.ts';
+
+/** The members of an activity that events change. */
+export type Playback = Pick<
+  LastActivity,
+  | 'lastPlayAt'
+  | 'lastPlayId'
+  | 'isPlayTimeGuessed'
+  | 'playsSince'
+  | 'lastPlayReportAt'
+  | 'longestPlayGapMs'
+  | 'playGapAt'
+  | 'playErrors'
+  | 'stoppedAt'
+  | 'clockOffsetMs'
+>;
+
+/** Number of items whose errors are kept. */
+const maxErrors = 8;
+const maxReasonLength = 120;
+/** A longer break between two plays starts a new series. */
+const seriesBreakMs = 30 * minuteMs;
+
+/** The members of an event that concern playback. */
+interface PlaybackEvent {
+  type: string;
+  timestamp: number;
+  creativeId?: string | null | undefined;
+}
+
+const lowerCase = (id: unknown) => (typeof id === 'string' ? id.toLowerCase() : null);
+
+/** What one batch says about playback, by the TV's clock. */
+export class BatchPlayback {
+  /** Latest play of each creative, in epoch milliseconds. */
+  readonly plays = new Map<string | null, number>();
+  readonly errors: { creativeId: string | null; reason: string; at: number }[] = [];
+  isStarted = false;
+  /** Set if the last event says that the app has stopped. */
+  stoppedAt: number | null = null;
+
+  add(event: PlaybackEvent): void {
+    const { type, timestamp } = event;
+    this.stoppedAt = null;
+    if (type === 'impression' || type === 'play')
+      this.plays.set(lowerCase(event.creativeId), epochMs(timestamp));
+    else if (type === 'playback_error') this.#addError(event);
+    else if (type === 'app_started') this.isStarted = true;
+    else if (type === 'app_stopped') this.stoppedAt = epochMs(timestamp);
+  }
+
+  #addError(event: PlaybackEvent): void {
+    const { reason: given, message } = event as { reason?: unknown; message?: unknown };
+    const reason = given ?? message;
+    this.errors.push({
+      creativeId: lowerCase(event.creativeId),
+      reason: typeof reason === 'string' ? reason.slice(0, maxReasonLength) : 'unknown',
+      at: epochMs(event.timestamp),
+    });
+  }
+}
+
+/** Returns what the events of a batch say about playback. */
+export function batchPlayback(events: readonly PlaybackEvent[]): BatchPlayback {
+  const playback = new BatchPlayback();
+  for (const event of events) playback.add(event);
+  return playback;
+}
+
+interface Receipt {
+  receivedAt: number;
+  /** The TV's clock when it sent the batch. */
+  deviceTime: number | undefined;
+}
+
+/**
+ * Returns a function that converts times of the TV to times of the service. Without the time of the
+ * TV, a timestamp more than a day from its receipt is replaced by the receipt.
+ */
+function corrector({ receivedAt, deviceTime }: Receipt) {
+  const offsetMs = deviceTime === undefined ? 0 : receivedAt - deviceTime;
+  return (time: number): { at: number; isGuessed: boolean } => {
+    const at = time + offsetMs;
+    const isGuessed = deviceTime === undefined && Math.abs(receivedAt - at) > dayMs;
+    return { at: isGuessed ? receivedAt : Math.min(at, receivedAt), isGuessed };
+  };
+}
+
+function playsAfter(batch: BatchPlayback, known: Playback, receipt: Receipt): Playback {
+  const correct = corrector(receipt);
+  const { receivedAt } = receipt;
+  let latest: { creativeId: string | null; at: number; isGuessed: boolean } | undefined;
+  for (const [creativeId, time] of batch.plays) {
+    const play = correct(time);
+    if (!latest || play.at >= latest.at) latest = { creativeId, ...play };
+  }
+  if (!latest) return {};
+  const { lastPlayAt, lastPlayReportAt, longestPlayGapMs = 0, playGapAt = 0 } = known;
+  // A time without power is no gap of the TV's reports.
+  const gapMs =
+    lastPlayReportAt === undefined || batch.isStarted ? 0 : receivedAt - lastPlayReportAt;
+  const isLongest = gapMs >= longestPlayGapMs || receivedAt - playGapAt > dayMs;
+  const isNewer = lastPlayAt === undefined || latest.at >= lastPlayAt;
+  const isSeries =
+    lastPlayAt !== undefined && latest.at - lastPlayAt <= Math.max(seriesBreakMs, longestPlayGapMs);
+  return {
+    lastPlayReportAt: receivedAt,
+    ...(isLongest && { longestPlayGapMs: gapMs, playGapAt: receivedAt }),
+    ...(isNewer && {
+      lastPlayAt: latest.at,
+      lastPlayId: latest.creativeId,
+      isPlayTimeGuessed: latest.isGuessed,
+      playsSince: isSeries ? (known.playsSince ?? latest.at) : latest.at,
+    }),
+  };
+}
+
+/** Returns the errors of items that were not played since. */
+function errorsAfter(
+  batch: BatchPlayback,
+  { playErrors = [] }: Playback,
+  receipt: Receipt,
+): readonly PlayError[] {
+  if (batch.errors.length === 0 && playErrors.length === 0) return playErrors;
+  const correct = corrector(receipt);
+  const errors = new Map(playErrors.map((error) => [error.creativeId, error]));
+  for (const { creativeId, reason, at: time } of batch.errors) {
+    const { at } = correct(time);
+    errors.set(creativeId, { creativeId, reason, since: errors.get(creativeId)?.since ?? at, at });
+  }
+  return [...errors.values()]
+    .filter(({ creativeId, at }) => {
+      const played = batch.plays.get(creativeId);
+      return played === undefined || correct(played).at < at;
+    })
+    .sort((one, other) => other.at - one.at)
+    .slice(0, maxErrors);
+}
+
+/** Returns the members that change with a batch. */
+export function playbackAfter(batch: BatchPlayback, known: Playback, receipt: Receipt): Playback {
+  const { receivedAt, deviceTime } = receipt;
+  return {
+    ...playsAfter(batch, known, receipt),
+    playErrors: errorsAfter(batch, known, receipt),
+    stoppedAt: batch.stoppedAt === null ? null : corrector(receipt)(batch.stoppedAt).at,
+    clockOffsetMs: deviceTime === undefined ? null : receivedAt - deviceTime,
+  };
+}

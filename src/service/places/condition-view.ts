@@ -1,0 +1,159 @@
+import { iso, secondMs } from '../../domain/clock.ts';
+import type { Judgement } from '../../domain/conditions/condition.ts';
+import { clockToleranceMs } from '../../domain/conditions/condition.ts';
+import type { LastActivity, PlayError } from '../../domain/records/activity.ts';
+import type { PlaylistStatus } from '../../domain/records/playlist.ts';
+import type { ScreenStatusView } from '../../domain/records/screen-status.ts';
+
+/** What a status has to know about the items of a playlist. */
+export interface ItemFacts {
+  longestItemMs: number;
+  byCreative: ReadonlyMap<string, { name: string | null; host: string }>;
+}
+
+interface Item {
+  creativeId: string;
+  creativeUrl: string;
+  duration: number;
+  name?: unknown;
+}
+
+/** The last part of the path of a URL, as a name for people. */
+function nameInUrl({ pathname }: URL): string | null {
+  const last = pathname.split('/').at(-1) ?? '';
+  try {
+    return decodeURIComponent(last) || null;
+  } catch {
+    return last;
+  }
+}
+
+export function itemFacts(itemsJson: string): ItemFacts {
+  const items = JSON.parse(itemsJson) as Item[];
+  const byCreative = new Map(
+    items.map(({ creativeId, creativeUrl, name }) => {
+      const url = new URL(creativeUrl, 'http://service.invalid');
+      const own = url.hostname === 'service.invalid';
+      return [
+        creativeId,
+        {
+          name: typeof name === 'string' ? name : nameInUrl(url),
+          host: own ? 'this service' : url.host,
+        },
+      ];
+    }),
+  );
+  const seconds = items.reduce((longest, { duration }) => Math.max(longest, duration), 0);
+  return { longestItemMs: seconds * secondMs, byCreative };
+}
+
+const reasonTexts: Readonly<Record<string, string>> = {
+  unreachable: 'the TV cannot reach the host',
+  not_media: 'it is not of the type that the playlist says',
+  codec: 'the TV cannot decode it',
+  stalled: 'loading stalled',
+  hung: 'the page did not load within 10 seconds',
+  too_large: 'it is too large for the TV',
+  mixed_content: 'the browser blocks http on a page of https',
+};
+
+const reasonText = (reason: string) =>
+  reasonTexts[reason] ?? reason.replace(/^http_(\d{3})$/, 'HTTP $1');
+
+function failureText(errors: readonly PlayError[], facts: ItemFacts | undefined): string {
+  const [newest] = errors;
+  const item = facts?.byCreative.get(newest?.creativeId ?? '');
+  const name = item?.name ?? newest?.creativeId;
+  const what = name ? `"${name}"${item ? ` from ${item.host}` : ''}` : 'An item';
+  const others = errors.length - 1;
+  const more =
+    others === 0
+      ? ''
+      : ` ${others === 1 ? '1 other item fails' : `${others} other items fail`}, too.`;
+  return `${what} fails: ${reasonText(newest?.reason ?? 'unknown')}.${more}`;
+}
+
+const idleReasons: Readonly<Record<PlaylistStatus | 'none', string>> = {
+  none: 'Nothing was published.',
+  withdrawn: 'The playlist was withdrawn.',
+  expired: 'The playlist has ended.',
+  superseded: 'Nothing is published.',
+  active: '',
+};
+
+interface ViewInput {
+  judgement: Judgement;
+  activity: LastActivity | undefined;
+  playlist: { version: number; status: PlaylistStatus } | undefined;
+  facts: ItemFacts | undefined;
+}
+
+function reasonOf({ judgement, activity, playlist, facts }: ViewInput): ScreenStatusView['reason'] {
+  const { condition, errors } = judgement;
+  switch (condition) {
+    case 'unpaired':
+      return { code: 'no_device', text: 'No TV is paired.' };
+    case 'never_seen':
+      return { code: 'no_calls', text: 'The TV is paired, and has not called yet.' };
+    case 'dark':
+      return { code: 'no_calls', text: 'The TV does not call the service.' };
+    case 'stopped':
+      return { code: 'app_stopped', text: 'The app of the TV was stopped.' };
+    case 'failing':
+    case 'partly_failing':
+      return { code: errors[0]?.reason ?? 'unknown', text: failureText(errors, facts) };
+    case 'silent':
+      return { code: 'no_plays', text: 'The TV calls, but no longer reports that it plays.' };
+    case 'unconfirmed':
+      return activity?.isPlayTimeGuessed
+        ? { code: 'clock', text: 'The clock of the TV is wrong, so its plays cannot be dated.' }
+        : activity?.lastPlayAt === undefined
+          ? { code: 'never_played', text: 'The TV has not reported a play yet.' }
+          : { code: 'not_yet', text: 'The TV has not reported a play since then.' };
+    case 'idle': {
+      const status = playlist?.status ?? 'none';
+      return { code: status === 'none' ? 'no_playlist' : status, text: idleReasons[status] };
+    }
+    case 'outdated':
+      return {
+        code: 'old_version',
+        text: `The TV plays version ${activity?.lastPlaylistVersion} instead of ${playlist?.version}.`,
+      };
+    case 'playing':
+      return null;
+  }
+}
+
+/** The conditions in which the last play is what the screen shows. */
+const playing: readonly Judgement['condition'][] = ['partly_failing', 'outdated', 'playing'];
+
+/** The members of a status that say what is on the glass (docs/protocol.md §5.15). */
+export function conditionView(
+  input: ViewInput,
+): Pick<ScreenStatusView, 'condition' | 'since' | 'reason' | 'playing' | 'clock' | 'errors'> {
+  const { judgement, activity, facts } = input;
+  const { condition, since, errors } = judgement;
+  const { lastPlayAt, lastPlayId = null, clockOffsetMs } = activity ?? {};
+  const nameOf = (id: string | null) => facts?.byCreative.get(id ?? '')?.name ?? null;
+  return {
+    condition,
+    since: since === null ? null : iso(since),
+    reason: reasonOf(input),
+    playing:
+      lastPlayAt !== undefined && playing.includes(condition)
+        ? { creativeId: lastPlayId, name: nameOf(lastPlayId), since: iso(lastPlayAt) }
+        : null,
+    clock:
+      clockOffsetMs != null && Math.abs(clockOffsetMs) > clockToleranceMs
+        ? { offsetSeconds: Math.round(-clockOffsetMs / secondMs) }
+        : null,
+    errors: errors.map(({ creativeId, reason, since: first, at }) => ({
+      creativeId,
+      name: nameOf(creativeId),
+      host: facts?.byCreative.get(creativeId ?? '')?.host ?? null,
+      reason,
+      since: iso(first),
+      at: iso(at),
+    })),
+  };
+}
