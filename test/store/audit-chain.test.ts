@@ -177,10 +177,14 @@ describe.each([
     expect(await damages(place)).toEqual(
       expected.map(([sequence, what]) => [sequence, expect.stringContaining(what)]),
     );
-    if (kind === folders)
-      expect(
-        (await checkStore(place)).filter(({ level }) => level === 'damage').map(({ what }) => what),
-      ).toEqual(expected.map(([, what]) => expect.stringContaining(what)));
+    if (kind !== folders) return;
+    const found = (await checkStore(place)).filter(({ level }) => level === 'damage');
+    // The journal still has an entry that cannot be read in its day file.
+    const isUnreadable = expected.some(([sequence]) => sequence === null);
+    const whats = isUnreadable ? ['a damaged line was left out'] : expected.map(([, what]) => what);
+    expect(found.map(({ what }) => what)).toEqual(
+      whats.map((what) => expect.stringContaining(what)),
+    );
   });
 
   it('verifies after retention, and reports entries deleted by others', async () => {

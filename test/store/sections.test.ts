@@ -1,6 +1,9 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { checkStore } from '../../src/store/maintenance/check.ts';
+import { repairStore } from '../../src/store/maintenance/repair.ts';
 import { restoreStore } from '../../src/store/maintenance/restore.ts';
 import { openStore } from '../../src/store/open.ts';
 import {
@@ -13,7 +16,9 @@ import {
 import type { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../support/disk/temporary-folder.ts';
 import { freshDatabase } from '../support/postgres/postgres.ts';
+import { inStore } from '../support/service/in-store.ts';
 import { bytesOf, streamOf } from './dump/backup-load.ts';
+import { filesIn } from './json/damages.ts';
 
 const row = z.strictObject({
   id: z.string(),
@@ -62,7 +67,7 @@ const put = (store: Store, ...rows: Note[]) =>
 describe.each([
   ['the embedded store', () => temporaryFolder()],
   ['PostgreSQL', () => freshDatabase()],
-])('a section added at run time, in %s', (_, makePlace) => {
+])('a section added at run time, in %s', (name, makePlace) => {
   let place: string;
   beforeEach(async () => {
     place = await makePlace();
@@ -117,6 +122,28 @@ describe.each([
       ]);
       await restored.close();
     }
+  });
+
+  // A data folder can be damaged. PostgreSQL has its own checks.
+  it.runIf(name === 'the embedded store')('is checked and repaired', async () => {
+    describeNotes(full);
+    const store = await openStore(place);
+    await put(store, note(1), note(2));
+    await store.close();
+    await inStore(place, (again) => put(again, note(3)));
+    expect(await checkStore(place)).toEqual([]);
+    const [file = ''] = (await filesIn(place)).filter((one) => one.includes('rows-notes'));
+    const path = join(place, file);
+    const text = await readFile(path, 'utf8');
+    // The new name has no checksum, and the journal of the first start is gone.
+    await writeFile(path, text.replace('Note 2', 'Note 7'));
+    const offset = text.lastIndexOf('\n', text.indexOf('Note 2')) + 1;
+    const damage = expect.objectContaining({ level: 'damage', file, offset, lost: 1 });
+    expect(await checkStore(place)).toEqual([damage]);
+    const into = join(await temporaryFolder(), 'new');
+    await repairStore(place, into);
+    const { items } = await inStore(into, (again) => again.list(notes, { limit: 9 }));
+    expect(items).toEqual([note(1), note(3)]);
   });
 
   it('gets its keys and indexes for rows that were stored before', async () => {

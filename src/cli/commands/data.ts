@@ -1,6 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { SignageError } from '../../domain/error.ts';
 import { isDatabaseUrl, publicUrl } from '../../domain/store-url.ts';
+import type { FolderFinding } from '../../store/json/repair/finding.ts';
 import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
 import { defineCommand, one } from '../command/spec.ts';
@@ -153,22 +154,22 @@ function columns() {
   ];
 }
 
-interface Found {
-  level: string;
-  file: string;
-  offset: number | null;
-  what: string;
-}
-
-const findingsView: View<Found> = {
-  columns: [member('level'), member('file'), member('offset'), member('what')],
+const findingsView: View<FolderFinding> = {
+  columns: [
+    member('level'),
+    member('section'),
+    member('file'),
+    member('offset'),
+    member('lost'),
+    member('what'),
+  ],
   nameOf: ({ file }) => file,
 };
 
 const check = defineCommand({
   summary: 'Check a data folder for damage',
   description: `Reads the whole data folder of a stopped service and lists every damaged file with
-the position of the damage. It also reads old events and audit entries, which a start of the service
+the position of the damage, and the number of records that a repair would lose. It also reads old events and audit entries, which a start of the service
 skips. It finds audit entries that have a valid checksum but a wrong MAC. Changes nothing. Exit
 codes: 0 no damage, 9 the folder is damaged or was tampered with, 5 the folder is in use: stop the
 service, or check a restored backup.`,
@@ -194,28 +195,19 @@ service, or check a restored backup.`,
   },
 });
 
-/** One item of a repair report: data that was lost or reconstructed. */
-interface Repaired {
-  file: string;
-  offset: number | null;
-  what: string;
-  lost: number | null;
-}
-
-const repairedView: View<Repaired> = {
-  columns: [member('file'), member('offset'), member('what'), member('lost')],
-  nameOf: ({ file }) => file,
-};
-
 const repair = defineCommand({
   summary: 'Recover a damaged data folder',
-  description: `Copies everything readable into a new folder, then opens the new store once to prove
-that it starts. The damaged folder is not changed. Prefer a recent backup, if you have one. The
-output lists what was lost or reconstructed; repair-<time>.json in the new folder holds the same
-list. Exit codes: 0 nothing is lost, 9 data is lost, 5 a folder is in use or not empty.`,
+  description: `Reads every undamaged line of a damaged folder into a dump, and restores the dump into
+a new folder. Of each row, the newest version wins that is still there. The damaged folder is not
+changed. Prefer a recent backup, if you have one. The output lists what is damaged, and the number
+of records that were lost; repair-<time>.json in the new folder holds the same list. After a gap, a
+revocation may be among the lost changes. Device keys, tokens and pairing codes whose state cannot
+be proved are therefore revoked and listed, unless --keep-unproved is given. Exit codes: 0 nothing
+is lost, 9 data is lost or credentials were revoked, 5 a folder is in use or not empty.`,
   arguments: { folder: one('the damaged data folder') },
   options: {
     into: option.required('--into <new>', 'the new data folder: empty, or not existing yet'),
+    keepUnproved: option.flag('--keep-unproved', 'keep credentials that may have been revoked'),
   },
   examples: [
     [
@@ -225,17 +217,27 @@ list. Exit codes: 0 nothing is lost, 9 data is lost, 5 a folder is in use or not
   ],
   local: true,
   async run(call) {
+    call.heedHangup();
     const { folder } = call.args;
-    const { into } = call.options;
+    const { into, keepUnproved } = call.options;
     const { repairStore } = await import('../../store/maintenance/repair.ts');
-    const repaired = await repairStore(folder, into, call.clock);
-    await call.results.list([repaired], repairedView);
-    const lost = repaired.reduce((sum, one) => sum + (one.lost ?? 0), 0);
-    const isUnknown = repaired.some((one) => one.lost === null);
-    call.note(
-      `${into} is ready to use. Records lost: ${lost}${isUnknown ? ', or more' : ''}. ${folder} is unchanged.`,
+    const { clock, interrupted } = call;
+    const findings = await withProgress(call, (show) =>
+      repairStore(folder, into, {
+        clock,
+        keepUnproved,
+        signal: interrupted,
+        onProgress: (records) => show(`${records} records`),
+      }),
     );
-    return lost > 0 || isUnknown ? failedExitCode : 0;
+    await call.results.list([findings], findingsView);
+    const lost = findings.reduce((sum, one) => sum + (one.lost ?? 0), 0);
+    const isUnknown = findings.some((one) => one.lost === null);
+    const revoked = findings.filter(({ level }) => level === 'revoked').length;
+    call.note(
+      `${into} is ready to use. Records lost: ${lost}${isUnknown ? ', or more' : ''}. Credentials revoked: ${revoked}. ${folder} is unchanged.`,
+    );
+    return lost > 0 || isUnknown || revoked > 0 ? failedExitCode : 0;
   },
 });
 

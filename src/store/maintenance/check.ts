@@ -9,9 +9,9 @@ import {
 } from '../audit/audit-verifier.ts';
 import { readTrail } from '../json/audit/trail-reader.ts';
 import { checkFolder } from '../json/check/check-folder.ts';
-import type { FolderFinding } from '../json/check/finding.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
 import { readManifest } from '../json/manifest.ts';
+import type { FolderFinding } from '../json/repair/finding.ts';
 import { readSecret } from '../json/secret.ts';
 import { contextOf, lockStopped, refuseUnfinished, requireDataFolder } from './data-folder.ts';
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { hasCode } from '../../../src/domain/error.ts';
-import { checkTrail } from '../../../src/store/json/check/check-logs.ts';
-import { FolderFindings } from '../../../src/store/json/check/finding.ts';
+import { checkTrail } from '../../../src/store/json/check/check-folder.ts';
 import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { readManifest } from '../../../src/store/json/manifest.ts';
 import { openJsonStore } from '../../../src/store/json/open.ts';
+import { FolderFindings } from '../../../src/store/json/repair/finding.ts';
 import { readSecret } from '../../../src/store/json/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';

@@ -47,26 +47,26 @@ it('a fixed history leaves the same files, byte for byte, in each version', asyn
     [
       {
         "audit": "3d3ae34b9ee3f155",
-        "documents": "0c89fe7a0b4afee2",
+        "documents": "08cb177c3ef04a78",
         "events": "d56101fc11d62326",
         "journal": "5531ff7572370f38",
-        "manifest": "def3020ebee6ad48",
+        "manifest": "57185a8cfcdea582",
         "secret": "0b0e84c6c43e32bc",
       },
       {
         "audit": "3fcbbd4e0de79451",
-        "documents": "7795796c2b40cac5",
+        "documents": "cc639557d4946066",
         "events": "d56101fc11d62326",
         "journal": "34eb87cf6e5c281a",
-        "manifest": "b6d0de8a48eb9edf",
+        "manifest": "5057f932edde97be",
         "secret": "0b0e84c6c43e32bc",
       },
       {
         "audit": "29516998782ee875",
-        "documents": "d407251b053eb4e1",
+        "documents": "cf0f553c4226ea1c",
         "events": "d544cff49e99f983",
         "journal": "abcf17138846b505",
-        "manifest": "4b4057f56f5bab16",
+        "manifest": "a4646dd857c95e5f",
         "secret": "0b0e84c6c43e32bc",
       },
     ]

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../src/domain/clock.ts';
 import { Checkpoint } from '../../../src/store/json/checkpoint/checkpoint.ts';
 import { DocumentFile } from '../../../src/store/json/checkpoint/document-file.ts';
+import { documentLine } from '../../../src/store/json/checkpoint/document-line.ts';
 import type {
   DocumentOwner,
   WrittenDocument,
@@ -77,15 +78,22 @@ export async function openLog(context: PartContext): Promise<LogRig> {
   return { ...(await openParts(context, [log], log.owners)), log };
 }
 
-/** A written document of this text. */
+/** A written document of the lines of this text. */
 export function documentOf(text: string, more: Partial<WrittenDocument> = {}): WrittenDocument {
+  const lines = text.split('\n').filter((line) => line !== '');
+  const written = lines.map((line) => documentLine(line)).join('');
   return {
     seq: 1,
-    text: async () => text,
-    bytes: async () => Buffer.from(text),
+    text: async () => written,
+    bytes: async () => Buffer.from(written),
     async *chunks() {
-      yield Buffer.from(text);
+      yield Buffer.from(written);
     },
     ...more,
   };
+}
+
+/** The records of a document on disk, which is one JSON array with a checksum before each. */
+export function recordsOf(text: string): unknown[] {
+  return (JSON.parse(text) as unknown[]).filter((_, at) => at % 2 === 1).slice(1, -1);
 }

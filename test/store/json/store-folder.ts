@@ -1,6 +1,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { documentLine } from '../../../src/store/json/checkpoint/document-line.ts';
 import { frame } from '../../../src/store/json/log/frame.ts';
 import type { ManifestData } from '../../../src/store/json/manifest.ts';
 import { crashCopy } from '../../support/disk/crash-copy.ts';
@@ -75,10 +76,17 @@ export async function changeManifest(
 }
 
 /** Replaces a document and updates its manifest entry. */
-export async function forgeDocument(folder: string, name: string, text: string): Promise<void> {
+export async function forgeDocument(
+  folder: string,
+  name: string,
+  lines: readonly string[],
+): Promise<void> {
+  const rest = [...lines, `{"lines":${lines.length}}]`];
+  const text = documentLine('1', '[') + rest.map((line) => documentLine(line)).join('');
   await changeManifest(folder, ({ documents }) => {
     const crc = crc32(text).toString(16).padStart(8, '0');
-    documents[name] = { file: `${name}.json`, size: Buffer.byteLength(text), crc, seq: 1 };
+    const size = Buffer.byteLength(text);
+    documents[name] = { file: `${name}.1.json`, size, crc, seq: 1, lines: lines.length };
   });
-  await writeFile(join(folder, 'documents', `${name}.json`), text);
+  await writeFile(join(folder, 'documents', `${name}.1.json`), text);
 }

@@ -63,10 +63,6 @@ export const auditFormat: LogFormat<EntryNumber, LogFilesPosition> = {
   folder: 'audit',
   start: { file: null, size: 0, seq: 0 },
   isCheckpointed: false,
-  recordName: 'an entry',
   isLogFile: isDayFile,
   headOf: positionOf,
-  headBefore: () => undefined,
-  problemOf: ({ head }, before) =>
-    before && !isAfter(head, before) ? 'this entry is older than the one before' : undefined,
 };

@@ -7,6 +7,7 @@ import { replaceFile } from '../disk/replace-file.ts';
 import { checksumText, hexChecksum } from '../log/checksum.ts';
 import { damageError } from '../log/damage.ts';
 import { readAt, seekLine } from '../log/line-reader.ts';
+import { checksumLength, documentLine } from './document-line.ts';
 import type { RenderedDocument, WrittenDocument } from './document-owner.ts';
 
 /** A document's entry in the manifest. */
@@ -18,6 +19,8 @@ export interface DocumentEntry {
   crc: string;
   /** Number of the last record of the owner's log that the document contains. */
   seq: number;
+  /** Number of its lines, without the first and the last. */
+  lines: number;
 }
 
 /**
@@ -33,8 +36,16 @@ const lineFeed = 0x0a;
  * lowdb adapter for one version of a document. Unlike lowdb's own file adapter, it syncs, and it
  * rejects a missing file.
  *
- * The checksum is zlib's native CRC-32, which is fast. CRC-32C would detect the same damage but
- * needs an implementation in JavaScript.
+ * Every line begins with a checksum. The first line is the document's `seq`, and the last one is
+ * the number of the lines between them, so a repair needs no manifest:
+ *
+ *     ["d202ef8d",17
+ *     ,"1c291ca3",["venues",{"id":"…",…}]
+ *     ,"5f0d1e22",{"lines":1}]
+ *
+ * A start checks the checksum of the whole file in the manifest instead, which is faster. Both are
+ * zlib's native CRC-32. CRC-32C would detect the same damage but needs an implementation in
+ * JavaScript.
  */
 export class DocumentFile implements Adapter<RenderedDocument>, WrittenDocument {
   readonly #disk: FileSystem;
@@ -68,7 +79,12 @@ export class DocumentFile implements Adapter<RenderedDocument>, WrittenDocument 
     const bytes = await this.#disk.readFile(this.#path);
     const problem = documentProblem(bytes, this.entry);
     if (problem !== undefined) throw damageError(this.#path, problem);
-    return bytes;
+    return bytes.subarray(bytes.indexOf(lineFeed) + 1, this.#end);
+  }
+
+  /** Offset of the last line. */
+  get #end(): number {
+    return this.entry.size - lastLine(this.entry.lines).length;
   }
 
   /** Chunks consist of whole lines, unless a line is longer than a read. */
@@ -79,13 +95,16 @@ export class DocumentFile implements Adapter<RenderedDocument>, WrittenDocument 
     const file = await this.#disk.open(this.#path, 'read');
     try {
       // Start with a small read: a report by campaign often needs no more.
-      const first = wholeLines(await readAt(file, 0, sliceBytes));
-      let position = first.length;
-      if (comesBefore?.(lastLine(first)))
-        position = await seekLine(file, this.entry.size, comesBefore);
+      const end = this.#end;
+      const read = async (position: number, length: number) =>
+        wholeLines(await readAt(file, position, Math.min(length, end - position)));
+      const head = await read(0, sliceBytes);
+      const first = head.subarray(head.indexOf(lineFeed) + 1);
+      let position = head.length;
+      if (comesBefore?.(finalLine(first))) position = await seekLine(file, end, comesBefore);
       else yield first;
       for (let bytes = 2 * sliceBytes; ; bytes = Math.min(2 * bytes, maxBytes)) {
-        const chunk = wholeLines(await readAt(file, position, Math.min(bytes, maxBytes)));
+        const chunk = await read(position, Math.min(bytes, maxBytes));
         if (chunk.length === 0) return;
         position += chunk.length;
         yield chunk;
@@ -96,21 +115,26 @@ export class DocumentFile implements Adapter<RenderedDocument>, WrittenDocument 
   }
 
   /** Writes a temporary file, syncs it and renames it. The caller syncs the folder. */
-  async write({ seq, lines }: RenderedDocument): Promise<void> {
-    const { size, checksum } = await replaceFile(this.#disk, this.#path, (file) =>
-      writeLines(file, lines),
+  async write(document: RenderedDocument): Promise<void> {
+    const { seq } = document;
+    const { checksum, ...written } = await replaceFile(this.#disk, this.#path, (file) =>
+      writeLines(file, document),
     );
-    this.entry = { ...this.entry, size, crc: checksumText(checksum), seq };
+    this.entry = { ...this.entry, ...written, crc: checksumText(checksum), seq };
   }
 }
 
+const firstLine = (seq: number) => documentLine(`${seq}`, '[');
+const lastLine = (lines: number) => documentLine(`{"lines":${lines}}]`);
+
 async function writeLines(
   file: OpenFile,
-  lines: RenderedDocument['lines'],
-): Promise<{ size: number; checksum: number }> {
+  { seq, lines }: RenderedDocument,
+): Promise<{ size: number; checksum: number; lines: number }> {
   let size = 0;
   let checksum = 0;
-  let slice = '';
+  let count = 0;
+  let slice = firstLine(seq);
   const flush = async () => {
     const bytes = Buffer.from(slice);
     await writeFully(file, bytes);
@@ -120,11 +144,13 @@ async function writeLines(
     await setImmediate();
   };
   for await (const line of lines) {
-    slice += `${line}\n`;
+    slice += documentLine(line);
+    count++;
     if (slice.length >= sliceBytes) await flush();
   }
+  slice += lastLine(count);
   await flush();
-  return { size, checksum };
+  return { size, checksum, lines: count };
 }
 
 /** Drops an incomplete last line, which is read again with the next chunk. */
@@ -133,7 +159,7 @@ function wholeLines(bytes: Buffer): Buffer {
   return end === 0 ? bytes : bytes.subarray(0, end);
 }
 
-function lastLine(bytes: Buffer): Buffer {
+function finalLine(bytes: Buffer): Buffer {
   return bytes.subarray(bytes.lastIndexOf(lineFeed, -2) + 1);
 }
 
@@ -149,13 +175,13 @@ export async function writeDocument(
   file: string,
   rendered: RenderedDocument,
 ): Promise<DocumentEntry> {
-  const document = new DocumentFile(disk, directory, { file, size: 0, crc: '', seq: 0 });
+  const document = new DocumentFile(disk, directory, { file, size: 0, crc: '', seq: 0, lines: 0 });
   await new Low(document, rendered).write();
   return document.entry;
 }
 
 /** Returns the problem with the contents of a document's file, if any. */
-export function documentProblem(bytes: Buffer, { size, crc }: DocumentEntry): string | undefined {
+function documentProblem(bytes: Buffer, { size, crc }: DocumentEntry): string | undefined {
   if (bytes.length !== size) return `it has ${bytes.length} bytes where the manifest says ${size}`;
   return hexChecksum(bytes) === crc ? undefined : 'its contents were changed or damaged';
 }
@@ -172,12 +198,15 @@ export async function* linesIn(document: WrittenDocument): AsyncGenerator<string
   yield* textLines(rest.toString());
 }
 
-/** Yields the non-empty lines of a text, without building an array of 100,000 lines. */
+/**
+ * Yields the lines of a document's text without their checksums, and builds no array of 100,000
+ * lines.
+ */
 export function* textLines(text: string): Generator<string> {
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf('\n', start);
     const stop = end < 0 ? text.length : end;
-    if (stop > start) yield text.slice(start, stop);
+    yield text.slice(start + checksumLength, stop);
     start = stop + 1;
   }
 }

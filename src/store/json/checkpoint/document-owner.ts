@@ -11,8 +11,8 @@ export interface RenderedDocument {
 export interface WrittenDocument {
   seq: number;
   /**
-   * Reads the text and checks its checksum. Fails with `ENOENT` if the document was replaced; the
-   * owner then reads the new one.
+   * Reads the lines, which begin with checksums (`textLines`), and checks the file's checksum.
+   * Fails with `ENOENT` if the document was replaced; the owner then reads the new one.
    */
   text(): Promise<string>;
   /** Like `text`, but returns bytes. */

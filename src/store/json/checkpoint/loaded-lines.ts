@@ -1,3 +1,5 @@
+import { checksumLength } from './document-line.ts';
+
 const lineFeed = 0x0a;
 
 /**
@@ -16,7 +18,7 @@ export class LoadedLines {
     this.#opening = opening;
   }
 
-  /** Returns a line without its trailing comma. */
+  /** Returns a line without its checksum. */
   get(id: string): string | undefined {
     const start = this.#index().get(id);
     return start === undefined ? undefined : this.#textAt(start);
@@ -46,16 +48,16 @@ export class LoadedLines {
 
   #textAt(start: number): string {
     const end = this.#bytes.indexOf(lineFeed, start);
-    const text = this.#bytes.toString('utf8', start, end < 0 ? this.#bytes.length : end);
-    return text.endsWith(',') ? text.slice(0, -1) : text;
+    return this.#bytes.toString('utf8', start, end < 0 ? this.#bytes.length : end);
   }
 
   #index(): Map<string, number> {
     if (this.#starts) return this.#starts;
     this.#starts = new Map();
     for (let start = 0; start < this.#bytes.length; ) {
-      const id = this.#idAt(start);
-      if (id !== undefined) this.#starts.set(id, start);
+      const textStart = start + checksumLength;
+      const id = this.#idAt(textStart);
+      if (id !== undefined) this.#starts.set(id, textStart);
       const end = this.#bytes.indexOf(lineFeed, start);
       start = end < 0 ? this.#bytes.length : end + 1;
     }
@@ -63,9 +65,9 @@ export class LoadedLines {
     return this.#starts;
   }
 
-  #idAt(lineStart: number): string | undefined {
-    const start = lineStart + this.#opening.length;
-    if (this.#bytes.toString('latin1', lineStart, start) !== this.#opening) return undefined;
+  #idAt(textStart: number): string | undefined {
+    const start = textStart + this.#opening.length;
+    if (this.#bytes.toString('latin1', textStart, start) !== this.#opening) return undefined;
     return this.#bytes.toString('utf8', start, this.#bytes.indexOf('"', start));
   }
 

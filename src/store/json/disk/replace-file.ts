@@ -1,9 +1,6 @@
 import { dirname } from 'node:path';
 import { retryWhileInUse } from '../../../domain/file-access.ts';
-import { readAt } from '../log/line-reader.ts';
 import { type FileSystem, type OpenFile, writeFully } from './file-system.ts';
-
-const chunkBytes = 1 << 20;
 
 /** Creates a file, writes and syncs it. The caller syncs the folder. */
 export async function writeNewFile<T>(
@@ -52,21 +49,4 @@ export async function replaceContents(
 ): Promise<void> {
   await replaceFile(disk, path, (file) => writeFully(file, bytes));
   await disk.syncDirectory(dirname(path));
-}
-
-/** Copies a file atomically: a crash leaves no partial copy. The caller syncs the folder. */
-export async function copyFile(disk: FileSystem, from: string, to: string): Promise<void> {
-  const source = await disk.open(from, 'read');
-  try {
-    const size = await source.size();
-    await replaceFile(disk, to, async (file) => {
-      for (let position = 0; position < size; position += chunkBytes)
-        await writeFully(
-          file,
-          await readAt(source, position, Math.min(chunkBytes, size - position)),
-        );
-    });
-  } finally {
-    await source.close();
-  }
 }

@@ -22,7 +22,9 @@ interface State {
   lastActivity: LastActivityTable;
   state: DurableState;
 }
-type Readers = { [S in SectionName]: () => Iterable<Records[S]> | AsyncIterable<Records[S]> };
+export type Readers = {
+  [S in SectionName]: () => Iterable<Records[S]> | AsyncIterable<Records[S]>;
+};
 
 /**
  * Takes one state of a store, to be dumped later. Rows in memory do not change: the state refers to
@@ -44,7 +46,6 @@ export function stateSource(
     },
   };
   const batches = readable(events.log);
-  const [idempotencyKeys, rollups, sequences] = events.owners;
   const entries = audit.snapshot(start?.day);
   const rows = tableNames.map((table) => [
     table,
@@ -53,18 +54,53 @@ export function stateSource(
   const readers: Readers = {
     server: () => [server],
     batches: () => batchesIn(events.log, batches),
-    idempotency: parsed(idempotencyKeys.snapshot(), deviceKeys),
-    impressions: parsed(rollups.snapshot(), impressionsOf),
-    sequences: parsed(sequences.snapshot(), (line) => {
-      const [deviceId, numbers] = JSON.parse(line);
-      return { deviceId, ...numbers };
-    }),
     audit: entries,
     ...(Object.fromEntries(rows) as { [T in TableName]: Readers[T] }),
-    marks: marksOf([lastActivity.snapshot('device'), lastActivity.snapshot('token')]),
+    ...documentReaders(events.owners, lastActivity),
   };
   return { read: (section) => readers[section]() };
 }
+
+/** Sections whose records are lines of documents. */
+type DocumentSection = 'idempotency' | 'impressions' | 'sequences' | 'marks';
+
+/** Takes the state of the documents that hold no rows. */
+export function documentReaders(
+  [idempotencyKeys, rollups, sequences]: EventLog['owners'],
+  lastActivity: LastActivityTable,
+): Pick<Readers, DocumentSection> {
+  return {
+    idempotency: parsed(idempotencyKeys.snapshot(), lineParsers.rings),
+    impressions: parsed(rollups.snapshot(), ({ clock, line }) => lineParsers.rollups(line, clock)),
+    sequences: parsed(sequences.snapshot(), lineParsers.sequences),
+    marks: marksOf([lastActivity.snapshot('device'), lastActivity.snapshot('token')]),
+  };
+}
+
+/** Parses a line of a document, by the kind of the document. */
+export const lineParsers = {
+  rings(line: string): Records['idempotency'] {
+    const [deviceId, encoded] = JSON.parse(line) as [string, string];
+    return {
+      deviceId,
+      keys: keyEntries(encoded).map((entry): [string, string] => [
+        entry.slice(0, 16),
+        entry.slice(16),
+      ]),
+    };
+  },
+  /** `["1-campaign","<scope>","<day>","<key>",<impressions>,<seconds>]` */
+  rollups(line: string, clock: Records['impressions']['clock']): Records['impressions'] {
+    const [section, scope, day, key, impressions, seconds] = JSON.parse(line);
+    const group = section.slice(2) as ReportGroup;
+    return { clock, day, group, scope, key, impressions, seconds: Math.min(seconds, maxSeconds) };
+  },
+  sequences(line: string): Records['sequences'] {
+    const [deviceId, numbers] = JSON.parse(line);
+    return { deviceId, ...numbers };
+  },
+  marks: (line: string): Records['marks'] => JSON.parse(line),
+};
 
 function parsed<L, R>(lines: () => AsyncIterable<L>, parse: (line: L) => R) {
   return async function* (): AsyncGenerator<R> {
@@ -72,35 +108,11 @@ function parsed<L, R>(lines: () => AsyncIterable<L>, parse: (line: L) => R) {
   };
 }
 
-function deviceKeys(line: string): Records['idempotency'] {
-  const [deviceId, encoded] = JSON.parse(line) as [string, string];
-  return {
-    deviceId,
-    keys: keyEntries(encoded).map((entry): [string, string] => [
-      entry.slice(0, 16),
-      entry.slice(16),
-    ]),
-  };
-}
-
-/** Parses `["1-campaign","<scope>","<day>","<key>",<impressions>,<seconds>]`. */
-function impressionsOf({
-  clock,
-  line,
-}: {
-  clock: Records['impressions']['clock'];
-  line: string;
-}): Records['impressions'] {
-  const [section, scope, day, key, impressions, seconds] = JSON.parse(line);
-  const group = section.slice(2) as ReportGroup;
-  return { clock, day, group, scope, key, impressions, seconds: Math.min(seconds, maxSeconds) };
-}
-
 function marksOf(kinds: readonly (() => AsyncIterable<string>)[]) {
   return async function* (): AsyncGenerator<Records['marks']> {
     for (const lines of kinds) {
       for await (const line of lines()) {
-        const mark = JSON.parse(line) as Records['marks'];
+        const mark = lineParsers.marks(line);
         if (Object.keys(mark).length > 2) yield mark;
       }
     }

@@ -119,14 +119,11 @@ export const eventFormat: LogFormat<BatchNumber, EventLogPosition> = {
   folder: 'events',
   start: { file: null, size: 0, seq: 0, receivedAt: 0 },
   isCheckpointed: false,
-  recordName: 'a batch',
   isLogFile: isDayFile,
   headOf,
-  headBefore: (position) => (position.file === null ? position : undefined),
-  problemOf({ head }, before, afterGap) {
+  problemOf({ head }, before) {
     if (!before) return undefined;
-    const follows = head.seq === before.seq + 1 || (afterGap && head.seq > before.seq);
-    return follows && head.receivedAt >= before.receivedAt
+    return head.seq === before.seq + 1 && head.receivedAt >= before.receivedAt
       ? undefined
       : `batch ${before.seq + 1} must be here`;
   },

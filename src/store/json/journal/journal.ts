@@ -86,7 +86,7 @@ export class Journal implements FilePart<LogPosition> {
 
   async recover(position = journalFormat.start, clean: boolean): Promise<void> {
     await this.log.recover(position, clean);
-    const before = journalFormat.headBefore(position);
+    const before = position.file === null ? position : undefined;
     await this.log.replay({ from: 0, before }, (record) => {
       const { file, end, head, line } = record;
       this.log.end = { file, size: end, ...head };

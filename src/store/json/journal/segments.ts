@@ -71,10 +71,8 @@ export const journalFormat: LogFormat<RecordHead, LogPosition> = {
   folder: 'journal',
   start: { file: null, size: 0, seq: 0, at: 0 },
   isCheckpointed: true,
-  recordName: 'a record of the journal',
   isLogFile: (name) => namePattern.test(name),
   headOf: recordHead,
-  headBefore: (position) => (position.file === null ? position : undefined),
   startOf(file, before) {
     const first = Number.parseInt(file, 10);
     const isNext = before === undefined || before.seq + 1 === first;
@@ -85,9 +83,9 @@ export const journalFormat: LogFormat<RecordHead, LogPosition> = {
         : `it begins with record ${first} where record ${before.seq + 1} must follow`,
     };
   },
-  problemOf({ head: { seq }, end }, before, afterGap, position) {
+  problemOf({ head: { seq }, end }, before, position) {
     const expected = (before?.seq ?? 0) + 1;
-    if (seq !== expected && !(afterGap && seq > expected)) return `record ${expected} must be here`;
+    if (seq !== expected) return `record ${expected} must be here`;
     return seq === position.seq && end !== position.size
       ? `record ${seq} does not end where the manifest says`
       : undefined;

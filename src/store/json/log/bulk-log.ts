@@ -8,8 +8,6 @@ const groupBytes = 1024 * 1024;
 
 /** Appends many lines to the files of a log, in groups. */
 export class BulkLog {
-  /** Number of bytes added to each file since `open`, including lines that are not durable yet. */
-  readonly sizes: Record<string, number> = {};
   readonly #log: FramedLog<unknown, LogFilesPosition>;
   #file = '';
   #lines: Uint8Array[] = [];
@@ -42,7 +40,6 @@ export class BulkLog {
     this.#file = file;
     this.#lines.push(line);
     this.#bytes += line.length;
-    this.sizes[file] = (this.sizes[file] ?? 0) + line.length;
   }
 
   async flush(): Promise<void> {

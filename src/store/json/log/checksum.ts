@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-export function hexChecksum(bytes: Uint8Array): string {
+export function hexChecksum(bytes: string | Uint8Array): string {
   return checksumText(crc32(bytes));
 }
 

@@ -120,7 +120,7 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
   ): Promise<void> {
     const { file } = this.committed;
     const names = this.#names.filter((name) => file === null || name >= file);
-    const expected = { position: this.committed, before, from, canBeTorn: true };
+    const expected = { position: this.committed, before, from };
     const read = { disk: this.disk, directory: this.directory, names };
     for await (const found of checkedRecords(read, this.#format, expected)) {
       if ('what' in found) throw this.#damage(found);

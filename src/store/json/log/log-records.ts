@@ -16,6 +16,8 @@ export interface LogLine<Head> {
   offset: number;
   /** Without its line feed. Valid until the next line is read. */
   line: Buffer;
+  /** Whether the line has no line feed, because its file ends in it. */
+  isTorn: boolean;
   /** `undefined`: the line is damaged, or not a record of this log. */
   head: Head | undefined;
 }
@@ -30,9 +32,13 @@ export async function* readLog<Head>(
   end?: { file: string | null; size: number },
 ): AsyncGenerator<LogLine<Head>> {
   for (const file of names) {
-    for await (const { line, offset, isValid } of readFrames(disk, `${directory}/${file}`)) {
+    for await (const { line, offset, length, isValid } of readFrames(
+      disk,
+      `${directory}/${file}`,
+    )) {
       if (file === end?.file && offset >= end.size) break;
-      yield { file, offset, line, head: isValid ? headOf(line) : undefined };
+      const isTorn = length === line.length;
+      yield { file, offset, line, isTorn, head: isValid ? headOf(line) : undefined };
     }
   }
 }
@@ -63,26 +69,18 @@ export interface LogFormat<Head, Position extends LogFilesPosition> {
   readonly start: Position;
   /** Whether files before the position are deleted, because the documents contain their records. */
   readonly isCheckpointed: boolean;
-  /** Name of a record in messages, with its article. */
-  readonly recordName: string;
   isLogFile(name: string): boolean;
   /** Parses the beginning of a line. Returns `undefined` if it is not a record of this log. */
   headOf(line: Buffer): Head | undefined;
-  /** Returns the record before the first file, if the position identifies it. */
-  headBefore(position: Position): Head | undefined;
   /**
    * Defined if the name of a file contains the number of its first record. Returns the record that
    * must precede the file. `what` is the problem if `before` is not that record.
    */
   startOf?(file: string, before: Head | undefined): { before: Head; what: string | undefined };
-  /**
-   * Returns the problem of a record that follows `before`, if any. `afterGap`: records between the
-   * two are missing or damaged.
-   */
-  problemOf(
+  /** Returns the problem of a record that follows `before`, if any. */
+  problemOf?(
     record: LogRecord<Head>,
     before: Head | undefined,
-    afterGap: boolean,
     position: LogFilesPosition,
   ): string | undefined;
 }
@@ -109,13 +107,12 @@ export async function listLog<Position extends LogFilesPosition>(
 /**
  * Returns the missing files, and the files with an unexpected size. `state` determines the
  * expectations. `stopped`: nothing was written after the position. `crashed`: the last file may
- * have grown, later files may exist, and retention may have deleted the oldest ones. `damaged`:
- * only losses are reported.
+ * have grown, later files may exist, and retention may have deleted the oldest ones.
  */
 export async function fileProblems(
   { disk, directory, names }: LogFiles,
   { file, size, gone, files = {} }: LogFilesPosition,
-  state: 'stopped' | 'crashed' | 'damaged',
+  state: 'stopped' | 'crashed',
 ): Promise<LogProblem[]> {
   const problems: LogProblem[] = [];
   const report = (name: string, what: string, offset: number | null = null) =>
@@ -126,7 +123,7 @@ export async function fileProblems(
     const isLast = name === file;
     const found = (await disk.sizeOf(`${directory}/${name}`)) ?? 0;
     const mayBeDeleted = state === 'crashed' && !isLast && name < oldest;
-    const isFinal = state === 'stopped' || (state === 'crashed' && !isLast);
+    const isFinal = state === 'stopped' || !isLast;
     if (!names.includes(name)) {
       if (!mayBeDeleted) report(name, 'the file is missing');
     } else if (found < wanted) report(name, `it had ${wanted} bytes, the rest is missing`, found);
@@ -144,65 +141,51 @@ export interface LogExpectation<Head> {
   position: LogFilesPosition;
   /** The record before the first one; `undefined` if unknown. */
   before: Head | undefined;
-  /** Offset at which to start reading the position's file. Default: the start of the file. */
-  from?: number;
-  /** Whether the newest file may end in a torn write after the position, as after a crash. */
-  canBeTorn: boolean;
-  /** Known problems of the files. Records may be missing after each of them. */
-  problems?: readonly LogProblem[];
+  /** Offset at which to start reading the position's file. */
+  from: number;
 }
 
 /**
- * Reads the files of a log. Yields the records with a valid checksum, the problems, and a torn
- * write at the end, in order.
+ * Reads the files of a log at start. Yields the records with a valid checksum, the problems, and a
+ * torn write at the end, in order. After a problem, the rest means nothing.
  */
 export async function* checkedRecords<Head, Position extends LogFilesPosition>(
   { disk, directory, names }: LogFiles,
   format: LogFormat<Head, Position>,
   expected: LogExpectation<Head>,
 ): AsyncGenerator<LogRecord<Head> | LogProblem | TornTail> {
-  const { position, from = 0, canBeTorn, problems = [] } = expected;
+  const { position, from } = expected;
   let { before } = expected;
-  let afterGap = false;
   for (const file of names) {
-    afterGap ||= problems.some((problem) => problem.file < file);
-    const named = format.startOf?.(file, afterGap ? undefined : before);
+    const named = format.startOf?.(file, before);
     if (named) {
       if (named.what !== undefined) yield { file, offset: 0, what: named.what };
       before = named.before;
-      afterGap = false;
     }
-    let damaged: LogProblem[] = [];
+    let torn: LogProblem | undefined;
     const start = file === position.file ? from : 0;
     for await (const found of readFrames(disk, `${directory}/${file}`, start)) {
       const { line, offset } = found;
       if (!found.whole) {
-        damaged.push({ file, offset, what: 'a record is damaged' });
+        torn ??= { file, offset, what: 'a record is damaged' };
         continue;
       }
-      yield* damaged;
-      afterGap ||= damaged.length > 0;
-      damaged = [];
+      if (torn) yield torn;
       const head = format.headOf(line);
       if (head === undefined) {
-        yield { file, offset, what: `this is not ${format.recordName}` };
+        yield { file, offset, what: 'this is not a record of this log' };
         continue;
       }
       const record = { file, offset, end: offset + found.length, head, line };
-      const what = format.problemOf(record, before, afterGap, position);
+      const what = format.problemOf?.(record, before, position);
       if (what !== undefined) yield { file, offset, what };
       yield record;
       before = head;
-      afterGap = false;
     }
-    const [torn] = damaged;
     if (!torn) continue;
     const checkpointed = file === position.file ? position.size : (position.files?.[file] ?? 0);
     const tornAt = torn.offset ?? 0;
-    if (canBeTorn && file === names.at(-1) && tornAt >= checkpointed) yield { file, size: tornAt };
-    else {
-      yield* damaged;
-      afterGap = true;
-    }
+    if (file === names.at(-1) && tornAt >= checkpointed) yield { file, size: tornAt };
+    else yield torn;
   }
 }

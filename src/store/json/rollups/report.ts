@@ -1,5 +1,6 @@
 import { addTo, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import type { ReportRow } from '../../../domain/records/report.ts';
+import { checksumLength } from '../checkpoint/document-line.ts';
 import type { WrittenDocument } from '../checkpoint/document-owner.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
 
@@ -12,7 +13,10 @@ const nine = 0x39;
 /** A double represents integers of this many digits exactly. */
 const maxExactDigits = 15;
 
-/** Consecutive whole lines of the same section and day. They share a prefix of `opening` bytes. */
+/**
+ * Consecutive whole lines of the same section and day. They share the bytes from their checksum to
+ * `opening`.
+ */
 interface RollupRun {
   bytes: Buffer;
   start: number;
@@ -34,7 +38,8 @@ export async function* sectionRuns(
   const first = sections[0];
   const last = sections.at(-1);
   if (first === undefined || last === undefined) return;
-  const comesBefore = (head: Buffer) => head.toString('latin1', 0, first.length) < first;
+  const comesBefore = (head: Buffer) =>
+    head.toString('latin1', checksumLength, checksumLength + first.length) < first;
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of document.chunks(comesBefore)) {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
@@ -56,12 +61,12 @@ function* runsWithin(
   wanted: ReadonlySet<string>,
   last: string,
 ): Generator<RollupRun, boolean> {
-  const scopeOffset = last.indexOf(',') + ',"'.length;
+  const scopeOffset = checksumLength + last.indexOf(',') + ',"'.length;
   for (let start = 0; start < bytes.length; ) {
     const scopeEnd = bytes.indexOf(quote, start + scopeOffset);
-    const section = bytes.toString('latin1', start, scopeEnd + '",'.length);
+    const section = bytes.toString('latin1', start + checksumLength, scopeEnd + '",'.length);
     if (wanted.has(section)) {
-      const dayStart = start + section.length + 1;
+      const dayStart = start + checksumLength + section.length + 1;
       const dayEnd = bytes.indexOf(quote, dayStart);
       const run = {
         bytes,
@@ -96,7 +101,8 @@ function endOfRun({ bytes, start, opening }: RollupRun): number {
 
 function haveSamePrefix(bytes: Buffer, one: number, other: number, length: number): boolean {
   // Compares from the end, where differences are likely.
-  for (let at = length - 1; at >= 0; at--) if (bytes[one + at] !== bytes[other + at]) return false;
+  for (let at = length - 1; at >= checksumLength; at--)
+    if (bytes[one + at] !== bytes[other + at]) return false;
   return true;
 }
 

@@ -11,13 +11,18 @@ import type { RowLookup, RowWrite } from './write-set.ts';
 /** Maximum number of parsed lines in a cache. A playlist with ten items takes 3 KB. */
 const parsedLines = 5_000;
 
-/** Renders a row as a line of its document, which starts with the id. */
-export function rowLine({ id, ...rest }: Row): string {
-  return JSON.stringify({ id, ...rest });
+/** Renders a row as a line of its document, which starts with the table and the id. */
+export function rowLine(table: TableName, { id, ...rest }: Row): string {
+  return JSON.stringify([table, { id, ...rest }]);
+}
+
+/** Returns the row of a line. */
+export function rowOfLine(line: string): Row {
+  return (JSON.parse(line) as [TableName, Row])[1];
 }
 
 /** Text of a row's line before the id. */
-export const rowOpening = '{"id":"';
+export const rowOpening = (table: TableName) => `["${table}",{"id":"`;
 
 function perTable<T>(make: (table: TableName) => T): Record<TableName, T> {
   return Object.fromEntries(tableNames.map((table) => [table, make(table)])) as Record<
@@ -32,9 +37,9 @@ class ParsedLines extends LineTable<Row> {
 
   constructor(table: TableName) {
     super((id) => sectionOf(table).document({ id }), {
-      opening: rowOpening,
-      parse: (line) => JSON.parse(line),
-      render: (_, row) => rowLine(row),
+      opening: rowOpening(table),
+      parse: rowOfLine,
+      render: (_, row) => rowLine(table, row),
     });
   }
 
@@ -148,7 +153,7 @@ export class CommittedRows implements RowLookup {
     const lines = this.lines.get(table)?.snapshot();
     const rows = [...this.#rows[table].values()];
     return async function* () {
-      for await (const line of lines?.() ?? []) yield JSON.parse(line) as Row;
+      for await (const line of lines?.() ?? []) yield rowOfLine(line);
       const byId = new Map(rows.map((row) => [row.id, row]));
       for (const id of await sortCooperatively([...byId.keys()])) yield byId.get(id) as Row;
     };

@@ -11,7 +11,7 @@ import type {
 } from '../checkpoint/document-owner.ts';
 import { LoadedLines } from '../checkpoint/loaded-lines.ts';
 import { unavailable } from '../log/group-log.ts';
-import { rowLine, rowOpening } from './committed-rows.ts';
+import { rowLine, rowOfLine, rowOpening } from './committed-rows.ts';
 
 /** Maximum number of documents that are read at a time. A fleet's documents take megabytes each. */
 const maxReads = 4;
@@ -209,11 +209,11 @@ const versionOf = (id: string) => Number(id.slice(id.indexOf('/') + 1));
 type Line = string | Playlist;
 
 function rowOf(line: Line): Playlist {
-  return typeof line === 'string' ? JSON.parse(line) : line;
+  return typeof line === 'string' ? (rowOfLine(line) as unknown as Playlist) : line;
 }
 
 async function loadedLines(document: WrittenDocument | undefined): Promise<LoadedLines> {
-  return new LoadedLines((await document?.bytes()) ?? Buffer.alloc(0), rowOpening);
+  return new LoadedLines((await document?.bytes()) ?? Buffer.alloc(0), rowOpening('pastPlaylists'));
 }
 
 /** Yields the rows of a document with changes made, sorted by id. */
@@ -265,6 +265,6 @@ function* mergedLines(
 ): Generator<string> {
   for (const id of ids) {
     const row = changes.get(id);
-    yield row ? rowLine(row) : (loaded.get(id) as string);
+    yield row ? rowLine('pastPlaylists', row) : (loaded.get(id) as string);
   }
 }

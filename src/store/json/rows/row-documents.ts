@@ -53,21 +53,17 @@ export class RowDocuments implements DocumentOwner {
 
   async render(name: string): Promise<RenderedDocument | undefined> {
     this.#dirty.delete(name);
-    const found = this.#linesOf(name);
-    const tables = found
-      ? [{ table: found.table, rows: found.lines.lines(name) }]
-      : this.#tablesOf(name);
-    const seq = this.#seq();
-    const filled = tables.filter(({ rows }) => rows.length > 0);
-    return filled.length === 0 ? undefined : { seq, lines: rowLines(seq, filled) };
+    const lines = this.#linesOf(name)?.lines(name);
+    const rows = lines ?? this.#rowsOf(name);
+    if (rows.length === 0) return undefined;
+    return { seq: this.#seq(), lines: lines ?? rowLines(rows as [TableName, Row][]) };
   }
 
-  #tablesOf(name: string): TableRows[] {
+  #rowsOf(name: string): [TableName, Row][] {
     const ids = this.#idsOf(name);
-    return tableNames.map((table) => ({
-      table,
-      rows: (ids[table] ?? []).map((id) => this.#base.row(table, id) as Row),
-    }));
+    return tableNames.flatMap((table) =>
+      (ids[table] ?? []).map((id): [TableName, Row] => [table, this.#base.row(table, id) as Row]),
+    );
   }
 
   failed(name: string): void {
@@ -76,22 +72,22 @@ export class RowDocuments implements DocumentOwner {
 
   async load(name: string, written: WrittenDocument): Promise<void> {
     const held = this.#linesOf(name);
-    if (held) return held.lines.load(name, await written.bytes());
-    const { rows } = JSON.parse(await written.text()) as {
-      rows: Partial<Record<TableName, Row[]>>;
-    };
+    if (held) return held.load(name, await written.bytes());
     const ids = this.#idsOf(name);
-    for (const table of tableNames) {
-      const found = rows[table];
-      if (found) ids[table] = found.map(({ id }) => id);
-      for (const row of found ?? []) this.#base.load(table, row.id, row);
+    // Parses the checksums before each row, too. That is faster than removing them.
+    const members = JSON.parse(`[0${await written.text()}]`);
+    for (let at = 2; at < members.length; at += 2) {
+      const [table, row] = members[at] as [TableName, Row];
+      ids[table] ??= [];
+      ids[table].push(row.id);
+      this.#base.load(table, row.id, row);
     }
   }
 
   /** Returns the table whose rows the document holds as lines, if it is such a document. */
-  #linesOf(name: string): { table: TableName; lines: LineTable<Row> } | undefined {
+  #linesOf(name: string): LineTable<Row> | undefined {
     for (const [table, lines] of this.#base.lines)
-      if (name.startsWith(`rows-${table}-`)) return { table, lines };
+      if (name.startsWith(`rows-${table}-`)) return lines;
     return undefined;
   }
 
@@ -102,22 +98,6 @@ export class RowDocuments implements DocumentOwner {
   }
 }
 
-/** Rows of one table, or their lines. */
-interface TableRows {
-  table: string;
-  rows: readonly (Row | string)[];
-}
-
-/** Yields `{"seq":n,"rows":{"screens":[…],…}}`, one row per line, each starting with its id. */
-export function* rowLines(seq: number, tables: readonly TableRows[]): Generator<string> {
-  yield `{"seq":${seq},"rows":{`;
-  for (const [place, { table, rows }] of tables.entries()) {
-    yield `${JSON.stringify(table)}:[`;
-    for (const [index, row] of rows.entries()) {
-      const line = typeof row === 'string' ? row : rowLine(row);
-      yield index < rows.length - 1 ? `${line},` : line;
-    }
-    yield place < tables.length - 1 ? '],' : ']';
-  }
-  yield '}}';
+function* rowLines(rows: readonly [TableName, Row][]): Generator<string> {
+  for (const row of rows) yield rowLine(...row);
 }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { documentLine } from '../../../../src/store/json/checkpoint/document-line.ts';
 import { LineTable } from '../../../../src/store/json/checkpoint/line-table.ts';
 import { LoadedLines } from '../../../../src/store/json/checkpoint/loaded-lines.ts';
 import { CommittedRows } from '../../../../src/store/json/rows/committed-rows.ts';
 import { sectionOf } from '../../../../src/store/sections.ts';
 
+const linesOf = (...lines: readonly string[]) =>
+  Buffer.from(lines.map((line) => documentLine(line)).join(''));
 /** A document with one row per line. */
-function documentOf(...rows: readonly object[]): Buffer {
-  return Buffer.from(
-    `{"seq":1,"rows":{\n"playlists":[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}\n]\n}}\n`,
-  );
-}
+const documentOf = (...rows: readonly object[]) =>
+  linesOf(...rows.map((row) => JSON.stringify(row)));
 
 describe('LoadedLines', () => {
   const rows = [
@@ -36,7 +36,10 @@ describe('LoadedLines', () => {
   });
 
   it('ignores lines with another opening, and finds a last line without a line feed', () => {
-    const lines = new LoadedLines(Buffer.from('["a",1]\n{"id":"b"}\n["c",2]'), '["');
+    const lines = new LoadedLines(
+      linesOf('["a",1]', '{"id":"b"}', '["c",2]').subarray(0, -1),
+      '["',
+    );
     expect([...lines.texts()]).toEqual(['["a",1]', '["c",2]']);
     expect(lines.get('b')).toBeUndefined();
   });
@@ -52,7 +55,7 @@ describe('LineTable', () => {
 
   it('has the lines as loaded, then the values that were set', () => {
     const table = new LineTable(documentOfId, format);
-    table.load('a', Buffer.from('["a1",1]\n["a2",2]\n["a3",3]\n'));
+    table.load('a', linesOf('["a1",1]', '["a2",2]', '["a3",3]'));
     table.set('a1', 10);
     table.set('a4', 4);
     table.set('b1', 5);
@@ -69,7 +72,7 @@ describe('LineTable', () => {
 
   it('deletes lines and values', () => {
     const table = new LineTable(documentOfId, format);
-    table.load('a', Buffer.from('["a1",1]\n["a2",2]\n'));
+    table.load('a', linesOf('["a1",1]', '["a2",2]'));
     table.set('a2', 20);
     expect(['a1', 'a2', 'a2', 'b1'].map((id) => table.delete(id))).toEqual([
       true,
@@ -83,11 +86,12 @@ describe('LineTable', () => {
 
 describe('a playlist that was loaded as text', () => {
   const document = sectionOf('playlists').document({ id: 'a' });
-  const linesOf = (base: CommittedRows) => base.lines.get('playlists')!;
+  const playlistsIn = (base: CommittedRows) => base.lines.get('playlists')!;
+  const line = (row: object) => JSON.stringify(['playlists', row]);
 
   function loaded(): CommittedRows {
     const base = new CommittedRows();
-    linesOf(base).load(document, documentOf({ id: 'a', items: '[1]' }));
+    playlistsIn(base).load(document, linesOf(line({ id: 'a', items: '[1]' })));
     return base;
   }
 
@@ -98,7 +102,7 @@ describe('a playlist that was loaded as text', () => {
     const row = base.row('playlists', 'a');
     expect(Object.isFrozen(row)).toBe(true);
     expect(base.row('playlists', 'a')).toBe(row);
-    expect(linesOf(base).lines(document)).toEqual(['{"id":"a","items":"[1]"}']);
+    expect(playlistsIn(base).lines(document)).toEqual([line({ id: 'a', items: '[1]' })]);
     expect(base.row('playlists', 'b')).toBeUndefined();
   });
 
@@ -109,10 +113,10 @@ describe('a playlist that was loaded as text', () => {
     base.load('playlists', 'a', changed);
     expect(Object.isFrozen(base.row('playlists', 'a'))).toBe(true);
     expect(base.row('playlists', 'a')).toEqual(changed);
-    expect(linesOf(base).lines(document)).toEqual([JSON.stringify(changed)]);
+    expect(playlistsIn(base).lines(document)).toEqual([line(changed)]);
     expect([...base.all('playlists')]).toEqual(['a']);
     base.load('playlists', 'a', null);
     expect([base.row('playlists', 'a'), ...base.all('playlists')]).toEqual([undefined]);
-    expect(linesOf(base).lines(document)).toEqual([]);
+    expect(playlistsIn(base).lines(document)).toEqual([]);
   });
 });

@@ -126,8 +126,8 @@ describe('seekLine', () => {
 describe('textLines', () => {
   it.each([
     ['', []],
-    ['a', ['a']],
-    ['a\n', ['a']],
-    ['\na\n\nb', ['a', 'b']],
+    [',"12345678",a', ['a']],
+    [',"12345678",a\n', ['a']],
+    [',"12345678",a\n,"12345678",b\n', ['a', 'b']],
   ])('of %j', (text, lines) => expect([...textLines(text)]).toEqual(lines));
 });

@@ -1,12 +1,8 @@
 // Both copies of the manifest are lost, so a repair rebuilds it from the other files.
-import { randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../../src/domain/clock.ts';
-import { openJsonStore } from '../../../../src/store/json/open.ts';
-import { repairFolder } from '../../../../src/store/json/repair/repair-folder.ts';
-import { RepairLog } from '../../../../src/store/json/repair/repair-log.ts';
 import { openStore } from '../../../../src/store/open.ts';
 import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
 import { ManualClock } from '../../../support/runtime/manual-clock.ts';
@@ -15,9 +11,8 @@ import { batchOf, guid, impression } from '../../sample-batch.ts';
 import { venueRow } from '../../sample-rows.ts';
 import { damagedDisk, damagesOf, filesIn } from '../damages.ts';
 import { fullStore, holdings } from '../full-store.ts';
-import { contextOn } from '../part-rig.ts';
 import { contentsOf, copyOf } from '../store-folder.ts';
-import { repairedCopy } from './repaired-copy.ts';
+import { repairedCopy, repairedDisk } from './repaired-copy.ts';
 
 const manifests = ['manifest.json', 'manifest.copy.json'];
 const removeManifests = async (folder: string) => {
@@ -36,20 +31,16 @@ describe('a repair without a manifest', () => {
         Promise.all(manifests.map((name) => writeFile(join(folder, name), 'x'))).then(() => {}),
     ],
   ])(
-    'loses nothing of a stopped store when that %s, and warns that checksums are missing',
+    'loses nothing of a stopped store when that %s, and warns that missing files cannot be noticed',
     async (_, lose) => {
       const { folder, clock } = await fullStore();
       const before = await inStore(await copyOf(folder), holdings, { clock });
       await lose(folder);
-      const { mended, held } = await repairedCopy(folder, clock);
+      const { findings, held } = await repairedCopy(folder, clock);
       expect(held).toEqual(before);
-      expect(mended[0]).toEqual({
-        file: 'manifest.json',
-        offset: null,
-        lost: null,
-        what: expect.stringContaining('no checksum'),
-      });
-      expect(mended.slice(1).filter(({ lost }) => lost !== 0)).toEqual([]);
+      const what = expect.stringContaining('missing files cannot be noticed');
+      const about = { file: 'manifest.json', section: null, offset: null, what };
+      expect(findings).toEqual([{ level: 'damage', ...about, lost: null }]);
     },
   );
 
@@ -110,11 +101,9 @@ describe('a repair without a manifest', () => {
     await writeFile(join(crashed, segment), text.replace('"Other"', '"Otter"'));
     await writeFile(join(crashed, document.replace(/\.\d+\.json$/, '.0.json')), older);
     await removeManifests(crashed);
-    const { into, mended } = await repairedCopy(crashed, clock);
+    const { into, findings } = await repairedCopy(crashed, clock);
     expect((await venuesIn(into)).map(({ name }) => name)).toEqual(['Third']);
-    expect(mended).toContainEqual(
-      expect.objectContaining({ lost: 0, what: expect.stringContaining('is newer') }),
-    );
+    expect(findings.map(({ section, lost }) => [section, lost])).toContainEqual(['changes', 1]);
   });
 
   it('does not restore a deleted row from an old version of a document', async () => {
@@ -159,14 +148,10 @@ describe('a repair without a manifest and with another damaged file', () => {
       const about = `${damage.file}: ${damage.what}`;
       const clock = new ManualClock(Date.UTC(2026, 10, 22, 13));
       const disk = await damagedDisk(contents, damage);
-      const into = contextOn(disk, clock, '/new');
-      await repairFolder({ from: contextOn(disk, clock), into, log: new RepairLog() }, randomBytes);
-      const store = await openJsonStore(into, randomBytes, async () => {});
-      const { venues, screens, devices, deviceKeys, playlists } = await holdings(store);
+      const { venues, screens, devices, playlists } = (await repairedDisk(disk, clock)).held;
       // The journal has those of the last day.
-      for (const numbers of [venues, screens, devices, deviceKeys, playlists])
+      for (const numbers of [venues, screens, devices, playlists])
         expect(numbers, about).toEqual(expect.arrayContaining([5, 6]));
-      await store.close();
     }
   });
 });

@@ -1,13 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../../src/domain/clock.ts';
-import { checkFolder } from '../../../../src/store/json/check/check-folder.ts';
-import type { FileSystem } from '../../../../src/store/json/disk/file-system.ts';
-import { openJsonStore } from '../../../../src/store/json/open.ts';
-import { repairFolder } from '../../../../src/store/json/repair/repair-folder.ts';
-import { type RepairedItem, RepairLog } from '../../../../src/store/json/repair/repair-log.ts';
+import type { FolderFinding } from '../../../../src/store/json/repair/finding.ts';
 import { repairStore } from '../../../../src/store/maintenance/repair.ts';
 import { openStore } from '../../../../src/store/open.ts';
 import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
@@ -17,22 +12,10 @@ import { batchOf, guid, impression } from '../../sample-batch.ts';
 import { auditRow, venueRow } from '../../sample-rows.ts';
 import { type Damage, damagedDisk, damagesOf, filesIn } from '../damages.ts';
 import { eachDay, fullStore, holdings } from '../full-store.ts';
-import { contextOn } from '../part-rig.ts';
 import { contentsOf, copyOf } from '../store-folder.ts';
-import { damageIn, repairedCopy } from './repaired-copy.ts';
+import { damageIn, repairedCopy, repairedDisk } from './repaired-copy.ts';
 
 type Holdings = Awaited<ReturnType<typeof holdings>>;
-
-async function repaired(disk: FileSystem) {
-  const clock = new ManualClock(Date.UTC(2026, 10, 22, 13));
-  const log = new RepairLog();
-  const into = contextOn(disk, clock, '/new');
-  await repairFolder({ from: contextOn(disk, clock), into, log }, randomBytes);
-  const store = await openJsonStore(into, randomBytes, async () => {});
-  const held = await holdings(store);
-  await store.close();
-  return { held, mended: log.entries, findings: await checkFolder(into) };
-}
 
 /** Numbers held in one store and not in the other, by kind. */
 function missing(before: Holdings, after: Holdings): Record<string, number[]> {
@@ -99,7 +82,11 @@ function chosen({ contents, damages }: Subject, kind: RegExp): Damage[] {
 async function sweep(
   subject: Subject,
   kind: RegExp,
-  judge: (lost: Record<string, number[]>, damage: Damage, mended: readonly RepairedItem[]) => void,
+  judge: (
+    lost: Record<string, number[]>,
+    damage: Damage,
+    findings: readonly FolderFinding[],
+  ) => void,
 ): Promise<void> {
   const { contents, before } = subject;
   const damages = chosen(subject, kind);
@@ -107,15 +94,20 @@ async function sweep(
   for (const damage of damages) {
     const about = `${damage.file}: ${damage.what}`;
     const disk = await damagedDisk(contents, damage);
-    const { held, mended, findings } = await repaired(disk).catch((cause: unknown) => {
+    const clock = new ManualClock(Date.UTC(2026, 10, 22, 13));
+    const {
+      held,
+      findings,
+      damage: left,
+    } = await repairedDisk(disk, clock).catch((cause: unknown) => {
       throw new Error(about, { cause });
     });
     expect(
-      findings.filter(({ level }) => level === 'damage'),
+      left.filter(({ level }) => level === 'damage'),
       about,
     ).toEqual([]);
     const lost = missing(before, held);
-    judge(lost, damage, mended);
+    judge(lost, damage, findings);
     const bytes = destroyed(contents[damage.file] ?? '', damage);
     for (const [what, numbers] of Object.entries(lost)) {
       for (const number of numbers)
@@ -147,7 +139,7 @@ describe('a repair of a store with one damaged file', { timeout: 120_000 }, () =
     ['batches of damaged lines, which reports keep counting', /^events/, ['events'], false],
     ['audit entries that are not in the journal', /^audit/, ['audit'], true],
   ])('loses %s', (_, kind, kinds, onlyOld) =>
-    sweep(subject, kind, (lost, { file, what }, mended) => {
+    sweep(subject, kind, (lost, { file, what }, findings) => {
       const lostKinds = Object.keys(lost);
       const others = lostKinds.filter((one) => kinds && !kinds.includes(one));
       expect([file, what, others]).toEqual([file, what, []]);
@@ -158,7 +150,7 @@ describe('a repair of a store with one damaged file', { timeout: 120_000 }, () =
             .filter((number) => !old(number)),
         ).toEqual([]);
       if (lostKinds.length > 0)
-        expect(mended.filter((one) => one.lost !== 0).length, what).toBeGreaterThan(0);
+        expect(findings.filter((one) => one.lost !== 0).length, what).toBeGreaterThan(0);
     }),
   );
 });
@@ -184,14 +176,13 @@ describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
         `Run \`signage data check ${crashed}\` for details. Then restore a backup, or save the readable data with \`signage data repair ${crashed} --into NEW\`.`,
       ),
     });
-    const { into, mended, held } = await repairedCopy(crashed, clock);
-    expect(mended).toContainEqual({
-      file: segment,
-      offset: 0,
-      what: 'a damaged record was left out',
-      lost: 0,
-    });
-    expect(mended.reduce((sum, { lost }) => sum + (lost ?? 0), 0)).toBe(1);
+    const { into, findings, held } = await repairedCopy(crashed, clock);
+    const lossesOf = (all: readonly FolderFinding[]) =>
+      all.filter(({ lost }) => lost !== 0).map(({ file, section, lost }) => [file, section, lost]);
+    expect(lossesOf(findings)).toEqual([
+      [segment, 'changes', 1],
+      ['journal', 'audit', 1],
+    ]);
     // Last activity is not in the journal: a crash loses up to a minute of it.
     const { seen: _seen, ...lost } = missing(before, held);
     const first = 2 * eachDay + 1;
@@ -203,7 +194,7 @@ describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
     const report = (await filesIn(into)).find((file) => /^repair-.*\.json$/.test(file)) ?? '';
     expect(JSON.parse(await readFile(join(into, report), 'utf8'))).toMatchObject({
       from: crashed,
-      mended,
+      findings,
     });
   });
 
@@ -222,8 +213,8 @@ describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
     const text = await readFile(join(crashed, segment), 'utf8');
     await writeFile(join(crashed, segment), text.replace('Old lobby', 'Odd lobby'));
     const into = join(await temporaryFolder(), 'new');
-    const mended = await repairStore(crashed, into);
-    expect(mended.some(({ what }) => what.includes(guid('venu', 1)))).toBe(true);
+    const findings = await repairStore(crashed, into);
+    expect(findings.some(({ what }) => what.includes(guid('venu', 1)))).toBe(true);
     const after = await openStore(into, { clock });
     expect((await after.list('venues', { limit: 10 })).items.map(({ name }) => name)).toEqual([
       'Lobby',
@@ -255,9 +246,16 @@ describe('a repair', () => {
     const { folder } = await fullStore();
     await rm(join(folder, 'secret'));
     const into = join(await temporaryFolder(), 'new');
-    const mended = await repairStore(folder, into);
-    expect(mended).toEqual([
-      { file: 'secret', offset: null, lost: 1, what: expect.stringContaining('pairing codes') },
+    const findings = await repairStore(folder, into);
+    expect(findings).toEqual([
+      {
+        level: 'damage',
+        section: 'server',
+        file: 'secret',
+        offset: null,
+        lost: 1,
+        what: expect.stringContaining('pairing codes'),
+      },
     ]);
     expect(await damageIn(into)).toEqual([]);
   });
@@ -328,8 +326,8 @@ describe('a repair of a store with many missing files', () => {
     clock.advance(2 * dayMs);
     await store.purgeBefore(clock.now());
     await store.close();
-    const { mended, held } = await repairedCopy(folder, clock);
-    expect(mended).toEqual([]);
+    const { findings, held } = await repairedCopy(folder, clock);
+    expect(findings).toEqual([]);
     expect([held.events, held.audit]).toEqual([[], []]);
     const { folder: bare } = await fullStore();
     await removed(bare, /^(events|audit)/);
@@ -343,11 +341,12 @@ describe('a repair of a store with many missing files', () => {
     const { folder, clock } = await fullStore();
     const before = (await repairedCopy(await copyOf(folder), clock)).held;
     await removed(folder, /^journal/);
-    const { mended, held } = await repairedCopy(folder, clock);
+    const { findings, held } = await repairedCopy(folder, clock);
     expect(held).toEqual(before);
-    expect(mended).toEqual([
+    expect(findings).toEqual([
       expect.objectContaining({
-        what: expect.stringContaining('the documents contain its changes'),
+        lost: 0,
+        what: 'the file is missing',
       }),
     ]);
     await removed(folder, /^documents/);

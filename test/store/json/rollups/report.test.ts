@@ -26,7 +26,13 @@ const textOf = ({ section, day, key, impressions, seconds }: Line) =>
 /** A document of these lines on disk, in order. */
 async function writtenOf(lines: readonly Line[]): Promise<WrittenDocument> {
   const disk = new CrashDisk();
-  const file = new DocumentFile(disk, '/data', { file: 'one.json', size: 0, crc: '', seq: 0 });
+  const file = new DocumentFile(disk, '/data', {
+    file: 'one.json',
+    size: 0,
+    crc: '',
+    seq: 0,
+    lines: 0,
+  });
   await file.write({ seq: 1, lines: lines.map(textOf).sort() });
   return documentOf('', { chunks: (comesBefore) => file.chunks(comesBefore) });
 }

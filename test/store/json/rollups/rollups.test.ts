@@ -10,11 +10,12 @@ import {
   reportClocks,
   reportGroups,
 } from '../../../../src/domain/records/report.ts';
+import { documentLine } from '../../../../src/store/json/checkpoint/document-line.ts';
 import { Rollups } from '../../../../src/store/json/rollups/rollups.ts';
 import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { batchOf, guid, impression, tenantA, tenantB } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
-import { contextOn, documentOf, type LogRig, openLog } from '../part-rig.ts';
+import { contextOn, documentOf, type LogRig, openLog, recordsOf } from '../part-rig.ts';
 
 const noon = Date.UTC(2026, 10, 20, 12);
 const report = (rig: LogRig, groupBy: ReportGroup, by: ReportClock = 'timestamp', more = {}) =>
@@ -54,9 +55,8 @@ describe('the documents of roll-ups', () => {
       expect.stringMatching(/^rollups-received-2026-11-20\./),
       expect.stringMatching(/^rollups-timestamp-2026-11-20\./),
     ]);
-    const lines = disk.text(files[1]!).trimEnd().split('\n');
     const venue = guid('venu', 1);
-    expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect(recordsOf(disk.text(files[1]!))).toEqual([
       ['0-day', tenantA, '2026-11-20', '2026-11-20', 1, 0],
       ['0-day', tenantB, '2026-11-20', '2026-11-20', 2, 5],
       ['0-day', venue, '2026-11-20', '2026-11-20', 3, 5],
@@ -127,7 +127,7 @@ describe('the documents of roll-ups', () => {
     await put(0, 1);
     await rig.close();
     const [, file = ''] = rollupFiles(disk);
-    const lines = disk.text(file).trimEnd().split('\n');
+    const lines = recordsOf(disk.text(file)).map((record) => JSON.stringify(record));
     expect(lines).toHaveLength(2 * 4204);
     expect(lines).toEqual(lines.toSorted());
     const next = await opened(disk);
@@ -156,10 +156,11 @@ describe('the documents of roll-ups', () => {
   });
 
   it('are read to the end without a final line feed', async () => {
+    const written = documentLine(line).trimEnd();
     const rollups = new Rollups({ seq: () => 0, due: () => true });
     async function* chunks() {
-      yield Buffer.from(line.slice(0, 30));
-      yield Buffer.from(line.slice(30));
+      yield Buffer.from(written.slice(0, 30));
+      yield Buffer.from(written.slice(30));
     }
     await rollups.load('rollups-timestamp-2026-11-20', documentOf(line, { chunks }));
     expect(await rollups.impressions(byDay)).toEqual(rows);
@@ -196,7 +197,7 @@ describe('a report', () => {
       documentOf(line, {
         async *chunks() {
           if (left-- > 0) throw Object.assign(new Error(code), { code });
-          yield Buffer.from(`${line}\n`);
+          yield Buffer.from(documentLine(line));
         },
       });
     await rollups.load('rollups-timestamp-2026-11-20', document('ENOENT'));

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Playlist } from '../../../../src/domain/records/rows.ts';
+import { rowLine } from '../../../../src/store/json/rows/committed-rows.ts';
 import { PastPlaylists } from '../../../../src/store/json/rows/past-playlists.ts';
 import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { guid, tenantA } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
-import { contextOn, documentOf, openParts } from '../part-rig.ts';
+import { contextOn, documentOf, openParts, recordsOf } from '../part-rig.ts';
 
 const screen = (n: number) => guid('scre', n);
 const rowId = (n: number, version: number) => `${screen(n)}/${version}`;
@@ -79,7 +80,7 @@ describe('rows', () => {
     const missing = () => Promise.reject(Object.assign(new Error('ENOENT'), { code: 'ENOENT' }));
     table.apply(1, rowId(1, 1), row(1, 1));
     const [name = ''] = table.dirty();
-    const line = `${JSON.stringify({ ...row(1, 2), id: undefined }).replace('{', `{"id":"${rowId(1, 2)}",`)}\n`;
+    const line = rowLine('pastPlaylists', row(1, 2));
     const bytes = () => {
       table.written(name, documentOf(line, { seq: 9 }));
       return missing();
@@ -128,9 +129,9 @@ describe('the documents', () => {
     await rig.checkpoint();
     const [path = ''] = documents();
     expect(path).toMatch(/past-[0-9a-f]{2}\.1\.json$/);
-    const lines = disk.text(path).trimEnd().split('\n');
-    expect(lines.map((line) => JSON.parse(line))).toEqual([row(1, 1), row(1, 2), row(1, 3)]);
-    for (const line of lines) expect(line.startsWith(`{"id":"${screen(1)}/`)).toBe(true);
+    const records = recordsOf(disk.text(path)) as [string, object][];
+    expect(records).toEqual([1, 2, 3].map((version) => ['pastPlaylists', row(1, version)]));
+    for (const [, one] of records) expect(Object.keys(one)[0]).toBe('id');
     const lone = documents();
     put(row(2, 1));
     await rig.checkpoint();

@@ -1,0 +1,234 @@
+import { tryParseJson } from '../../../domain/json/try-parse-json.ts';
+import type { Records } from '../../dump/records.ts';
+import { DocumentFile } from '../checkpoint/document-file.ts';
+import type { DocumentOwner } from '../checkpoint/document-owner.ts';
+import { type EventLogPosition, eventFormat, headOf, recordOf } from '../events/event-record.ts';
+import { IdempotencyKeys } from '../events/idempotency-keys.ts';
+import { Sequences } from '../events/sequences.ts';
+import type { LogFiles } from '../log/log-records.ts';
+import type { ManifestData } from '../manifest.ts';
+import type { PartContext } from '../parts.ts';
+import { prefixOf } from '../rollups/merge.ts';
+import { Rollups } from '../rollups/rollups.ts';
+import {
+  documentInMemory,
+  type FoundDocument,
+  newestWhole,
+  undamagedLines,
+} from './damaged-documents.ts';
+import type { FolderFindings } from './finding.ts';
+import { filesOf, linesOf, NumberedLog } from './numbered-log.ts';
+
+type EventOwner = (IdempotencyKeys | Rollups | Sequences) & DocumentOwner;
+const owners = { rings: IdempotencyKeys, rollups: Rollups, sequences: Sequences };
+type Kind = keyof typeof owners;
+
+const kindOf = (name: string) => name.slice(0, name.indexOf('-')) as Kind;
+export const isEventDocument = (name: string) => kindOf(name) in owners;
+
+const sections = { rings: 'idempotency', rollups: 'impressions', sequences: 'sequences' } as const;
+const beforeEvents = '"events":';
+
+type FoundBatch = Records['batches'] & { line: Buffer };
+
+/** Lines that other versions, or the events, have instead of those of a damaged document. */
+interface Rebuilt {
+  document: FoundDocument;
+  /** Undamaged lines of the document. */
+  lines: string[];
+  owner: EventOwner;
+  /** The newest older version that is whole. It is loaded into `owner`. */
+  older: DocumentFile | undefined;
+}
+
+/** The undamaged batches of an event log, and the documents that are made from all batches. */
+export class DamagedEvents {
+  readonly owners: [IdempotencyKeys, Rollups, Sequences];
+  readonly #context: PartContext;
+  readonly #findings: FolderFindings;
+  readonly #manifest: ManifestData | undefined;
+  #files!: { log: LogFiles; position: EventLogPosition; clean: boolean };
+  #last = { seq: 0, receivedAt: 0 };
+  #first: number | undefined;
+  /** Numbers of the batches after which others are missing. */
+  readonly #gaps: { from: number; to: number }[] = [];
+  /** Days of which batches may be missing. */
+  readonly #damagedDays = new Set<string>();
+  readonly #days = new Set<string>();
+
+  constructor(context: PartContext, manifest: ManifestData | undefined, findings: FolderFindings) {
+    this.#context = context;
+    this.#manifest = manifest;
+    this.#findings = findings;
+    const progress = { seq: () => this.#last.seq, due: () => true };
+    this.owners = [new IdempotencyKeys(progress), new Rollups(progress), new Sequences(progress)];
+  }
+
+  /** The last batch that ever existed. */
+  get last(): { seq: number; receivedAt: number } {
+    return this.#last;
+  }
+
+  /** Whether there is no batch. */
+  get isEmpty(): boolean {
+    return this.#first === undefined;
+  }
+
+  /** Reads all batches, and rebuilds the damaged ones of `documents`. */
+  async read(
+    documents: readonly FoundDocument[],
+    isKnownDevice: (id: string) => boolean,
+  ): Promise<void> {
+    this.#files = await filesOf(this.#context, eventFormat, this.#manifest, this.#findings);
+    const { position } = this.#files;
+    const rebuilt: Rebuilt[] = [];
+    for (const document of documents) {
+      if (!document.current.problem) continue;
+      const owner = this.#newOwner(document);
+      const version = await newestWhole(this.#context, document);
+      const older = version && this.#fileOf(version.entry);
+      if (older) await owner.load(document.name, older);
+      const lines = await undamagedLines(this.#context, document);
+      rebuilt.push({ document, lines, owner, older });
+    }
+    const known = documents.reduce(
+      (seq, { current }) => Math.max(seq, current.entry.seq),
+      position.seq,
+    );
+    await this.#readBatches(known, rebuilt);
+    for (const { name, current } of documents)
+      if (!current.problem) await this.#ownerOf(name).load(name, this.#fileOf(current.entry));
+    for (const one of rebuilt) await this.#merge(one, isKnownDevice);
+    // Documents contain all batches up to the position.
+    const applied = this.#manifest ? position.seq : 0;
+    for await (const { seq, line } of this.#undamaged())
+      if (seq > applied) for (const owner of this.owners) owner.apply(recordOf(line));
+  }
+
+  #fileOf(entry: FoundDocument['current']['entry']): DocumentFile {
+    return new DocumentFile(this.#context.disk, `${this.#context.directory}/documents`, entry);
+  }
+
+  #newOwner({ name, current }: FoundDocument): EventOwner {
+    const progress = { seq: () => current.entry.seq, due: () => true };
+    return new owners[kindOf(name)](progress);
+  }
+
+  #ownerOf(name: string): EventOwner {
+    return this.owners.find(({ kind }) => kind === kindOf(name)) as EventOwner;
+  }
+
+  /** Finds the missing batches, and applies the others to the damaged documents. */
+  async #readBatches(known: number, rebuilt: readonly Rebuilt[]): Promise<void> {
+    const { file: at, gone, seq, receivedAt: since } = this.#files.position;
+    const before = () => (this.#manifest && (at === null || gone) ? seq : undefined);
+    const numbers = new NumberedLog('batches', this.#findings, { before });
+    let place = 'events';
+    let receivedAt = 0;
+    for await (const found of this.#lines(this.#findings)) {
+      const { path, line, file, offset, head, part } = found;
+      place = path;
+      this.#days.add(file.slice(0, 10));
+      const isNext = head && (this.#first === undefined || head.seq > numbers.last);
+      if (!isNext || head.receivedAt < receivedAt || tryParseJson(line.toString()) === undefined) {
+        numbers.damaged(path, offset, part);
+        this.#damagedDays.add(file.slice(0, 10));
+        continue;
+      }
+      this.#first ??= head.seq;
+      const { last } = numbers;
+      numbers.found(head.seq, path, offset);
+      if (head.seq !== this.#first && head.seq > last + 1) {
+        this.#gaps.push({ from: last + 1, to: head.seq - 1 });
+        this.#damagedDays
+          .add(file.slice(0, 10))
+          .add(new Date(receivedAt).toISOString().slice(0, 10));
+      }
+      receivedAt = head.receivedAt;
+      for (const { document, owner } of rebuilt)
+        if (head.seq <= document.current.entry.seq) owner.apply(recordOf(line));
+    }
+    numbers.end(known, place);
+    const end = this.#first === undefined ? known : Math.max(known, numbers.last);
+    if (this.#first !== undefined && end > numbers.last)
+      this.#gaps.push({ from: numbers.last + 1, to: end });
+    this.#last = { seq: end, receivedAt: Math.max(receivedAt, since) };
+  }
+
+  #lines(findings?: FolderFindings) {
+    const { log, position } = this.#files;
+    return linesOf(log, headOf, position, this.#files, findings);
+  }
+
+  /** Loads the undamaged lines of a document, and the rebuilt ones that it lacks. */
+  async #merge(
+    { document, lines, owner, older }: Rebuilt,
+    isKnownDevice: (id: string) => boolean,
+  ): Promise<void> {
+    const { name, current } = document;
+    const isRollup = kindOf(name) === 'rollups';
+    const keyOf = isRollup ? prefixOf : (line: string) => JSON.parse(line)[0] as string;
+    const merged = new Map(lines.map((line) => [keyOf(line), line]));
+    const whole = merged.size;
+    for await (const line of (await owner.render(name, older))?.lines ?? []) {
+      const key = keyOf(line);
+      if (!merged.has(key) && (isRollup || isKnownDevice(key))) merged.set(key, line);
+    }
+    const sorted = [...merged.keys()].sort().map((key) => merged.get(key) as string);
+    const { seq } = current.entry;
+    await this.#ownerOf(name).load(name, documentInMemory(seq, sorted));
+    const { what, offset } = current.problem as NonNullable<typeof current.problem>;
+    const missing = current.expected === undefined ? undefined : current.expected - whole;
+    const added = merged.size - whole;
+    const exact = this.#isComplete(name, older?.seq ?? 0, seq) ? added : 0;
+    const lost = missing === undefined ? (exact > 0 ? 0 : null) : Math.max(0, missing - exact);
+    const how = added > 0 ? `${what}; ${added} lines were rebuilt from the events` : what;
+    const section = lost === 0 ? null : sections[kindOf(name)];
+    this.#findings.damage(current.path, how, { section, offset, lost });
+  }
+
+  /** Whether all batches are there that a document contains, after those of another version. */
+  #isComplete(name: string, from: number, to: number): boolean {
+    const [, day = ''] = /^rollups-received-(.+)$/.exec(name) ?? [];
+    if (this.#days.has(day) && !this.#damagedDays.has(day)) return true;
+    if (to <= from) return true;
+    return (
+      this.#first !== undefined &&
+      this.#first <= from + 1 &&
+      !this.#gaps.some((gap) => gap.from <= to && gap.to > from)
+    );
+  }
+
+  /** Yields the batches that were found to be in order. */
+  async *#undamaged(): AsyncGenerator<FoundBatch> {
+    let last = (this.#first ?? 1) - 1;
+    let receivedAt = 0;
+    for await (const { line, head } of this.#lines()) {
+      if (!head || head.seq <= last || head.receivedAt < receivedAt) continue;
+      if (tryParseJson(line.toString()) === undefined) continue;
+      const start = line.indexOf(beforeEvents) + beforeEvents.length;
+      const { simulated, ...batch } = head;
+      const body = line.toString('utf8', start, line.length - 1);
+      yield { ...batch, ...(simulated && { simulated }), body, line } as FoundBatch;
+      last = head.seq;
+      receivedAt = head.receivedAt;
+    }
+  }
+
+  /** Yields the batches, with an empty batch in place of each lost one: numbers have no gaps. */
+  async *batches(): AsyncGenerator<Records['batches']> {
+    let next = this.#first ?? Number.POSITIVE_INFINITY;
+    let receivedAt = 0;
+    for await (const { line: _line, ...batch } of this.#undamaged()) {
+      for (; next < batch.seq; next++) yield emptyBatch(next, receivedAt);
+      receivedAt = batch.receivedAt;
+      yield batch;
+      next++;
+    }
+    for (; next <= this.#last.seq; next++) yield emptyBatch(next, receivedAt);
+  }
+}
+
+function emptyBatch(seq: number, receivedAt: number): Records['batches'] {
+  return { seq, receivedAt, tenantId: '', venueId: '', screenId: '', deviceId: '', body: '[]' };
+}
