@@ -44,6 +44,7 @@ export type {
   DeviceKey as DeviceKeyRow,
   Media as MediaRow,
   MediaUsage,
+  MediaUse,
   PairingCode as PairingCodeRow,
   Playlist as PlaylistRow,
   Screen as ScreenRow,

@@ -51,6 +51,11 @@ export function servedPlaylistEtag(row: PlaylistVersion, validUntil: number): st
   return `"${versionTag(row)}.${validUntil}"`;
 }
 
+/** Returns the ETag of a playlist whose URLs depend on the address of the service. */
+export function etagAt(etag: string, baseUrl: string): string {
+  return `${etag.slice(0, -1)}.${hash('sha256', baseUrl, 'base64url').slice(0, 10)}"`;
+}
+
 /** The headers `If-Match` and `If-None-Match` of a request (RFC 9110 §13.1). */
 export interface Precondition {
   ifMatch?: string | undefined;

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from './etag.ts';
+import { mediaIdOf } from './media/media.ts';
 import type { Playlist } from './records/rows.ts';
 
 /** What a version shows, and until when. Different content makes the next version. */
@@ -8,6 +9,8 @@ export interface PlaylistContent {
   items: string;
   /** SHA-256 of the items. The order of members in an item does not matter. */
   digest: string;
+  /** Ids of the files of the service that the items name, once each. */
+  mediaIds: readonly string[];
   /** Expiry that the publisher gave, if any. */
   validUntil: number | null;
 }
@@ -19,8 +22,19 @@ export function playlistContent(
   return {
     items: JSON.stringify(items),
     digest: hash('sha256', canonicalJson(items), 'base64url'),
+    mediaIds: mediaIdsOf(items),
     validUntil,
   };
+}
+
+/** Returns the ids of the files of the service that items name, once each. */
+export function mediaIdsOf(items: readonly unknown[]): string[] {
+  const ids = new Set<string>();
+  for (const item of items) {
+    const id = mediaIdOf((item as { creativeUrl?: unknown } | null)?.creativeUrl);
+    if (id !== undefined) ids.add(id);
+  }
+  return [...ids];
 }
 
 /** Returns the id of the row with the items. Tenants share no rows. */

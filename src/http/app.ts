@@ -12,6 +12,7 @@ import { runtimeHandlers } from './handlers/runtime.ts';
 import { systemRoutes } from './handlers/system.ts';
 import { mediaRoutes } from './media/media-routes.ts';
 import { playerPaths, playerRoutes } from './player/player-routes.ts';
+import { makeBaseUrlOf } from './request/base-url.ts';
 import { corsMiddleware } from './request/cors.ts';
 import { makeDateHeader } from './request/date-header.ts';
 import { fetchRoute, methodNotAllowed, setOperation } from './request/fetch-adapter.ts';
@@ -114,9 +115,10 @@ export function makeApp(options: AppOptions): Hono<App> {
   if (corsOrigins.length > 0) app.use('*', corsMiddleware(corsOrigins));
   if (options.faultResponses) app.use('*', options.faultResponses);
   app.use('/devices/register', registrationMiddleware(metrics));
+  const baseUrlOf = makeBaseUrlOf(options);
   operationRoutes(app, options, {
-    ...runtimeHandlers(services, metrics),
-    ...managementHandlers(services, options.stopping),
+    ...runtimeHandlers(services, metrics, baseUrlOf),
+    ...managementHandlers(services, options.stopping, baseUrlOf),
     ...claimHandlers(services, options.stopping),
     ...mediaHandlers(services),
   });

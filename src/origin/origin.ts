@@ -167,6 +167,8 @@ export interface RenderedPlaylist {
   version: number;
   etag: string;
   body: TwoPartBody;
+  /** Whether items name files of the service, by their path only. */
+  hasMedia: boolean;
 }
 
 export type ChainAnswer =

@@ -86,11 +86,12 @@ export class RenderedItems {
 
 /** Renders an active playlist at a time. `items` is the result of `RenderedItems`. */
 export function renderPlaylist(row: Playlist, items: Buffer, nowMs: number): RenderedPlaylist {
-  const { playlistId, tenantId, screenId, version } = row;
+  const { playlistId, tenantId, screenId, version, hasMedia } = row;
   const validUntil = servedValidUntilSeconds(row, nowMs);
   const head = { id: playlistId, tenantId, screenId, status: 'active', version, validUntil };
   return {
     version,
+    hasMedia,
     // The body depends only on the members that the ETag contains.
     etag: servedPlaylistEtag(row, validUntil),
     body: new TwoPartBody(`${JSON.stringify(head).slice(0, -1)},"items":`, items),

@@ -39,7 +39,7 @@ export interface FleetCounts {
 /** A playlist without its items. */
 export type PlaylistSummary = Pick<
   Playlist,
-  'playlistId' | 'version' | 'state' | 'publishedAt' | 'validUntil'
+  'playlistId' | 'version' | 'state' | 'publishedAt' | 'validUntil' | 'hasMedia'
 >;
 
 export interface PastPlaylistQuery {

@@ -11,6 +11,7 @@ import {
   deviceRow,
   mediaRow,
   mediaUsageRow,
+  mediaUseRow,
   playlistRow,
   type StoredConfig,
   screenRow,
@@ -198,6 +199,12 @@ export const sections = {
     row: mediaUsageRow,
     listed: true,
     document: ({ id }) => mediaDocument(id),
+  }),
+  mediaUses: section({
+    row: mediaUseRow,
+    indexed: ['mediaId'],
+    listed: true,
+    document: (row) => screenDocument(row.screenId),
   }),
   unusedMedia: section({
     row: unusedMediaRow,

@@ -37,6 +37,10 @@ export const serveSettings = {
       '--port <number>',
       'port to listen on; 0 takes any free port',
     ),
+    publicUrl: text(
+      '--public-url <url>',
+      'address at which TVs and people reach the service, such as https://signage.example.com; default: as each request names it',
+    ),
     data: textOr('./signage-data', '--data <folder>', 'data folder'),
     allowOpenData: flag(
       '--allow-open-data',

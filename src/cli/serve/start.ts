@@ -167,6 +167,7 @@ export async function startService(
     faults: settings.fault,
     aws: readAwsSettings(io),
     ...(await readOnDemand(settings, io, log)),
+    ...(settings.publicUrl && { publicUrl: settings.publicUrl }),
     ...(settings.media && { media: settings.media }),
     ...(settings.objectStore && { objectStore: settings.objectStore }),
     ...(tls && { tls }),

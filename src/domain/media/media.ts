@@ -74,6 +74,18 @@ export const mediaUpload = z
   .meta({ id: 'MediaUpload' });
 export type MediaUpload = z.infer<typeof mediaUpload>;
 
+/** Form of the path of a file on the service. */
+const mediaPathForm = new RegExp(
+  `^/media/([0-9a-f]{64})\\.(?:${Object.values(mediaTypes)
+    .map(({ extension }) => extension)
+    .join('|')})$`,
+);
+
+/** Returns the id of the file that a path names, or `undefined` for any other text. */
+export function mediaIdOf(path: unknown): string | undefined {
+  return typeof path === 'string' ? mediaPathForm.exec(path)?.[1] : undefined;
+}
+
 /** Returns the path of a file on the service, which is also its stored form in playlists. */
 export function mediaPath(id: string, type: MediaType): string {
   return `/media/${id}.${mediaTypes[type].extension}`;

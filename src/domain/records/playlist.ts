@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { dayMs } from '../clock.ts';
-import { epochTime, recordId } from '../fields.ts';
+import { epochTime, freeText, recordId } from '../fields.ts';
+import { mediaIdOf } from '../media/media.ts';
 import { selectorQuery } from '../paging.ts';
 import { canonicalMediaUrl, maxMediaUrl, mediaUrlFault } from './media-url.ts';
 import type { Playlist } from './rows.ts';
@@ -20,16 +21,17 @@ const mediaUrl = z
   .string('must be an http or https URL')
   .max(maxMediaUrl, { error: tooLong, abort: true })
   .superRefine((input, context) => {
-    const message = mediaUrlFault(input);
+    const message = mediaIdOf(input) === undefined ? mediaUrlFault(input) : undefined;
     if (message !== undefined)
       context.addIssue({ code: 'custom', message, input, continue: false });
   })
   .overwrite(canonicalMediaUrl)
   .max(maxMediaUrl, tooLong)
   .meta({
-    description: `An http or https URL, stored in the form that a WHATWG URL parser produces.`,
-    format: 'uri',
-    pattern: '^[hH][tT][tT][pP][sS]?:',
+    description:
+      'An http or https URL, stored in the form that a WHATWG URL parser produces. Or the path of a file of the service, `/media/<id>.<extension>`, which TVs get as an absolute URL.',
+    format: 'uri-reference',
+    pattern: '^(?:[hH][tT][tT][pP][sS]?:|/media/[0-9a-f]{64})',
     example: 'https://media.example.com/spring.mp4',
   });
 
@@ -42,6 +44,14 @@ const itemMembers = {
     .positive('must be more than 0 seconds')
     .max(86_400, 'must be at most 86400 seconds')
     .meta({ description: 'seconds', example: 15 }),
+  name: freeText(200).optional().meta({ description: 'A name for people' }),
+  size: z.int('must be a whole number of bytes').min(0, 'must not be negative').optional().meta({
+    description: 'bytes of the file',
+  }),
+  sha256: z
+    .string('must be a string')
+    .regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits')
+    .optional(),
   storage: z.boolean('must be true or false').optional().meta({
     description:
       'For `html`: whether the page keeps its origin, and so its cookies and storage. Default: false.',
@@ -161,6 +171,19 @@ export const bulkResults = z
   .object({ results: z.array(bulkResult), nextCursor: z.string().nullable() })
   .meta({ id: 'BulkResults' });
 export type BulkResults = z.infer<typeof bulkResults>;
+
+/** Writes absolute URLs of the service's own files as their paths, which stay valid if it moves. */
+export function withStoredUrls<C extends Partial<Pick<Publication, 'items'>>>(
+  content: C,
+  baseUrl: string,
+): C {
+  const items = content.items?.map((item) => {
+    if (!item.creativeUrl.startsWith(`${baseUrl}/`)) return item;
+    const path = item.creativeUrl.slice(baseUrl.length);
+    return mediaIdOf(path) === undefined ? item : { ...item, creativeUrl: path };
+  });
+  return items ? { ...content, items } : content;
+}
 
 /**
  * Response of an on-demand source: a whole playlist, or only its items. Unknown members are ignored

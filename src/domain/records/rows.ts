@@ -163,6 +163,8 @@ export const playlistRow = z.strictObject({
   state: z.enum(['active', 'superseded', 'withdrawn']),
   /** Id of the row with the items. */
   contentId: text,
+  /** Whether items name files of the service, whose URLs depend on the address of the service. */
+  hasMedia: z.boolean(),
   /** Expiry that the publisher gave, if any. */
   validUntil: time.nullable(),
   publishedAt: time,
@@ -245,6 +247,19 @@ export type Media = z.infer<typeof mediaRow>;
 /** What the media of a tenant take. `id` is the id of the tenant. */
 export const mediaUsageRow = z.strictObject({ id: text, files: z.number(), bytes: z.number() });
 export type MediaUsage = z.infer<typeof mediaUsageRow>;
+
+/**
+ * A file that a screen uses: `version` is the last version of its playlist that names the file.
+ * `id` is `<screen id>/<file id>`.
+ */
+export const mediaUseRow = z.strictObject({
+  id: text,
+  /** Id of the record of the file. */
+  mediaId: text,
+  screenId: text,
+  version: z.number(),
+});
+export type MediaUse = z.infer<typeof mediaUseRow>;
 
 /**
  * A file in the media store that no record names: its last record was deleted, or its upload is

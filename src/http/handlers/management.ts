@@ -1,10 +1,12 @@
 import { minuteMs } from '../../domain/clock.ts';
 import { revision } from '../../domain/etag.ts';
 import type { ConfigBody } from '../../domain/records/config.ts';
+import { withStoredUrls } from '../../domain/records/playlist.ts';
 import type { ConfigLevel } from '../../domain/records/rows.ts';
 import type { IdempotentRequest } from '../../service/creations.ts';
 import type { Services } from '../../service/services.ts';
 import type { OperationId } from '../../wire/operations.ts';
+import type { BaseUrlOf } from '../request/base-url.ts';
 import { makeLongPollReply } from '../request/held.ts';
 import type { Call, Handlers, Reply } from '../request/pipeline.ts';
 import { secretIdempotencyKey } from '../request/validate.ts';
@@ -57,7 +59,11 @@ export function idempotentRequest(
 }
 
 /** Handlers of the management API (docs/protocol.md §4, §5). `stopping` ends long polls. */
-export function managementHandlers(services: Services, stopping: AbortSignal) {
+export function managementHandlers(
+  services: Services,
+  stopping: AbortSignal,
+  baseUrlOf: BaseUrlOf,
+) {
   const longPollReply = makeLongPollReply(stopping);
   const { backups, codes, copies, deps, playlists } = services;
   const { reading, requests, screenStatus, telemetry } = services;
@@ -65,13 +71,15 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
     ...recordHandlers(services),
     ...configHandlers(services),
 
-    async publishPlaylist({ principal, id, body, precondition }) {
-      const { playlist, etag } = await playlists.publish(principal, id, body, precondition);
+    async publishPlaylist({ principal, id, body, precondition, request }) {
+      const content = withStoredUrls(body, baseUrlOf(request));
+      const { playlist, etag } = await playlists.publish(principal, id, content, precondition);
       return { body: playlist, headers: { ETag: etag } };
     },
     publishMany(call) {
       const request = idempotentRequest('publishMany', call);
-      return result(services.publishMany(call.principal, call.body, request));
+      const content = withStoredUrls(call.body, baseUrlOf(call.request));
+      return result(services.publishMany(call.principal, content, request));
     },
     async readPlaylist({ principal, id }) {
       const { playlist, etag } = await playlists.get(principal, id);

@@ -7,6 +7,7 @@ import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import type { ConfigAnswer, PlaylistAnswer } from '../../service/playlists/playback.ts';
 import type { Services } from '../../service/services.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { BaseUrlOf } from '../request/base-url.ts';
 import { compactLine, type ReadBody } from '../request/body.ts';
 import type { HeldResponse, HttpResponse } from '../request/http-response.ts';
 import { type Handlers, preconditionOf, type Reply } from '../request/pipeline.ts';
@@ -65,6 +66,7 @@ const changesAnswer = (changes: DeviceChanges): HttpResponse => ({
 export function runtimeHandlers(
   { register, rotateKey, playback, deviceChanges, telemetry }: Services,
   metrics: Pick<Metrics, 'registration' | 'eventsReceived'>,
+  baseUrlOf: BaseUrlOf,
 ) {
   return {
     async registerDevice({ body, request }) {
@@ -85,7 +87,10 @@ export function runtimeHandlers(
     },
 
     getPlaylist({ principal, request }) {
-      return andThen(playback.playlist(principal, preconditionOf(request)), playlistReply);
+      return andThen(
+        playback.playlist(principal, preconditionOf(request), baseUrlOf(request)),
+        playlistReply,
+      );
     },
 
     getDeviceConfig({ principal, request }) {
@@ -94,9 +99,10 @@ export function runtimeHandlers(
 
     getDeviceChanges({ principal, query, request }): MaybePromise<Reply | HeldResponse> {
       const { after, waitSeconds } = query;
+      const baseUrl = baseUrlOf(request);
       request.client.isHeld = waitSeconds !== undefined;
       if (after === undefined || waitSeconds === undefined)
-        return andThen(deviceChanges.get(principal), (changes) => ({
+        return andThen(deviceChanges.get(principal, baseUrl), (changes) => ({
           body: changes,
           headers: { 'Cache-Control': 'no-store' },
         }));
@@ -104,7 +110,7 @@ export function runtimeHandlers(
         hold: (receiver) =>
           deviceChanges.hold(
             principal,
-            { after, waitSeconds },
+            { after, waitSeconds, baseUrl },
             {
               answer: (changes) => receiver.send(changesAnswer(changes)),
               fail: (error) => receiver.fail(error),

@@ -108,6 +108,15 @@ function makeIsProxy(trustedProxies: readonly string[]): (address: string) => bo
   };
 }
 
+/** Returns a function that tells whether a trusted proxy is at the other end of a connection. */
+export function makeIsTrusted(trustedProxies: readonly string[]): (peer: Peer) => boolean {
+  const isProxy = makeIsProxy(trustedProxies);
+  return ({ socket }) => {
+    const address = normalAddress(socket.remoteAddress ?? '');
+    return address !== undefined && isProxy(address);
+  };
+}
+
 /**
  * Returns a function that determines the client's address (docs/protocol.md §3.5). Without trusted
  * proxies, it is the address of the socket. Behind trusted proxies, it is the last address in

@@ -3,6 +3,7 @@ import { TwoPartBody } from '../../domain/json/two-part-body.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { AppOptions } from '../app-options.ts';
 import { runtimeHandlers } from '../handlers/runtime.ts';
+import { makeBaseUrlOf } from './base-url.ts';
 import { readFixedLength } from './body.ts';
 import { makeCorsHeaders } from './cors.ts';
 import { makeDateHeader } from './date-header.ts';
@@ -229,7 +230,7 @@ export function makeFastPath(options: AppOptions): FastPath | undefined {
     date: makeDateHeader(options.clock),
     corsHeaders: corsOrigins.length > 0 ? makeCorsHeaders(corsOrigins) : undefined,
   };
-  const handlers = runtimeHandlers(services, metrics);
+  const handlers = runtimeHandlers(services, metrics, makeBaseUrlOf(options));
   const run = {
     getPlaylist: makeOperation(services, 'getPlaylist', handlers.getPlaylist),
     getDeviceConfig: makeOperation(services, 'getDeviceConfig', handlers.getDeviceConfig),

@@ -92,6 +92,7 @@ export function readPlaylistObject(bytes: Uint8Array, screen: ScreenKey): Playli
     state: 'active',
     items: content.items,
     contentId: contentId(tenantId, content),
+    hasMedia: content.mediaIds.length > 0,
     validUntil,
     publishedAt,
     origin,

@@ -3,16 +3,11 @@ import { isMediaId } from '../../domain/media/media.ts';
 import type { Media, MediaUsage } from '../../domain/records/rows.ts';
 import type { Reader, Store, Tx } from '../../store/store.ts';
 import type { TenantPrincipal } from '../context.ts';
-
-export const mediaRowId = (tenantId: string, id: string) => `${tenantId}/${id}`;
+import { isMediaVisible, mediaRowId } from './media-uses.ts';
 
 /** The same error for unknown ids, malformed ids and files of other tenants. */
 export const noSuchMedia = () =>
   new SignageError('media_not_found', 'There is no file with this id.');
-
-/** Whether the caller may see a file, because its tenant, or its token, has uploaded it. */
-export const isMediaVisible = ({ venueIds, actor }: TenantPrincipal, { tokenIds }: Media) =>
-  venueIds === null || tokenIds.includes(String(actor.id));
 
 /** Returns a file of the caller's tenant that the caller may see. */
 export async function findMedia(
@@ -22,12 +17,7 @@ export async function findMedia(
 ): Promise<Media | undefined> {
   if (!isMediaId(id)) return undefined;
   const row = await reader.get('media', mediaRowId(principal.tenantId, id));
-  return row && isMediaVisible(principal, row) ? row : undefined;
-}
-
-/** Returns the number of screens whose playlists name a file. */
-export async function countScreens(_reader: Reader, _row: Media): Promise<number> {
-  return 0;
+  return row && (await isMediaVisible(reader, principal, row)) ? row : undefined;
 }
 
 /** Adds to what the media of a tenant take, in the transaction that changes their records. */

@@ -9,7 +9,8 @@ import { requireTenant } from '../lookup.ts';
 import { mediaView } from '../views.ts';
 import { judged, sized, verified } from './media-content.ts';
 import { MediaParts, type Part } from './media-parts.ts';
-import { addToUsage, countScreens, findMedia, mediaRowId, noSuchMedia } from './media-records.ts';
+import { addToUsage, findMedia, noSuchMedia } from './media-records.ts';
+import { mediaRowId, screensUsing } from './media-uses.ts';
 
 export interface MediaOptions {
   /** Where the files lie. `undefined`: this service keeps no media. */
@@ -269,7 +270,7 @@ export function makeMediaUploads(
     const row = await findMedia(store.read, principal, id);
     // A file that is missing or cut in the media store is stored again.
     if (row && (await stored.find(id))?.bytes === row.bytes)
-      return { record: mediaView(row, await countScreens(store.read, row)), isNew: false };
+      return { record: mediaView(row, (await screensUsing(store.read, row)).length), isNew: false };
     try {
       const uploaded =
         offset === undefined || size === undefined

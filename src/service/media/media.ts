@@ -12,14 +12,8 @@ import type { Reader } from '../../store/store.ts';
 import { recordChange, type ServiceDependencies, type TenantPrincipal } from '../context.ts';
 import { badCursor } from '../paging.ts';
 import { mediaView } from '../views.ts';
-import {
-  countScreens,
-  findMedia,
-  isMediaVisible,
-  mediaRowId,
-  noSuchMedia,
-  removeRecord,
-} from './media-records.ts';
+import { findMedia, noSuchMedia, removeRecord } from './media-records.ts';
+import { isMediaVisible, mediaRowId, screensUsing } from './media-uses.ts';
 
 /** Throws `media_not_found` unless the caller may see the file. */
 async function lookUp(reader: Reader, principal: TenantPrincipal, id: string): Promise<Media> {
@@ -41,7 +35,7 @@ export function makeMedia(deps: ServiceDependencies, files: MediaStore | undefin
 
     async get(principal: TenantPrincipal, id: string): Promise<MediaView> {
       const row = await lookUp(store.read, principal, id);
-      return mediaView(row, await countScreens(store.read, row));
+      return mediaView(row, (await screensUsing(store.read, row)).length);
     },
 
     async list(
@@ -63,9 +57,9 @@ export function makeMedia(deps: ServiceDependencies, files: MediaStore | undefin
           ...(search !== undefined && { search }),
         });
         for (const row of items) {
-          if (!isMediaVisible(principal, row)) continue;
+          if (!(await isMediaVisible(store.read, principal, row))) continue;
           if (found.length === limit) return { items: found, nextCursor: found.at(-1)?.id ?? null };
-          found.push(mediaView(row, await countScreens(store.read, row)));
+          found.push(mediaView(row, (await screensUsing(store.read, row)).length));
         }
         after = next ?? undefined;
       } while (after !== undefined);
@@ -81,7 +75,7 @@ export function makeMedia(deps: ServiceDependencies, files: MediaStore | undefin
         );
       await deps.write(principal, async (tx) => {
         const row = await lookUp(tx, principal, id);
-        const screens = await countScreens(tx, row);
+        const screens = (await screensUsing(tx, row)).length;
         if (screens > 0 && !isForced)
           throw new SignageError(
             'media_in_use',

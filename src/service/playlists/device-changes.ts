@@ -130,13 +130,15 @@ export function makeDeviceChanges(
    * `fail` instead. Synchronous if the store is.
    */
   function read(
-    { keyHash }: Hold,
+    { keyHash, baseUrl }: Hold,
     settle: (answers: CurrentAnswers) => void,
     fail: (error: unknown) => void,
   ): MaybePromise<void> {
     const answers = orElse<CurrentAnswers | undefined>(
       () =>
-        andThen(store.read.findByKeyHash(keyHash), (holder) => current(checkKey(keyHash, holder))),
+        andThen(store.read.findByKeyHash(keyHash), (holder) =>
+          current(checkKey(keyHash, holder), baseUrl),
+        ),
       (error) => {
         fail(error);
         return undefined;
@@ -200,8 +202,8 @@ export function makeDeviceChanges(
     heldCount: () => holds.all.size,
 
     /** Returns the current cursor, with the ETags of the playlist and config. */
-    get(principal: DevicePrincipal): MaybePromise<DeviceChanges> {
-      return andThen(current(principal), ({ changes }) => changes);
+    get(principal: DevicePrincipal, baseUrl: string): MaybePromise<DeviceChanges> {
+      return andThen(current(principal, baseUrl), ({ changes }) => changes);
     },
 
     /**
@@ -211,7 +213,7 @@ export function makeDeviceChanges(
      */
     hold(
       { key, device, screen }: DevicePrincipal,
-      { after, waitSeconds }: { after: string; waitSeconds: number },
+      { after, waitSeconds, baseUrl }: { after: string; waitSeconds: number; baseUrl: string },
       listener: HoldListener,
     ): () => boolean {
       const endStep = drawnEndStep(waitSeconds);
@@ -222,6 +224,7 @@ export function makeDeviceChanges(
         venueId: device.venueId,
         tenantId: device.tenantId,
         after,
+        baseUrl,
         listener,
         endStep,
         dueStep: endStep,

@@ -14,6 +14,8 @@ export interface Hold {
   readonly venueId: string;
   readonly tenantId: string;
   readonly after: string;
+  /** The address at which the TV reaches the service. */
+  readonly baseUrl: string;
   readonly listener: HoldListener;
   /** Step of `SharedTimers` at which the hold ends. */
   readonly endStep: number;

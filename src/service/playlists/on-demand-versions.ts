@@ -94,6 +94,7 @@ export function makeLastKnownVersions(maxScreens = 200_000) {
         screenId,
         tenantId,
         state: 'active',
+        hasMedia: content.mediaIds.length > 0,
         origin: 'on-demand',
         noneSince: null,
       };

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { BoundedMap } from '../../domain/bounded-map.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import { isUnchanged, type Precondition, servedPlaylistEtag } from '../../domain/etag.ts';
+import { etagAt, isUnchanged, type Precondition, servedPlaylistEtag } from '../../domain/etag.ts';
 import type { TwoPartBody } from '../../domain/json/two-part-body.ts';
 import { allOf, andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
@@ -16,6 +16,7 @@ import {
   mergeConfigs,
   readConfigLevels,
 } from '../places/configs.ts';
+import { AbsoluteItems } from './absolute-items.ts';
 import type { ServedVersions } from './served-versions.ts';
 
 /** A response for a TV, with its strong ETag. `body` is `null` for 304. */
@@ -85,6 +86,7 @@ export function makePlayback(
 ) {
   const { store, clock } = deps;
   const renderConfig = makeRenderedConfigs();
+  const absoluteItems = new AbsoluteItems();
 
   function recordPlaylistStatus(deviceId: string, lastPlaylistStatus: number): void {
     store.touch('device', deviceId, { lastPlaylistAt: clock.now(), lastPlaylistStatus });
@@ -124,16 +126,20 @@ export function makePlayback(
   /**
    * Returns the playlist. Throws `playlist_not_found`, `playlist_fetch_failed` or
    * `precondition_failed`.
+   *
+   * @param baseUrl the address at which the TV reaches the service
    */
   function playlist(
     principal: DevicePrincipal,
     precondition: Precondition,
+    baseUrl: string,
   ): MaybePromise<PlaylistAnswer> {
     const { device, screen } = principal;
     return andThen(askOrigins(screen), (answer): MaybePromise<PlaylistAnswer> => {
       if (answer.kind !== 'playlist') return refuse(principal, answer);
       const { playlist, source } = answer;
-      const { version, etag, body } = playlist;
+      const { version, hasMedia } = playlist;
+      const etag = hasMedia ? etagAt(playlist.etag, baseUrl) : playlist.etag;
       const isCurrent = isUnchanged(precondition, etag);
       store.touch('device', device.id, {
         lastPlaylistAt: clock.now(),
@@ -141,7 +147,9 @@ export function makePlayback(
         lastPlaylistVersion: version,
       });
       served?.note(screen.id, version);
-      return { body: isCurrent ? null : body, etag, version, source };
+      if (isCurrent) return { body: null, etag, version, source };
+      const body = hasMedia ? absoluteItems.of(playlist.body, baseUrl) : playlist.body;
+      return { body, etag, version, source };
     });
   }
 
@@ -177,14 +185,20 @@ export function makePlayback(
     );
   }
 
-  function currentAnswers(row: PlaylistSummary | undefined, levels: ConfigLevels): CurrentAnswers {
+  function etagOf(row: PlaylistSummary, nowMs: number, baseUrl: string): string {
+    const etag = servedPlaylistEtag(row, servedValidUntilSeconds(row, nowMs));
+    return row.hasMedia ? etagAt(etag, baseUrl) : etag;
+  }
+
+  function currentAnswers(
+    row: PlaylistSummary | undefined,
+    levels: ConfigLevels,
+    baseUrl: string,
+  ): CurrentAnswers {
     const nowMs = clock.now();
     const active = row && playlistStatusAt(row, nowMs) === 'active' ? row : undefined;
     const playlist = active
-      ? {
-          version: active.version,
-          etag: servedPlaylistEtag(active, servedValidUntilSeconds(active, nowMs)),
-        }
+      ? { version: active.version, etag: etagOf(active, nowMs, baseUrl) }
       : null;
     const { etag } = renderConfig(levels);
     const cursor = hash('sha256', `${playlist?.etag ?? ''}|${etag}`, 'base64url').slice(0, 22);
@@ -195,13 +209,13 @@ export function makePlayback(
   }
 
   /** Returns the current playlist and config of the device. Does not call the on-demand source. */
-  function current({
-    device,
-    screen,
-  }: Pick<DevicePrincipal, 'device' | 'screen'>): MaybePromise<CurrentAnswers> {
+  function current(
+    { device, screen }: Pick<DevicePrincipal, 'device' | 'screen'>,
+    baseUrl: string,
+  ): MaybePromise<CurrentAnswers> {
     const summary = store.playlistSummary(screen.id);
     const levels = orElse(() => configLevels(device), throwConfigFailure);
-    return andThen(allOf([summary, levels]), ([row, rows]) => currentAnswers(row, rows));
+    return andThen(allOf([summary, levels]), ([row, rows]) => currentAnswers(row, rows, baseUrl));
   }
 
   return { playlist, config, current };

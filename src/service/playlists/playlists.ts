@@ -8,6 +8,7 @@ import type { PlaylistView, Publication } from '../../domain/records/playlist.ts
 import type { Playlist } from '../../domain/records/rows.ts';
 import type { Principal, ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
+import { requireMedia } from '../media/media-uses.ts';
 import { badCursor } from '../paging.ts';
 import { playlistView } from '../views.ts';
 import {
@@ -64,6 +65,7 @@ export function makePlaylists(deps: ServiceDependencies) {
         throw invalid([{ path: '/validUntil', message: 'must be in the future' }]);
       const before = await tx.get('playlists', screen.id);
       checkPrecondition(precondition, revisionOf(before));
+      await requireMedia(tx, principal, content.mediaIds);
       if (hasSameContent(before, contentOf(screen.tenantId, content), tx.now))
         return revised(await adopt(tx, before), content.items, tx.now);
       const row = await putNextVersion(deps, tx, principal, {

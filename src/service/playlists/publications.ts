@@ -1,6 +1,6 @@
 import { invalid } from '../../domain/error.ts';
 import { epochMs } from '../../domain/fields.ts';
-import { playlistContent } from '../../domain/playlist-content.ts';
+import { mediaIdsOf, playlistContent } from '../../domain/playlist-content.ts';
 import {
   type BulkPublication,
   type BulkResult,
@@ -13,6 +13,7 @@ import type { Tx } from '../../store/store.ts';
 import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { type IdempotentRequest, prepareCreation } from '../creations.ts';
 import { isVisibleTo, lookUp, whereVenue } from '../lookup.ts';
+import { requireMedia } from '../media/media-uses.ts';
 import {
   adopt,
   contentOf,
@@ -155,6 +156,7 @@ export function makePublications(deps: ServiceDependencies) {
       };
     if (action === 'publish') {
       const content = playlistContent(items ?? [], end ?? null);
+      await requireMedia(tx, principal, content.mediaIds);
       const { tenantId } = principal;
       const isNew = ({ screen, row }: Target) =>
         screen && !hasSameContent(row, contentOf(tenantId, content), tx.now);
@@ -164,15 +166,19 @@ export function makePublications(deps: ServiceDependencies) {
       return (target) => publishOn(tx, principal, target, stored);
     }
     const former = await readFormer(tx, targets, to);
-    const kept = new Set<string>();
-    for (const id of new Set([...former.values()].map(({ contentId }) => contentId)))
-      if (await keepItems(tx, id)) kept.add(id);
+    const kept = new Map<string, readonly string[]>();
+    for (const id of new Set([...former.values()].map(({ contentId }) => contentId))) {
+      const items = await keepItems(tx, id);
+      if (items !== undefined) kept.set(id, mediaIdsOf(JSON.parse(items)));
+    }
+    for (const mediaIds of kept.values()) await requireMedia(tx, principal, mediaIds);
     return async (target) => {
       const version = former.get(target.id);
-      if (!version || !kept.has(version.contentId)) return { code: 'playlist_not_found' };
+      const mediaIds = version && kept.get(version.contentId);
+      if (!version || !mediaIds) return { code: 'playlist_not_found' };
       const until = end === undefined ? version.validUntil : end;
       if (until !== null && until <= tx.now) return { code: 'invalid_request' };
-      const content = { contentId: version.contentId, validUntil: until };
+      const content = { contentId: version.contentId, validUntil: until, mediaIds };
       return publishOn(tx, principal, target, content, version.version);
     };
   }

@@ -10,15 +10,18 @@ import {
   recordChange,
   type ServiceDependencies,
 } from '../context.ts';
+import { noteUse } from '../media/media-uses.ts';
 
 /** Returns the id of a past version. */
 export const pastId = (screenId: string, version: number) => `${screenId}/${version}`;
 
 /** What a version shows, and until when. */
-export type VersionContent = Pick<Playlist, 'contentId' | 'validUntil'>;
+export type VersionContent = Pick<Playlist, 'contentId' | 'validUntil'> &
+  Pick<PlaylistContent, 'mediaIds'>;
 
 export function contentOf(tenantId: string, content: PlaylistContent): VersionContent {
-  return { contentId: contentId(tenantId, content), validUntil: content.validUntil };
+  const { validUntil, mediaIds } = content;
+  return { contentId: contentId(tenantId, content), validUntil, mediaIds };
 }
 
 /** Returns whether a row is active and has exactly this content. */
@@ -61,15 +64,15 @@ export async function storeItems(
   const stored = await tx.get('contents', id);
   if (stored?.unnamedSince !== null)
     await tx.put('contents', { id, tenantId, items: content.items, unnamedSince: null });
-  return { contentId: id, validUntil: content.validUntil };
+  return contentOf(tenantId, content);
 }
 
-/** Removes the mark of stored items. Returns whether they are there. */
-export async function keepItems(tx: Tx, id: string): Promise<boolean> {
+/** Removes the mark of stored items. Returns the items, or `undefined` if they are lost. */
+export async function keepItems(tx: Tx, id: string): Promise<string | undefined> {
   const stored = await tx.get('contents', id);
   if (stored && stored.unnamedSince !== null)
     await tx.put('contents', { ...stored, unnamedSince: null });
-  return stored !== undefined;
+  return stored?.items;
 }
 
 const change = (
@@ -117,6 +120,7 @@ export async function putNextVersion(
     playlistId: previous?.playlistId ?? deps.newId(),
     version,
     contentId: content.contentId,
+    hasMedia: content.mediaIds.length > 0,
     validUntil: content.validUntil,
     state: 'active',
     publishedAt: tx.stamp,
@@ -124,6 +128,7 @@ export async function putNextVersion(
     noneSince: null,
   };
   await tx.put('playlists', row);
+  for (const id of content.mediaIds) await noteUse(tx, row, id);
   if (previous) {
     const state = playlistStatusAt(previous, tx.now) === 'active' ? 'superseded' : previous.state;
     const id = pastId(screenId, previous.version);

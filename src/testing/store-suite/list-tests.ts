@@ -187,13 +187,10 @@ export function listTests({ it, store, put }: TestGroup): void {
 
 /** Tests of `playlistSummary` and `playlistSummaries`. */
 export function playlistSummaryTests({ it, store, put }: TestGroup): void {
-  const summaryOf = ({ playlistId, version, state, publishedAt, validUntil }: Playlist) => ({
-    playlistId,
-    version,
-    state,
-    publishedAt,
-    validUntil,
-  });
+  const summaryOf = (row: Playlist) => {
+    const { playlistId, version, state, publishedAt, validUntil, hasMedia } = row;
+    return { playlistId, version, state, publishedAt, validUntil, hasMedia };
+  };
 
   it('returns id, version, state and times of the newest playlists', async () => {
     const ends = playlistRow(1, 1, { validUntil: 1_770_000_000_000 });

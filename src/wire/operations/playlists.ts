@@ -9,6 +9,7 @@ export const playlistOperations = {
     body: 'publication',
     partLimit: 50_000,
     answer: 'playlist',
+    errors: ['media_not_found'],
     command: ['playlist', 'publish'],
   }),
   publishMany: post('/v1/publications', 'operator', {
@@ -17,7 +18,7 @@ export const playlistOperations = {
     partLimit: 50_000,
     headers: ['Idempotency-Key'],
     answer: 'bulkResults',
-    errors: ['venue_not_found'],
+    errors: ['venue_not_found', 'media_not_found'],
     command: ['playlist', 'publish'],
   }),
   readPlaylist: get('/v1/screens/:id/playlist', 'viewer', {

@@ -63,7 +63,7 @@ function makeHolds({ isInMemory, draw }: { isInMemory: boolean; draw: number }) 
   const hold = (waitSeconds = 50, by = principal) =>
     changes.hold(
       by,
-      { after: 'old', waitSeconds },
+      { after: 'old', waitSeconds, baseUrl: 'http://signage.test' },
       {
         answer: (answered) => ends.push(answered.cursor),
         fail: (error) => ends.push(error as Error),

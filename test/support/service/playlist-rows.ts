@@ -41,6 +41,7 @@ export function playlistRow(
     validUntil: null,
     publishedAt: 0,
     origin: 'published',
+    hasMedia: false,
     noneSince: null,
     ...more,
   };

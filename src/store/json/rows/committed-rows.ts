@@ -99,8 +99,9 @@ export class CommittedRows implements RowLookup {
     if (known) return known;
     const row = this.peek('playlists', id) as Playlist | undefined;
     if (!row) return undefined;
-    const { playlistId, version, state, publishedAt, validUntil } = row;
-    const summary = Object.freeze({ playlistId, version, state, publishedAt, validUntil });
+    const { playlistId, version, state, publishedAt, validUntil, hasMedia } = row;
+    const shown = { playlistId, version, state, publishedAt, validUntil, hasMedia };
+    const summary = Object.freeze(shown);
     this.#playlistSummaries.set(id, summary);
     return summary;
   }

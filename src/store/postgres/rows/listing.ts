@@ -62,7 +62,7 @@ export async function readPlaylistSummaries(
 /** The database parses the rows. */
 const playlistSummaries = `SELECT id, summary.* FROM signage.playlists,
   json_to_record(row::json) AS summary ("playlistId" text, version double precision, state text,
-    "publishedAt" double precision, "validUntil" double precision)
+    "publishedAt" double precision, "validUntil" double precision, "hasMedia" boolean)
   WHERE id = ANY ($1::text[])`;
 
 /** Returns one page of a screen's past versions, newest first. */

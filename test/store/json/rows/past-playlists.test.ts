@@ -22,6 +22,7 @@ function row(n: number, version: number, more: Partial<Playlist> = {}): Playlist
     validUntil: null,
     publishedAt: version,
     origin: 'published',
+    hasMedia: false,
     noneSince: null,
     id: rowId(n, version),
     ...more,
