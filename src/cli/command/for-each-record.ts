@@ -75,7 +75,7 @@ interface Named {
  * After an error that would repeat for all further records, starts no further call of `work`.
  * Yields the remaining results, because a script must see all changes, and then throws the error.
  */
-export async function* resultsOf<T extends Named, M = unknown>(
+async function* resultsOf<T extends Named, M = unknown>(
   call: CommandContext,
   items: readonly T[],
   work: (item: T) => Promise<Outcome<M> | undefined>,
@@ -120,22 +120,25 @@ export function summarize(call: CommandContext, words: readonly string[]): numbe
   return words.includes('failed') ? failedExitCode : 0;
 }
 
+type Show = (text: string) => void;
+
 /**
- * Prints the results of `resultsOf`: at a terminal at the end, otherwise as they arrive. Returns
- * the exit code: 0, or 9 when a record failed. `columns` show the further members of results.
+ * Prints results: at a terminal at the end, otherwise as they arrive. Returns the exit code: 0, or
+ * 9 when a record failed. Prints the results before an error, and then throws the error.
+ *
+ * @param columns show the further members of results
  */
-export async function forEachRecord<T extends Named, M = unknown>(
+export async function printResults<M = unknown>(
   call: CommandContext,
-  items: readonly T[],
-  work: (item: T) => Promise<Outcome<M> | undefined>,
+  results: (show: Show) => AsyncIterable<ItemResult & M>,
   columns: readonly Column<M>[] = [],
 ): Promise<number> {
   const words: string[] = [];
   let stopped: { error: unknown } | undefined;
 
-  async function* pages(show: (text: string) => void): AsyncGenerator<(ItemResult & M)[]> {
+  async function* pages(show: Show): AsyncGenerator<(ItemResult & M)[]> {
     try {
-      for await (const result of resultsOf(call, items, work, show)) {
+      for await (const result of results(show)) {
         words.push(result.result);
         yield [result];
       }
@@ -158,3 +161,11 @@ export async function forEachRecord<T extends Named, M = unknown>(
   if (stopped) throw stopped.error;
   return exitCode;
 }
+
+/** Prints the results of `resultsOf`. Returns the exit code. */
+export const forEachRecord = <T extends Named, M = unknown>(
+  call: CommandContext,
+  items: readonly T[],
+  work: (item: T) => Promise<Outcome<M> | undefined>,
+  columns: readonly Column<M>[] = [],
+): Promise<number> => printResults(call, (show) => resultsOf(call, items, work, show), columns);

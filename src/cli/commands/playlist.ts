@@ -1,5 +1,5 @@
 import type { CommandContext } from '../command/context.ts';
-import { forEachRecord } from '../command/for-each-record.ts';
+import { forEachRecord, printResults } from '../command/for-each-record.ts';
 import { defineCommand, one, some } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import {
@@ -139,7 +139,11 @@ playlist are not changed.`,
   async run(call) {
     const { screens, single } = await selectScreens(call, call.args.screens);
     await confirmDestroyed(call, 'Withdraw the playlist of', screens);
-    if (!single) return forEachRecord(call, screens, ({ id }) => withdrawFrom(call, id));
+    if (!single) {
+      const { changedScreens } = await import('../playlist/change-many.ts');
+      const change = { action: 'withdraw' as const };
+      return printResults(call, (show) => changedScreens(call, screens, change, show));
+    }
     const result = await withdrawFrom(call, single.id);
     if (result === 'withdrawn') call.note(`Withdrew the playlist of "${single.name}".`);
     if (result === 'no playlist')
@@ -251,7 +255,7 @@ retry the screens that failed. It changes nothing twice. Screens without a playl
     ),
     state: option.text(
       '--state <file>',
-      'with several screens: file that records the earlier playlists; default: a new file',
+      'with several screens: file that records the earlier playlists; default: a new file beside the saved contexts',
     ),
     ...selectionOptions,
   },

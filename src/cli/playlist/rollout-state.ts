@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { SignageError } from '../../domain/error.ts';
 import { publication } from '../../domain/records/playlist.ts';
@@ -6,17 +7,23 @@ import type { CommandContext } from '../command/context.ts';
 import { mapRecords } from '../command/for-each-record.ts';
 import { unusableFile } from '../options/file-error.ts';
 import { readRegularFile } from '../options/read-file.ts';
-import { type Selected, selectScreens } from '../options/select-screens.ts';
+import {
+  hasFilter,
+  type Selected,
+  selectionFilters,
+  selectScreens,
+} from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
-import { orUndefined } from '../records/find.ts';
+import type { ScreenOutcome } from './change-many.ts';
+import { versionOn } from './publication.ts';
 
 const recordedScreen = z.object({
   id: z.uuid(),
   name: z.string(),
   /** Version of the playlist before the rollout; `null`: none, or a withdrawn one. */
   version: z.int().min(1).nullable(),
-  /** ETag of that version (docs/protocol.md §5.10). */
-  etag: z.string().nullable(),
+  /** The version that the rollout has made. Absent: none yet. */
+  changedTo: z.int().min(1).optional(),
 });
 export type RecordedScreen = z.infer<typeof recordedScreen>;
 
@@ -24,6 +31,8 @@ const rolloutState = z.object({
   format: z.literal(1),
   /** The command and its selection. Only the same command continues the rollout. */
   command: z.array(z.string()),
+  /** Source of the `Idempotency-Key`s, so that a lost answer is given again. */
+  seed: z.string(),
   screens: z.array(recordedScreen),
   /** Members of a staged publication. */
   staged: z
@@ -82,23 +91,42 @@ export async function writeState(path: string, state: RolloutState): Promise<voi
   }
 }
 
-/** Returns the playlist of a screen with its ETag, or `undefined` if it has none. */
-export function currentPlaylist(call: CommandContext, id: string) {
-  return orUndefined(call.readWithEtag('readPlaylist', { params: { id } }), 'playlist_not_found');
+/** Returns the state with the versions that the rollout has made. */
+export function withChanges<S extends RolloutState>(
+  state: S,
+  outcomes: readonly ScreenOutcome<RecordedScreen>[],
+): S {
+  const made = new Map(
+    outcomes.flatMap(({ screen, outcome }) =>
+      'changed' in outcome && outcome.changed ? [[screen.id, outcome.version]] : [],
+    ),
+  );
+  const screens = state.screens.map((screen) => {
+    const changedTo = made.get(screen.id);
+    return changedTo == null ? screen : { ...screen, changedTo };
+  });
+  return { ...state, screens };
 }
 
-/** Reads the version and the ETag of a screen's current playlist. */
-export async function recordScreen(
+/** Reads the versions of the current playlists; `null`: none. */
+async function readVersions(
   call: CommandContext,
-  { id, name }: Pick<Selected, 'id' | 'name'>,
-): Promise<RecordedScreen> {
-  const current = await currentPlaylist(call, id);
-  return {
-    id,
-    name,
-    version: current?.answer.version ?? null,
-    etag: current?.etag ?? null,
-  };
+  screens: readonly Selected[],
+): Promise<(number | null)[]> {
+  if (!hasFilter(call))
+    return mapRecords(
+      call,
+      'Reading',
+      screens,
+      async ({ id }) => (await versionOn(call, id)) ?? null,
+    );
+  const all = await call.all('listScreenStatus', { query: selectionFilters(call, screens) });
+  const versions = new Map(
+    all.flatMap(({ screen, playlist }) =>
+      playlist && playlist.status !== 'withdrawn' ? [[screen.id, playlist.version]] : [],
+    ),
+  );
+  return screens.map(({ id }) => versions.get(id) ?? null);
 }
 
 /** Returns the command and its selection as words. */
@@ -129,8 +157,14 @@ export async function openRollout(
   const saved = await readState(path);
   if (saved === undefined) {
     const { screens } = await selectScreens(call, names);
-    const recorded = await mapRecords(call, 'Reading', screens, (one) => recordScreen(call, one));
-    return { state: { format: 1, command: words, screens: recorded }, isNew: true };
+    const versions = await readVersions(call, screens);
+    const recorded = screens.map(({ id, name }, at) => ({
+      id,
+      name,
+      version: versions[at] ?? null,
+    }));
+    const seed = randomUUID();
+    return { state: { format: 1, command: words, seed, screens: recorded }, isNew: true };
   }
   if (JSON.stringify(saved.command) !== JSON.stringify(words))
     throw usage(

@@ -1,13 +1,7 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Publication } from '../../domain/records/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
-import {
-  forEachRecord,
-  type ItemResult,
-  resultsOf,
-  resultView,
-  summarize,
-} from '../command/for-each-record.ts';
+import { printResults, resultView, summarize } from '../command/for-each-record.ts';
 import {
   confirmSelected,
   type Selected,
@@ -18,8 +12,9 @@ import { usage } from '../options/settings.ts';
 import { member } from '../output/view.ts';
 import { playlistView } from '../records/views/playlist-views.ts';
 import { withProgress } from '../terminal/progress.ts';
+import { type ChangeResult, changedScreens } from './change-many.ts';
 import { Delivery, type TvState } from './delivery.ts';
-import { readPublication, versionOn } from './publication.ts';
+import { readPublication } from './publication.ts';
 
 /** Whether `--staged` is given. Throws `usage` for options that need `--staged` or exclude it. */
 function isStaged({ options }: CommandContext): boolean {
@@ -38,14 +33,7 @@ function isStaged({ options }: CommandContext): boolean {
   return staged !== undefined;
 }
 
-/** Publishes on one of several screens. Returns `undefined` under `--dry-run`. */
-async function publishOn(call: CommandContext, id: string, body: Publication) {
-  const before = call.common.dryRun ? undefined : await versionOn(call, id);
-  const made = await call.change('publishPlaylist', { params: { id }, body });
-  if (!made) return undefined;
-  const { version } = made.answer;
-  return { result: version === before ? 'unchanged' : 'published', version };
-}
+const publishing = (body: Publication) => ({ action: 'publish' as const, ...body });
 
 async function publishOnOne(
   call: CommandContext,
@@ -74,7 +62,7 @@ async function waitForDelivery(call: CommandContext, delivery: Delivery): Promis
   }
 }
 
-type Result = ItemResult & { version?: number; tv?: TvState };
+type Result = ChangeResult & { tv?: TvState };
 
 /** Publishes on several screens, waits for their TVs, and then prints the results. */
 async function publishAndWait(
@@ -83,12 +71,12 @@ async function publishAndWait(
   body: Publication,
 ): Promise<number> {
   const results: Result[] = [];
-  const publish = ({ id }: Selected) => publishOn(call, id, body);
   let stopped: { error: unknown } | undefined;
   let delivery: Delivery | undefined;
   try {
     await withProgress(call, async (show) => {
-      for await (const result of resultsOf(call, screens, publish, show)) results.push(result);
+      for await (const result of changedScreens(call, screens, publishing(body), show))
+        results.push(result);
     });
     const targets = results.flatMap(({ id, name, version }) =>
       version === undefined ? [] : [{ id, name, version }],
@@ -139,5 +127,5 @@ export async function runPublish(call: CommandContext): Promise<number | undefin
   }
   await confirmSelected(call, 'Publish on', screens);
   if (wait !== undefined && !call.common.dryRun) return publishAndWait(call, screens, body);
-  return forEachRecord(call, screens, async ({ id }) => (await publishOn(call, id, body))?.result);
+  return printResults(call, (show) => changedScreens(call, screens, publishing(body), show));
 }

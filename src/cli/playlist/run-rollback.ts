@@ -1,5 +1,8 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { SignageError } from '../../domain/error.ts';
 import type { PlaylistView as Playlist } from '../../domain/records/playlist.ts';
+import { contextFile } from '../api/contexts.ts';
 import type { CommandContext } from '../command/context.ts';
 import { hasFilter, isSingle, type Selected, selectScreens } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
@@ -28,10 +31,16 @@ function readVersion(text: string): number {
   return Number(digits);
 }
 
-/** Returns the default of `--state`: a new file in the current folder, named after the time. */
-function newStateFile(call: CommandContext): string {
-  const time = new Date(call.clock.now()).toISOString().replaceAll(/[:.]/g, '-');
-  return `rollback-${time}.json`;
+/**
+ * Returns the default of `--state`: a new file beside the saved contexts, named after the time.
+ * Without a home folder, it is in the current folder.
+ */
+async function newStateFile({ io, clock, common }: CommandContext): Promise<string> {
+  const contexts = await contextFile(io);
+  const folder = contexts === undefined ? '' : dirname(contexts);
+  if (folder !== '' && !common.dryRun) await mkdir(folder, { recursive: true, mode: 0o700 });
+  const time = new Date(clock.now()).toISOString().replaceAll(/[:.]/g, '-');
+  return join(folder, `rollback-${time}.json`);
 }
 
 function find(versions: readonly Playlist[], wanted: number, screen: string): Playlist {
@@ -71,7 +80,7 @@ export async function runRollback(call: CommandContext): Promise<number> {
       : readValidUntil(validUntil, call.clock.now(), '--valid-until');
   const isMany = !isSingle(call, names);
   const severalAtOnce = isMany && (names.length > 0 || hasFilter(call));
-  const state = call.options.state ?? (severalAtOnce ? newStateFile(call) : undefined);
+  const state = call.options.state ?? (severalAtOnce ? await newStateFile(call) : undefined);
   if (wanted !== undefined && (isMany || state !== undefined))
     throw usage(
       isMany

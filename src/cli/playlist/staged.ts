@@ -3,25 +3,27 @@ import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
 import type { Publication } from '../../domain/records/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
-import {
-  forEachRecord,
-  type ItemResult,
-  resultsOf,
-  resultView,
-  summarize,
-} from '../command/for-each-record.ts';
+import { printResults, resultView, summarize } from '../command/for-each-record.ts';
 import { confirmSelected } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { member } from '../output/view.ts';
 import { countText, span } from '../records/text.ts';
 import { poll } from '../records/wait.ts';
 import { withProgress } from '../terminal/progress.ts';
+import {
+  type ChangeResult,
+  changedScreens,
+  changeMany,
+  changeResult,
+  type PlaylistChange,
+  type ScreenOutcome,
+} from './change-many.ts';
 import type { WrittenPublication } from './publication.ts';
-import { publishOver, restore } from './rollback.ts';
 import {
   openRollout,
   type RecordedScreen,
   type RolloutState,
+  withChanges,
   writeState,
 } from './rollout-state.ts';
 import { countUnfetched, exceeded, newestEvent, PlaybackErrors } from './stage-limits.ts';
@@ -30,7 +32,6 @@ import { readStagePlan, type StagePlan } from './stages.ts';
 const checkEveryMs = 5000;
 
 type StagedState = RolloutState & { staged: NonNullable<RolloutState['staged']> };
-type Result = ItemResult & { version?: number };
 
 const hashOf = (text: string) => hash('sha256', text);
 
@@ -66,7 +67,7 @@ class StagedPublication {
   readonly #plan: StagePlan;
   readonly #content: Publication;
   readonly #errors: PlaybackErrors;
-  readonly #results = new Map<string, Result>();
+  readonly #results = new Map<string, ChangeResult>();
   #state: StagedState;
 
   constructor(call: CommandContext, plan: StagePlan, state: StagedState) {
@@ -78,7 +79,7 @@ class StagedPublication {
   }
 
   /** The results so far, in the order in which the screens were changed. */
-  get results(): Result[] {
+  get results(): ChangeResult[] {
     return [...this.#results.values()];
   }
 
@@ -118,20 +119,35 @@ class StagedPublication {
     return `stage ${stage + 1} of ${this.#plan.percents.length} (${count} of ${total})`;
   }
 
+  /** Changes screens, and records what was done after each call. */
   async #change(
     screens: readonly RecordedScreen[],
-    work: (screen: RecordedScreen) => Promise<string | { result: string; version: number }>,
-  ): Promise<void> {
+    change: PlaylistChange,
+    changed?: string,
+  ): Promise<ScreenOutcome<RecordedScreen>[]> {
+    const outcomes: ScreenOutcome<RecordedScreen>[] = [];
     await withProgress(this.#call, async (show) => {
-      for await (const result of resultsOf<RecordedScreen, object>(this.#call, screens, work, show))
-        this.#results.set(result.id, result);
+      const { seed } = this.#state;
+      for await (const page of changeMany(this.#call, screens, change, { show, seed })) {
+        for (const one of page) {
+          this.#results.set(one.screen.id, changeResult(one, change.action, changed));
+          outcomes.push(one);
+        }
+        if (change.action === 'publish') this.#state = withChanges(this.#state, page);
+        await this.#save({});
+      }
     });
+    return outcomes;
   }
 
   async #publish(stage: number): Promise<void> {
-    const screens = this.#reached(stage).filter(({ id }) => !this.#results.has(id));
     this.#call.note(`Publishing ${this.#nameOf(stage)}.`);
-    await this.#change(screens, (screen) => publishOnce(this.#call, screen, this.#content));
+    const screens = this.#reached(stage).filter(({ id }) => !this.#results.has(id));
+    for (const { id, name, changedTo } of screens)
+      if (changedTo !== undefined)
+        this.#results.set(id, { name, id, result: 'unchanged', version: changedTo, error: null });
+    const rest = screens.filter(({ changedTo }) => changedTo === undefined);
+    await this.#change(rest, { action: 'publish', ...this.#content });
   }
 
   /**
@@ -181,14 +197,36 @@ class StagedPublication {
     );
   }
 
+  /** Publishes a version again. Returns the screens on which it has expired. */
+  async #restore(screens: readonly RecordedScreen[], version: number): Promise<RecordedScreen[]> {
+    const outcomes = await this.#change(screens, { action: 'rollback', to: version });
+    return outcomes.flatMap(({ screen, outcome }) =>
+      'code' in outcome && outcome.code === 'invalid_request' ? [screen] : [],
+    );
+  }
+
   /**
-   * Restores the earlier playlist of all screens, because an interrupted run may have published on
-   * any of them.
+   * Restores the earlier playlists of all screens that were published on. Withdraws the new one
+   * where there was none, or where the earlier one has expired.
    */
   async #rollBack(why: string): Promise<void> {
     await this.#save({ isRollingBack: true });
     this.#call.note(`${why}. Rolling back.`);
-    await this.#change(this.#state.screens, (screen) => restore(this.#call, screen, this.#content));
+    const byVersion = new Map<number | null, RecordedScreen[]>();
+    for (const { id, name, version, changedTo } of this.#state.screens) {
+      if (changedTo === undefined)
+        this.#results.set(id, { name, id, result: 'unchanged', error: null });
+      // Only where nobody has changed it since.
+      else
+        byVersion.set(version, [
+          ...(byVersion.get(version) ?? []),
+          { id, name, version: changedTo },
+        ]);
+    }
+    for (const [version, screens] of byVersion) {
+      const withdrawn = version === null ? screens : await this.#restore(screens, version);
+      await this.#change(withdrawn, { action: 'withdraw' }, 'rolled back');
+    }
     const failed = this.results.filter(({ result }) => result === 'failed').length;
     const outcome =
       failed === 0
@@ -196,14 +234,6 @@ class StagedPublication {
         : `${countText(failed, 'screen')} could not be rolled back; the same command tries again.`;
     throw new SignageError('partly_failed', `${why}. ${outcome}`);
   }
-}
-
-/** Publishes unless another caller has changed the playlist. */
-async function publishOnce(call: CommandContext, screen: RecordedScreen, content: Publication) {
-  const made = await publishOver(call, screen, content);
-  const version = made?.playlist.version ?? 0;
-  const isNew = made?.isNew === true && version !== screen.version;
-  return { result: isNew ? 'published' : 'unchanged', version };
 }
 
 /**
@@ -221,10 +251,9 @@ export async function publishStaged(
   const { screens } = state;
   await confirmSelected(call, `Publish in ${countText(plan.percents.length, 'stage')} on`, screens);
   if (call.common.dryRun)
-    return forEachRecord(call, screens, async (screen) => {
-      await publishOver(call, screen, state.staged.publication);
-      return undefined;
-    });
+    return printResults(call, (show) =>
+      changedScreens(call, screens, { action: 'publish', ...state.staged.publication }, show),
+    );
   const publication = new StagedPublication(call, plan, state);
   let stopped: { error: unknown } | undefined;
   try {

@@ -153,6 +153,7 @@ export const bulkCodes = [
   'playlist_not_found',
   'precondition_failed',
   'invalid_request',
+  'not_repeatable',
 ] as const;
 
 const bulkResult = z

@@ -46,7 +46,7 @@ const versionOf = (row: Playlist | undefined) =>
  * Letters of outcomes, as the row of the `Idempotency-Key` has them. A repeat answers with the same
  * outcomes.
  */
-const letters = 'cuspfi';
+const letters = 'cuspfir';
 const letterOf = (outcome: Outcome) =>
   'code' in outcome
     ? letters.charAt(2 + bulkCodes.indexOf(outcome.code))
@@ -101,19 +101,21 @@ export function makePublications(deps: ServiceDependencies) {
     });
   }
 
-  /** Reads the versions that a rollback publishes again, by screen. */
+  /** Returns the version that a rollback publishes again, or why there is none. */
   async function readFormer(
     tx: Tx,
-    targets: readonly Target[],
+    { id, row }: Target,
     to: BulkPublication['to'] = 'previous',
-  ): Promise<Map<string, Playlist>> {
-    const found = targets.map(async ({ id, row }) => {
-      if (!row || (to === 'previous' && row.state === 'withdrawn')) return undefined;
-      const version = to === 'previous' ? row.version - 1 : to;
-      return version === row.version ? row : tx.get('pastPlaylists', pastId(id, version));
-    });
-    const former = await Promise.all(found);
-    return new Map(former.flatMap((row) => (row ? [[row.screenId, row]] : [])));
+  ): Promise<Playlist | Code> {
+    const read = async (version: number) =>
+      version === row?.version ? row : tx.get('pastPlaylists', pastId(id, version));
+    if (!row || (to === 'previous' && row.state === 'withdrawn')) return 'playlist_not_found';
+    if (to !== 'previous') return (await read(to)) ?? 'playlist_not_found';
+    const [previous, beforeThat] = await Promise.all([row.version - 1, row.version - 2].map(read));
+    // Another rollback would publish the version again that the first one has replaced.
+    const isRolledBack =
+      previous?.contentId !== row.contentId && beforeThat?.contentId === row.contentId;
+    return isRolledBack ? 'not_repeatable' : (previous ?? 'playlist_not_found');
   }
 
   /** Stores the content as the next version, unless the newest one has it. */
@@ -165,17 +167,19 @@ export function makePublications(deps: ServiceDependencies) {
         : contentOf(tenantId, content);
       return (target) => publishOn(tx, principal, target, stored);
     }
-    const former = await readFormer(tx, targets, to);
+    const found = await Promise.all(targets.map((target) => readFormer(tx, target, to)));
+    const former = new Map(targets.map(({ id }, place) => [id, found[place] as Playlist | Code]));
     const kept = new Map<string, readonly string[]>();
-    for (const id of new Set([...former.values()].map(({ contentId }) => contentId))) {
-      const items = await keepItems(tx, id);
+    for (const id of new Set(found.map((one) => (typeof one === 'string' ? '' : one.contentId)))) {
+      const items = id === '' ? undefined : await keepItems(tx, id);
       if (items !== undefined) kept.set(id, mediaIdsOf(JSON.parse(items)));
     }
     for (const mediaIds of kept.values()) await requireMedia(tx, principal, mediaIds);
     return async (target) => {
-      const version = former.get(target.id);
-      const mediaIds = version && kept.get(version.contentId);
-      if (!version || !mediaIds) return { code: 'playlist_not_found' };
+      const version = former.get(target.id) ?? 'playlist_not_found';
+      if (typeof version === 'string') return { code: version };
+      const mediaIds = kept.get(version.contentId);
+      if (!mediaIds) return { code: 'playlist_not_found' };
       const until = end === undefined ? version.validUntil : end;
       if (until !== null && until <= tx.now) return { code: 'invalid_request' };
       const content = { contentId: version.contentId, validUntil: until, mediaIds };

@@ -1,5 +1,7 @@
 // signage playlist rollback … previous, for one and for many screens.
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
@@ -54,13 +56,27 @@ describe('signage playlist rollback previous for several screens', () => {
     const validUntil = Math.ceil(Date.now() / 1000) + 1;
     await service.manage('PUT', `/v1/screens/${ids[0]}/playlist`, { items: [good], validUntil });
     await publish(ids[0], item());
-    const later = { now: () => Date.now() + 5000, after: () => () => {} } as unknown as Clock;
-    const first = await cli(line, { clock: later });
+    await sleep(2000);
+    const first = await cli(line);
     expect([first.code, resultsOf(first)]).toEqual([9, ['failed', 'rolled back']]);
-    expect(first.ndjson[0].error).toMatch(/^Version 3 has expired\. .*--valid-until/);
+    expect(first.ndjson[0].error).toMatch(/^The earlier version has expired\. .*--valid-until/);
     const second = await cli([...line, '--valid-until', 'none']);
     expect([second.code, resultsOf(second)]).toEqual([0, ['rolled back', 'unchanged']]);
     expect(await Promise.all(ids.map(shown))).toEqual(['v5 good.mp4', 'v3 good.mp4']);
+  });
+
+  it('records the earlier versions beside the contexts without --state', async () => {
+    const { ids, line } = await site(2);
+    const home = await temporaryFolder();
+    const env = { XDG_CONFIG_HOME: home };
+    const words = line.filter((word, at) => word !== '--state' && line[at - 1] !== '--state');
+    const run = await cli(words, { env });
+    expect([run.code, resultsOf(run)]).toEqual([0, ['rolled back', 'rolled back']]);
+    const [name = ''] = await readdir(join(home, 'signage'));
+    expect(run.stderr).toContain(`recorded in ${join(home, 'signage', name)}`);
+    const again = await cli([...words, '--state', join(home, 'signage', name)], { env });
+    expect(resultsOf(again)).toEqual(['unchanged', 'unchanged']);
+    expect(await Promise.all(ids.map(shown))).toEqual(['v3 good.mp4', 'v3 good.mp4']);
   });
 
   it('does not overwrite what others published after it began', async () => {
@@ -71,18 +87,13 @@ describe('signage playlist rollback previous for several screens', () => {
     await cli(line);
     const saved = JSON.parse(await readFile(state, 'utf8'));
     // As if the first run had ended before the last two screens.
-    saved.screens[1] = { ...saved.screens[1], version: 3, etag: await etagOf(ids[1]) };
+    saved.screens[1] = { ...saved.screens[1], version: 3, changedTo: undefined };
     await writeFile(state, JSON.stringify(saved));
     await publish(ids[1], other);
     await service.manage('DELETE', `/v1/screens/${ids[2]}/playlist`);
     const run = await cli(line);
     expect([run.code, resultsOf(run)]).toEqual([9, ['unchanged', 'failed', 'unchanged']]);
-    expect(run.ndjson[1].error).toMatch(/Version 4 was published after this command began/);
+    expect(run.ndjson[1].error).toMatch(/was changed after this command began/);
     expect(await Promise.all(ids.map(shown))).toEqual(['v3 good.mp4', 'v4 other.mp4', 404]);
   });
 });
-
-async function etagOf(id: string | undefined): Promise<string> {
-  const { headers } = await service.manage('GET', `/v1/screens/${id}/playlist`);
-  return headers.get('etag') as string;
-}

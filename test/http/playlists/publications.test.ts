@@ -74,6 +74,7 @@ describe('POST /v1/publications', () => {
     await publish(summer);
     expect(await rollback()).toEqual(on(3));
     expect((await current()).body.items).toEqual(spring);
+    expect(await rollback()).toEqual(refused('not_repeatable'));
     expect(await rollback({ to: 2 })).toEqual(on(4));
     expect((await current()).body.items).toEqual(summer);
     expect(await rollback({ to: 4 })).toEqual(on(4, false));
