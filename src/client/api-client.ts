@@ -101,6 +101,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** A request that is not an operation of `wire/operations.ts`. */
 export interface RawRequest {
+  /** Bytes are sent as they are, other values as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
@@ -212,7 +213,7 @@ export class ApiClient {
   }
 
   /**
-   * Sends a request that is not an operation. `path` includes the query; `body` is sent as JSON.
+   * Sends a request that is not an operation. `path` includes the query.
    */
   send(method: Method, path: string, request: RawRequest): Promise<Reply> {
     return this.#send(this.#request(method, path, request), isRepeatable(method, request.headers));
@@ -250,13 +251,15 @@ export class ApiClient {
     const { body, query, idempotencyKey, headers, signal } = input;
     const waitSeconds = Number(query?.waitSeconds ?? 0) || 0;
     const defaults: Record<string, string> = { accept: 'application/json' };
-    if (body !== undefined) defaults['content-type'] = 'application/json';
+    const isRaw = body instanceof Uint8Array;
+    if (body !== undefined)
+      defaults['content-type'] = isRaw ? 'application/octet-stream' : 'application/json';
     if (idempotencyKey !== undefined) defaults['idempotency-key'] = idempotencyKey;
     return {
       method,
       path,
       headers: { ...defaults, ...own, ...headers },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined || isRaw ? body : JSON.stringify(body),
       timeoutMs: this.#timeoutMs + waitSeconds * 1000,
       signal,
     };

@@ -91,8 +91,8 @@ export class ManagementClient {
   }
 
   /**
-   * Sends a request that is not an operation. `path` begins with `/` and includes the query; `body`
-   * is sent as JSON. Returns the raw response.
+   * Sends a request that is not an operation. `path` begins with `/` and includes the query; bytes
+   * in `body` are sent as they are, other values as JSON. Returns the raw response.
    */
   send(method: Method, path: string, { headers, ...request }: RawRequest = {}): Promise<Reply> {
     return this.#api.send(method, path, {

@@ -107,7 +107,7 @@ export class RecordingTransport {
   }
 
   #registered({ body }: RequestParts, { bytes }: RecordedAnswer): void {
-    const { pairingCode } = asObject(body ?? '') ?? {};
+    const { pairingCode } = asObject(String(body)) ?? {};
     const { deviceId, screenId, apiKey } = asObject(bytes.toString('utf8')) ?? {};
     const texts = [pairingCode, deviceId, screenId, apiKey];
     if (!texts.every((text) => typeof text === 'string')) return;
@@ -149,7 +149,7 @@ export class RecordingTransport {
   }
 }
 
-function batchOf(body: string | null): object[] {
-  const events: unknown = JSON.parse(body ?? '[]');
+function batchOf(body: RequestParts['body']): object[] {
+  const events: unknown = JSON.parse(String(body ?? '[]'));
   return Array.isArray(events) ? events : [];
 }

@@ -83,7 +83,7 @@ describe('runFleet', () => {
     const makeRequester = async (certificates: readonly string[] | undefined) => {
       const send = makeUndiciRequester(certificates);
       return async (...[url, parts]: Parameters<typeof send>) => {
-        if (url.endsWith('/register')) seen.push(JSON.parse(parts.body ?? '').deviceInfo.model);
+        if (url.endsWith('/register')) seen.push(JSON.parse(String(parts.body)).deviceInfo.model);
         return send(url, parts);
       };
     };

@@ -48,14 +48,14 @@ function makeRecorder(dawdle: () => Promise<void>) {
     const send = makeUndiciRequester(certificates);
     return async (url, parts) => {
       const key = parts.headers.authorization ?? '';
-      const tv = tvOfKey.get(key) ?? JSON.parse(parts.body ?? '{}').deviceInfo?.deviceName;
+      const tv = tvOfKey.get(key) ?? JSON.parse(String(parts.body ?? '{}')).deviceInfo?.deviceName;
       const path = plain(new URL(url).pathname);
       const told = [
         parts.method,
         path,
         parts.headers['idempotency-key'] ?? '',
         parts.headers['if-none-match'] ? 'if-none-match' : '',
-        plain(parts.body ?? ''),
+        plain(String(parts.body ?? '')),
       ];
       sent.set(tv, [...(sent.get(tv) ?? []), told.join(' ')]);
       await dawdle();

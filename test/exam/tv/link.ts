@@ -160,7 +160,12 @@ export function requesterOver(link: Link, tv: LinkedTv): MakeRequester {
   const send = link(sendOnce(tv), tv);
   return async () => async (url, parts) => {
     const operation = new URL(url).pathname.split('/').at(-1) as Operation;
-    const { status, headers, json } = await send({ operation, url, ...parts });
+    const { status, headers, json } = await send({
+      operation,
+      url,
+      ...parts,
+      body: parts.body as string | null,
+    });
     if (status === 0) throw new Error('The connection broke.');
     const text = json === undefined ? '' : JSON.stringify(json);
     const body = (async function* () {
