@@ -105,6 +105,8 @@ export interface RawRequest {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
+  /** Default: the timeout of the client. */
+  timeoutMs?: number | undefined;
 }
 
 /**
@@ -247,8 +249,13 @@ export class ApiClient {
     return withRetry(attempt, { policy, clock, random, signal, isIdempotent, onRetry });
   }
 
-  #request(method: string, path: string, input: PlainInput, own = {}): HttpExchange {
-    const { body, query, idempotencyKey, headers, signal } = input;
+  #request(
+    method: string,
+    path: string,
+    input: PlainInput & Pick<RawRequest, 'timeoutMs'>,
+    own = {},
+  ): HttpExchange {
+    const { body, query, idempotencyKey, headers, signal, timeoutMs = this.#timeoutMs } = input;
     const waitSeconds = Number(query?.waitSeconds ?? 0) || 0;
     const defaults: Record<string, string> = { accept: 'application/json' };
     const isRaw = body instanceof Uint8Array;
@@ -260,7 +267,7 @@ export class ApiClient {
       path,
       headers: { ...defaults, ...own, ...headers },
       body: body === undefined || isRaw ? body : JSON.stringify(body),
-      timeoutMs: this.#timeoutMs + waitSeconds * 1000,
+      timeoutMs: timeoutMs + waitSeconds * 1000,
       signal,
     };
   }

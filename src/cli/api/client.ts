@@ -53,7 +53,12 @@ export interface ApiClient extends Reader {
   /** Streams a backup. Returns `undefined` under `--dry-run`. */
   backup(): Promise<AsyncIterable<Buffer> | undefined>;
   /** Sends any request. Under `--dry-run`, sends only GET requests. */
-  send(method: Operation['method'], path: string, body?: unknown): Promise<Reply | undefined>;
+  send(
+    method: Operation['method'],
+    path: string,
+    body?: unknown,
+    options?: { timeoutMs?: number },
+  ): Promise<Reply | undefined>;
 }
 
 /** Maximum number of items on a page (docs/protocol.md §1.6). */
@@ -119,10 +124,10 @@ export function makeApiClient({ connect, plan, signal }: ApiClientParts): ApiCli
       if (plan) return planned(plan, 'POST', operations.createBackup.path, undefined);
       return (await connect()).client.backup({ signal });
     },
-    async send(method, path, body) {
+    async send(method, path, body, options) {
       if (plan && method !== 'GET') return planned(plan, method, path, body);
       const { client } = await connect();
-      return client.send(method, path, { body, signal });
+      return client.send(method, path, { body, signal, ...options });
     },
   };
 }

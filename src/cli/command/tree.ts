@@ -7,6 +7,7 @@ import type { CommandSpec, CommandTree, Verbs } from './spec.ts';
 export const single: CommandTree['single'] = {
   serve: 'Run the service',
   pair: 'Pair a TV with a screen, step by step',
+  show: 'Put pictures, videos and pages on a screen',
   login: 'Save the token of a service',
   logout: 'Delete the saved token of a service',
   whoami: 'Show which token and which service commands use',
@@ -31,6 +32,7 @@ export const nouns: CommandTree['nouns'] = {
   device: 'TVs that are or were paired with screens',
   code: 'Pairing codes',
   playlist: 'The playlists of screens',
+  media: 'The pictures, videos and pages that the service keeps',
   config: 'The config of TVs, by tenant, venue and screen',
   event: 'Events that TVs report',
   report: 'Totals of what was played',
@@ -44,8 +46,9 @@ export const nouns: CommandTree['nouns'] = {
 };
 
 const commandFiles: Readonly<Record<string, () => Promise<CommandSpec>>> = {
-  serve: async () => (await import('../commands/serve.ts')).serve,
+  serve: async () => (await import('../commands/store.ts')).serve,
   pair: async () => (await import('../commands/code.ts')).pair,
+  show: async () => (await import('../commands/media.ts')).show,
   login: async () => (await import('../commands/context.ts')).login,
   logout: async () => (await import('../commands/context.ts')).logout,
   whoami: async () => (await import('../commands/context.ts')).whoami,
@@ -76,6 +79,7 @@ const nounFiles: Readonly<Record<string, () => Promise<Verbs>>> = {
   device: async () => (await import('../commands/device.ts')).device,
   code: async () => (await import('../commands/code.ts')).code,
   playlist: async () => (await import('../commands/playlist.ts')).playlist,
+  media: async () => (await import('../commands/media.ts')).media,
   config: async () => (await import('../commands/config.ts')).config,
   event: async () => (await import('../commands/event.ts')).event,
   report: async () => (await import('../commands/event.ts')).report,

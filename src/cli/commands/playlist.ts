@@ -10,7 +10,7 @@ import {
 } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { member } from '../output/view.ts';
-import { check, publishCheckOptions } from '../playlist/media/command.ts';
+import { allowOutsideOption, check, publishCheckOptions } from '../playlist/media/command.ts';
 import { checkCopies, copyStates, repairCopies } from '../playlist/mirror-copies.ts';
 import { versionOn } from '../playlist/publication.ts';
 import { stagedOptions } from '../playlist/stages.ts';
@@ -41,6 +41,7 @@ const publish = defineCommand({
       creativeUrl: https://media.example.com/spring.mp4
       creativeType: video        # or image, or html
       duration: 15               # seconds
+    - file: menu.png             # a file beside this one, which is uploaded
   validUntil: 2026-12-24         # optional
 
 You can publish the JSON or YAML output of playlist get. Publishing the same content again changes
@@ -65,6 +66,7 @@ command with the same --state file continues after an interruption.`,
       '--valid-until <time>',
       'when the playlist ends: ISO 8601, epoch seconds, a time span such as 7d, or none; overrides the file',
     ),
+    allowOutside: allowOutsideOption,
     ...publishCheckOptions,
     wait: option.optionalDuration(
       '--wait <time>',

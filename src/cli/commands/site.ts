@@ -8,7 +8,7 @@ const fileOptions = {
   file: option.repeated('-f, --file <file>', 'a site file, YAML, JSON or CSV; - for stdin'),
   allowOutside: option.flag(
     '--allow-outside',
-    'allow playlist files outside the folder of the site file',
+    'allow playlist and media files outside the folder of the file that names them',
   ),
 };
 

@@ -22,8 +22,7 @@ async function readBytes(io: Io, path: string): Promise<Uint8Array> {
 /** No text that the command line reads is invalid UTF-8, or begins with `<` as SVG and HTML do. */
 const mayBeMedia = (bytes: Uint8Array) => !isUtf8(bytes) || bytes[0] === '<'.charCodeAt(0);
 
-const publishUrl =
-  'A playlist names media by their URLs. Put the file on a web server, and give its URL: [{ "creativeId": "<uuid>", "creativeUrl": "https://…", "creativeType": "image", "duration": 10 }]';
+const showFile = 'To put it on a screen: signage show VENUE/SCREEN FILE';
 
 /** Throws `invalid_file` for a picture, a video or another file that is no text. */
 async function refuseMedia(bytes: Uint8Array, file: string): Promise<void> {
@@ -34,7 +33,7 @@ async function refuseMedia(bytes: Uint8Array, file: string): Promise<void> {
   const hint =
     format === undefined || format.kind === 'other'
       ? 'Give a text file in UTF-8. Save a spreadsheet as CSV.'
-      : publishUrl;
+      : showFile;
   const what = format?.name ?? 'a binary file';
   throw new SignageError('invalid_file', `${file} is ${what}, not a text file.`, { hint });
 }

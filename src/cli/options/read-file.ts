@@ -11,14 +11,19 @@ function kindOf(stats: Stats): string {
   return 'a device, not a file';
 }
 
+/** Throws an error with the code `notRegular` for everything that is no file. */
+export function requireRegular(stats: Stats): void {
+  if (!stats.isFile()) throw Object.assign(new Error(`is ${kindOf(stats)}`), { code: notRegular });
+}
+
 /**
  * Reads a regular file, or stdin by its name. Refuses everything else before it opens it: opening a
  * named pipe waits for a writer, no signal ends this wait, and a device may have no end.
  */
 export async function readRegularBytes(path: string): Promise<Buffer> {
   const stats = await stat(path);
-  if (stats.isFile() || path === '/dev/stdin') return readFile(path);
-  throw Object.assign(new Error(`is ${kindOf(stats)}`), { code: notRegular });
+  if (path !== '/dev/stdin') requireRegular(stats);
+  return readFile(path);
 }
 
 /** Like `readRegularBytes`, for files that programs write in UTF-8. */

@@ -2,6 +2,7 @@ import { type FieldError, SignageError } from '../../domain/error.ts';
 import type { Publication } from '../../domain/records/playlist.ts';
 import type { Reader } from '../api/client.ts';
 import type { Environment } from '../command/environment.ts';
+import type { MediaFiles } from '../media/media-files.ts';
 import { readSource } from '../options/input-file.ts';
 import type { SourceDocument } from '../options/source-document.ts';
 import { readValidUntil } from '../options/time.ts';
@@ -25,6 +26,8 @@ function explained(errors: FieldError[], error: SignageError): SignageError {
 /** A playlist to publish. */
 export interface WrittenPublication {
   publication: Publication;
+  /** The media files that it names. */
+  files: MediaFiles;
   /** Its end as written in the option or the file, such as `7d`. `null`: none. */
   writtenEnd: string | number | null;
 }
@@ -37,21 +40,25 @@ function writtenEndOf({ value }: SourceDocument): string | number | null {
 
 /**
  * Reads a playlist to publish from a file (`-` for stdin). The parameter `validUntil` overrides the
- * end in the file. Throws `invalid_file` with file, line and member of each mistake.
+ * end in the file. Items may name media files in place of URLs. Throws `invalid_file` with file,
+ * line and member of each mistake.
  */
 export async function readPublication(
   { io, clock }: Environment,
   file: string,
-  validUntil: string | undefined,
+  { validUntil, allowOutside }: { validUntil?: string | undefined; allowOutside: boolean },
 ): Promise<WrittenPublication> {
-  const source = await readSource(io, file);
+  const { MediaFiles } = await import('../media/media-files.ts');
+  const files = new MediaFiles({ allowOutside });
   const { playlistDocument } = await import('./playlist-document.ts');
   const { checkDocument, invalidFile } = await import('../options/source-document.ts');
   const nowMs = clock.now();
   const fieldErrors: FieldError[] = [];
+  const source = await files.resolve(await readSource(io, file), fieldErrors);
   const publication = checkDocument(playlistDocument(nowMs), source, fieldErrors);
-  if (!publication) throw explained(fieldErrors, invalidFile(fieldErrors));
-  if (validUntil === undefined) return { publication, writtenEnd: writtenEndOf(source) };
+  if (!publication || fieldErrors.length > 0)
+    throw explained(fieldErrors, invalidFile(fieldErrors));
+  if (validUntil === undefined) return { publication, files, writtenEnd: writtenEndOf(source) };
   const end = readValidUntil(validUntil, nowMs, '--valid-until');
-  return { publication: { ...publication, validUntil: end }, writtenEnd: validUntil };
+  return { publication: { ...publication, validUntil: end }, files, writtenEnd: validUntil };
 }

@@ -5,6 +5,7 @@ import { printResults, resultView, summarize } from '../command/for-each-record.
 import {
   confirmSelected,
   type Selected,
+  type Selection,
   selectionFilters,
   selectScreens,
 } from '../options/select-screens.ts';
@@ -105,22 +106,30 @@ async function publishAndWait(
 
 /** Runs `signage playlist publish`. */
 export async function runPublish(call: CommandContext): Promise<number | undefined> {
-  const { file, validUntil, wait } = call.options;
+  const { file } = call.options;
   const names = call.args.screens;
   const hasStages = isStaged(call);
   if (call.options.origin !== undefined && !call.options.check)
     throw usage('--origin needs --check.');
-  const written = await readPublication(call, file, validUntil);
+  const written = await readPublication(call, file, call.options);
+  const selection = hasStages ? undefined : await selectScreens(call, names);
+  await written.files.upload(call, [written.publication]);
   if (call.options.check) {
     const { requireGoodMedia } = await import('./media/run-check.ts');
     await requireGoodMedia(call, names, written.publication);
   }
-  if (hasStages) {
-    const { publishStaged } = await import('./staged.ts');
-    return publishStaged(call, names, written);
-  }
-  const body = written.publication;
-  const { screens, single } = await selectScreens(call, names);
+  if (selection) return publishOn(call, selection, written.publication);
+  const { publishStaged } = await import('./staged.ts');
+  return publishStaged(call, names, written);
+}
+
+/** Publishes a playlist on the selected screens, after a question if there are several. */
+export async function publishOn(
+  call: CommandContext,
+  { screens, single }: Selection,
+  body: Publication,
+): Promise<number | undefined> {
+  const { wait } = call.options;
   if (single) {
     await publishOnOne(call, single, body);
     return undefined;

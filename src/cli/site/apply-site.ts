@@ -8,6 +8,7 @@ import { type Applied, applyPlan, deletionRefusal, plannedResult } from './apply
 import { garbledWarning } from './garbled-text.ts';
 import { type Planned, planSite } from './plan-site.ts';
 import { readSite } from './read-site.ts';
+import type { Site } from './site-schema.ts';
 
 /** One difference as an output row. */
 interface DifferenceLine {
@@ -66,11 +67,11 @@ interface SiteOptions {
 async function plansOf(
   call: CommandContext,
   { files, prune, allowOutside }: SiteOptions,
-): Promise<Planned[]> {
+): Promise<{ plans: Planned[]; site: Site }> {
   const site = await readSite(call, files, { allowOutside });
   const warning = garbledWarning(site);
   if (warning !== undefined) call.note(warning);
-  return planSite(call, site, { prune });
+  return { plans: await planSite(call, site, { prune }), site };
 }
 
 const changing = (plans: readonly Planned[]) =>
@@ -81,7 +82,7 @@ const changing = (plans: readonly Planned[]) =>
  * 0.
  */
 export async function showDifferences(call: CommandContext, options: SiteOptions): Promise<number> {
-  const plans = await plansOf(call, options);
+  const { plans } = await plansOf(call, options);
   const changes = changing(plans);
   const lines = differenceLines(changes);
   // Prints each name only once.
@@ -125,7 +126,7 @@ export async function applySite(
   call: CommandContext,
   { force, ...options }: SiteOptions & { force: boolean },
 ): Promise<number> {
-  const plans = await plansOf(call, options);
+  const { plans, site } = await plansOf(call, options);
   if (call.common.dryRun) {
     await call.results.list([plans.map((plan) => plannedResult(plan, force))], appliedView);
     call.note(
@@ -137,6 +138,12 @@ export async function applySite(
     (plan) => plan.change === 'delete' && deletionRefusal(plan, force) === null,
   );
   if (deletes.length > 0) await call.confirmDestruction(deletionQuestion(deletes));
+  const playlists = changing(plans).flatMap(({ wanted, differences }) =>
+    wanted.playlist && differences.some(({ member }) => member.startsWith('playlist'))
+      ? [wanted.playlist]
+      : [],
+  );
+  await site.media.upload(call, playlists);
   const { results, stopped } = await applyPlan(call, plans, { force });
   await call.results.list([results], appliedView);
   if (stopped !== undefined) {

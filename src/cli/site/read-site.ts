@@ -1,11 +1,12 @@
-import { realpath } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { type FieldError, hasCode, SignageError } from '../../domain/error.ts';
 import { foldName } from '../../domain/fields.ts';
 import type { Environment } from '../command/environment.ts';
+import { MediaFiles } from '../media/media-files.ts';
 import { decodeText } from '../options/decode-text.ts';
 import { fileProblem } from '../options/file-error.ts';
 import { readInput } from '../options/input-file.ts';
+import { realPathInside } from '../options/inside-folder.ts';
 import { readRegularBytes } from '../options/read-file.ts';
 import { usage } from '../options/settings.ts';
 import {
@@ -26,19 +27,13 @@ import {
   siteDocument,
 } from './site-schema.ts';
 
-/** Whether a file is inside a folder. Both paths must be free of symbolic links. */
-function isBelow(folder: string, file: string): boolean {
-  const way = relative(folder, file);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
-
 /**
- * Returns a function that reads playlist files, each only once. Errors go to `fieldErrors`. A site
- * file may come from an untrusted source. So the function reads only files inside its folder, after
- * resolving symbolic links, unless `allowOutside` is set.
+ * Returns a function that reads playlist files inside the folder of the site file, each only once.
+ * Errors go to `fieldErrors`.
  */
 function makePlaylistFiles(
   fieldErrors: FieldError[],
+  media: MediaFiles,
   { allowOutside, nowMs }: { allowOutside: boolean; nowMs: number },
 ) {
   const schema = playlistDocument(nowMs);
@@ -51,15 +46,11 @@ function makePlaylistFiles(
     );
     if (!document || more.length > 0)
       throw new SignageError('invalid_file', `${path} must hold one playlist`);
-    return checkDocument(schema, document, fieldErrors);
+    return checkDocument(schema, await media.resolve(document, fieldErrors), fieldErrors);
   }
 
   async function readBelow(folder: string, path: string): Promise<SitePlaylist | undefined> {
-    const file = await realpath(path);
-    if (!allowOutside && !isBelow(await realpath(folder), file)) {
-      const message = `${path} is outside the folder of the site file. To read it, give --allow-outside`;
-      throw new SignageError('invalid_file', message);
-    }
+    const file = await realPathInside(folder, path, { allowOutside });
     const playlist = files.get(file) ?? parseFile(file, path);
     files.set(file, playlist);
     return playlist;
@@ -153,6 +144,7 @@ async function parseSiteFile(
 async function readDocuments(
   { io, clock }: ReadContext,
   files: readonly string[],
+  media: MediaFiles,
   fieldErrors: FieldError[],
 ): Promise<Read[]> {
   if (files.filter((file) => file === '-').length > 1) throw usage('-f - can be given only once.');
@@ -162,7 +154,7 @@ async function readDocuments(
   for (const file of files) {
     for (const source of await parseSiteFile(await readInput(io, file), file, fieldErrors)) {
       found += 1;
-      const content = checkDocument(schema, source, fieldErrors);
+      const content = checkDocument(schema, await media.resolve(source, fieldErrors), fieldErrors);
       if (content) all.push({ source, content });
     }
   }
@@ -182,8 +174,9 @@ export async function readSite(
   { allowOutside }: { allowOutside: boolean },
 ): Promise<Site> {
   const fieldErrors: FieldError[] = [];
-  const all = await readDocuments(context, files, fieldErrors);
-  const readPlaylist = makePlaylistFiles(fieldErrors, {
+  const media = new MediaFiles({ allowOutside });
+  const all = await readDocuments(context, files, media, fieldErrors);
+  const readPlaylist = makePlaylistFiles(fieldErrors, media, {
     allowOutside,
     nowMs: context.clock.now(),
   });
@@ -227,5 +220,5 @@ export async function readSite(
     }
   }
   if (fieldErrors.length > 0) throw invalidFile(fieldErrors);
-  return { tenant, venues };
+  return { tenant, venues, media };
 }

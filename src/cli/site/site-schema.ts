@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { labels, recordName } from '../../domain/fields.ts';
 import { type ConfigBody, configBody } from '../../domain/records/config.ts';
 import { venuePatch } from '../../domain/records/venue.ts';
+import type { MediaFiles } from '../media/media-files.ts';
 import { chosenBy } from '../options/chosen-by.ts';
 import { playlistDocument } from '../playlist/playlist-document.ts';
 
@@ -39,6 +40,8 @@ export interface Site {
   /** Set if a file has a `tenant` entry: the files then name all venues. */
   tenant: Pick<Attributes, 'name' | 'config'> | undefined;
   venues: readonly SiteVenue[];
+  /** The media files that playlists name. */
+  media: MediaFiles;
 }
 
 /** A playlist in its own JSON or YAML file, relative to the folder of the site file. */

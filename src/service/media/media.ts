@@ -79,7 +79,7 @@ export function makeMedia(deps: ServiceDependencies, files: MediaStore | undefin
         if (screens > 0 && !isForced)
           throw new SignageError(
             'media_in_use',
-            `Playlists of ${screens} screens name this file, past versions included. Publish others first, or delete it with force=true.`,
+            `${screens === 1 ? 'The playlist of 1 screen names' : `The playlists of ${screens} screens name`} this file, past versions included. Publish others first, or delete it with force=true.`,
           );
         await removeRecord(tx, row);
         await recordChange(deps, tx, principal, {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseWords, specCommand } from '../../../src/cli/command/parser.ts';
-import { serve } from '../../../src/cli/commands/serve.ts';
+import { serve } from '../../../src/cli/commands/store.ts';
 import { readSettings } from '../../../src/cli/options/settings.ts';
 import { serveSettings } from '../../../src/cli/serve/options.ts';
 import { fakeIo } from '../../support/process/fake-io.ts';
@@ -23,6 +23,8 @@ describe('settings of signage serve', () => {
       databaseStatementTimeout: 10,
       databaseLockTimeout: 5,
       codeTtlMinutes: 15,
+      mediaLimit: 512,
+      mediaQuota: 10_240,
       retentionDays: 90,
       authGraceSeconds: 0,
       maxConnections: 20_000,

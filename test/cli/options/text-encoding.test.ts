@@ -50,12 +50,12 @@ describe('a command', () => {
   let folder: string;
 
   it.each([
-    ['menu.png', latin1('\x89PNG\r\n\x1a\n\0'), 'a PNG image', 'creativeUrl'],
+    ['menu.png', latin1('\x89PNG\r\n\x1a\n\0'), 'a PNG image', 'signage show'],
     [
       'menu.svg',
       latin1('<svg xmlns="http://www.w3.org/2000/svg"/>'),
       'an SVG image',
-      'creativeUrl',
+      'signage show',
     ],
     ['menu.pdf', latin1('%PDF-1.7\n\xe2'), 'a PDF file', 'CSV'],
     ['menu.xlsx', latin1('PK\x03\x04\0\xe9'), 'a ZIP archive', 'CSV'],

@@ -50,11 +50,11 @@ describe('signage playlist refresh', () => {
     );
   });
 
-  it('5 without a source, with the command that publishes', async () => {
+  it('6 without a source, with the command that publishes', async () => {
     const service = await startService({ clock: systemClock });
     await service.screen({ name: 'Alone' });
     const run = await cliOf(service, adminToken)(['playlist', 'refresh', 'Alone']);
-    expect(run.code).toBe(5);
+    expect(run.code).toBe(6);
     expect(run.stderr).toMatch(/no on-demand source[\s\S]*signage playlist publish Alone/);
   });
 });

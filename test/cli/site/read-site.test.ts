@@ -105,7 +105,7 @@ describe('readSite', () => {
     ['a folder that is a symbolic link', () => 'linked/p.json'],
   ])('rejects a playlist file outside the folder, by %s, naming the flag', async (_, named) => {
     const site = await file(join(inside, 'site.json'), siteOf(named()));
-    const message = `${basename(named())} is outside the folder of the site file. To read it, give --allow-outside`;
+    const message = `${basename(named())} is outside the folder of the file that names it. To read it, give --allow-outside`;
     await expect(read([site])).rejects.toMatchObject({
       code: 'invalid_file',
       errors: [

@@ -224,7 +224,7 @@ const keyOf = ({ creativeUrl, creativeType, storage }: CheckedPlaylist['items'][
   `${creativeType} ${storage === true} ${creativeUrl.split('#', 1)}`;
 
 /** Collects the distinct files of all playlists, each file with its strictest requirements. */
-function collect(playlists: readonly CheckedPlaylist[]): Map<string, Entry> {
+function collect(playlists: readonly CheckedPlaylist[], player: URL): Map<string, Entry> {
   const entries = new Map<string, Entry>();
   for (const { screen, items, validUntil, maxSizeGB } of playlists) {
     const validUntilMs = (validUntil ?? Number.POSITIVE_INFINITY) * 1000;
@@ -237,7 +237,7 @@ function collect(playlists: readonly CheckedPlaylist[]): Map<string, Entry> {
         continue;
       }
       entries.set(keyOf(item), {
-        url: new URL(item.creativeUrl),
+        url: new URL(item.creativeUrl, player),
         type: item.creativeType,
         storage: item.storage === true,
         validUntilMs,
@@ -286,7 +286,7 @@ export async function checkMedia(
   playlists: readonly CheckedPlaylist[],
   options: MediaCheckOptions,
 ): Promise<MediaReport> {
-  const entries = collect(playlists);
+  const entries = collect(playlists, options.player);
   let done = 0;
   await forEachBounded(entries.values(), filesAtOnce, async (entry) => {
     await checkEntry(entry, options);

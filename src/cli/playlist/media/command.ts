@@ -1,10 +1,18 @@
+import type { Publication } from '../../../domain/records/playlist.ts';
+import type { CommandContext } from '../../command/context.ts';
 import { defineCommand, some } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { selectionOptions } from '../../options/select-screens.ts';
-import { readPublication } from '../publication.ts';
+import { countText } from '../../records/text.ts';
+import { readPublication, type WrittenPublication } from '../publication.ts';
 
 const originHelp =
   'address at which TVs reach the service and its player; default: the URL of the service';
+
+export const allowOutsideOption = option.flag(
+  '--allow-outside',
+  'allow media files outside the folder of the playlist file',
+);
 
 /** Options of `playlist publish` for the same check. */
 export const publishCheckOptions = {
@@ -14,6 +22,21 @@ export const publishCheckOptions = {
   ),
   origin: option.text('--origin <url>', `with --check: ${originHelp}`),
 };
+
+/** Leaves the files of this computer out, which were checked when they were read. */
+function withoutFiles(
+  call: CommandContext,
+  { publication, files }: WrittenPublication,
+): Publication {
+  const local = files.namedIn([publication]);
+  if (local.length === 0) return publication;
+  for (const { path, video } of local)
+    if (video?.fault !== undefined) call.note(`Warning: ${path} ${video.fault}`);
+  call.note(`${countText(local.length, 'file')} of this computer can be shown.`);
+  const ids = new Set(local.map(({ id }) => id));
+  const items = publication.items.filter(({ sha256 }) => !ids.has(String(sha256)));
+  return { ...publication, items };
+}
 
 /** `signage playlist check` */
 export const check = defineCommand({
@@ -30,6 +53,7 @@ Exit codes: 0 no error, 9 errors.`,
       '-f, --file <file>',
       'check this playlist, JSON or YAML, before it is published; - reads stdin',
     ),
+    allowOutside: allowOutsideOption,
     origin: option.text('--origin <url>', originHelp),
     timeout: option.duration('20s', '--timeout <time>', 'maximum time for each media file'),
     all: option.flag('--all', 'instead of names: all screens'),
@@ -46,7 +70,8 @@ Exit codes: 0 no error, 9 errors.`,
   ],
   async run(call) {
     const { file } = call.options;
-    const written = file === undefined ? undefined : await readPublication(call, file, undefined);
-    return (await import('./run-check.ts')).runCheck(call, written?.publication);
+    const written =
+      file === undefined ? undefined : await readPublication(call, file, call.options);
+    return (await import('./run-check.ts')).runCheck(call, written && withoutFiles(call, written));
   },
 });

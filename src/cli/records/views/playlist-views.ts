@@ -24,11 +24,13 @@ export const playlistView: View<Playlist> = { columns, nameOf: ({ screenId }) =>
 export const versionView: View<Playlist> = { columns, nameOf: ({ version }) => String(version) };
 
 /** Members with their own columns. The last column shows all other members. */
-const ownColumns = ['creativeId', 'creativeUrl', 'creativeType', 'duration', 'campaignId'];
+const ownColumns = ['name', 'creativeId', 'creativeUrl', 'creativeType', 'duration', 'campaignId'];
 
 export const itemView: View<Item> = {
   columns: [
-    ...members<Item>('creativeType', 'duration', 'creativeUrl', 'creativeId'),
+    { name: 'name', value: ({ name }) => name },
+    ...members<Item>('creativeType', 'duration', 'creativeUrl'),
+    ...wideMembers<Item>('creativeId'),
     { name: 'campaignId', value: ({ campaignId }) => campaignId, wide: true },
     {
       name: 'more',

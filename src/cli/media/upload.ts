@@ -1,0 +1,120 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { hasCode, SignageError } from '../../domain/error.ts';
+import type { ApiClient } from '../api/client.ts';
+import type { CommandContext } from '../command/context.ts';
+import { orUndefined } from '../records/find.ts';
+import { withProgress } from '../terminal/progress.ts';
+import type { LocalMedia } from './local-media.ts';
+
+const mebibyte = 1024 * 1024;
+const smallestPart = mebibyte / 2;
+const firstPart = mebibyte;
+const largestPart = 8 * mebibyte;
+/** A part that took less is followed by one of twice its size. */
+const fastMs = 2000;
+/** Over 70 kbit/s, the first part arrives in this time. */
+const partTimeoutMs = 120_000;
+/** Another upload of the same file may move the offset. More moves than this are no accident. */
+const maxMoves = 20;
+
+/** Errors with status 413 that the service itself gives. Others come from a proxy. */
+const isTooLargeForProxy = (error: unknown): error is SignageError =>
+  error instanceof SignageError &&
+  error.status === 413 &&
+  !hasCode(error, 'media_too_large') &&
+  !hasCode(error, 'media_quota_exceeded');
+
+async function readPart(handle: FileHandle, file: LocalMedia, offset: number, length: number) {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, offset);
+  if (bytesRead === length) return buffer;
+  throw new SignageError('invalid_file', `${file.path} has changed while it was uploaded.`, {
+    hint: 'Run the command again.',
+  });
+}
+
+/** Returns how many bytes of a file earlier attempts have left on the service. */
+async function receivedOf(call: ApiClient, id: string): Promise<number> {
+  const reading = call.read('getMediaUpload', { params: { id } });
+  return (await orUndefined(reading, 'media_not_found'))?.received ?? 0;
+}
+
+/**
+ * Sends a file in parts, and goes on where an earlier attempt has stopped. The size of the parts
+ * follows the speed of the line and the limit of a proxy.
+ */
+async function sendParts(
+  call: CommandContext,
+  file: LocalMedia,
+  handle: FileHandle,
+  show: (sent: number) => void,
+): Promise<void> {
+  const { id, name, bytes } = file;
+  let length = firstPart;
+  let moves = 0;
+  let offset = bytes > firstPart ? await receivedOf(call, id) : 0;
+  while (offset < bytes) {
+    show(offset);
+    const part = await readPart(handle, file, offset, Math.min(length, bytes - offset));
+    const isWhole = part.length === bytes;
+    const query = new URLSearchParams({
+      name,
+      ...(!isWhole && { offset: String(offset), size: String(bytes) }),
+    });
+    const startedAt = call.clock.now();
+    try {
+      const path = `/v1/media/${id}?${query}`;
+      const reply = await call.send('PUT', path, part, { timeoutMs: partTimeoutMs });
+      if (reply?.status !== 202) return;
+      offset = (JSON.parse(reply.text) as { received: number }).received;
+      const isFast = call.clock.now() - startedAt < fastMs;
+      if (isFast && length < largestPart) length *= 2;
+    } catch (error) {
+      if (hasCode(error, 'media_offset') && ++moves <= maxMoves)
+        offset = await receivedOf(call, id);
+      else if (isTooLargeForProxy(error) && length > smallestPart) length /= 2;
+      else throw explained(error);
+    }
+  }
+}
+
+function explained(error: unknown): unknown {
+  if (!isTooLargeForProxy(error)) return error;
+  return new SignageError(error.code, 'A proxy in front of the service refuses 512 KiB at once.', {
+    ...error,
+    hint: 'Raise its limit for bodies, such as client_max_body_size of nginx: see docs/proxies.md.',
+  });
+}
+
+/**
+ * Uploads the files that the service does not have yet, one after the other. Under `--dry-run`,
+ * shows the requests. Returns the number of files that it sent.
+ */
+export async function uploadMedia(
+  call: CommandContext,
+  files: readonly LocalMedia[],
+): Promise<number> {
+  let sent = 0;
+  for (const file of files) {
+    const { id, path, name, bytes } = file;
+    const known = await orUndefined(call.read('getMedia', { params: { id } }), 'media_not_found');
+    if (known) continue;
+    sent++;
+    if (call.common.dryRun) {
+      await call.send('PUT', `/v1/media/${id}?${new URLSearchParams({ name })}`);
+      continue;
+    }
+    const handle = await open(path);
+    try {
+      await withProgress(call, (show) =>
+        sendParts(call, file, handle, (done) =>
+          show(`Uploading ${name}: ${megabytes(done)} of ${megabytes(bytes)} MB`),
+        ),
+      );
+    } finally {
+      await handle.close();
+    }
+  }
+  return sent;
+}
+
+const megabytes = (bytes: number) => (bytes / 1_000_000).toFixed(1);

@@ -1,0 +1,14 @@
+import type { ListItem } from '../../../client/call.ts';
+import { members, type View, wideMembers } from '../../output/view.ts';
+
+export type Media = ListItem<'listMedia'>;
+
+/** The view of media files. `-o name` prints their ids. */
+export const mediaView: View<Media> = {
+  columns: [
+    ...members<Media>('name', 'type', 'bytes', 'usedBy', 'createdAt'),
+    ...wideMembers<Media>('url'),
+    { name: 'id', value: ({ id }) => id },
+  ],
+  nameOf: ({ id }) => id,
+};
