@@ -19,6 +19,7 @@ import { tokenChecks } from './checks/tokens.ts';
 import { venueChecks } from './checks/venues.ts';
 import { waitingChecks } from './checks/waiting.ts';
 import { wireChecks } from './checks/wire.ts';
+import { mediaChecks } from './media-checks.ts';
 
 /**
  * All checks in the order of a run. The order begins with the requests that a TV sends first, and
@@ -31,6 +32,7 @@ export const allChecks: readonly ConformanceCheck[] = [
   ...playlistChecks,
   ...publishingChecks,
   ...bulkChecks,
+  ...mediaChecks,
   ...configChecks,
   ...changesChecks,
   ...eventChecks,
