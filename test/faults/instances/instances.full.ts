@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { freshDatabase } from '../../support/postgres/postgres.ts';
 import { startService } from '../../support/service/service.ts';
-import { guessEverywhere, raceForCodes } from './races.ts';
+import { guessEverywhere, raceForCodes, racePublications } from './races.ts';
 
 const screens = 1000;
 
@@ -18,6 +18,10 @@ it('keeps its promises when three instances race on one database', async () => {
     doubles: [],
     wrong: [],
   });
+
+  const publications = await racePublications(services.slice(0, 2), { screens: 500, calls: 12 });
+  console.log(`${publications.published} versions published by two instances at once`);
+  expect(publications.wrong).toEqual([]);
 
   expect(await guessEverywhere(services, 300)).toEqual({ 404: 10, 429: 290 });
 });

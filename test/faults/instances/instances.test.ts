@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { freshDatabase } from '../../support/postgres/postgres.ts';
 import { impression } from '../../support/service/content.ts';
 import { startService, type TestService } from '../../support/service/service.ts';
-import { guessEverywhere, raceForCodes } from './races.ts';
+import { guessEverywhere, raceForCodes, racePublications } from './races.ts';
 
 // `npm run faults` runs the full suite.
 describe('three instances on one database', () => {
@@ -29,6 +29,11 @@ describe('three instances on one database', () => {
   it('201 for one of 30 concurrent registrations with three codes of a screen', async () => {
     const report = await raceForCodes(services, store, { screens: 2, racers: 30, codesEach: 3 });
     expect(report).toMatchObject({ winners: [1, 1], doubles: [], wrong: [] });
+  });
+
+  it('publish whole calls on the same screens: no version is lost or given twice', async () => {
+    const report = await racePublications(services, { screens: 40, calls: 9 });
+    expect(report).toEqual({ wrong: [], published: 360 });
   });
 
   it('404 for ten unknown codes from one address at any instance, then 429 from all', async () => {

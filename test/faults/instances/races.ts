@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { Clock } from '../../../src/domain/clock.ts';
 import { inDatabase, type Sql } from '../../support/postgres/in-database.ts';
+import { item } from '../../support/service/content.ts';
 import type { TestService } from '../../support/service/service.ts';
 
 type Service = TestService<Clock>;
@@ -122,4 +123,45 @@ export async function guessEverywhere(
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
+}
+
+/**
+ * Publishes on the same screens at all instances at once, with calls that each name all screens.
+ * Returns what is wrong: a call that changed only some screens, a version that was lost or given
+ * twice, or a version with the items of another call.
+ */
+export async function racePublications(
+  services: readonly Service[],
+  { screens, calls }: { screens: number; calls: number },
+): Promise<{ wrong: string[]; published: number }> {
+  const [first] = services as [Service];
+  const { id: venueId } = await first.venue();
+  const limit = pLimit(atOnce);
+  const made = await Promise.all(times(screens, () => limit(() => first.screen({ venueId }))));
+  const screenIds = made.map(({ id }) => id as string);
+  const wrong: string[] = [];
+  /** The call that made each version, by screen. */
+  const versions = new Map(screenIds.map((id) => [id, new Map<number, string>()]));
+  await Promise.all(
+    times(calls, async (n) => {
+      const creativeId = randomUUID();
+      const body = { screenIds, action: 'publish', items: [item({ creativeId })] };
+      const answer = await pick(services, n).manage('POST', '/v1/publications', body);
+      if (answer.status !== 200) wrong.push(`${answer.status} ${answer.text}`);
+      const results = answer.body.results as { screenId: string; version: number }[];
+      if (results?.length !== screens) wrong.push(`call ${n} has ${results?.length} results`);
+      for (const { screenId, version } of results ?? []) {
+        const known = versions.get(screenId);
+        if (known?.has(version)) wrong.push(`${screenId} has version ${version} twice`);
+        known?.set(version, creativeId);
+      }
+    }),
+  );
+  for (const [id, known] of versions) {
+    if (known.size !== calls) wrong.push(`${id} has ${known.size} versions`);
+    const { body } = await first.manage('GET', `/v1/screens/${id}/playlists?limit=200`);
+    for (const { version, items } of body.items)
+      if (items[0].creativeId !== known.get(version)) wrong.push(`${id} ${version} is another`);
+  }
+  return { wrong, published: calls * screens };
 }
