@@ -71,20 +71,27 @@ async function checkEdits(
   seen: Acknowledged,
   missing: string[],
 ): Promise<void> {
+  const undefinedIfMissing = (error: unknown) =>
+    isMissing(error) ? undefined : Promise.reject(error);
   const read = async (name: string): Promise<string | undefined> => {
     const [kind, id = ''] = name.split(' ');
     if (kind === 'config')
       return String(
         (await management.call('getScreenConfig', { params: { id } })).syncIntervalMinutes,
       );
-    return (await management.call('readPlaylist', { params: { id } })).items[0]?.creativeId;
+    const shown = await Promise.all(
+      id.split(',').map(async (screenId) => {
+        const reading = management.call('readPlaylist', { params: { id: screenId } });
+        return (await reading.catch(undefinedIfMissing))?.items[0]?.creativeId;
+      }),
+    );
+    const [first, ...others] = new Set(shown);
+    return others.length === 0 ? first : `different on its screens (${[first, ...others]})`;
   };
   const isMissing = (error: unknown) =>
     error instanceof SignageError && /_not_found$/.test(error.code);
   for (const [name, { acknowledged, asked }] of seen.edits) {
-    const found = await read(name).catch((error: unknown) =>
-      isMissing(error) ? undefined : Promise.reject(error),
-    );
+    const found = await read(name).catch(undefinedIfMissing);
     if (found !== acknowledged && found !== asked)
       missing.push(`${name} is ${found}, not ${acknowledged} or ${asked}`);
     seen.edits.set(name, { acknowledged: found, asked });

@@ -20,3 +20,11 @@ it('acknowledged data survives 1,000 kills under load', async () => {
   expect(missing).toEqual([]);
   expect(report.kills).toBe(1000);
 });
+
+it('publications on many screens are whole after 100 kills', async () => {
+  const loads = [{ installers: 0, editors: 0, posters: 0, publishers: 6 }];
+  const options = { kills: 100, atMostAnswers: 30, loads, run: await packProgram() };
+  const { missing, ...report } = await killLoop(await temporaryFolder(), options);
+  console.log(`kills during publications: ${JSON.stringify(report)}`);
+  expect(missing).toEqual([]);
+});

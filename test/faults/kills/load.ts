@@ -25,6 +25,8 @@ export interface Workers {
   editors: number;
   /** TVs that only post batches. */
   posters: number;
+  /** Publish on many screens of their own by one call, repeatedly. */
+  publishers?: number;
 }
 
 export interface Place {
@@ -132,6 +134,27 @@ async function edit(place: Place, isOver: () => boolean): Promise<void> {
   }
 }
 
+const screensOfPublisher = 20;
+
+/** Publishes on all screens by one call. A call must be stored whole, or not at all. */
+async function publishTogether(place: Place, isOver: () => boolean): Promise<void> {
+  const { url, token, venueId, seen } = place;
+  const management = new ManagementClient({ url, token, retry: { attempts: 1 } });
+  const screenIds: string[] = [];
+  while (screenIds.length < screensOfPublisher) {
+    const body = { venueId, name: randomUUID() };
+    screenIds.push((await again(place, () => management.call('createScreen', { body }))).id);
+  }
+  for (const id of screenIds) seen.screens.add(id);
+  while (!isOver()) {
+    const creativeId = randomUUID();
+    const items = [item({ creativeId }) as never];
+    await write(place, `playlists ${screenIds.join(',')}`, creativeId, () =>
+      management.call('publishMany', { body: { screenIds, action: 'publish', items } }),
+    );
+  }
+}
+
 /** Posts a batch and records its outcome. */
 async function post(
   tv: RuntimeClient,
@@ -160,7 +183,7 @@ async function postOnly(place: Place, isOver: () => boolean): Promise<void> {
 /** Starts all workers. Each goes on after `failed`, unless that throws. */
 export function startWorkers(
   place: Place,
-  { installers, editors, posters }: Workers,
+  { installers, editors, posters, publishers = 0 }: Workers,
   isOver: () => boolean,
   failed: (error: unknown) => void,
 ): Promise<void>[] {
@@ -172,6 +195,7 @@ export function startWorkers(
     ...several(installers, liveOnce),
     ...several(editors, edit),
     ...several(posters, postOnly),
+    ...several(publishers, publishTogether),
   ];
 }
 

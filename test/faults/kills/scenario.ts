@@ -29,6 +29,8 @@ export interface KillOptions {
   crash?: (service: KilledService) => Promise<void>;
   /** Maximum number of answered calls before a crash. */
   atMostAnswers?: number;
+  /** Loads, which alternate from crash to crash. Default: all kinds. */
+  loads?: readonly Workers[];
   /** Program to run. Default: the built program. */
   run?: string;
 }
@@ -36,13 +38,13 @@ export interface KillOptions {
 /** A slow service is killed after this time. */
 const atMostMs = 3000;
 
-/** The loads alternate from crash to crash. */
-const loads: readonly Workers[] = [
+const allLoads: readonly Workers[] = [
   { installers: 12, editors: 0, posters: 0 },
   { installers: 2, editors: 10, posters: 0 },
   { installers: 1, editors: 1, posters: 20 },
   { installers: 4, editors: 4, posters: 4 },
   { installers: 1, editors: 0, posters: 0 },
+  { installers: 1, editors: 1, posters: 0, publishers: 4 },
 ];
 
 /** After one kill in this many, the data of the last life is compared at once. */
@@ -54,7 +56,13 @@ const comparedEvery = 4;
  */
 export async function killLoop(
   data: string,
-  { kills, crash = (service) => service.kill(), atMostAnswers = 200, ...options }: KillOptions,
+  {
+    kills,
+    crash = (service) => service.kill(),
+    atMostAnswers = 200,
+    loads = allLoads,
+    ...options
+  }: KillOptions,
 ): Promise<KillReport> {
   const seen = nothingYet();
   let service = await startService(data, token, options);
