@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { copyInUse } from './copy-in-use.ts';
 import { damageEverywhere } from './damage-everywhere.ts';
 import { failEverywhere } from './fail-everywhere.ts';
+import { repairEverywhere } from './repair-everywhere.ts';
 
 /** Runs a search, prints its report, and returns it. */
 async function searched<R extends { bad: string[] }>(what: string, search: () => Promise<R>) {
@@ -23,5 +24,10 @@ it.each([true, false])(
 );
 
 it('each disk operation fails in each possible way', () => searched('disk faults', failEverywhere));
+
+it('1,000 damaged folders are repaired', () =>
+  searched('repairs', () =>
+    repairEverywhere({ folders: 1000, seed: process.env.FUZZ_SEED ?? 'repairs' }),
+  ));
 
 it('10,000 copies of a folder in use', () => searched('copies in use', () => copyInUse(10_000)));

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { damageEverywhere } from './damage-everywhere.ts';
 import { failEverywhere } from './fail-everywhere.ts';
+import { repairEverywhere } from './repair-everywhere.ts';
 
 // disk.full.ts damages every byte and fails every operation.
 it('damage of a store after a clean stop is reported or harmless', async () => {
@@ -14,6 +15,14 @@ it('damage of a store after a crash is reported, harmless, or equal to an earlie
   const { bad, earlier, damages } = await damageEverywhere({ clean: false, everyBytes: 331 });
   expect(bad).toEqual([]);
   expect(earlier).toBeLessThan(damages / 5);
+});
+
+it('a repair of a damaged store keeps every whole line, invents nothing, and reports what is lost', async () => {
+  const { bad, ...report } = await repairEverywhere({ folders: 40 });
+  expect(bad).toEqual([]);
+  expect(report.folders).toBe(40);
+  expect(report.whole).toBeGreaterThan(5);
+  expect(report.lost).toBeGreaterThan(10);
 });
 
 it('a failing disk operation loses no acknowledged data, and the store works again when the disk does', async () => {

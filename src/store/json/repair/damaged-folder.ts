@@ -183,10 +183,12 @@ function reportRowDocument(
   const { name, current } = document;
   const { problem, expected, found, path } = current;
   if (!problem) return;
-  const recovered = rows.recovered(document);
-  const lost = expected === undefined ? null : Math.max(0, expected - found - recovered);
-  const how =
-    recovered > 0 ? `${problem.what}; ${recovered} rows are in other files` : problem.what;
+  const { proved, unproved } = rows.recovered(document);
+  const isKnown = expected !== undefined && unproved === 0;
+  const lost = isKnown ? Math.max(0, expected - found - proved) : null;
+  const recovered = proved > 0 ? `; ${proved} rows are in other files` : '';
+  const older = unproved > 0 ? `; ${unproved} rows are there, perhaps in an older version` : '';
+  const how = problem.what + recovered + older;
   const [only] = tableNames.filter(
     (table: TableName) => name.startsWith(`rows-${table}-`) || name === `rows-${table}`,
   );

@@ -109,22 +109,25 @@ export class DamagedRows {
     return (line?.isCurrent ? Math.max(seq, contained) : seq) >= lastMissing;
   }
 
-  /** Returns the number of lines of a damaged document that other files still have. */
-  recovered({ name, current }: FoundDocument): number {
+  /**
+   * Returns the number of lines of a damaged document that other files still have. `unproved`: of
+   * these, another number may have been changed or deleted later.
+   */
+  recovered({ name, current }: FoundDocument): { proved: number; unproved: number } {
     const { seq } = current.entry;
-    let count = 0;
+    const count = { proved: 0, unproved: 0 };
     for (const table of tableNames) {
       const { document } = sectionOf(table);
       for (const version of this.#of(table).values()) {
         if (version.line?.isCurrent || document(version.row as never) !== name) continue;
         const changes = this.#changes.get(`${table}/${version.row.id}`);
         const wasThere = version.line !== undefined || (changes?.first ?? seq + 1) <= seq;
-        if (wasThere && this.isProved(version)) count++;
+        if (wasThere) count[this.isProved(version) ? 'proved' : 'unproved']++;
       }
     }
     for (const { table, first, last, row, former } of this.#changes.values()) {
       const isGone = row === null && former !== null && first <= seq && last > seq;
-      if (isGone && sectionOf(table).document(former as never) === name) count++;
+      if (isGone && sectionOf(table).document(former as never) === name) count.proved++;
     }
     return count;
   }

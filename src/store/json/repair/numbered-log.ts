@@ -23,6 +23,8 @@ interface Place {
   offset: number | null;
 }
 
+const nothing = { offset: null, lines: 0, tailLines: 0 };
+
 interface NumberedLogOptions {
   /** Returns the number of the record before the first one. `undefined`: unknown. */
   before(first: number): number | undefined;
@@ -42,7 +44,8 @@ export class NumberedLog {
   readonly #options: NumberedLogOptions;
   #isEmpty = true;
   #last: number | undefined;
-  #damaged: (Place & { lines: number; part: LogPart }) | undefined;
+  /** Damaged lines since the last record, and those of them that are in the tail. */
+  #damaged: (Place & { lines: number; tailLines: number }) | undefined;
 
   constructor(
     section: FolderFinding['section'],
@@ -63,8 +66,9 @@ export class NumberedLog {
       this.#findings.damage(file, 'this is not a record of this log', { offset });
       return;
     }
-    this.#damaged ??= { file, offset, lines: 0, part };
+    this.#damaged ??= { file, offset, lines: 0, tailLines: 0 };
     this.#damaged.lines++;
+    if (part === 'tail') this.#damaged.tailLines++;
   }
 
   /** Takes the next record. Without a number, all damaged lines before it count as lost. */
@@ -74,10 +78,10 @@ export class NumberedLog {
       this.#last = this.#options.before(number);
       this.lastMissing = number - 1;
     }
-    const { lines = 0, ...place } = this.#damaged ?? { file, offset };
+    const { lines, ...place } = this.#damaged ?? { file, offset, lines: 0 };
     const isCounted = number !== undefined && this.#last !== undefined;
     const missing = isCounted ? number - this.last - 1 : lines;
-    if (lines > 0 || missing > 0)
+    if (missing > 0 || lines > 0)
       this.#report('damage', place, missing, isCounted ? number - 1 : undefined);
     this.#damaged = undefined;
     this.#last = number ?? this.#last;
@@ -95,11 +99,12 @@ export class NumberedLog {
       this.#last = this.#options.before(Number.POSITIVE_INFINITY);
       this.lastMissing = known;
     }
-    const { lines = 0, part = 'kept', ...place } = this.#damaged ?? { file, offset: null };
-    const missing = this.#last === undefined ? lines : Math.max(known - this.#last, lines);
-    if (missing <= 0) return;
-    const level = part === 'tail' && known <= this.last ? 'note' : 'damage';
-    this.#report(level, place, missing, this.#last === undefined ? undefined : this.last + missing);
+    const { lines, tailLines, ...place } = this.#damaged ?? { ...nothing, file };
+    const isCounted = this.#last !== undefined;
+    const missing = isCounted ? Math.max(known - this.last, tailLines, 0) : lines;
+    if (missing === 0 && lines === 0) return;
+    const level = lines > 0 && lines === tailLines && known <= this.last ? 'note' : 'damage';
+    this.#report(level, place, missing, isCounted ? this.last + missing : undefined);
   }
 
   /** @param to number of the last missing record; `undefined`: unknown */
@@ -113,16 +118,13 @@ export class NumberedLog {
     if (missing > 0 && to !== undefined) this.lastMissing = to;
     const { alsoIn = 0 } = this.#options;
     const lost =
-      to === undefined || from === undefined
-        ? missing
-        : Math.max(0, to - Math.max(from - 1, alsoIn));
-    const are = missing === 1 ? 'is' : 'are';
-    const which = from === to ? `record ${to}` : `records ${from} to ${to}`;
+      to === undefined || from === undefined ? null : Math.max(0, to - Math.max(from - 1, alsoIn));
+    const which = from === to ? `record ${to} is` : `records ${from} to ${to} are`;
     const what =
       missing === 0
         ? 'a damaged line was left out'
-        : `${to === undefined ? `${missing} records` : which} ${are} damaged or missing`;
-    this.#findings[level](file, what, { section: lost > 0 ? this.#section : null, offset, lost });
+        : `${to === undefined ? 'the first records are' : which} damaged or missing`;
+    this.#findings[level](file, what, { section: lost === 0 ? null : this.#section, offset, lost });
   }
 }
 
