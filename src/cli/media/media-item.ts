@@ -19,7 +19,7 @@ export type MediaItem = {
 const namespace = Buffer.from('fc31728950d643328d32bed8b09a4487', 'hex');
 
 /** Returns the UUIDv5 of a name (RFC 9562, section 5.5): the same picture is the same creative. */
-export function creativeIdOf(name: string): string {
+function creativeIdOf(name: string): string {
   const bytes = createHash('sha1').update(namespace).update(name).digest().subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
