@@ -266,7 +266,11 @@ export class ApiClient {
       method,
       path,
       headers: { ...defaults, ...own, ...headers },
-      body: body === undefined || isRaw ? body : JSON.stringify(body),
+      body: isRaw
+        ? (body as Uint8Array<ArrayBuffer>)
+        : body === undefined
+          ? undefined
+          : JSON.stringify(body),
       timeoutMs: timeoutMs + waitSeconds * 1000,
       signal,
     };

@@ -2,7 +2,7 @@
 export interface RequestParts {
   method: string;
   headers: Record<string, string>;
-  body: string | Uint8Array | null;
+  body: string | Uint8Array<ArrayBuffer> | null;
   signal: AbortSignal;
 }
 

@@ -10,7 +10,7 @@ export interface HttpExchange {
   /** Path and query. Begins with `/`. */
   path: string;
   headers: Record<string, string>;
-  body?: string | Uint8Array | undefined;
+  body?: string | Uint8Array<ArrayBuffer> | undefined;
   /**
    * Timeout in milliseconds, connecting included. For a stream: until the response begins, and for
    * each chunk.
