@@ -1,6 +1,7 @@
 // Compares docs/protocol.md with the code: codes, paths and sections.
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { conditions } from '../../src/domain/conditions/condition.ts';
 import { errorKinds } from '../../src/wire/errors.ts';
 import { type Operation, operations } from '../../src/wire/operations.ts';
 
@@ -42,7 +43,7 @@ describe('docs/protocol.md', () => {
   it('names only codes that exist', () => {
     const eventTypes = ['playback_error', 'app_started', 'app_stopped'];
     const playbackFailures = ['not_media', 'too_large', 'mixed_content'];
-    const known = [...codes, ...eventTypes, ...playbackFailures];
+    const known = [...codes, ...eventTypes, ...playbackFailures, ...conditions];
     const words = inTicks(page).filter((word) => /^[a-z]+(_[a-z]+)+$/.test(word));
     expect(words.filter((word) => !known.includes(word))).toEqual([]);
   });

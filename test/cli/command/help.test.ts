@@ -150,7 +150,7 @@ describe('line width of help', () => {
   it('keeps the entries of a list apart', async () => {
     const { stdout } = await runCli(['status', '--help'], { tty: true, columns: 60 });
     expect(stdout).toContain(
-      '\n- failing: its TV is online and has no playlist, or not the\n  newest version\n- unpaired: ',
+      '\n- unconfirmed: its TV calls, and has not reported that it\n  plays\n- idle: ',
     );
   });
 

@@ -311,6 +311,19 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
   },
 
   // test/http/media/media.test.ts tells what a bound token sees.
+  async publishMany() {
+    const screenIds = [inside.screenId, outside.screenId];
+    const publication = { screenIds, action: 'publish', items: [item({ duration: 77 })] };
+    const { results } = (await bound.operator.post('/v1/publications', publication)).body;
+    expect(results).toMatchObject([
+      { screenId: inside.screenId, changed: true },
+      { screenId: outside.screenId, code: 'screen_not_found' },
+    ]);
+    const { body } = await whole.get(`/v1/screens/${outside.screenId}/playlist`);
+    expect(body.items[0].duration).not.toBe(77);
+    const all = { venueId: outside.venueId, action: 'withdraw' };
+    expectProblem(await bound.operator.post('/v1/publications', all), 'venue_not_found');
+  },
   async putMedia() {
     expect((await upload(bound.operator, someFile(++count))).status).toBe(201);
   },

@@ -163,13 +163,13 @@ describe('serve --fault: missing, truncated and delayed responses', () => {
   });
 
   it('a delay combines with another fault, and ends at once when the service stops', async () => {
-    const { service, tv } = await faulty(['slow:1h', '503:config', '500:config']);
+    const { service, tv } = await faulty(['slow:2h', '503:config', '500:config']);
     const sending = tv.send('GET', 'config');
-    await expect.poll(() => service.clock.waitingFor(3_600_000)).toBeGreaterThan(0);
+    await expect.poll(() => service.clock.waitingFor(7_200_000)).toBeGreaterThan(0);
     const closing = service.close();
     const answer = await sending;
     expect(answer.status).toBe(503);
-    expect(answer.headers.get(faultHeader)).toBe('slow:1h, 503:config');
+    expect(answer.headers.get(faultHeader)).toBe('slow:2h, 503:config');
     await closing;
   });
 

@@ -202,7 +202,7 @@ describe('a file in use', () => {
     expect(urlsOf(await admin.get(`/v1/screens/${screenIds[1]}/playlist`))).toEqual([url]);
     await many({ action: 'publish', items: others });
     await admin.delete(`/v1/media/${file}?force=true`);
-    expectProblem(await many({ action: 'rollback' }), 'media_not_found');
+    expectProblem(await many({ action: 'rollback', to: 3 }), 'media_not_found');
     expectProblem(await many({ action: 'publish', items }), 'media_not_found');
   });
 

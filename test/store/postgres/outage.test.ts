@@ -78,7 +78,7 @@ describe('a database that stops and starts again', () => {
     expect(await venueIds(store)).toEqual([guid('venu', 1)]);
     await putVenue(store, 2);
     expect(await store.appendBatch(batchOf([impression(1)], { key: 'one' }))).toBe('stored');
-    expect(await store.marks('device', guid('devi', 1))).toEqual({ lastSeenAt: 1 });
+    expect(await store.marks('device', guid('devi', 1))).toMatchObject({ lastSeenAt: 1 });
     // Notifications from other instances arrive again.
     const other = await open(server.url('postgres'));
     await expect

@@ -65,6 +65,11 @@ export function operationCalls(
     }),
     screenPatch: () => ({ labels: { a: '1' } }),
     publication: () => ({ items: [item()] }),
+    bulkPublication: async ({ venueId }) => ({
+      screenIds: [(await make.screen(venueId)) as string],
+      action: 'publish',
+      items: [item()],
+    }),
     configBody: () => ({ syncIntervalMinutes: 7 }),
     eventBatch: () => [impression()],
     registration: async ({ venueId }) => ({

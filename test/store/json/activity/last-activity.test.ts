@@ -22,7 +22,7 @@ describe('touch of last activity', () => {
     const { activity } = await opened();
     activity.touch('device', device(1), { lastSeenAt: 1 });
     activity.marks('device', device(1)).lastSeenAt = 9;
-    expect(activity.marks('device', device(1))).toEqual({ lastSeenAt: 1 });
+    expect(activity.marks('device', device(1))).toEqual({ lastSeenAt: 1, seenSince: 1 });
     expect(activity.marks('token', device(1))).toEqual({});
   });
 });
@@ -70,7 +70,7 @@ describe('the documents of last activity', () => {
     await rig.close();
     const next = await opened(disk);
     for (let n = 0; n < 300; n++) {
-      expect(next.activity.marks('device', device(n))).toEqual({ lastSeenAt: n });
+      expect(next.activity.marks('device', device(n))).toEqual({ lastSeenAt: n, seenSince: n });
       expect(next.activity.marks('token', token(n))).toEqual({ lastUsedAt: n });
     }
     expect(next.activity.dirty()).toEqual([]);
@@ -99,7 +99,9 @@ describe('the documents of last activity', () => {
     const lines = await Promise.all(
       activity.dirty().map(async (name) => (await activity.render(name))?.lines as string[]),
     );
-    expect(lines.flat()).toContain(`{"kind":"device","id":"${device(1)}","lastSeenAt":1}`);
+    expect(lines.flat()).toContain(
+      `{"kind":"device","id":"${device(1)}","lastSeenAt":1,"seenSince":1}`,
+    );
   });
 });
 
@@ -111,7 +113,7 @@ describe('forget of last activity', () => {
     await rig.checkpoint();
     activity.forget('token', token(1));
     activity.forget('token', device(1));
-    expect(activity.marks('device', device(1))).toEqual({ lastSeenAt: 1 });
+    expect(activity.marks('device', device(1))).toEqual({ lastSeenAt: 1, seenSince: 1 });
     activity.forget('device', device(1));
     expect(activity.marks('device', device(1))).toEqual({});
     activity.close();
