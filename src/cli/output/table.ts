@@ -32,7 +32,7 @@ export function allRecords(
 }
 
 /** Columns whose words are states. */
-const stateColumns = ['state', 'status', 'result'];
+const stateColumns = ['state', 'status', 'result', 'condition'];
 
 const looks: Readonly<Record<string, Look>> = {
   ok: 'good',
@@ -41,12 +41,20 @@ const looks: Readonly<Record<string, Look>> = {
   paired: 'good',
   used: 'good',
   '✓': 'good',
-  failing: 'warning',
+  playing: 'good',
+  partly_failing: 'warning',
+  outdated: 'warning',
+  never_seen: 'warning',
+  unconfirmed: 'warning',
   pending: 'warning',
   dark: 'bad',
+  stopped: 'bad',
+  failing: 'bad',
+  silent: 'bad',
   failed: 'bad',
   '✗': 'bad',
   unpaired: 'faint',
+  idle: 'faint',
   provisioning: 'faint',
   suspended: 'faint',
   superseded: 'faint',
@@ -58,7 +66,7 @@ const looks: Readonly<Record<string, Look>> = {
 };
 
 /** Returns the colour of a cell. `undefined`: it is no state, or a state without a colour. */
-function lookOfState(column: string, text: string): Look | undefined {
+export function lookOfState(column: string, text: string): Look | undefined {
   return stateColumns.includes(column) && Object.hasOwn(looks, text) ? looks[text] : undefined;
 }
 

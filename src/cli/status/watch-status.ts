@@ -1,10 +1,9 @@
-import { badConditions, type Condition } from '../../domain/conditions/condition.ts';
 import type { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { exitCodeOf } from '../command/exit-code.ts';
 import { isForPeople } from '../options/format.ts';
 import { usage } from '../options/settings.ts';
-import { listTable } from '../output/table.ts';
+import { listTable, lookOfState } from '../output/table.ts';
 import type { Column } from '../output/view.ts';
 import { poll } from '../records/wait.ts';
 import {
@@ -20,14 +19,6 @@ const everyMs = 5000;
 const endless = { timeoutMs: Number.POSITIVE_INFINITY, what: 'Ctrl-C' };
 const unreachableExitCode = 7;
 const defaultColumns = 80;
-
-const calm: readonly Condition[] = ['unpaired', 'idle'];
-
-function lookOf(condition: Condition | undefined) {
-  if (condition === undefined || condition === 'playing') return undefined;
-  if (badConditions.includes(condition)) return 'bad';
-  return calm.includes(condition) ? 'faint' : 'warning';
-}
 
 /** Lays the screens out as the lines of a table: the header, and one line per screen. */
 async function tableLines(
@@ -66,7 +57,7 @@ export async function watchStatus(
       drawn = [
         line(`${countConditions(screens)}. Ctrl-C ends.`),
         line(header, 'strong'),
-        ...rows.map((row, at) => line(row, lookOf(screens[at]?.condition))),
+        ...rows.map((row, at) => line(row, lookOfState('condition', screens[at]?.condition ?? ''))),
       ];
       problem = undefined;
     } catch (error) {

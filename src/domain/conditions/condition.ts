@@ -9,8 +9,8 @@ import type { PlaylistStatus } from '../records/playlist.ts';
  */
 export const conditions = [
   'unpaired',
-  'never_seen',
   'dark',
+  'never_seen',
   'stopped',
   'failing',
   'silent',
@@ -76,12 +76,12 @@ export function conditionOf({
   darkAfterMs,
 }: ConditionInput): Judgement {
   if (!device) return judge('unpaired', screenSince);
-  if (isNeverSeen(device)) return judge('never_seen', device.createdAt);
   const { activity, createdAt } = device;
   const { lastSeenAt = createdAt, seenSince = lastSeenAt, lastPlayAt, stoppedAt } = activity;
   const windowMs =
     2 * minuteMs * Math.max(config.syncIntervalMinutes, config.heartbeatIntervalMinutes);
   if (Math.abs(nowMs - lastSeenAt) > (darkAfterMs ?? windowMs)) return judge('dark', lastSeenAt);
+  if (isNeverSeen(device)) return judge('never_seen', device.createdAt);
   if (stoppedAt != null) return judge('stopped', stoppedAt);
   if (playlist?.status !== 'active') return judge('idle', null);
 

@@ -50,11 +50,7 @@ describe('the condition of a screen is', () => {
   it.each([
     ['playing', {}, ago(100)],
     ['unpaired', { device: undefined }, ago(10_000)],
-    [
-      'never_seen',
-      { device: { createdAt: ago(60), activity: { lastSeenAt: ago(60) + 3 } } },
-      ago(60),
-    ],
+    ['never_seen', { device: { createdAt: ago(6), activity: { lastSeenAt: ago(6) + 3 } } }, ago(6)],
     ['dark', { darkAfterMs: 20 * secondMs }, ago(0.5)],
     ['idle', { playlist: undefined }, null],
   ])('%s', (condition, changes, since) => {
