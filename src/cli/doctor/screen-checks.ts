@@ -217,7 +217,8 @@ async function checkGlass({ reader, screen, quotedName, nowMs }: ScreenContext) 
   const query = { screenId: screen.id };
   const { items } = await reader.read('listScreenStatus', { query });
   const [status] = items;
-  if (!status) return [];
+  // The checks of the code and of former TVs say more.
+  if (!status || status.condition === 'unpaired') return [];
   const { condition, since, reason, playing, errors, clock } = status;
   const level = glassLevels[condition] ?? warn;
   const look = `signage event list --screen ${quotedName}`;

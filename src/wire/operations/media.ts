@@ -26,16 +26,19 @@ export const mediaOperations = {
     summary: 'List files',
     query: 'mediaQuery',
     answer: 'mediaList',
+    command: ['media', 'list'],
   }),
   getMedia: get('/v1/media/:id', 'viewer', {
     summary: 'Get a file: its name, type and size',
     record: 'media',
     answer: 'media',
+    command: ['media', 'get'],
   }),
   deleteMedia: remove('/v1/media/:id', 'operator', {
     summary: 'Delete a file that no playlist names; force=true also deletes one that is in use',
     record: 'media',
     query: 'mediaDeletionQuery',
     errors: ['media_in_use'],
+    command: ['media', 'delete'],
   }),
 } satisfies Record<string, Operation>;
