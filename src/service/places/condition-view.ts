@@ -20,7 +20,7 @@ interface Item {
 
 /** The last part of the path of a URL, as a name for people. */
 function nameInUrl({ pathname }: URL): string | null {
-  const last = pathname.split('/').at(-1) ?? '';
+  const last = pathname.slice(pathname.lastIndexOf('/') + 1);
   try {
     return decodeURIComponent(last) || null;
   } catch {
@@ -60,17 +60,21 @@ const reasonTexts: Readonly<Record<string, string>> = {
 const reasonText = (reason: string) =>
   reasonTexts[reason] ?? reason.replace(/^http_(\d{3})$/, 'HTTP $1');
 
-function failureText(errors: readonly PlayError[], facts: ItemFacts | undefined): string {
-  const [newest] = errors;
-  const item = facts?.byCreative.get(newest?.creativeId ?? '');
-  const name = item?.name ?? newest?.creativeId;
-  const what = name ? `"${name}"${item ? ` from ${item.host}` : ''}` : 'An item';
-  const others = errors.length - 1;
+function failure(
+  errors: readonly PlayError[],
+  facts: ItemFacts | undefined,
+): ScreenStatusView['reason'] {
+  const [newest, ...others] = errors;
+  if (!newest) return null;
+  const item = facts?.byCreative.get(String(newest.creativeId));
+  const name = item?.name ?? newest.creativeId;
+  const where = item ? ` from ${item.host}` : '';
+  const what = name === null ? 'An item' : `"${name}"${where}`;
   const more =
-    others === 0
+    others.length === 0
       ? ''
-      : ` ${others === 1 ? '1 other item fails' : `${others} other items fail`}, too.`;
-  return `${what} fails: ${reasonText(newest?.reason ?? 'unknown')}.${more}`;
+      : ` ${others.length === 1 ? '1 other item fails' : `${others.length} other items fail`}, too.`;
+  return { code: newest.reason, text: `${what} fails: ${reasonText(newest.reason)}.${more}` };
 }
 
 const idleReasons: Readonly<Record<PlaylistStatus | 'none', string>> = {
@@ -101,7 +105,7 @@ function reasonOf({ judgement, activity, playlist, facts }: ViewInput): ScreenSt
       return { code: 'app_stopped', text: 'The app of the TV was stopped.' };
     case 'failing':
     case 'partly_failing':
-      return { code: errors[0]?.reason ?? 'unknown', text: failureText(errors, facts) };
+      return failure(errors, facts);
     case 'silent':
       return { code: 'no_plays', text: 'The TV calls, but no longer reports that it plays.' };
     case 'unconfirmed':

@@ -72,7 +72,7 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
       };
     const judgement = conditionOf({
       screenSince: row.updatedAt,
-      device: device && { createdAt: device.createdAt, activity: activity ?? {} },
+      device: activity && device && { createdAt: device.createdAt, activity },
       config,
       playlist,
       darkAfterMs,

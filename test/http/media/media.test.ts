@@ -354,3 +354,16 @@ describe('a service without media', () => {
     expect((await admin.get('/v1/media')).body.items).toEqual([]);
   });
 });
+
+it('503 for a 65th unfinished upload of a tenant, while the others go on', async () => {
+  const other = await startService({ mediaQuotaMiB: 64 });
+  const caller = manager(other);
+  const part = 256 * 1024;
+  const begin = (number: number) => uploadPart(caller, someFile(number, part + 1000), 0, part);
+  for (let number = 1; number <= 64; number++) expect((await begin(number)).status).toBe(202);
+  expectProblem(await begin(65), 'unavailable');
+  const first = someFile(1, part + 1000);
+  expect((await uploadPart(caller, first, part, first.length)).status).toBe(201);
+  expect((await begin(65)).status).toBe(202);
+  await other.close();
+});

@@ -167,6 +167,13 @@ describe('the condition in GET /v1/status', () => {
     expect((await admin.get(`${path}121`)).body.items[0].condition).toBe('unconfirmed');
   });
 
+  it('is found behind pages without it, and nothing is found if no screen has it', async () => {
+    const { body } = await admin.get('/v1/status?limit=1&condition=unconfirmed');
+    expect(body.items).toMatchObject([{ screen: { id: tv.screenId }, condition: 'unconfirmed' }]);
+    const none = await admin.get('/v1/status?limit=1&condition=stopped');
+    expect(none.body).toEqual({ items: [], nextCursor: null });
+  });
+
   it.each(['condition=black', 'darkAfterSeconds=0', 'darkAfterSeconds=1e3', 'screenId=x'])(
     '400 with %s',
     async (query) => expect((await admin.get(`/v1/status?${query}`)).status).toBe(400),
