@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { recordsIn } from '../../store/dump/backup-load.ts';
 import { item, manager } from '../../support/service/management.ts';
-import { adminToken, startService } from '../../support/service/service.ts';
+import { adminToken, startService, type TestService } from '../../support/service/service.ts';
+
+/** Returns the rows with the items of playlists, from a backup. */
+async function contentsOf({ url }: TestService): Promise<{ unnamedSince: number | null }[]> {
+  const backup = await fetch(`${url}/v1/backup`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminToken}` },
+  });
+  return recordsIn(new Uint8Array(await backup.arrayBuffer()))
+    .map(({ row }) => row as { unnamedSince: number | null })
+    .filter((row) => 'unnamedSince' in (row ?? {}));
+}
 
 describe('the items of playlists', () => {
   it('are stored once, for all screens and versions, whatever the order of members', async () => {
@@ -26,11 +37,35 @@ describe('the items of playlists', () => {
       key: tv.apiKey,
     });
     expect(served.body).toMatchObject({ version: 3, items: [first] });
-    const backup = await fetch(`${service.url}/v1/backup`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${adminToken}` },
-    });
-    const rows = recordsIn(new Uint8Array(await backup.arrayBuffer()));
-    expect(rows.filter((row) => 'unnamedSince' in ((row.row as object) ?? {}))).toHaveLength(2);
+    expect(await contentsOf(service)).toHaveLength(2);
+  });
+
+  it('are not purged soon after a version names them again', async () => {
+    const service = await startService();
+    const admin = manager(service);
+    const items = [item()];
+    const publish = async () => {
+      const { id } = await service.screen();
+      await admin.put(`/v1/screens/${id}/playlist`, { items });
+      return id;
+    };
+    const passHour = async () => {
+      service.clock.advance(3_600_000);
+      await expect.poll(() => service.clock.waitingFor(3_600_000)).toBeGreaterThan(0);
+    };
+    await admin.delete(`/v1/screens/${await publish()}`);
+    await passHour();
+    await expect
+      .poll(() => contentsOf(service))
+      .toMatchObject([{ unnamedSince: expect.any(Number) }]);
+    const again = await publish();
+    expect(await contentsOf(service)).toMatchObject([{ unnamedSince: null }]);
+    await admin.delete(`/v1/screens/${again}`);
+    await passHour();
+    await expect
+      .poll(() => contentsOf(service))
+      .toMatchObject([{ unnamedSince: expect.any(Number) }]);
+    await passHour();
+    await expect.poll(() => contentsOf(service)).toEqual([]);
   });
 });
