@@ -1,10 +1,13 @@
 import { hash } from 'node:crypto';
 import type { CallInput } from '../../client/call.ts';
 import { SignageError } from '../../domain/error.ts';
-import { type BulkResult, maxBulkScreens } from '../../domain/records/playlist.ts';
+import type { BulkResult } from '../../domain/records/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
 import type { ItemResult } from '../command/for-each-record.ts';
 import { progressBar } from '../terminal/progress.ts';
+
+/** Maximum number of screens of one publication (docs/protocol.md §5.4). */
+const screensAtOnce = 1000;
 
 type Body = CallInput<'publishMany'>['body'];
 /** A change of the playlists of screens. */
@@ -88,8 +91,8 @@ export async function* changeMany<T extends ChangedScreen>(
   change: PlaylistChange,
   { show = () => {}, seed }: ChangeOptions = {},
 ): AsyncGenerator<ScreenOutcome<T>[]> {
-  for (let from = 0; from < screens.length; from += maxBulkScreens) {
-    const chunk = screens.slice(from, from + maxBulkScreens);
+  for (let from = 0; from < screens.length; from += screensAtOnce) {
+    const chunk = screens.slice(from, from + screensAtOnce);
     show(progressBar(from, screens.length));
     const versions = chunk.flatMap(({ id, version }) =>
       version === undefined ? [] : [[id, version]],

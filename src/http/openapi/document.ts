@@ -70,7 +70,12 @@ function problemExample(code: ServiceErrorCode) {
 }
 
 /** Errors for paths and methods outside the document. */
-const outside: readonly ServiceErrorCode[] = ['not_found', 'method_not_allowed', 'method_unknown'];
+const outside: readonly ServiceErrorCode[] = [
+  'not_found',
+  'method_not_allowed',
+  'method_unknown',
+  'range_not_satisfiable',
+];
 
 const codes = (Object.keys(errorKinds) as ServiceErrorCode[]).filter(
   (code) => !outside.includes(code),

@@ -23,7 +23,7 @@ export function takenBy(document: JsonSchema, { method, path }: Operation): Take
   const template = path.replace(/:(\w+)/g, '{$1}');
   const described = resolved(document.paths[template][method.toLowerCase()]);
   return {
-    body: described.requestBody?.content['application/json'].schema,
+    body: described.requestBody?.content['application/json']?.schema,
     isBodyRequired: described.requestBody?.required ?? false,
     query: (described.parameters ?? []).filter((one: JsonSchema) => one.in === 'query'),
   };

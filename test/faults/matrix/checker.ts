@@ -58,15 +58,14 @@ interface Opened {
 function isDue({ id, operation, answer, who, backups }: Opened): boolean {
   const isBound = who.kind === 'token' && who.venueId !== undefined;
   // The only venue of such a token has screens. There is no object store and no on-demand source.
-  const isRefused =
-    {
-      deleteVenue: isBound,
-      refreshPlaylist: true,
-      listMirror: true,
-      repairMirror: true,
-      createBackup: !backups,
-    }[id] ?? false;
-  return answer.status === (isRefused ? 409 : operation.status);
+  const refused: Record<string, number | false> = {
+    deleteVenue: isBound && 409,
+    refreshPlaylist: 501,
+    listMirror: 501,
+    repairMirror: 501,
+    createBackup: !backups && 501,
+  };
+  return answer.status === (refused[id] || operation.status);
 }
 
 /** Returns ids of records that the caller must not see. */
