@@ -19,7 +19,7 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Stands for an item whose file is a mistake, so that only that mistake is reported. */
-const stub: MediaItem = {
+const anyItem: MediaItem = {
   creativeId: '00000000-0000-4000-8000-000000000000',
   creativeUrl: 'https://media.invalid/',
   creativeType: 'image',
@@ -82,7 +82,7 @@ export class MediaFiles {
       fieldErrors.push(source.complaint([...path, 'file'], message));
     if (typeof given !== 'string' || given === '') {
       refuse('must be the path of a media file');
-      return { ...stub, ...own };
+      return { ...anyItem, ...own };
     }
     if ('creativeUrl' in own) refuse('must not stand beside creativeUrl');
     const place = isAbsolute(given) ? given : join(source.folder, given);
@@ -99,7 +99,7 @@ export class MediaFiles {
           ? error.message.replace(/\.$/, '')
           : fileProblem(error, place),
       );
-      return { ...stub, ...own };
+      return { ...anyItem, ...own };
     }
   }
 

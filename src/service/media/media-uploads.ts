@@ -11,6 +11,7 @@ import { judged, sized, verified } from './media-content.ts';
 import { MediaParts, type Part } from './media-parts.ts';
 import { addToUsage, findMedia, noSuchMedia } from './media-records.ts';
 import { mediaRowId, screensUsing } from './media-uses.ts';
+import { UploadLimits } from './upload-limits.ts';
 
 export interface MediaOptions {
   /** Where the files lie. `undefined`: this service keeps no media. */
@@ -44,8 +45,6 @@ export interface UploadWish {
 /** The result of an upload: the record of a whole file, or the bytes received so far. */
 export type Uploaded = { record: MediaView; isNew: boolean } | MediaUpload;
 
-const maxUploadsOfToken = 4;
-
 const noMedia = () =>
   new SignageError(
     'not_supported',
@@ -59,64 +58,11 @@ export function makeMediaUploads(
 ) {
   const { store } = deps;
   const parts = files && new MediaParts(files);
-  /** Number of uploads in progress, by the id of their token. */
-  const uploads = new Map<string, number>();
-  /** Bytes of uploads in progress on this instance, by tenant. */
-  const reserved = new Map<string, number>();
+  const limits = parts && new UploadLimits(store.read, parts, { limitBytes, quotaBytes });
 
   function required() {
-    if (!files || !parts) throw noMedia();
-    return { files, parts };
-  }
-
-  function quotaExceeded(): SignageError {
-    return new SignageError(
-      'media_quota_exceeded',
-      `The media of a tenant may take ${quotaBytes} bytes here, unfinished uploads included. Delete files that no playlist names.`,
-    );
-  }
-
-  /** Throws `media_too_large` and `media_quota_exceeded` before a file is received. */
-  async function checkSize({ tenantId }: TenantPrincipal, id: string, size: number) {
-    if (size > limitBytes)
-      throw new SignageError(
-        'media_too_large',
-        `A file may have ${limitBytes} bytes here, and this one has ${size}. Make it smaller, or ask the operator to raise --media-limit.`,
-      );
-    const usage = await store.read.get('mediaUsage', tenantId);
-    const pending = await required().parts.sizes(tenantId);
-    required().parts.checkCount(pending, id);
-    let taken = (usage?.bytes ?? 0) + (reserved.get(tenantId) ?? 0);
-    for (const [other, bytes] of pending) if (other !== id) taken += bytes;
-    if (taken + size > quotaBytes) throw quotaExceeded();
-  }
-
-  /** Runs an upload, at most 4 at a time for one token. */
-  async function uploading<T>(
-    { actor, tenantId }: TenantPrincipal,
-    bytes: number,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    const token = String(actor.id);
-    const count = uploads.get(token) ?? 0;
-    if (count >= maxUploadsOfToken)
-      throw new SignageError(
-        'unavailable',
-        `This token sends ${maxUploadsOfToken} files already. Send fewer at a time.`,
-        { retryAfterSeconds: 1 },
-      );
-    uploads.set(token, count + 1);
-    reserved.set(tenantId, (reserved.get(tenantId) ?? 0) + bytes);
-    try {
-      return await work();
-    } finally {
-      const left = (uploads.get(token) ?? 1) - 1;
-      if (left === 0) uploads.delete(token);
-      else uploads.set(token, left);
-      const rest = (reserved.get(tenantId) ?? bytes) - bytes;
-      if (rest === 0) reserved.delete(tenantId);
-      else reserved.set(tenantId, rest);
-    }
+    if (!files || !parts || !limits) throw noMedia();
+    return { files, parts, limits };
   }
 
   /**
@@ -191,7 +137,7 @@ export function makeMediaUploads(
       createdAt: tx.stamp,
     };
     const usage = await addToUsage(tx, tenantId, { files: 1, bytes });
-    if (usage.bytes > quotaBytes) throw quotaExceeded();
+    required().limits.checkQuota(usage.bytes);
     await tx.put('media', row);
     await recordChange(deps, tx, principal, {
       action: 'media.create',
@@ -209,10 +155,11 @@ export function makeMediaUploads(
     name: string | undefined,
     { length, read }: UploadBody,
   ): Promise<Uploaded> {
-    await checkSize(principal, id, length);
-    return uploading(principal, length, async () => {
+    const { parts: known, limits: admission } = required();
+    await admission.checkSize(principal, id, length);
+    return admission.run(principal, length, async () => {
       const kept = await keep(principal, id, name, length, read());
-      await required().parts.discard(principal.tenantId, id);
+      await known.discard(principal.tenantId, id);
       return kept;
     });
   }
@@ -225,10 +172,10 @@ export function makeMediaUploads(
     { read }: UploadBody,
   ): Promise<Uploaded> {
     const { tenantId } = principal;
-    const { parts: known } = required();
+    const { parts: known, limits: admission } = required();
     const { offset, size, length } = part;
-    await checkSize(principal, id, size);
-    return uploading(principal, 0, async () => {
+    await admission.checkSize(principal, id, size);
+    return admission.run(principal, 0, async () => {
       const content = sized(read(), length);
       await known.add(
         tenantId,
