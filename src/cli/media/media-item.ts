@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mediaTypes } from '../../domain/media/media-types.ts';
+import { nameInMediaUrl } from '../../domain/records/media-url.ts';
 import { usage } from '../options/settings.ts';
 import type { LocalMedia } from './local-media.ts';
 import { readVideo } from './video.ts';
@@ -66,27 +67,18 @@ const typeOfExtension: Readonly<Record<string, MediaItem['creativeType']>> = {
  * @param seconds the duration, if it was given
  */
 export async function itemOfUrl(url: string, seconds: number | undefined): Promise<MediaItem> {
-  const { pathname, hostname } = new URL(url);
-  const extension = /\.([a-z0-9]+)$/i.exec(pathname)?.[1]?.toLowerCase() ?? '';
+  const parsed = new URL(url);
+  const extension = /\.([a-z0-9]+)$/i.exec(parsed.pathname)?.[1]?.toLowerCase() ?? '';
   const creativeType = typeOfExtension[extension] ?? 'html';
   const own = creativeType === 'video' ? (await readVideo({ url })).duration : stillSeconds;
   const duration = seconds ?? own;
   if (duration === undefined)
     throw usage(`The length of the video ${url} cannot be read: give --duration.`);
-  const name = decodeURIComponentOr(pathname.split('/').at(-1) ?? '') || hostname;
   return {
-    name: name.slice(0, 200),
+    name: nameInMediaUrl(parsed).slice(0, 200),
     creativeId: creativeIdOf(url),
     creativeUrl: url,
     creativeType,
     duration: roundUp(duration),
   };
-}
-
-function decodeURIComponentOr(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -159,7 +159,7 @@ export async function runShow(call: CommandContext): Promise<number | undefined>
   const isReplaced = isActive && !add && !isDeepStrictEqual(before.items, body.items);
   if (!call.common.dryRun && isReplaced && single)
     call.note(
-      `Replaced ${countText(before.items.length, 'item')}. Undo: signage playlist rollback ${shellQuote(single.name)} previous`,
+      `Replaced ${countText(before.items.length, 'item')}. Undo: signage playlist rollback ${shellQuote(single.name)} ${before.version}`,
     );
   return exitCode;
 }

@@ -1,6 +1,7 @@
 import type { EventInput, PlaylistItem } from '../../client/entities.ts';
 import { iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
+import { nameInMediaUrl } from '../../domain/records/media-url.ts';
 import type {
   DropReason,
   PlayerAnswer,
@@ -44,14 +45,10 @@ const dropWords: Readonly<Record<DropReason, string>> = {
   unpaired: 'their device key is lost',
 };
 
-/**
- * Returns the file name of the creative: `spring.mp4`. If the path ends with `/`, returns the host.
- * If the URL is invalid, returns the id.
- */
-export function itemName({ creativeUrl, creativeId }: PlaylistItem): string {
-  if (!URL.canParse(creativeUrl)) return creativeId;
-  const { pathname, host } = new URL(creativeUrl);
-  return pathname.split('/').at(-1) || host;
+/** Returns the name of the item, else the one in its URL. If the URL is invalid, returns the id. */
+export function itemName({ name, creativeUrl, creativeId }: PlaylistItem): string {
+  if (typeof name === 'string') return name;
+  return URL.canParse(creativeUrl) ? nameInMediaUrl(new URL(creativeUrl)) : creativeId;
 }
 
 const round = (seconds: number) => Math.round(seconds * 10) / 10;

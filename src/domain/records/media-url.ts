@@ -37,3 +37,13 @@ export function mediaUrlFault(text: string): string | undefined {
 export function canonicalMediaUrl(text: string): string {
   return parsed(text)?.href ?? text;
 }
+
+/** Returns the name of a file for people: the last part of the path of its URL, or its host. */
+export function nameInMediaUrl({ pathname, host }: URL): string {
+  const last = pathname.slice(pathname.lastIndexOf('/') + 1);
+  try {
+    return decodeURIComponent(last) || host;
+  } catch {
+    return last;
+  }
+}

@@ -1,14 +1,14 @@
 import { iso, secondMs } from '../../domain/clock.ts';
-import type { Judgement } from '../../domain/conditions/condition.ts';
-import { clockToleranceMs } from '../../domain/conditions/condition.ts';
+import { clockToleranceMs, type Judgement } from '../../domain/conditions/condition.ts';
 import type { LastActivity, PlayError } from '../../domain/records/activity.ts';
+import { nameInMediaUrl } from '../../domain/records/media-url.ts';
 import type { PlaylistStatus } from '../../domain/records/playlist.ts';
 import type { ScreenStatusView } from '../../domain/records/screen-status.ts';
 
 /** What a status has to know about the items of a playlist. */
 export interface ItemFacts {
   longestItemMs: number;
-  byCreative: ReadonlyMap<string, { name: string | null; host: string }>;
+  byCreative: ReadonlyMap<string, { name: string; host: string }>;
 }
 
 interface Item {
@@ -16,16 +16,6 @@ interface Item {
   creativeUrl: string;
   duration: number;
   name?: unknown;
-}
-
-/** The last part of the path of a URL, as a name for people. */
-function nameInUrl({ pathname }: URL): string | null {
-  const last = pathname.slice(pathname.lastIndexOf('/') + 1);
-  try {
-    return decodeURIComponent(last) || null;
-  } catch {
-    return last;
-  }
 }
 
 export function itemFacts(itemsJson: string): ItemFacts {
@@ -37,7 +27,7 @@ export function itemFacts(itemsJson: string): ItemFacts {
       return [
         creativeId,
         {
-          name: typeof name === 'string' ? name : nameInUrl(url),
+          name: typeof name === 'string' ? name : nameInMediaUrl(url),
           host: own ? 'this service' : url.host,
         },
       ];

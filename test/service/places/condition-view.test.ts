@@ -45,7 +45,7 @@ it('the facts of a playlist have the longest duration, and the name and host of 
     { name: 'spring sale.png', host: 'cdn.example.com' },
     { name: 'welcome.png', host: 'this service' },
     { name: '%E0%A4%A.png', host: 'cdn.example.com' },
-    { name: null, host: 'menu.example.com' },
+    { name: 'menu.example.com', host: 'menu.example.com' },
   ]);
 });
 
