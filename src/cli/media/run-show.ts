@@ -2,8 +2,9 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { secondMs } from '../../domain/clock.ts';
-import { hasCode, SignageError } from '../../domain/error.ts';
+import { hasCode } from '../../domain/error.ts';
 import type { Publication } from '../../domain/records/playlist.ts';
+import { preconditionOf } from '../api/conditional.ts';
 import type { CommandContext } from '../command/context.ts';
 import { hasFilter, type Selection, selectScreens } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
@@ -126,26 +127,20 @@ export async function runShow(call: CommandContext): Promise<number | undefined>
   if (add && !single) throw usage('--add needs one screen.');
   const files = new MediaFiles({ allowOutside: true });
   const items = await makeItems(call, words, files);
-  const before = single
-    ? await orUndefined(
-        call.read('readPlaylist', { params: { id: single.id } }),
-        'playlist_not_found',
-      )
-    : undefined;
-  const isActive = before?.status === 'active';
+  await files.upload(call, [{ items }]);
+  const reading = single && call.readWithEtag('readPlaylist', { params: { id: single.id } });
+  const found = reading && (await orUndefined(reading, 'playlist_not_found'));
+  const present = found?.answer.status === 'active' ? found.answer : undefined;
+  const kept = add ? present : undefined;
   const body: Publication = {
-    items: [...(add && isActive ? before.items : []), ...items],
+    items: [...(kept?.items ?? []), ...items],
     validUntil:
       validUntil === undefined
-        ? null
+        ? (kept?.validUntil ?? null)
         : readValidUntil(validUntil, call.clock.now(), '--valid-until'),
   };
   if (body.items.length > 500)
-    throw new SignageError(
-      'usage',
-      `A playlist has at most 500 items, and this one would have ${body.items.length}.`,
-    );
-  await files.upload(call, [body]);
+    throw usage(`A playlist has at most 500 items, and this one would have ${body.items.length}.`);
   if (check) {
     const { requireGoodMedia } = await import('../playlist/media/run-check.ts');
     await requireGoodMedia(call, single ? [single.name] : [], body);
@@ -155,11 +150,13 @@ export async function runShow(call: CommandContext): Promise<number | undefined>
     { ...call, options: { ...call.options, wait } },
     selection,
     body,
+    // Nobody's items are lost if somebody else publishes meanwhile.
+    add ? preconditionOf(found ? found.etag : null) : {},
   );
-  const isReplaced = isActive && !add && !isDeepStrictEqual(before.items, body.items);
+  const isReplaced = present && !add && !isDeepStrictEqual(present.items, body.items);
   if (!call.common.dryRun && isReplaced && single)
     call.note(
-      `Replaced ${countText(before.items.length, 'item')}. Undo: signage playlist rollback ${shellQuote(single.name)} ${before.version}`,
+      `Replaced ${countText(present.items.length, 'item')}. Undo: signage playlist rollback ${shellQuote(single.name)} ${present.version}`,
     );
   return exitCode;
 }

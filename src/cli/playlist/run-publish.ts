@@ -40,8 +40,9 @@ async function publishOnOne(
   call: CommandContext,
   { id, name }: Selected,
   body: Publication,
+  headers: Record<string, string>,
 ): Promise<void> {
-  const made = await call.change('publishPlaylist', { params: { id }, body });
+  const made = await call.change('publishPlaylist', { params: { id }, body, headers });
   if (!made) return;
   await call.results.record(made.answer, playlistView);
   const { wait } = call.options;
@@ -123,15 +124,20 @@ export async function runPublish(call: CommandContext): Promise<number | undefin
   return publishStaged(call, names, written);
 }
 
-/** Publishes a playlist on the selected screens, after a question if there are several. */
+/**
+ * Publishes a playlist on the selected screens, after a question if there are several.
+ *
+ * @param headers preconditions, for a single screen
+ */
 export async function publishOn(
   call: CommandContext,
   { screens, single }: Selection,
   body: Publication,
+  headers: Record<string, string> = {},
 ): Promise<number | undefined> {
   const { wait } = call.options;
   if (single) {
-    await publishOnOne(call, single, body);
+    await publishOnOne(call, single, body, headers);
     return undefined;
   }
   await confirmSelected(call, 'Publish on', screens);

@@ -2,7 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
-import { manager } from '../../support/service/management.ts';
+import { startProxy } from '../../support/network/intervening-proxy.ts';
+import { item, manager } from '../../support/service/management.ts';
 import { someFile } from '../../support/service/media.ts';
 import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 import { type Cli, cliOf } from '../run-cli.ts';
@@ -47,8 +48,11 @@ it('plays a video for its own length, and appends it with --add', async () => {
   const [picture, video] = [join(folder, 'a.svg'), join(folder, 'b.mp4')];
   await writeFile(picture, someFile(1));
   await writeFile(video, await makeVideo('avc'));
-  expect((await cli(['show', id, picture])).code).toBe(0);
+  const end = '2099-12-24T00:00:00Z';
+  expect((await cli(['show', id, picture, '--valid-until', end])).code).toBe(0);
   expect((await cli(['show', id, video, '--add'])).code).toBe(0);
+  const { body } = await manager(service).get(`/v1/screens/${id}/playlist`);
+  expect(body.validUntil, 'the end stays').toBe(Date.parse(end) / 1000);
   expect(await shown(id)).toEqual([
     ['a.svg', 10],
     ['b.mp4', 2.5],
@@ -63,4 +67,23 @@ it('2 for a video without a length, and nothing is published', async () => {
   expect(code).toBe(2);
   expect(stderr).toContain('give --duration');
   expect((await manager(service).get(`/v1/screens/${id}/playlist`)).status).toBe(404);
+});
+
+it('--add overwrites nothing that somebody else publishes meanwhile', async () => {
+  const { id } = await service.screen();
+  const picture = join(folder, 'c.svg');
+  await writeFile(picture, someFile(2));
+  expect((await cli(['show', id, picture])).code).toBe(0);
+  const proxy = await startProxy(service.url, {
+    async before(request) {
+      if (request.startsWith('PUT /v1/screens/'))
+        await manager(service).put(`/v1/screens/${id}/playlist`, { items: [item()] });
+    },
+  });
+  const { code, stderr } = await cliOf(proxy, adminToken)(['show', id, picture, '--add']);
+  expect(code, stderr).toBe(5);
+  expect((await manager(service).get(`/v1/screens/${id}/playlist`)).body).toMatchObject({
+    version: 2,
+    items: [item()],
+  });
 });

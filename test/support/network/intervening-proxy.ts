@@ -13,8 +13,11 @@ import { startLocally } from './local-server.ts';
 type RequestLine = string;
 
 export interface Interventions {
-  /** Called before a request is forwarded. */
-  before?(line: RequestLine): Promise<void> | void;
+  /**
+   * Called before a request is forwarded. If it throws, the connection is cut. If it returns a
+   * status, the proxy answers with it.
+   */
+  before?(line: RequestLine, body: Buffer): unknown;
   /** Whether to cut the connection after the service has answered. The answer is lost. */
   loses?(line: RequestLine, headers: IncomingHttpHeaders): boolean;
 }
@@ -24,7 +27,8 @@ export async function startProxy(target: string, { before, loses }: Intervention
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const line = `${incoming.method} ${incoming.url}`;
     const body = await buffer(incoming);
-    await before?.(line);
+    const status = await before?.(line, body);
+    if (typeof status === 'number') return void outgoing.writeHead(status).end();
     const answer = await forward(incoming, body, target);
     if (!loses?.(line, incoming.headers)) return giveBack(answer, outgoing);
     await answer.body.dump();
