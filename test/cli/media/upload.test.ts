@@ -11,9 +11,9 @@ import { cliOf } from '../run-cli.ts';
 const mebibyte = 1024 * 1024;
 
 /**
- * Starts a proxy in front of the service. `decide` gets the size of each part, and its number, and
- * says whether to pass it on, to pass it on and lose the answer, to cut the connection, or to answer
- * 413. `sent` is the number of bytes that were passed on or cut.
+ * Starts a proxy in front of the service. `decide` gets the size of each part, and its number,
+ * and says whether to pass it on, to pass it on and lose the answer, to cut the connection, or to
+ * answer 413. `sent` is the number of bytes that were passed on or cut.
  */
 async function startLine(decide: (bytes: number, count: number) => 'pass' | 'lose' | 'cut' | 413) {
   let count = 0;
