@@ -1,7 +1,5 @@
-import { fileTypeFromBuffer } from 'file-type';
 import { SignageError } from '../domain/error.ts';
 import { type MediaType, mediaTypes } from '../domain/media/media-types.ts';
-import { decodeMarkup, readXmlRoot } from './markup.ts';
 
 /** Number of first bytes that show the type of nearly every file. */
 export const headBytes = 64 * 1024;
@@ -56,7 +54,8 @@ const svgNamespace = 'http://www.w3.org/2000/svg';
 const beforeRoot = /^(?:\s+|<\?[^>]*\?>|<!--[\s\S]*?-->)*/;
 
 /** Returns the type of a text, or `undefined` if its root has not come yet. */
-function typeOfText(head: Uint8Array, isWhole: boolean): MediaType | undefined {
+async function typeOfText(head: Uint8Array, isWhole: boolean): Promise<MediaType | undefined> {
+  const { decodeMarkup, readXmlRoot } = await import('./markup.ts');
   const markup = decodeMarkup(head, isWhole);
   const start = markup.text.replace(beforeRoot, '');
   if (/^<(?:!doctype\s+html|html)[\s>]/i.test(start)) return 'text/html';
@@ -92,6 +91,8 @@ export async function mediaTypeOf(
   if (bytes.length === 0) throw refused('The file is empty.');
   if (brandsOf(bytes).some((brand) => brand === 'avif' || brand === 'avis')) return 'image/avif';
   if (isUtf16(bytes)) return typeOfText(bytes, isWhole);
+  // Loaded with the first file: a service without uploads saves 10 MB.
+  const { fileTypeFromBuffer } = await import('file-type');
   const found = (await fileTypeFromBuffer(bytes))?.mime;
   if (found === undefined || found === 'application/xml') return typeOfText(bytes, isWhole);
   const type = sameAs[found] ?? found;
