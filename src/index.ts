@@ -72,6 +72,7 @@ export type { FileSystem, OpenFile } from './store/json/disk/file-system.ts';
 export { type DatabaseOptions, type OpenStoreOptions, openStore } from './store/open.ts';
 export type {
   AuditPageQuery,
+  ContentSearch,
   EventBatch,
   EventPageQuery,
   FleetCounts,

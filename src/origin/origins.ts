@@ -5,7 +5,7 @@ import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { playlistStatusAt } from '../domain/records/playlist.ts';
 import type { Playlist, Screen } from '../domain/records/rows.ts';
 import { withTimeout } from '../domain/timeout.ts';
-import type { Reader } from '../store/store.ts';
+import { type Reader, readContent } from '../store/store.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import type { GuardedSource } from './on-demand/source.ts';
 import type {
@@ -181,7 +181,7 @@ export function makeOrigins({
   const storeBreaker = isInMemory ? undefined : new CircuitBreaker({ clock });
   const guardedRows = storeBreaker ? guardedReader(reader, clock, storeBreaker) : reader;
   const read: ReadPlaylist = (screenId) => guardedRows.get('playlists', screenId);
-  const items = new RenderedItems((id) => guardedRows.get('contents', id));
+  const items = new RenderedItems((id) => readContent(guardedRows, id));
   const stored = makeStoredOrigin(read, clock);
   const links = [storeBreaker ? tracked(stored, storeBreaker) : { origin: stored }];
   const readValid: ReadPlaylist = async (screenId) => {

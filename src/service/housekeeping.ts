@@ -2,17 +2,20 @@ import { dayMs, hourMs, minuteMs } from '../domain/clock.ts';
 import type { LogSink } from '../domain/log.ts';
 import { startPeriodicJob } from '../domain/periodic-job.ts';
 import { isLiveClaim } from '../domain/records/claim.ts';
+import type { Tx } from '../store/store.ts';
 import type { SystemDependencies } from './context.ts';
 import { creationRetentionMs } from './creations.ts';
 
 /** Retention of finished pairing codes (docs/protocol.md §4). */
 const codeRetentionMs = 24 * hourMs;
 const intervalMs = minuteMs;
-/** Interval of the search for contents that no version names. It reads all past versions. */
+/** Interval of the search for contents that only past versions name. It reads all past versions. */
 const contentIntervalMs = hourMs;
-/** Minimum time between two searches that found a content, before it is purged. */
+/** Minimum time between the move of a content and its purge. */
 const unnamedMs = hourMs / 2;
 const batchSize = 500;
+/** Contents take up to megabytes each. */
+const contentBatchSize = 50;
 
 /**
  * Starts the housekeeping, which runs once a minute. It purges codes that finished more than a day
@@ -61,24 +64,34 @@ export function startHousekeeping(
   }
 
   /**
-   * Marks contents that no version names, and purges those that an earlier search has marked. A
-   * version that names a marked content removes the mark (`storeItems`). So a content whose mark is
-   * older than this search, and which this search did not find named, has no version.
+   * Moves contents that no newest version names to `pastContents`, and purges those there that no
+   * version names. A content that a version is about to name is in `contents`, so it is not lost if
+   * this search did not see the version. The time since the move covers a version that has become a
+   * past one meanwhile.
    */
   async function purgeContents(): Promise<void> {
-    const markedBeforeMs = clock.now() - unnamedMs;
-    const unnamed = await store.unnamedContents();
-    for (let from = 0; from < unnamed.length; from += batchSize) {
-      const ids = unnamed.slice(from, from + batchSize);
+    const movedBeforeMs = clock.now() - unnamedMs;
+    const { past, unnamed } = await store.searchContents();
+    await inBatches(past, async (tx, id) => {
+      const row = await tx.get('contents', id);
+      if (!row) return;
+      await tx.put('pastContents', { ...row, movedAt: tx.now });
+      await tx.delete('contents', id);
+    });
+    await inBatches(unnamed, async (tx, id) => {
+      const row = await tx.get('pastContents', id);
+      if (row && row.movedAt <= movedBeforeMs) await tx.delete('pastContents', id);
+    });
+  }
+
+  async function inBatches(
+    ids: readonly string[],
+    change: (tx: Tx, id: string) => Promise<void>,
+  ): Promise<void> {
+    for (let from = 0; from < ids.length; from += contentBatchSize)
       await store.write(async (tx) => {
-        for (const id of ids) {
-          const row = await tx.get('contents', id);
-          if (!row) continue;
-          if (row.unnamedSince === null) await tx.put('contents', { ...row, unnamedSince: tx.now });
-          else if (row.unnamedSince <= markedBeforeMs) await tx.delete('contents', id);
-        }
+        for (const id of ids.slice(from, from + contentBatchSize)) await change(tx, id);
       });
-    }
   }
 
   async function purge(): Promise<void> {

@@ -12,6 +12,7 @@ import {
   mediaRow,
   mediaUsageRow,
   mediaUseRow,
+  pastContentRow,
   playlistRow,
   type StoredConfig,
   screenRow,
@@ -52,7 +53,7 @@ export interface Section<
   document: (row: z.infer<S>) => string;
   /**
    * How the embedded store holds rows: parsed, as lines that are parsed when they are read, or only
-   * on disk (`PastPlaylists`).
+   * on disk (`DiskRows`). An index of rows on disk is what their ids begin with, before a `/`.
    */
   held: 'parsed' | 'lines' | 'disk';
   /** Whether a crash of the database may lose the rows, because they live only minutes. */
@@ -92,7 +93,8 @@ const screenDocument = shardNames('rows-screens', screenShards);
 /** Contents take most of the space. Playlists change independently. */
 const playlistDocument = shardNames('rows-playlists', screenShards);
 const contentDocument = shardNames('rows-contents', 256);
-const pastDocument = shardNames('past', 256);
+const pastPlaylistDocument = shardNames('disk-pastPlaylists', 256);
+const pastContentDocument = shardNames('disk-pastContents', 256);
 const creationDocument = shardNames('rows-creations', 64);
 const mediaDocument = shardNames('rows-media', 64);
 const configDocument = { tenant: tenantDocument, venue: venueDocument, screen: screenDocument };
@@ -176,7 +178,12 @@ export const sections = {
     row: playlistRow,
     indexed: ['screenId'],
     filters: ['contentId'],
-    document: ({ id }) => pastDocument(id.slice(0, id.indexOf('/'))),
+    document: ({ id }) => pastPlaylistDocument(id.slice(0, id.indexOf('/'))),
+    held: 'disk',
+  }),
+  pastContents: section({
+    row: pastContentRow,
+    document: ({ id }) => pastContentDocument(id),
     held: 'disk',
   }),
   configs: section({

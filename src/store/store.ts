@@ -1,11 +1,12 @@
-import type { MaybePromise } from '../domain/maybe-promise.ts';
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import type { Activities } from '../domain/records/activity.ts';
 import type { AuditEntry } from '../domain/records/audit.ts';
 import type { GuessCounter } from '../domain/records/pairing-code.ts';
 import type { ReportRow } from '../domain/records/report.ts';
-import type { Device, DeviceKey, Playlist, Screen } from '../domain/records/rows.ts';
+import type { Content, Device, DeviceKey, Playlist, Screen } from '../domain/records/rows.ts';
 import type {
   AuditPageQuery,
+  ContentSearch,
   EventBatch,
   EventPageQuery,
   FleetCounts,
@@ -89,10 +90,10 @@ export interface Store {
   pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>>;
 
   /**
-   * Returns the ids of contents that no playlist version names. A version that is stored meanwhile
-   * may name one of them.
+   * Returns the ids of `contents` that no newest playlist version names, and the ids of
+   * `pastContents` that no version names. A version that is stored meanwhile may name one of them.
    */
-  unnamedContents(): Promise<string[]>;
+  searchContents(): Promise<ContentSearch>;
 
   /** Returns the ids of codes that ended before `timeMs`, oldest first, at most `limit`. */
   finishedCodes(timeMs: number, limit: number): Promise<string[]>;
@@ -246,4 +247,12 @@ export interface RefusedRequests {
   append(requests: readonly LoggedTvRequest[]): Promise<void>;
   /** Returns one page, newest first. */
   page(query: TvRequestPageQuery): Promise<LoggedTvRequest[]>;
+}
+
+/** Returns the items that a version names (`contentId`), or `undefined` if they are lost. */
+export function readContent(
+  reader: Pick<Reader, 'get'>,
+  id: string,
+): MaybePromise<Content | undefined> {
+  return andThen(reader.get('contents', id), (row) => row ?? reader.get('pastContents', id));
 }

@@ -60,7 +60,7 @@ describe('rendered items', () => {
     const read = (id: string) => {
       reads.push(id);
       const found = rows.find(({ contentId }) => contentId === id);
-      return found && { id, tenantId: found.tenantId, items: found.items, unnamedSince: null };
+      return found && { id, tenantId: found.tenantId, items: found.items };
     };
     return { read, reads };
   };

@@ -7,11 +7,19 @@ import { decorateStore } from '../../src/service/store-decorator.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Rows } from '../../src/store/sections.ts';
 import type { Store } from '../../src/store/store.ts';
-import { codeRow, contentRow, creationRow, playlistRow } from '../store/sample-rows.ts';
+import {
+  codeRow,
+  contentRow,
+  creationRow,
+  pastContentRow,
+  pastPlaylistRow,
+  playlistRow,
+} from '../store/sample-rows.ts';
 import { ManualClock } from '../support/runtime/manual-clock.ts';
 
 const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 
 let clock: ManualClock;
 let store: Store;
@@ -175,10 +183,16 @@ describe('stopping the housekeeping', () => {
 
 describe('housekeeping of the items of playlists', () => {
   const kept = async () => {
+    const tables = ['contents', 'pastContents'] as const;
     const rows = await Promise.all(
-      [1, 2].map((number) => store.read.get('contents', `content-${number}`)),
+      tables.flatMap((table) =>
+        [1, 2].map(async (number) => {
+          const row = await store.read.get(table, `content-${number}`);
+          return row && `${number} in ${table}`;
+        }),
+      ),
     );
-    return rows.flatMap((row) => row?.id ?? []);
+    return rows.filter((row) => row !== undefined);
   };
   const name = (number: number) => store.write((tx) => tx.put('playlists', playlistRow(1, number)));
 
@@ -189,21 +203,25 @@ describe('housekeeping of the items of playlists', () => {
     await name(1);
   });
 
-  it('purges those that no version names in two searches', async () => {
+  it('moves those that no newest version names, then purges those that no version names', async () => {
     await passHours(1);
-    expect(await kept()).toEqual(['content-1', 'content-2']);
+    expect(await kept()).toEqual(['1 in contents', '2 in pastContents']);
     await passHours(1);
-    expect(await kept()).toEqual(['content-1']);
+    expect(await kept()).toEqual(['1 in contents']);
+    await store.write((tx) => tx.put('pastPlaylists', pastPlaylistRow(1, 1)));
+    await name(2);
+    await passHours(3);
+    expect(await kept()).toEqual(['1 in pastContents']);
   });
 
-  it('keeps those that a version names again, although the search cannot know it yet', async () => {
+  it('keeps those that were moved again, although the search cannot know why', async () => {
     await passHours(1);
     // As an instance does that the search of another one does not see.
-    await store.write((tx) => tx.put('contents', contentRow(2, { unnamedSince: null })));
+    const movedAt = clock.now() + hourMs;
+    await store.write((tx) => tx.put('pastContents', pastContentRow(2, movedAt)));
     await passHours(1);
-    expect(await kept()).toEqual(['content-1', 'content-2']);
-    await name(2);
-    await passHours(2);
-    expect(await kept()).toEqual(['content-2']);
+    expect(await kept()).toEqual(['1 in contents', '2 in pastContents']);
+    await passHours(1);
+    expect(await kept()).toEqual(['1 in contents']);
   });
 });

@@ -136,17 +136,18 @@ export type PairingCode = z.infer<typeof codeRow>;
 
 /**
  * The items of playlists. All versions and screens of a tenant with the same items share one row
- * (`contentId`), which never changes but for `unnamedSince`.
+ * (`contentId`), which never changes.
  */
 export const contentRow = z.strictObject({
   id: text,
   tenantId: text,
   /** The items as JSON text, sent without parsing. */
   items: text,
-  /** Time at which no version named the row. `null` once a version names it again. */
-  unnamedSince: time.nullable(),
 });
 export type Content = z.infer<typeof contentRow>;
+
+/** Items that perhaps only past versions name. They may be in `contents` as well. */
+export const pastContentRow = contentRow.extend({ movedAt: time });
 
 /**
  * A playlist version. The newest version of a screen has the screen's id, and a past one has the id

@@ -6,7 +6,7 @@ import { playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
 import type { ScreenStatusQuery, ScreenStatusView } from '../../domain/records/screen-status.ts';
 import type { PlaylistSummary } from '../../store/queries.ts';
-import type { Reader } from '../../store/store.ts';
+import { type Reader, readContent } from '../../store/store.ts';
 import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { whereVenue } from '../lookup.ts';
 import { pageFilters } from '../paging.ts';
@@ -45,7 +45,7 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
     const row = await store.read.get('playlists', screenId);
     const known = row && facts.get(row.contentId);
     if (!row || known) return known;
-    const content = await store.read.get('contents', row.contentId);
+    const content = await readContent(store.read, row.contentId);
     const found = content && itemFacts(content.items);
     if (found) facts.set(row.contentId, found);
     return found;

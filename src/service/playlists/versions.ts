@@ -3,7 +3,7 @@ import { contentId, type PlaylistContent } from '../../domain/playlist-content.t
 import type { AuditVerb } from '../../domain/records/audit.ts';
 import { keptVersions, playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
-import type { Reader, Tx } from '../../store/store.ts';
+import { type Reader, readContent, type Tx } from '../../store/store.ts';
 import {
   type AuditActor,
   type AuditChange,
@@ -43,7 +43,7 @@ export async function itemsOf(
   reader: Pick<Reader, 'get'>,
   { contentId }: Playlist,
 ): Promise<string> {
-  const content = await reader.get('contents', contentId);
+  const content = await readContent(reader, contentId);
   if (content) return content.items;
   throw new SignageError(
     'store_damaged',
@@ -53,7 +53,7 @@ export async function itemsOf(
 
 /**
  * Stores items that a version will name, unless they are stored. Call it in the transaction that
- * puts the version, because the mark of items that no version names is removed.
+ * puts the version.
  */
 export async function storeItems(
   tx: Tx,
@@ -61,18 +61,21 @@ export async function storeItems(
   content: PlaylistContent,
 ): Promise<VersionContent> {
   const id = contentId(tenantId, content);
-  const stored = await tx.get('contents', id);
-  if (stored?.unnamedSince !== null)
-    await tx.put('contents', { id, tenantId, items: content.items, unnamedSince: null });
+  if (!(await tx.get('contents', id)))
+    await tx.put('contents', { id, tenantId, items: content.items });
   return contentOf(tenantId, content);
 }
 
-/** Removes the mark of stored items. Returns the items, or `undefined` if they are lost. */
+/**
+ * Prepares the items of a past version for a new one. Returns the items, or `undefined` if they are
+ * lost.
+ */
 export async function keepItems(tx: Tx, id: string): Promise<string | undefined> {
   const stored = await tx.get('contents', id);
-  if (stored && stored.unnamedSince !== null)
-    await tx.put('contents', { ...stored, unnamedSince: null });
-  return stored?.items;
+  if (stored) return stored.items;
+  const past = await tx.get('pastContents', id);
+  if (past) await tx.put('contents', { id, tenantId: past.tenantId, items: past.items });
+  return past?.items;
 }
 
 const change = (

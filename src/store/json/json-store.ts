@@ -8,6 +8,7 @@ import { ChangeTopics } from '../change-topics.ts';
 import { OpenDumps } from '../dump/dump-stream.ts';
 import { writeDump } from '../dump/write-dump.ts';
 import type {
+  ContentSearch,
   EventBatch,
   FleetCounts,
   ListQuery,
@@ -35,9 +36,10 @@ import type { FilePart, PartContext } from './parts.ts';
 import {
   countFleet,
   listFinishedCodes,
+  listPastPlaylists,
   listPlaylistSummaries,
   listRows,
-  listUnnamedContents,
+  searchContents,
 } from './rows/listing.ts';
 import { RowView } from './rows/row-view.ts';
 import { Writer } from './rows/writer.ts';
@@ -79,8 +81,8 @@ export class JsonStore implements Store {
     const { state, journal, chain, context } = parts;
     this.#parts = parts;
     this.#guessCounters = new MemoryGuessCounters(() => this.now());
-    this.read = new RowView(state.base, state.pastPlaylists, [], () => this.#refuseClosed());
-    this.#writer = new Writer(state.base, state.pastPlaylists, { journal, chain }, (durable) =>
+    this.read = new RowView(state.base, state.disk, [], () => this.#refuseClosed());
+    this.#writer = new Writer(state.base, state.disk, { journal, chain }, (durable) =>
       this.#apply(durable),
     );
     const checkpoint = new Checkpoint(context, parts.manifest, parts.files, parts.owners);
@@ -132,13 +134,13 @@ export class JsonStore implements Store {
 
   async pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>> {
     this.#refuseClosed();
-    return this.#parts.state.pastPlaylists.page(query);
+    return listPastPlaylists(this.#parts.state.disk, query);
   }
 
-  async unnamedContents(): Promise<string[]> {
+  async searchContents(): Promise<ContentSearch> {
     this.#refuseClosed();
-    const { base, pastPlaylists } = this.#parts.state;
-    return listUnnamedContents(base, pastPlaylists);
+    const { base, disk } = this.#parts.state;
+    return searchContents(base, disk);
   }
 
   async finishedCodes(timeMs: number, limit: number): Promise<string[]> {

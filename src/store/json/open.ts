@@ -23,7 +23,6 @@ import {
   storeFolders,
 } from './manifest.ts';
 import type { FilePart, PartContext } from './parts.ts';
-import { PastPlaylists } from './rows/past-playlists.ts';
 import { makeSecret, readSecret } from './secret.ts';
 
 /** Maximum number of documents that are read at the same time. */
@@ -122,9 +121,9 @@ function makeParts(
   const audit = new AuditTrail(context);
   const chain = new TrailChain(secret);
   const lastActivity = new LastActivityTable(context.clock);
-  const state = new DurableState(new PastPlaylists(), { audit, chain }, lastActivity, events);
+  const state = new DurableState({ audit, chain }, lastActivity, events);
   const journal = new Journal(context, (record) => state.replay(record));
-  const owners = [state.documents, state.pastPlaylists, lastActivity, ...events.owners];
+  const owners = [state.documents, state.disk, lastActivity, ...events.owners];
   return {
     events,
     audit,

@@ -8,6 +8,7 @@ import { OpenDumps } from '../dump/dump-stream.ts';
 import { writeDump } from '../dump/write-dump.ts';
 import type {
   AuditPageQuery,
+  ContentSearch,
   EventBatch,
   EventPageQuery,
   FleetCounts,
@@ -43,8 +44,8 @@ import {
   listFinishedCodes,
   listPastPlaylists,
   listRows,
-  listUnnamedContents,
   readPlaylistSummaries,
+  searchContents,
 } from './rows/listing.ts';
 import { RowReader } from './rows/row-reader.ts';
 import { lookUpLimits, VersionedRows } from './rows/versioned-rows.ts';
@@ -188,8 +189,8 @@ export class PostgresStore implements Store {
     return listPastPlaylists(this.#database.query, query);
   }
 
-  async unnamedContents(): Promise<string[]> {
-    return listUnnamedContents(this.#database.query);
+  async searchContents(): Promise<ContentSearch> {
+    return searchContents(this.#database.query);
   }
 
   async finishedCodes(timeMs: number, limit: number): Promise<string[]> {

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { batchOf, guid, tenantA } from './sample-batch.ts';
-import { codeRow, contentRow, pastPlaylistRow, playlistRow, venueRow } from './sample-rows.ts';
+import {
+  codeRow,
+  contentRow,
+  pastContentRow,
+  pastPlaylistRow,
+  playlistRow,
+  venueRow,
+} from './sample-rows.ts';
 import { gate, type TestGroup } from './store-test.ts';
 
 /** Matches the error of a closed store. */
@@ -23,27 +30,35 @@ export function finishedCodesTests({ it, store, put }: TestGroup): void {
   });
 }
 
-/** Tests of `unnamedContents`. */
-export function unnamedContentsTests({ it, store, put, reopen }: TestGroup): void {
-  it('returns the contents that neither a newest nor a past version names', async () => {
-    const unnamed = async () => (await store.unnamedContents()).sort();
+/** Tests of `searchContents`. */
+export function searchContentsTests({ it, store, put, reopen }: TestGroup): void {
+  it('returns contents that only past versions name, and those there that no version names', async () => {
+    const search = async () => {
+      const { past, unnamed } = await store.searchContents();
+      return { past: past.sort(), unnamed: unnamed.sort() };
+    };
     await put({
-      contents: [1, 2, 3, 4].map((number) => contentRow(number)),
+      contents: [1, 2, 4].map((number) => contentRow(number)),
+      pastContents: [1, 3, 5].map((number) => pastContentRow(number)),
       playlists: [playlistRow(1, 1), playlistRow(2, 1)],
       pastPlaylists: [pastPlaylistRow(1, 2), pastPlaylistRow(2, 2), pastPlaylistRow(2, 3)],
     });
-    assert.deepEqual(await unnamed(), ['content-4']);
+    const before = { past: ['content-2', 'content-4'], unnamed: ['content-5'] };
+    assert.deepEqual(await search(), before);
     await reopen();
-    assert.deepEqual(await unnamed(), ['content-4']);
+    assert.deepEqual(await search(), before);
     await store.write(async (tx) => {
       await tx.delete('playlists', guid('scre', 1));
       await tx.delete('pastPlaylists', `${guid('scre', 1)}/2`);
       await tx.delete('pastPlaylists', `${guid('scre', 2)}/3`);
     });
     await reopen();
-    assert.deepEqual(await unnamed(), ['content-3', 'content-4']);
+    assert.deepEqual(await search(), { ...before, unnamed: ['content-3', 'content-5'] });
     await put({ playlists: [playlistRow(2, 4)] });
-    assert.deepEqual(await unnamed(), ['content-1', 'content-3']);
+    assert.deepEqual(await search(), {
+      past: ['content-1', 'content-2'],
+      unnamed: ['content-1', 'content-3', 'content-5'],
+    });
   });
 }
 

@@ -96,6 +96,10 @@ export function contentRow(number: number, more: Partial<Content> = {}): Content
   return sampleRow('contents', number, { items, ...more });
 }
 
+export function pastContentRow(number: number, movedAt = createdAt): Rows['pastContents'] {
+  return { ...contentRow(number), movedAt };
+}
+
 export function playlistRow(
   screen: number,
   version: number,

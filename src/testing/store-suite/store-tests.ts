@@ -7,7 +7,7 @@ import { findByKeyHashTests, selectAndCountTests, uniqueKeysTests } from './key-
 import {
   finishedCodesTests,
   readyAndCloseTests,
-  unnamedContentsTests,
+  searchContentsTests,
   watchTests,
 } from './lifecycle-tests.ts';
 import { listTests, playlistSummaryTests } from './list-tests.ts';
@@ -25,7 +25,7 @@ const groups: Record<string, (group: TestGroup) => void> = {
   list: listTests,
   playlistSummaries: playlistSummaryTests,
   finishedCodes: finishedCodesTests,
-  unnamedContents: unnamedContentsTests,
+  searchContents: searchContentsTests,
   watch: watchTests,
   'guess counters': guessCounterTests,
   'ready and close': readyAndCloseTests,

@@ -23,12 +23,14 @@ export interface Contents {
 
 const text = (rows: RowMap) =>
   JSON.stringify(
-    [...rows].filter(([name]) => !name.startsWith('past')).sort(([a], [b]) => (a < b ? -1 : 1)),
+    [...rows]
+      .filter(([name]) => !name.startsWith('pastPlaylists'))
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
 const pastText = (rows: RowMap) =>
   JSON.stringify(
     [...rows]
-      .filter(([name]) => name.startsWith('past'))
+      .filter(([name]) => name.startsWith('pastPlaylists'))
       .map(([, row]) => row)
       .sort((a, b) => (a.id < b.id ? -1 : 1)),
   );

@@ -9,6 +9,7 @@ import {
   contentRow,
   deviceKeyRow,
   deviceRow,
+  pastContentRow,
   pastPlaylistRow,
   playlistRow,
   screenRow,
@@ -41,6 +42,7 @@ export const universe: readonly (readonly [TableName, string])[] = [
     ['deviceKeys', guid('keys', screen)],
     ['codes', `code-000${screen}`],
     ['contents', `content-${screen}`],
+    ['pastContents', `content-${screen}`],
     ['playlists', guid('scre', screen)],
     ['configs', `screen/${guid('scre', screen)}`],
   ]),
@@ -68,8 +70,14 @@ function opsOf(number: number, counted: number): Op[] {
     },
     {
       put: 'contents',
-      row: contentRow(screen, { unnamedSince: number, ...(isLarge && { items: largeItems }) }),
+      row: contentRow(screen, {
+        tenantId: String(number),
+        ...(isLarge && { items: largeItems }),
+      }),
     },
+    isPaired
+      ? { put: 'pastContents', row: pastContentRow(screen, number) }
+      : { del: 'pastContents', id: `content-${screen}` },
     { put: 'playlists', row: playlistRow(screen, version + 1) },
     { put: 'pastPlaylists', row: pastPlaylistRow(screen, version) },
     { del: 'pastPlaylists', id: `${screenId}/${version - keptVersions}` },

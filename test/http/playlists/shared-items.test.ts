@@ -3,15 +3,20 @@ import { recordsIn } from '../../store/dump/backup-load.ts';
 import { item, manager } from '../../support/service/management.ts';
 import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 
+interface ContentRow {
+  items: string;
+  movedAt?: number;
+}
+
 /** Returns the rows with the items of playlists, from a backup. */
-async function contentsOf({ url }: TestService): Promise<{ unnamedSince: number | null }[]> {
+async function contentsOf({ url }: TestService): Promise<ContentRow[]> {
   const backup = await fetch(`${url}/v1/backup`, {
     method: 'POST',
     headers: { authorization: `Bearer ${adminToken}` },
   });
   return recordsIn(new Uint8Array(await backup.arrayBuffer()))
-    .map(({ row }) => row as { unnamedSince: number | null })
-    .filter((row) => 'unnamedSince' in (row ?? {}));
+    .map(({ row }) => row as ContentRow)
+    .filter((row) => typeof row?.items === 'string');
 }
 
 describe('the items of playlists', () => {
@@ -53,19 +58,39 @@ describe('the items of playlists', () => {
       service.clock.advance(3_600_000);
       await expect.poll(() => service.clock.waitingFor(3_600_000)).toBeGreaterThan(0);
     };
+    const moved = { movedAt: expect.any(Number) };
     await admin.delete(`/v1/screens/${await publish()}`);
     await passHour();
-    await expect
-      .poll(() => contentsOf(service))
-      .toMatchObject([{ unnamedSince: expect.any(Number) }]);
+    await expect.poll(() => contentsOf(service)).toMatchObject([moved]);
     const again = await publish();
-    expect(await contentsOf(service)).toMatchObject([{ unnamedSince: null }]);
+    await passHour();
+    expect((await contentsOf(service)).filter(({ movedAt }) => movedAt === undefined)).toHaveLength(
+      1,
+    );
     await admin.delete(`/v1/screens/${again}`);
     await passHour();
-    await expect
-      .poll(() => contentsOf(service))
-      .toMatchObject([{ unnamedSince: expect.any(Number) }]);
+    await expect.poll(() => contentsOf(service)).toMatchObject([moved]);
     await passHour();
     await expect.poll(() => contentsOf(service)).toEqual([]);
+  });
+
+  it('are there for the list of versions and a rollback when only a past version names them', async () => {
+    const service = await startService();
+    const admin = manager(service);
+    const { id } = await service.screen();
+    const contents = [[item()], [item({ duration: 7 })]];
+    for (const items of contents) await admin.put(`/v1/screens/${id}/playlist`, { items });
+    service.clock.advance(3_600_000);
+    await expect
+      .poll(async () => (await contentsOf(service)).filter(({ movedAt }) => movedAt))
+      .toHaveLength(1);
+    const { items } = (await admin.get(`/v1/screens/${id}/playlists`)).body;
+    expect(items.map((one: { items: unknown }) => one.items)).toEqual(contents.toReversed());
+    const rollback = { screenIds: [id], action: 'rollback', to: 'previous' };
+    expect((await admin.post('/v1/publications', rollback)).status).toBe(200);
+    expect((await admin.get(`/v1/screens/${id}/playlist`)).body).toMatchObject({
+      version: 3,
+      items: contents[0],
+    });
   });
 });

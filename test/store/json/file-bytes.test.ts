@@ -47,26 +47,26 @@ it('a fixed history leaves the same files, byte for byte, in each version', asyn
     [
       {
         "audit": "3d3ae34b9ee3f155",
-        "documents": "274b6ad12076f8e3",
+        "documents": "bf39cf200ec45f89",
         "events": "d56101fc11d62326",
         "journal": "7ef87f6fd346faab",
-        "manifest": "0772ff198ed904a5",
+        "manifest": "5e6574313754ba67",
         "secret": "0b0e84c6c43e32bc",
       },
       {
         "audit": "3fcbbd4e0de79451",
-        "documents": "393301042e87a780",
+        "documents": "e23f990b44dc736f",
         "events": "d56101fc11d62326",
         "journal": "014edb55cc2bed46",
-        "manifest": "0e00c0e7a783aa4f",
+        "manifest": "97a654ceed8a89ba",
         "secret": "0b0e84c6c43e32bc",
       },
       {
         "audit": "29516998782ee875",
-        "documents": "a23235d776ad530a",
+        "documents": "96139aa304cdd3be",
         "events": "d544cff49e99f983",
         "journal": "abcf17138846b505",
-        "manifest": "add467b9ab030d2d",
+        "manifest": "831547e1f1ae47a6",
         "secret": "0b0e84c6c43e32bc",
       },
     ]

@@ -174,7 +174,7 @@ describe('a start after a clean stop', () => {
   const later = 'journal/0000000000000004-000002.log';
   const screens = 'documents/rows-screens-';
   /** A start reads only its size. */
-  const past = 'documents/past-';
+  const past = 'documents/disk-pastPlaylists-';
 
   it.each<[string, (folder: string) => Promise<void>, named: string]>([
     ['a record is damaged', (at) => harm(at, segment, flipped(60)), `${segment}, at byte 0`],
@@ -209,7 +209,7 @@ describe('a start after a clean stop', () => {
     await expectRefused(file.replace('documents/', ''));
   });
 
-  it.each([1, 6])('rejects the format %i of another version', async (format) => {
+  it.each([1, 7])('rejects the format %i of another version', async (format) => {
     await changeManifest(folder, (manifest) => {
       manifest.format = format;
     });

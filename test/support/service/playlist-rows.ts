@@ -51,6 +51,6 @@ export function playlistRow(
 export async function putPlaylist(tx: Tx, row: PlaylistWithItems): Promise<void> {
   const { items, ...playlist } = row;
   const { contentId: id, tenantId } = row;
-  await tx.put('contents', { id, tenantId, items, unnamedSince: null });
+  await tx.put('contents', { id, tenantId, items });
   await tx.put('playlists', playlist);
 }

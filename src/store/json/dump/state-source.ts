@@ -49,7 +49,7 @@ export function stateSource(
   const entries = audit.snapshot(start?.day);
   const rows = tableNames.map((table) => [
     table,
-    sectionOf(table).held === 'disk' ? state.pastPlaylists.snapshot() : state.base.snapshot(table),
+    sectionOf(table).held === 'disk' ? state.disk.snapshot(table) : state.base.snapshot(table),
   ]);
   const readers: Readers = {
     server: () => [server],

@@ -1,4 +1,3 @@
-import type { Playlist } from '../../../domain/records/rows.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import { sectionOf, type TableName } from '../../sections.ts';
 import type { LastActivityTable } from '../activity/last-activity.ts';
@@ -6,7 +5,7 @@ import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { TrailChain } from '../audit/trail-chain.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { CommittedRows } from '../rows/committed-rows.ts';
-import type { PastPlaylists } from '../rows/past-playlists.ts';
+import { DiskRows } from '../rows/disk-rows.ts';
 import { RowDocuments } from '../rows/row-documents.ts';
 import type { RowWrite } from '../rows/write-set.ts';
 import { changesIn, entriesIn, type JournalRecord } from './segments.ts';
@@ -25,7 +24,7 @@ export interface Durable {
 export class DurableState {
   readonly base = new CommittedRows();
   readonly documents: RowDocuments;
-  readonly pastPlaylists: PastPlaylists;
+  readonly disk = new DiskRows();
   readonly #audit: AuditTrail;
   readonly #chain: TrailChain;
   readonly #lastActivity: LastActivityTable;
@@ -33,12 +32,10 @@ export class DurableState {
   #seq = 0;
 
   constructor(
-    pastPlaylists: PastPlaylists,
     trail: { audit: AuditTrail; chain: TrailChain },
     lastActivity: LastActivityTable,
     events: EventLog,
   ) {
-    this.pastPlaylists = pastPlaylists;
     this.#audit = trail.audit;
     this.#chain = trail.chain;
     this.#lastActivity = lastActivity;
@@ -67,8 +64,7 @@ export class DurableState {
     this.#seq = seq;
     for (const change of changes) {
       const { table, id, row } = change;
-      if (sectionOf(table).held === 'disk')
-        this.pastPlaylists.apply(seq, id, row as Playlist | null);
+      if (sectionOf(table).held === 'disk') this.disk.apply(seq, table, id, row);
       else {
         this.documents.changing(table, id, row);
         applyToBase(change);

@@ -2,7 +2,7 @@ import type { Random } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import type { DumpSource } from '../../dump/dump.ts';
 import type { Records, SectionName } from '../../dump/records.ts';
-import { type TableName, tableNames } from '../../sections.ts';
+import { sectionOf, tableNames } from '../../sections.ts';
 import { LastActivityTable } from '../activity/last-activity.ts';
 import { DocumentFile } from '../checkpoint/document-file.ts';
 import { documentReaders } from '../dump/state-source.ts';
@@ -37,7 +37,7 @@ interface ReadOptions {
   keepUnproved?: boolean;
 }
 
-const isRowDocument = (name: string) => /^(rows|past)-/.test(name);
+const isRowDocument = (name: string) => /^(rows|disk)-/.test(name);
 
 /**
  * Reads all undamaged lines of a data folder, and reports what is damaged or missing. Returns the
@@ -189,10 +189,9 @@ function reportRowDocument(
   const recovered = proved > 0 ? `; ${proved} rows are in other files` : '';
   const older = unproved > 0 ? `; ${unproved} rows are there, perhaps in an older version` : '';
   const how = problem.what + recovered + older;
-  const [only] = tableNames.filter(
-    (table: TableName) => name.startsWith(`rows-${table}-`) || name === `rows-${table}`,
-  );
-  const section = name.startsWith('past-') ? 'pastPlaylists' : only === 'playlists' ? only : null;
+  // Only rows that are not held parsed have documents of their own.
+  const table = tableNames.find((one) => name.split('-')[1] === one);
+  const section = table && sectionOf(table).held !== 'parsed' ? table : null;
   findings.damage(path, how, {
     section: lost === 0 ? null : section,
     offset: problem.offset,

@@ -24,7 +24,7 @@ export async function readJournal(
   const files = await filesOf(context, journalFormat, manifest, findings);
   const { log, position } = files;
   const known = documents
-    .filter(({ name }) => /^(rows|past)-/.test(name))
+    .filter(({ name }) => /^(rows|disk)-/.test(name))
     .reduce((seq, { current }) => Math.max(seq, current.entry.seq), position.seq);
   let contained = manifest ? position.seq : checkpointedSeq(documents);
   const records: JournalRecord[] = [];

@@ -15,10 +15,11 @@ const parents: readonly [table: TableName, parent: TableName, member: string][] 
 /** Reports rows whose parents are lost. They stay, because what they say is whole. */
 export function reportLostParents(rows: DamagedRows, findings: FolderFindings): void {
   for (const [section, parent, member] of parents) {
-    const all = rows.all(parent);
+    const has = (id: string) =>
+      rows.all(parent).has(id) || (parent === 'contents' && rows.all('pastContents').has(id));
     for (const { row } of rows.all(section).values()) {
       const id = (row as Record<string, unknown>)[member];
-      if (typeof id === 'string' && !all.has(id))
+      if (typeof id === 'string' && !has(id))
         findings.note('documents', `${row.id} stays, but ${id} of ${parent} is lost`, { section });
     }
   }

@@ -15,13 +15,20 @@ import type {
   Venue,
 } from '../../../domain/records/rows.ts';
 import { matchesSelector, type Selector } from '../../../domain/selector.ts';
-import type { FleetCounts, ListQuery, PlaylistSummary, Slice } from '../../queries.ts';
+import type {
+  ContentSearch,
+  FleetCounts,
+  ListQuery,
+  PastPlaylistQuery,
+  PlaylistSummary,
+  Slice,
+} from '../../queries.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
 import { type ListedTable, type Rows, sections } from '../../sections.ts';
 import type { LastActivityTable } from '../activity/last-activity.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
 import type { CommittedRows } from './committed-rows.ts';
-import type { PastPlaylists } from './past-playlists.ts';
+import type { DiskRows } from './disk-rows.ts';
 import { allRows, lowerBound } from './table-index.ts';
 
 /**
@@ -144,28 +151,41 @@ export async function listFinishedCodes(
     .map((code) => code.id);
 }
 
+/** Returns one page of a screen's past versions, newest first. */
+export async function listPastPlaylists(
+  disk: DiskRows,
+  { screenId, below, limit }: PastPlaylistQuery,
+): Promise<Slice<Playlist>> {
+  const rows = (await disk.select('pastPlaylists', [screenId]))
+    .filter(({ version }) => version < below)
+    .sort((one, other) => other.version - one.version);
+  const items = rows.slice(0, limit);
+  return { items, next: items.length < rows.length ? String(items.at(-1)?.version) : null };
+}
+
 /**
- * Returns the ids of contents that no version names. Reads the past versions after the newest ones,
- * because a version becomes a past one, and never a newest one again.
+ * Returns the contents that only past versions name, and those that no version names. Reads the
+ * past versions after the newest ones, because a version becomes a past one, and never a newest one
+ * again.
  */
-export async function listUnnamedContents(
-  base: CommittedRows,
-  pastPlaylists: PastPlaylists,
-): Promise<string[]> {
+export async function searchContents(base: CommittedRows, disk: DiskRows): Promise<ContentSearch> {
   const slices = new ScanSlices();
-  const unnamed = new Set<string>();
+  const past = new Set<string>();
   for (const id of base.all('contents')) {
-    unnamed.add(id);
+    past.add(id);
     if (slices.isLastRow()) await slices.next();
   }
+  const unnamed = new Set<unknown>();
+  for await (const ids of disk.members('pastContents', 'id')) for (const id of ids) unnamed.add(id);
   for (const id of base.all('playlists')) {
     const row = base.peek('playlists', id) as Playlist | undefined;
-    if (row) unnamed.delete(row.contentId);
+    if (row) for (const ids of [past, unnamed]) ids.delete(row.contentId);
     if (slices.isLastRow()) await slices.next();
   }
-  if (unnamed.size === 0) return [];
-  for await (const named of pastPlaylists.contentIds()) for (const id of named) unnamed.delete(id);
-  return [...unnamed];
+  if (unnamed.size > 0)
+    for await (const named of disk.members('pastPlaylists', 'contentId'))
+      for (const id of named) unnamed.delete(id);
+  return { past: [...past], unnamed: [...unnamed] as string[] };
 }
 
 /** Returns the index with the fewest candidates. */

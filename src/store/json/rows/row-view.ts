@@ -9,7 +9,7 @@ import {
 } from '../../sections.ts';
 import type { KeyHolder, Reader } from '../../store.ts';
 import type { CommittedRows } from './committed-rows.ts';
-import type { PastPlaylists } from './past-playlists.ts';
+import type { DiskRows } from './disk-rows.ts';
 import type { Row } from './table-index.ts';
 import type { RowLookup, WriteSet } from './write-set.ts';
 
@@ -17,19 +17,19 @@ import type { RowLookup, WriteSet } from './write-set.ts';
 export class RowView implements Reader {
   protected readonly guard: () => void;
   readonly #base: CommittedRows;
-  readonly #pastPlaylists: PastPlaylists;
+  readonly #disk: DiskRows;
   readonly #writeSets: readonly WriteSet[];
   readonly #lookups: readonly RowLookup[];
 
   /** @param guard throws if reading is no longer allowed */
   constructor(
     base: CommittedRows,
-    pastPlaylists: PastPlaylists,
+    disk: DiskRows,
     writeSets: readonly WriteSet[],
     guard: () => void,
   ) {
     this.#base = base;
-    this.#pastPlaylists = pastPlaylists;
+    this.#disk = disk;
     this.#writeSets = writeSets;
     this.#lookups = [...writeSets, base];
     this.guard = guard;
@@ -38,8 +38,7 @@ export class RowView implements Reader {
   get<T extends TableName>(table: T, id: string): MaybePromise<Rows[T] | undefined> {
     this.guard();
     const row = this.#newest(table, id);
-    if (row === undefined && isOnDisk(table))
-      return this.#pastPlaylists.get(id) as Promise<Rows[T] | undefined>;
+    if (row === undefined && isOnDisk(table)) return this.#disk.get(table, id);
     return (row ?? undefined) as Rows[T] | undefined;
   }
 
@@ -124,7 +123,7 @@ export class RowView implements Reader {
       .toReversed()
       .flatMap((writeSet) => [...writeSet.changes(table)]);
     const rows = new Map<string, Row | null>(
-      (await this.#pastPlaylists.select(values)).map((row) => [row.id, row]),
+      (await this.#disk.select(table, values)).map((row) => [row.id, row as Row]),
     );
     for (const { id, row } of changes) rows.set(id, row);
     return [...rows.values()].filter((row) => row !== null);

@@ -5,7 +5,7 @@ import { type Rows, sectionOf, type TableName } from '../../sections.ts';
 import type { Tx } from '../../store.ts';
 import type { ChainDraft } from '../audit/trail-chain.ts';
 import type { CommittedRows } from './committed-rows.ts';
-import type { PastPlaylists } from './past-playlists.ts';
+import type { DiskRows } from './disk-rows.ts';
 import { RowView } from './row-view.ts';
 import { deepFreeze, type Row } from './table-index.ts';
 import { type RowWrite, WriteSet } from './write-set.ts';
@@ -29,12 +29,12 @@ export class Transaction extends RowView implements Tx {
   constructor(
     { now, stamp }: Pick<Tx, 'now' | 'stamp'>,
     base: CommittedRows,
-    pastPlaylists: PastPlaylists,
+    disk: DiskRows,
     staged: WriteSet,
     draft: ChainDraft,
   ) {
     const own = new WriteSet();
-    super(base, pastPlaylists, [own, staged], () => this.#refuseLateCall());
+    super(base, disk, [own, staged], () => this.#refuseLateCall());
     this.now = now;
     this.stamp = stamp;
     this.draft = draft;

@@ -4,7 +4,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { Durable } from '../journal/journal-replay.ts';
 import { unavailable } from '../log/group-log.ts';
 import type { CommittedRows } from './committed-rows.ts';
-import type { PastPlaylists } from './past-playlists.ts';
+import type { DiskRows } from './disk-rows.ts';
 import { Transaction } from './transaction.ts';
 import { WriteSet } from './write-set.ts';
 
@@ -18,7 +18,7 @@ type Outcome<T> = { value: T } | { error: unknown };
  */
 export class Writer {
   readonly #base: CommittedRows;
-  readonly #pastPlaylists: PastPlaylists;
+  readonly #disk: DiskRows;
   readonly #journal: Journal;
   readonly #chain: TrailChain;
   readonly #apply: (durable: Durable) => void;
@@ -34,12 +34,12 @@ export class Writer {
   /** @param apply makes a durable change visible to all readers */
   constructor(
     base: CommittedRows,
-    pastPlaylists: PastPlaylists,
+    disk: DiskRows,
     { journal, chain }: { journal: Journal; chain: TrailChain },
     apply: (durable: Durable) => void,
   ) {
     this.#base = base;
-    this.#pastPlaylists = pastPlaylists;
+    this.#disk = disk;
     this.#journal = journal;
     this.#chain = chain;
     this.#apply = apply;
@@ -73,7 +73,7 @@ export class Writer {
     const tx = new Transaction(
       this.#journal.time(),
       this.#base,
-      this.#pastPlaylists,
+      this.#disk,
       this.#staged,
       this.#chain.draft(),
     );

@@ -70,7 +70,7 @@ function rowsCursor<T extends TableName>(table: T): Cursor<Rows[T]> {
   return {
     select: `SELECT row FROM ${tableSchema(table).name} ORDER BY id`,
     // Only these rows are large.
-    ...(table === 'contents' && { pageRows: 50 }),
+    ...(/^(c|pastC)ontents$/.test(table) && { pageRows: 50 }),
     recordOf: ({ row }: { row: string }) => JSON.parse(row) as Rows[T],
   };
 }

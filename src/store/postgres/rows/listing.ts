@@ -4,6 +4,7 @@ import { defaultConfig } from '../../../domain/records/config.ts';
 import type { Playlist } from '../../../domain/records/rows.ts';
 import type { Selector } from '../../../domain/selector.ts';
 import type {
+  ContentSearch,
   FleetCounts,
   ListQuery,
   PastPlaylistQuery,
@@ -83,15 +84,21 @@ const pastPlaylists = `SELECT row FROM signage.past_playlists
   WHERE screen_id = $1 AND split_part(id, '/', 2)::bigint < $2::double precision
   ORDER BY split_part(id, '/', 2)::bigint DESC LIMIT $3`;
 
-/** Returns the ids of contents that no version names. */
-export async function listUnnamedContents(query: Query): Promise<string[]> {
-  return (await query<{ id: string }>(unnamedContents, [])).map(({ id }) => id);
+/** Returns the contents that only past versions name, and those that no version names. */
+export async function searchContents(query: Query): Promise<ContentSearch> {
+  const [past, unnamed] = await Promise.all([
+    query<{ id: string }>(unnamedIn('contents', ['playlists']), []),
+    query<{ id: string }>(unnamedIn('past_contents', ['playlists', 'past_playlists']), []),
+  ]);
+  return { past: past.map(({ id }) => id), unnamed: unnamed.map(({ id }) => id) };
 }
 
-const unnamedContents = `SELECT id FROM signage.contents c
-  WHERE NOT EXISTS (SELECT FROM signage.playlists WHERE content_id = c.id)
-    AND NOT EXISTS (SELECT FROM signage.past_playlists WHERE content_id = c.id)
-  ORDER BY id`;
+function unnamedIn(contents: string, versions: readonly string[]): string {
+  const isUnnamed = versions.map(
+    (table) => `NOT EXISTS (SELECT FROM signage.${table} WHERE content_id = c.id)`,
+  );
+  return `SELECT id FROM signage.${contents} c WHERE ${isUnnamed.join(' AND ')} ORDER BY id`;
+}
 
 function pageStatement<T extends ListedTable>(
   shape: TableSchema,

@@ -24,7 +24,7 @@ describe('a check of a stopped store', () => {
       'rows-venues',
       'rows-screens',
       'rows-playlists',
-      'past-',
+      'disk-pastPlaylists-',
       'marks-',
       'rings-',
       'rollups-',

@@ -123,14 +123,14 @@ describe('a checkpoint', () => {
     const items = JSON.stringify('x'.repeat(5 * 1024 * 1024));
     for (let version = 1; version <= 8; version++) {
       await store.write((tx) =>
-        tx.put('contents', contentRow(1, { items, unnamedSince: version })),
+        tx.put('contents', contentRow(1, { items, tenantId: `${version}` })),
       );
       for (let turn = 0; turn < 200; turn++) await setImmediate();
     }
     expect(documents()).toHaveLength(1);
     expect(segments()).toEqual(['memory:/journal/0000000000000005-000001.log']);
     await open(crash.afterKill());
-    expect((await store.read.get('contents', 'content-1'))?.unnamedSince).toBe(8);
+    expect((await store.read.get('contents', 'content-1'))?.tenantId).toBe('8');
   });
 
   it('loses no change that is written meanwhile', async () => {

@@ -29,7 +29,7 @@ describe('a log that ends before the last record of a document', () => {
   // older.
   it.each([
     ['rows-screens', 'journal/\\d+-000002.log'],
-    ['past', 'journal/\\d+-000002.log'],
+    ['disk', 'journal/\\d+-000002.log'],
     ['rings', 'events/2026-11-22.ndjson'],
     ['rollups-received', 'events/2026-11-22.ndjson'],
   ])('is damaged, also after a crash (%s)', async (kind, file) => {

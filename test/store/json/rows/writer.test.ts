@@ -250,13 +250,13 @@ describe('a write while the disk is slow or failing', () => {
     const items = JSON.stringify('x'.repeat(6 * 1024 * 1024));
     for (const version of [1, 2, 3, 4])
       await store.write((tx) =>
-        tx.put('contents', contentRow(1, { items, unnamedSince: version })),
+        tx.put('contents', contentRow(1, { items, tenantId: `${version}` })),
       );
     const segments = await crash.list('memory:/journal');
     expect(segments.sort()).toContain('0000000000000004-000001.log');
     await store.close();
     await open();
-    expect((await store.read.get('contents', 'content-1'))?.unnamedSince).toBe(4);
+    expect((await store.read.get('contents', 'content-1'))?.tenantId).toBe('4');
   });
 
   it('fails across segments as within one segment', async () => {

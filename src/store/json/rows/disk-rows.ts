@@ -1,8 +1,6 @@
 import pLimit from 'p-limit';
 import { SignageError } from '../../../domain/error.ts';
-import type { Playlist } from '../../../domain/records/rows.ts';
-import type { PastPlaylistQuery, Slice } from '../../queries.ts';
-import { sections } from '../../sections.ts';
+import { type Rows, sectionOf, type TableName } from '../../sections.ts';
 import { linesIn } from '../checkpoint/document-file.ts';
 import type {
   DocumentOwner,
@@ -12,15 +10,17 @@ import type {
 import { LoadedLines } from '../checkpoint/loaded-lines.ts';
 import { unavailable } from '../log/group-log.ts';
 import { rowLine, rowOfLine, rowOpening } from './committed-rows.ts';
+import type { Row } from './table-index.ts';
 
 /** Maximum number of documents that are read at a time. A fleet's documents take megabytes each. */
 const maxReads = 4;
 
 /** Rows by id; `null` for a deleted row. */
-type Changes = Map<string, Playlist | null>;
+type Changes = Map<string, Row | null>;
 
 /** A document and the changes that it does not contain yet. */
 interface Shard {
+  table: TableName;
   document: WrittenDocument | undefined;
   /** Changes since the last snapshot. */
   fresh: Changes;
@@ -31,12 +31,11 @@ interface Shard {
 }
 
 /**
- * On-disk table of past playlist versions: documents `past-00` to `past-ff`, sharded by screen, one
- * row per line, ordered by id. Rows are read from the documents on demand. Changes that no document
- * contains yet are in memory.
+ * The tables that are held on disk: documents `disk-<table>-…`, one row per line, ordered by id.
+ * Rows are read from the documents on demand. Changes that no document contains yet are in memory.
  */
-export class PastPlaylists implements DocumentOwner {
-  readonly kind = 'past';
+export class DiskRows implements DocumentOwner {
+  readonly kind = 'disk';
   readonly log = 'journal';
   readonly readsLate = true;
   readonly #shards = new Map<string, Shard>();
@@ -47,87 +46,85 @@ export class PastPlaylists implements DocumentOwner {
    * Applies a change of journal record `seq`, which has become durable or is replayed after `load`.
    * Skips changes that the document already contains. A replay may include such changes.
    */
-  apply(seq: number, id: string, row: Playlist | null): void {
-    const shard = this.#shardOf(documentOf(id));
+  apply(seq: number, table: TableName, id: string, row: Row | null): void {
+    const shard = this.#shardOf(documentOf(table, id));
     if (seq <= (shard.document?.seq ?? 0)) return;
     shard.fresh.set(id, row);
     shard.seq = seq;
   }
 
-  async get(id: string): Promise<Playlist | undefined> {
-    const rows = await this.#rowsOf(screenOf(id));
-    return rows.find((row) => row.id === id);
+  async get<T extends TableName>(table: T, id: string): Promise<Rows[T] | undefined> {
+    const [row] = await this.#rowsOf(table, id, (one) => one === id);
+    return row;
   }
 
-  /** Returns all rows of the given screens, ordered by id as text. */
-  async select(screenIds: readonly string[]): Promise<Playlist[]> {
-    const rows: Playlist[] = [];
-    for (const screenId of new Set(screenIds))
-      for (const one of await this.#rowsOf(screenId)) rows.push(one);
+  /** Returns all rows whose ids are `<one of these>/…`, ordered by id as text. */
+  async select<T extends TableName>(table: T, values: readonly string[]): Promise<Rows[T][]> {
+    const rows: Rows[T][] = [];
+    for (const value of new Set(values)) {
+      const isOf = (id: string) => id.startsWith(`${value}/`);
+      for (const row of await this.#rowsOf(table, `${value}/`, isOf)) rows.push(row);
+    }
     return rows.sort((one, other) => (one.id < other.id ? -1 : 1));
   }
 
-  /** Returns one page. */
-  async page({ screenId, below, limit }: PastPlaylistQuery): Promise<Slice<Playlist>> {
-    const lines = await this.#linesOf(screenId);
-    const versions = [...lines.keys()].map(versionOf).filter((version) => version < below);
-    const page = versions.sort((one, other) => other - one).slice(0, limit);
-    const items = page.map((version) => rowOf(lines.get(`${screenId}/${version}`) as Line));
-    return { items, next: page.length < versions.length ? String(page.at(-1)) : null };
-  }
-
-  async #rowsOf(screenId: string): Promise<Playlist[]> {
-    return [...(await this.#linesOf(screenId)).values()].map(rowOf);
-  }
-
-  /** Returns a screen's rows by id. Rows of the document are not parsed yet. */
-  async #linesOf(screenId: string): Promise<Map<string, Line>> {
-    const shard = this.#shards.get(documentOf(`${screenId}/`));
-    if (!shard) return new Map();
+  /** Returns the rows of the document of `id` whose ids match. */
+  async #rowsOf<T extends TableName>(
+    table: T,
+    id: string,
+    matches: (id: string) => boolean,
+  ): Promise<Rows[T][]> {
+    const shard = this.#shards.get(documentOf(table, id));
+    if (!shard) return [];
     return readShard(shard, async ({ document, taken, fresh }) => {
-      const lines = new Map<string, Line>();
-      const changes = [...taken, ...fresh].filter(([id]) => screenOf(id) === screenId);
-      const loaded = await this.#load(document);
-      for (const id of loaded.ids())
-        if (screenOf(id) === screenId) lines.set(id, loaded.get(id) as string);
-      for (const [id, row] of changes) {
-        if (row) lines.set(id, row);
-        else lines.delete(id);
+      const rows = new Map<string, Row>();
+      const changes = [...taken, ...fresh].filter(([one]) => matches(one));
+      const loaded = await this.#load(table, document);
+      for (const one of loaded.ids())
+        if (matches(one)) rows.set(one, rowOfLine(loaded.get(one) as string));
+      for (const [one, row] of changes) {
+        if (row) rows.set(one, row);
+        else rows.delete(one);
       }
-      return lines;
+      return [...rows.values()] as unknown as Rows[T][];
     });
   }
 
   /** Reads a document. Calls that arrive meanwhile share the read. */
-  #load(document: WrittenDocument | undefined): Promise<LoadedLines> {
-    if (!document) return loadedLines(document);
+  #load(table: TableName, document: WrittenDocument | undefined): Promise<LoadedLines> {
+    if (!document) return loadedLines(table, document);
     const inFlight = this.#loading.get(document);
     if (inFlight) return inFlight;
-    const loading = this.#limit(() => loadedLines(document)).finally(() =>
+    const loading = this.#limit(() => loadedLines(table, document)).finally(() =>
       this.#loading.delete(document),
     );
     this.#loading.set(document, loading);
     return loading;
   }
 
-  /** Yields the ids of the contents that the rows of each document name. Some may be deleted. */
-  async *contentIds(): AsyncGenerator<ReadonlySet<string>> {
-    for (const shard of [...this.#shards.values()])
+  /** Yields the values of a member, for the rows of each document. Some rows may be deleted. */
+  async *members<T extends TableName>(
+    table: T,
+    member: keyof Rows[T],
+  ): AsyncGenerator<Set<unknown>> {
+    const memberOf = (row: Row) => (row as unknown as Rows[T])[member];
+    for (const shard of this.#shardsOf(table))
       yield await readShard(shard, async ({ document, taken, fresh }) => {
-        const named = new Set<string>();
-        for (const row of [...taken.values(), ...fresh.values()]) if (row) named.add(row.contentId);
+        const values = new Set<unknown>();
+        for (const row of [...taken.values(), ...fresh.values()])
+          if (row) values.add(memberOf(row));
         for await (const line of document ? linesIn(document) : [])
-          named.add(rowOf(line).contentId);
-        return named;
+          values.add(memberOf(rowOfLine(line)));
+        return values;
       });
   }
 
   /**
-   * Returns all rows as they are now, to be read later, sorted by id. The documents must not be
-   * deleted until then.
+   * Returns all rows of a table as they are now, to be read later, sorted by id. The documents must
+   * not be deleted until then.
    */
-  snapshot(): () => AsyncGenerator<Playlist> {
-    const taken = Array.from(this.#shards.values(), ({ document, taken, fresh }) => ({
+  snapshot(table: TableName): () => AsyncGenerator<Row> {
+    const taken = this.#shardsOf(table).map(({ document, taken, fresh }) => ({
       document,
       changes: new Map([...taken, ...fresh]),
     }));
@@ -143,14 +140,14 @@ export class PastPlaylists implements DocumentOwner {
     before: WrittenDocument | undefined,
   ): Promise<RenderedDocument | undefined> {
     const shard = this.#shardOf(name);
-    const { fresh: changes, seq } = shard;
+    const { table, fresh: changes, seq } = shard;
     shard.taken = changes;
     shard.fresh = new Map();
-    const loaded = await loadedLines(before);
+    const loaded = await loadedLines(table, before);
     const ids = [...new Set([...loaded.ids(), ...changes.keys()])]
       .filter((id) => changes.get(id) !== null)
       .sort();
-    return ids.length === 0 ? undefined : { lines: mergedLines(ids, loaded, changes), seq };
+    return ids.length === 0 ? undefined : { lines: mergedLines(table, ids, loaded, changes), seq };
   }
 
   written(name: string, document: WrittenDocument | undefined): void {
@@ -169,8 +166,14 @@ export class PastPlaylists implements DocumentOwner {
     this.#shardOf(name).document = document;
   }
 
+  #shardsOf(table: TableName): Shard[] {
+    return [...this.#shards.values()].filter((shard) => shard.table === table);
+  }
+
+  /** @param name of a document: `disk-<table>-<number>` */
   #shardOf(name: string): Shard {
     const shard = this.#shards.get(name) ?? {
+      table: name.split('-')[1] as TableName,
       document: undefined,
       fresh: new Map(),
       taken: new Map(),
@@ -196,35 +199,26 @@ async function readShard<T>(shard: Shard, read: (shard: Shard) => Promise<T>): P
   }
 }
 
-const documentOf = (id: string) => sections.pastPlaylists.document({ id } as Playlist);
-
-/** Returns the screen id that a row's id, `<screen>/<version>`, contains. */
-function screenOf(id: string): string {
-  return id.slice(0, id.indexOf('/'));
+function documentOf(table: TableName, id: string): string {
+  return sectionOf(table).document({ id });
 }
 
-const versionOf = (id: string) => Number(id.slice(id.indexOf('/') + 1));
-
-/** A row: its line in the document, or the changed row. */
-type Line = string | Playlist;
-
-function rowOf(line: Line): Playlist {
-  return typeof line === 'string' ? (rowOfLine(line) as unknown as Playlist) : line;
-}
-
-async function loadedLines(document: WrittenDocument | undefined): Promise<LoadedLines> {
-  return new LoadedLines((await document?.bytes()) ?? Buffer.alloc(0), rowOpening('pastPlaylists'));
+async function loadedLines(
+  table: TableName,
+  document: WrittenDocument | undefined,
+): Promise<LoadedLines> {
+  return new LoadedLines((await document?.bytes()) ?? Buffer.alloc(0), rowOpening(table));
 }
 
 /** Yields the rows of a document with changes made, sorted by id. */
 async function* shardRows(
   document: WrittenDocument | undefined,
   changes: Changes,
-): AsyncGenerator<Playlist> {
+): AsyncGenerator<Row> {
   const ids = [...changes.keys()].sort();
   let next = 0;
   for await (const line of document ? linesIn(document) : []) {
-    const row = rowOf(line);
+    const row = rowOfLine(line);
     for (; (ids[next] ?? '~') < row.id; next++) {
       const changed = changes.get(ids[next] as string);
       if (changed) yield changed;
@@ -238,8 +232,8 @@ async function* shardRows(
 }
 
 /** Merges rows that are sorted by id. */
-async function* mergedShards(shards: AsyncGenerator<Playlist>[]): AsyncGenerator<Playlist> {
-  const heads: { rows: AsyncGenerator<Playlist>; row: Playlist }[] = [];
+async function* mergedShards(shards: AsyncGenerator<Row>[]): AsyncGenerator<Row> {
+  const heads: { rows: AsyncGenerator<Row>; row: Row }[] = [];
   try {
     for (const rows of shards) {
       const { value } = await rows.next();
@@ -259,12 +253,13 @@ async function* mergedShards(shards: AsyncGenerator<Playlist>[]): AsyncGenerator
 }
 
 function* mergedLines(
+  table: TableName,
   ids: readonly string[],
   loaded: LoadedLines,
   changes: Changes,
 ): Generator<string> {
   for (const id of ids) {
     const row = changes.get(id);
-    yield row ? rowLine('pastPlaylists', row) : (loaded.get(id) as string);
+    yield row ? rowLine(table, row) : (loaded.get(id) as string);
   }
 }

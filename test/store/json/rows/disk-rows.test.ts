@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Playlist } from '../../../../src/domain/records/rows.ts';
 import { rowLine } from '../../../../src/store/json/rows/committed-rows.ts';
-import { PastPlaylists } from '../../../../src/store/json/rows/past-playlists.ts';
+import { DiskRows } from '../../../../src/store/json/rows/disk-rows.ts';
 import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { guid, tenantA } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
@@ -34,16 +34,16 @@ type Change = [id: string, row: Playlist | null];
 /** A table, and the journal that replays its changes. */
 async function opened(disk = new CrashDisk(), journal: Change[] = []) {
   const context = contextOn(disk, new ManualClock());
-  const table = new PastPlaylists();
+  const table = new DiskRows();
   const replay = () => {
-    for (const [at, [id, one]] of journal.entries()) table.apply(at + 1, id, one);
+    for (const [at, [id, one]] of journal.entries()) table.apply(at + 1, 'pastPlaylists', id, one);
   };
   const rig = await openParts(context, [], [table], replay);
   const change = (id: string, one: Playlist | null) => {
     journal.push([id, one]);
-    table.apply(journal.length, id, one);
+    table.apply(journal.length, 'pastPlaylists', id, one);
   };
-  const documents = () => disk.paths().filter((path) => path.startsWith('/data/documents/past'));
+  const documents = () => disk.paths().filter((path) => path.startsWith('/data/documents/disk-'));
   return {
     disk,
     table,
@@ -67,7 +67,8 @@ describe('rows', () => {
     put(row(1, 4));
     const seen: Promise<Playlist[]>[] = [];
     disk.before = (operation) => {
-      if (operation !== 'open' && operation !== 'readFile') seen.push(table.select([screen(1)]));
+      if (operation !== 'open' && operation !== 'readFile')
+        seen.push(table.select('pastPlaylists', [screen(1)]));
     };
     await rig.checkpoint();
     disk.before = () => {};
@@ -79,7 +80,7 @@ describe('rows', () => {
   it('are read from the new document if the old one is deleted meanwhile', async () => {
     const { table } = await opened();
     const missing = () => Promise.reject(Object.assign(new Error('ENOENT'), { code: 'ENOENT' }));
-    table.apply(1, rowId(1, 1), row(1, 1));
+    table.apply(1, 'pastPlaylists', rowId(1, 1), row(1, 1));
     const [name = ''] = table.dirty();
     const line = rowLine('pastPlaylists', row(1, 2));
     const bytes = () => {
@@ -87,12 +88,12 @@ describe('rows', () => {
       return missing();
     };
     table.written(name, documentOf('', { bytes, text: missing }));
-    expect(versions(await table.select([screen(1)]))).toEqual([
+    expect(versions(await table.select('pastPlaylists', [screen(1)]))).toEqual([
       [screen(1), 1],
       [screen(1), 2],
     ]);
     table.written(name, documentOf('', { bytes: missing, text: missing }));
-    await expect(table.get(rowId(1, 1))).rejects.toMatchObject({
+    await expect(table.get('pastPlaylists', rowId(1, 1))).rejects.toMatchObject({
       code: 'unavailable',
       cause: { code: 'ENOENT' },
     });
@@ -107,10 +108,10 @@ describe('rows', () => {
         throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
     };
     const unavailable = { code: 'unavailable', cause: { code: 'EIO' } };
-    await expect(table.get(rowId(1, 1))).rejects.toMatchObject(unavailable);
-    await expect(table.select([screen(1)])).rejects.toMatchObject(unavailable);
+    await expect(table.get('pastPlaylists', rowId(1, 1))).rejects.toMatchObject(unavailable);
+    await expect(table.select('pastPlaylists', [screen(1)])).rejects.toMatchObject(unavailable);
     disk.before = () => {};
-    expect(versions(await table.select([screen(1)]))).toEqual([[screen(1), 1]]);
+    expect(versions(await table.select('pastPlaylists', [screen(1)]))).toEqual([[screen(1), 1]]);
   });
 
   it('fail with store_damaged if their document is damaged', async () => {
@@ -119,7 +120,9 @@ describe('rows', () => {
     await rig.checkpoint();
     const [path] = documents() as [string];
     disk.plant(path, disk.text(path).replace('superseded', 'superseden'));
-    await expect(table.get(rowId(1, 1))).rejects.toMatchObject({ code: 'store_damaged' });
+    await expect(table.get('pastPlaylists', rowId(1, 1))).rejects.toMatchObject({
+      code: 'store_damaged',
+    });
   });
 });
 
@@ -129,7 +132,7 @@ describe('the documents', () => {
     for (const version of [3, 1, 2]) put(row(1, version));
     await rig.checkpoint();
     const [path = ''] = documents();
-    expect(path).toMatch(/past-[0-9a-f]{2}\.1\.json$/);
+    expect(path).toMatch(/disk-pastPlaylists-[0-9a-f]{2}\.1\.json$/);
     const records = recordsOf(disk.text(path)) as [string, object][];
     expect(records).toEqual([1, 2, 3].map((version) => ['pastPlaylists', row(1, version)]));
     for (const [, one] of records) expect(Object.keys(one)[0]).toBe('id');
@@ -147,7 +150,7 @@ describe('the documents', () => {
     remove(rowId(1, 1));
     await rig.checkpoint();
     expect(documents()).toEqual([]);
-    expect(await table.select([screen(1)])).toEqual([]);
+    expect(await table.select('pastPlaylists', [screen(1)])).toEqual([]);
     remove(rowId(1, 1));
     await rig.checkpoint();
     expect(documents()).toEqual([]);
@@ -178,11 +181,11 @@ describe('the documents', () => {
             await now.rig.checkpoint().catch(() => undefined);
             now.disk.failAt = Number.POSITIVE_INFINITY;
           }
-          const rows = await now.table.select([0, 1, 2, 0].map(screen));
+          const rows = await now.table.select('pastPlaylists', [0, 1, 2, 0].map(screen));
           expect(rows).toEqual(
             [...model.values()].sort((left, right) => (left.id < right.id ? -1 : 1)),
           );
-          expect(await now.table.get(rowId(1, 1))).toEqual(model.get(rowId(1, 1)));
+          expect(await now.table.get('pastPlaylists', rowId(1, 1))).toEqual(model.get(rowId(1, 1)));
         }
       }),
       { numRuns: 60 },
