@@ -112,7 +112,7 @@ const groups: readonly [
       !['server', 'batches', 'audit', 'marks', 'idempotency', 'impressions', 'sequences'].includes(
         section,
       ),
-    ({ file, section }) => /documents\/(rows|past)/.test(file) || section === 'changes',
+    ({ file, section }) => /documents\/(rows|disk)/.test(file) || section === 'changes',
   ],
 ];
 
@@ -131,7 +131,7 @@ function* wholeRecords(before: Files, after: Files): Generator<[SectionName, str
         }
       } else if (line[checksumLength] === '[') {
         const [first, second] = JSON.parse(line.slice(checksumLength));
-        if (/documents\/(rows|past)/.test(path)) yield [first, second.id];
+        if (/documents\/(rows|disk)/.test(path)) yield [first, second.id];
         else if (path.includes('/rings')) yield ['idempotency', first];
         else if (path.includes('/sequences')) yield ['sequences', first];
       }

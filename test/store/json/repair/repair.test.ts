@@ -133,7 +133,7 @@ describe('a repair of a store with one damaged file', { timeout: 120_000 }, () =
   it.each<[string, RegExp, kinds: string[] | undefined, onlyOld: boolean]>([
     ['nothing with the manifest, its copy or the secret', /^(manifest|secret)/, [], false],
     ['nothing with a journal whose changes are in documents', /^journal/, [], false],
-    ['no row that is in the journal', /^documents\/(rows|past)/, undefined, true],
+    ['no row that is in the journal', /^documents\/(rows|disk)/, undefined, true],
     ['at most last activity with its documents', /^documents\/marks/, ['seen'], false],
     ['nothing with counts, which events have', /^documents\/(rings|rollups|sequences)/, [], false],
     ['batches of damaged lines, which reports keep counting', /^events/, ['events'], false],
