@@ -1,7 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import { type Adapter, Low } from 'lowdb';
 import { type FileSystem, type OpenFile, writeFully } from '../disk/file-system.ts';
 import { replaceFile } from '../disk/replace-file.ts';
 import { checksumText, hexChecksum } from '../log/checksum.ts';
@@ -33,11 +32,9 @@ const chunkBytes = 1024 * 1024;
 const lineFeed = 0x0a;
 
 /**
- * lowdb adapter for one version of a document. Unlike lowdb's own file adapter, it syncs, and it
- * rejects a missing file.
- *
- * Every line begins with a checksum. The first line is the document's `seq`, and the last one is
- * the number of the lines between them, so a repair needs no manifest:
+ * One version of a document on disk. Every line begins with a checksum. The first line is the
+ * document's `seq`, and the last one is the number of the lines between them, so a repair needs no
+ * manifest:
  *
  *     ["d202ef8d",17
  *     ,"1c291ca3",["venues",{"id":"…",…}]
@@ -47,10 +44,10 @@ const lineFeed = 0x0a;
  * zlib's native CRC-32. CRC-32C would detect the same damage but needs an implementation in
  * JavaScript.
  */
-export class DocumentFile implements Adapter<RenderedDocument>, WrittenDocument {
+export class DocumentFile implements WrittenDocument {
   readonly #disk: FileSystem;
   readonly #path: string;
-  entry: DocumentEntry;
+  readonly entry: DocumentEntry;
 
   constructor(disk: FileSystem, directory: string, entry: DocumentEntry) {
     this.#disk = disk;
@@ -58,21 +55,12 @@ export class DocumentFile implements Adapter<RenderedDocument>, WrittenDocument 
     this.entry = entry;
   }
 
-  async read(): Promise<RenderedDocument> {
-    const bytes = await this.bytes();
-    return { seq: this.entry.seq, lines: [decoded(bytes)] };
-  }
-
   get seq(): number {
     return this.entry.seq;
   }
 
   async text(): Promise<string> {
-    const document = new Low<RenderedDocument>(this, { seq: 0, lines: [] });
-    await document.read();
-    let text = '';
-    for await (const line of document.data.lines) text += line;
-    return text;
+    return decoded(await this.bytes());
   }
 
   async bytes(): Promise<Buffer> {
@@ -112,15 +100,6 @@ export class DocumentFile implements Adapter<RenderedDocument>, WrittenDocument 
     } finally {
       await file.close();
     }
-  }
-
-  /** Writes a temporary file, syncs it and renames it. The caller syncs the folder. */
-  async write(document: RenderedDocument): Promise<void> {
-    const { seq } = document;
-    const { checksum, ...written } = await replaceFile(this.#disk, this.#path, (file) =>
-      writeLines(file, document),
-    );
-    this.entry = { ...this.entry, ...written, crc: checksumText(checksum), seq };
   }
 }
 
@@ -168,16 +147,20 @@ function decoded(bytes: Buffer): string {
   return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString();
 }
 
-/** Writes a new version of a document. The caller syncs the folder. */
+/**
+ * Writes a new version of a document: a temporary file, which is synced and renamed. The caller
+ * syncs the folder.
+ */
 export async function writeDocument(
   disk: FileSystem,
   directory: string,
   file: string,
   rendered: RenderedDocument,
 ): Promise<DocumentEntry> {
-  const document = new DocumentFile(disk, directory, { file, size: 0, crc: '', seq: 0, lines: 0 });
-  await new Low(document, rendered).write();
-  return document.entry;
+  const { checksum, size, lines } = await replaceFile(disk, `${directory}/${file}`, (handle) =>
+    writeLines(handle, rendered),
+  );
+  return { file, size, crc: checksumText(checksum), seq: rendered.seq, lines };
 }
 
 /** Returns the problem with the contents of a document's file, if any. */

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DocumentFile } from '../../../../src/store/json/checkpoint/document-file.ts';
+import {
+  DocumentFile,
+  writeDocument,
+} from '../../../../src/store/json/checkpoint/document-file.ts';
 import type { WrittenDocument } from '../../../../src/store/json/checkpoint/document-owner.ts';
 import { ReportTotals, sectionRuns } from '../../../../src/store/json/rollups/report.ts';
 import { guid } from '../../sample-batch.ts';
@@ -26,14 +29,11 @@ const textOf = ({ section, day, key, impressions, seconds }: Line) =>
 /** A document of these lines on disk, in order. */
 async function writtenOf(lines: readonly Line[]): Promise<WrittenDocument> {
   const disk = new CrashDisk();
-  const file = new DocumentFile(disk, '/data', {
-    file: 'one.json',
-    size: 0,
-    crc: '',
-    seq: 0,
-    lines: 0,
+  const entry = await writeDocument(disk, '/data', 'one.json', {
+    seq: 1,
+    lines: lines.map(textOf).sort(),
   });
-  await file.write({ seq: 1, lines: lines.map(textOf).sort() });
+  const file = new DocumentFile(disk, '/data', entry);
   return documentOf('', { chunks: (comesBefore) => file.chunks(comesBefore) });
 }
 
