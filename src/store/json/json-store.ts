@@ -32,7 +32,7 @@ import type { Journal } from './journal/journal.ts';
 import type { Durable, DurableState } from './journal/journal-replay.ts';
 import { unavailable } from './log/group-log.ts';
 import type { ManifestData } from './manifest.ts';
-import type { FilePart, PartContext } from './parts.ts';
+import type { FilePart, MarkedPart, PartContext } from './parts.ts';
 import {
   countFleet,
   listFinishedCodes,
@@ -58,7 +58,8 @@ export interface StoreParts {
   lastActivity: LastActivityTable;
   state: DurableState;
   journal: Journal;
-  /** Parts with a position in the manifest, the journal first. */
+  /** Parts with a state in the manifest, the journal first. */
+  marked: readonly MarkedPart[];
   files: readonly FilePart[];
   owners: readonly DocumentOwner[];
 }
@@ -85,7 +86,7 @@ export class JsonStore implements Store {
     this.#writer = new Writer(state.base, state.disk, { journal, chain }, (durable) =>
       this.#apply(durable),
     );
-    const checkpoint = new Checkpoint(context, parts.manifest, parts.files, parts.owners);
+    const checkpoint = new Checkpoint(context, parts.manifest, parts);
     this.#checkpoints = new CheckpointSchedule(context, checkpoint, journal);
     this.#checkpoints.start();
     this.#checkpointIfRequested();

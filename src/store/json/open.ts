@@ -64,7 +64,7 @@ export async function recoverParts(
   const parts = makeParts(context, secret);
   await loadDocuments(context, manifest, parts.owners);
   // The journal is last in this order: its records are replayed into the other parts.
-  for (const part of parts.files.toReversed())
+  for (const part of parts.marked.toReversed())
     await part.recover(manifest.marks[part.name], manifest.clean);
   refuseLostRecords(context.directory, manifest, parts);
   parts.state.loaded();
@@ -132,7 +132,8 @@ function makeParts(
     state,
     journal,
     owners,
-    files: [journal, chain, audit, events],
+    marked: [journal, chain, audit, events],
+    files: [journal, audit, events],
   };
 }
 

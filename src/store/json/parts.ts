@@ -16,9 +16,23 @@ export interface PartContext {
   warn(message: string, cause?: unknown): void;
 }
 
+/** A part with a state in the manifest (`marks`). */
+export interface MarkedPart<Mark = unknown> {
+  /** Key of the state in the manifest, and name of the part's folder, if it has one. */
+  readonly name: string;
+  /** Writes and syncs pending data. Returns the state for the manifest. Works after `close`. */
+  prepare(): Promise<Mark>;
+  /**
+   * Reads and checks the part's files at start, and applies the records that the documents may
+   * lack. Changes nothing on disk. Throws `store_damaged` for damaged files. `mark` is `undefined`
+   * in a new store. If `clean`, any difference between the files and `mark` is damage.
+   */
+  recover(mark: Mark | undefined, clean: boolean): Promise<void>;
+}
+
 /**
- * A part with a position in the manifest. Most parts have their own files besides documents. The
- * position gives the valid length of the files, and the last record that the documents contain.
+ * A part with files of its own besides documents. Its mark is a position: the valid length of the
+ * files, and the last record that the documents contain.
  *
  * Start: load the documents (`DocumentOwner.load`), `recover` each part, write the manifest with
  * the new epoch, `begin` each part. Checkpoint: `prepare` each part, the journal first; write the
@@ -26,25 +40,12 @@ export interface PartContext {
  * fails before the manifest is written has no effect. The next checkpoint calls `prepare` again.
  * Stop: `close` each part, then make a last checkpoint whose manifest is marked clean.
  */
-export interface FilePart<Position = unknown> {
-  /** Key of the part's position in the manifest, and name of the part's folder, if it has one. */
-  readonly name: string;
-  /**
-   * Writes and syncs pending data. Returns the position for the manifest. Also works after `close`.
-   */
-  prepare(): Promise<Position>;
+export interface FilePart<Position = unknown> extends MarkedPart<Position> {
   /**
    * Called when the manifest with the position of the last `prepare` is durable. Deletes files that
    * are no longer needed.
    */
   committed(): Promise<void>;
-  /**
-   * Reads and checks the part's files at start, and applies the records that the documents may
-   * lack. Changes nothing on disk. Throws `store_damaged` for damaged files. `position` is
-   * `undefined` in a new store. If `clean`, any difference between the files and `position` is
-   * damage.
-   */
-  recover(position: Position | undefined, clean: boolean): Promise<void>;
   /**
    * Called when the whole store has proved valid. Makes the changes that `recover` found necessary,
    * such as cutting off a torn tail. Appends may follow.

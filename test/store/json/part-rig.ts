@@ -59,7 +59,7 @@ export async function openParts(
   for (const file of await disk.list(`${directory}/documents`))
     if (!named.has(file)) await disk.unlink(`${directory}/documents/${file}`);
   for (const part of parts) await part.begin(manifest.data.epoch);
-  const checkpoint = new Checkpoint(context, manifest, parts, owners);
+  const checkpoint = new Checkpoint(context, manifest, { marked: parts, files: parts, owners });
   return {
     checkpoint: () => checkpoint.run(false),
     async close(clean = true) {

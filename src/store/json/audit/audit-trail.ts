@@ -49,11 +49,9 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
 
   constructor(context: PartContext) {
     this.#context = context;
-    this.log = new FramedLog(context, auditFormat, {
-      // Entries are written even when the disk is almost full, because the journal can free space
-      // only after its entries are written to this log.
-      lowWaterBytes: 0,
-    });
+    // Entries are written even when the disk is almost full, because the journal can free space
+    // only after its entries are written to this log.
+    this.log = new FramedLog(context, auditFormat, 0);
   }
 
   /**

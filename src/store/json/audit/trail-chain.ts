@@ -6,7 +6,7 @@ import {
   type SealedEntry,
 } from '../../audit/audit-chain.ts';
 import { startAfter } from '../../audit/chain-start.ts';
-import type { FilePart } from '../parts.ts';
+import type { MarkedPart } from '../parts.ts';
 import type { AuditDrop } from './audit-trail.ts';
 
 /**
@@ -32,10 +32,9 @@ export class ChainDraft {
 
 /**
  * End of the audit trail's hash chain while the store is open. It advances when a change goes to
- * the journal, and is rolled back if the journal fails to write. Other parts store a log position
- * in the manifest. This part stores the signed state of the chain.
+ * the journal, and is rolled back if the journal fails to write. The manifest has its signed state.
  */
-export class TrailChain implements FilePart<ChainState> {
+export class TrailChain implements MarkedPart<ChainState> {
   readonly name = 'chain';
   readonly #key: ChainKey;
   #state: ChainState = {};
@@ -120,10 +119,4 @@ export class TrailChain implements FilePart<ChainState> {
   async prepare(): Promise<ChainState> {
     return this.state;
   }
-
-  async committed(): Promise<void> {}
-
-  async begin(): Promise<void> {}
-
-  async close(): Promise<void> {}
 }

@@ -1,7 +1,7 @@
 import type { Low } from 'lowdb';
 import pLimit from 'p-limit';
 import type { ManifestData } from '../manifest.ts';
-import type { FilePart, PartContext } from '../parts.ts';
+import type { FilePart, MarkedPart, PartContext } from '../parts.ts';
 import { type DocumentEntry, DocumentFile, writeDocument } from './document-file.ts';
 import type { DocumentOwner, WrittenDocument } from './document-owner.ts';
 
@@ -18,6 +18,14 @@ interface Replaced {
   after: DocumentEntry | undefined;
 }
 
+/** The parts of the store that a checkpoint writes. */
+interface CheckpointParts {
+  /** In the order in which they are prepared. */
+  marked: readonly MarkedPart[];
+  files: readonly FilePart[];
+  owners: readonly DocumentOwner[];
+}
+
 /**
  * Writes each changed document under a new name, then the manifest that names them, then deletes
  * the files that are no longer needed. A crash between two steps leaves the old state or the new
@@ -27,22 +35,14 @@ export class Checkpoint {
   readonly #context: PartContext;
   readonly #directory: string;
   readonly #manifest: Low<ManifestData>;
-  readonly #parts: readonly FilePart[];
-  readonly #owners: readonly DocumentOwner[];
+  readonly #parts: CheckpointParts;
   #number: number;
 
-  /** @param parts in the order in which they are prepared */
-  constructor(
-    context: PartContext,
-    manifest: Low<ManifestData>,
-    parts: readonly FilePart[],
-    owners: readonly DocumentOwner[],
-  ) {
+  constructor(context: PartContext, manifest: Low<ManifestData>, parts: CheckpointParts) {
     this.#context = context;
     this.#directory = `${context.directory}/documents`;
     this.#manifest = manifest;
     this.#parts = parts;
-    this.#owners = owners;
     this.#number = manifest.data.checkpoint;
   }
 
@@ -81,8 +81,10 @@ export class Checkpoint {
   async #writeDocuments(replaced: Replaced[], clean: boolean): Promise<void> {
     const before = this.#manifest.data;
     const positions: Record<string, unknown> = {};
-    for (const part of this.#parts) positions[part.name] = await part.prepare();
-    const dirty = this.#owners.flatMap((owner) => owner.dirty().map((name) => ({ owner, name })));
+    for (const part of this.#parts.marked) positions[part.name] = await part.prepare();
+    const dirty = this.#parts.owners.flatMap((owner) =>
+      owner.dirty().map((name) => ({ owner, name })),
+    );
     await inParallel(dirty, concurrency, ({ owner, name }) => this.#replace(owner, name, replaced));
     if (dirty.length > 0) await this.#context.disk.syncDirectory(this.#directory);
     this.#manifest.data = {
@@ -115,7 +117,7 @@ export class Checkpoint {
   async #deleteReplaced(files: readonly string[]): Promise<void> {
     try {
       await this.#removeFiles(files);
-      for (const part of this.#parts) await part.committed();
+      for (const part of this.#parts.files) await part.committed();
     } catch (error) {
       this.#context.warn('Files replaced by a checkpoint could not be deleted', error);
     }

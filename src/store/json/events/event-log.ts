@@ -62,6 +62,8 @@ export class EventLog implements FilePart<EventLogPosition> {
   readonly #rollups: Rollups;
   readonly #inFlight = new Map<string, InFlightBatch>();
   #nextSeq = 1;
+  /** `log.failures` at the last record. */
+  #failures = 0;
   #receivedAt = 0;
   #latest: Promise<unknown> = Promise.resolve();
   /** Bytes of the log that no document contains yet. */
@@ -74,10 +76,7 @@ export class EventLog implements FilePart<EventLogPosition> {
 
   constructor(context: PartContext) {
     this.#context = context;
-    this.log = new FramedLog(context, eventFormat, {
-      lowWaterBytes: context.lowWaterBytes,
-      onFailure: () => this.#rewindSeq(),
-    });
+    this.log = new FramedLog(context, eventFormat);
     this.#committedAt = context.clock.now();
     const progress = { seq: () => this.log.end.seq, due: () => this.#writesDocuments };
     this.#idempotencyKeys = new IdempotencyKeys(progress);
@@ -112,6 +111,7 @@ export class EventLog implements FilePart<EventLogPosition> {
     recordedKey?: RecordedKey,
   ): Promise<void> {
     if (this.#state !== 'open') throw unavailable(`The store is ${this.#state}.`);
+    if (this.log.failures !== this.#failures) this.#rewindSeq();
     this.#receivedAt = Math.max(this.#context.clock.now(), this.#receivedAt);
     const record: EventRecord = {
       seq: this.#nextSeq++,
@@ -238,6 +238,7 @@ export class EventLog implements FilePart<EventLogPosition> {
   }
 
   #rewindSeq(): void {
+    this.#failures = this.log.failures;
     this.#nextSeq = this.log.end.seq + 1;
   }
 }

@@ -20,8 +20,6 @@ const segmentBytes = 16 * 1024 * 1024;
  */
 export class Journal implements FilePart<LogPosition> {
   readonly name = 'journal';
-  /** Called when a group has failed. Appended records that are not durable are lost. */
-  onFailure: () => void = () => {};
   readonly #context: PartContext;
   readonly log: FramedLog<RecordHead, LogPosition>;
   readonly #replay: (record: JournalRecord) => void;
@@ -32,16 +30,15 @@ export class Journal implements FilePart<LogPosition> {
   #epoch = 0;
   #segment: { name: string; bytes: number } | undefined;
   #grownBytes = 0;
+  /** `log.failures` at the last record. */
+  #failures = 0;
 
   /** @param replay gets the records after the manifest's position, at start */
   constructor(context: PartContext, replay: (record: JournalRecord) => void) {
     this.#context = context;
     this.#clockAt = context.clock.now();
     this.#replay = replay;
-    this.log = new FramedLog(context, journalFormat, {
-      lowWaterBytes: context.lowWaterBytes,
-      onFailure: () => this.#rollBack(),
-    });
+    this.log = new FramedLog(context, journalFormat);
   }
 
   /** Bytes appended since the last checkpoint began. */
@@ -65,6 +62,7 @@ export class Journal implements FilePart<LogPosition> {
    * resolves, in the order of the records. It applies the change to the committed rows.
    */
   append(at: number, ops: readonly string[], onDurable: (seq: number) => void): Promise<unknown> {
+    if (this.log.failures !== this.#failures) this.#rollBack();
     const seq = this.#nextSeq++;
     this.#latestAt = Math.max(at, this.#latestAt);
     const bytes = frameChange({ seq, at }, `[${ops.join(',')}]`);
@@ -113,7 +111,9 @@ export class Journal implements FilePart<LogPosition> {
     return this.#segment.name;
   }
 
+  /** Continues after the last durable record. */
   #rollBack(): void {
+    this.#failures = this.log.failures;
     const { file, size, seq } = this.log.end;
     this.#nextSeq = seq + 1;
     // Continues the last durable file if it belongs to this epoch. Otherwise the next record starts
@@ -122,7 +122,6 @@ export class Journal implements FilePart<LogPosition> {
       this.#segment && file !== null && this.#isOfThisEpoch(file)
         ? { name: file, bytes: size }
         : undefined;
-    this.onFailure();
   }
 
   #isOfThisEpoch(file: string): boolean {

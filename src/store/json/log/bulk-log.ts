@@ -22,7 +22,7 @@ export class BulkLog {
     context: PartContext,
     format: LogFormat<unknown, LogFilesPosition>,
   ): Promise<BulkLog> {
-    const log = new FramedLog(context, format, context);
+    const log = new FramedLog(context, format);
     await log.recover(format.start, false);
     await log.begin();
     return new BulkLog(log);

@@ -22,13 +22,6 @@ export interface LogRange {
   end: { file: string | null; size: number };
 }
 
-export interface FramedLogOptions {
-  /** Appends fail while fewer bytes than this are free. */
-  lowWaterBytes: number;
-  /** Called when a group has failed, before its callers are rejected. */
-  onFailure?: () => void;
-}
-
 /**
  * A log of framed records in several files, with group commit. It tracks three positions: the end,
  * the position in the manifest that is being written, and the position in the manifest on disk.
@@ -44,7 +37,7 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
   committed: Position;
   readonly #context: PartContext;
   readonly #format: LogFormat<Head, Position>;
-  readonly #options: FramedLogOptions;
+  readonly #lowWaterBytes: number;
   #prepared: Position;
   #names: string[] = [];
   /** Files hidden and waiting for deletion. */
@@ -53,13 +46,20 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
   #sizes = new Map<string, number>();
   #tornTail: TornTail | undefined;
   #group: GroupLog | undefined;
+  /** Number of failed groups before `#group` was opened. */
+  #failures = 0;
 
-  constructor(context: PartContext, format: LogFormat<Head, Position>, options: FramedLogOptions) {
+  /** @param lowWaterBytes appends fail while fewer bytes than this are free */
+  constructor(
+    context: PartContext,
+    format: LogFormat<Head, Position>,
+    lowWaterBytes = context.lowWaterBytes,
+  ) {
     this.disk = context.disk;
     this.directory = `${context.directory}/${format.folder}`;
     this.#context = context;
     this.#format = format;
-    this.#options = options;
+    this.#lowWaterBytes = lowWaterBytes;
     this.end = format.start;
     this.committed = format.start;
     this.#prepared = format.start;
@@ -73,6 +73,11 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
   /** The error after which the log accepts no more records. `undefined` if it accepts records. */
   get broken(): SignageError | undefined {
     return this.#group?.broken;
+  }
+
+  /** Number of failed groups (`GroupLog.failures`). */
+  get failures(): number {
+    return this.#failures + (this.#group?.failures ?? 0);
   }
 
   /** Whether hidden files are still on disk. */
@@ -168,13 +173,11 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
   }
 
   #openGroup(): GroupLog {
-    const { lowWaterBytes, onFailure = () => {} } = this.#options;
     const { file, size, gone } = this.end;
     this.#group ??= new GroupLog({
       disk: this.disk,
       directory: this.directory,
-      lowWaterBytes,
-      onFailure,
+      lowWaterBytes: this.#lowWaterBytes,
       ...(file !== null && !gone && { resume: { file, size } }),
     });
     return this.#group;
@@ -187,7 +190,10 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
   /** Closes the file. The next append opens it again, unless a sync has failed. */
   async close(): Promise<void> {
     const group = this.#group;
-    if (!group?.broken) this.#group = undefined;
+    if (group && !group.broken) {
+      this.#failures += group.failures;
+      this.#group = undefined;
+    }
     await group?.close();
   }
 

@@ -32,11 +32,6 @@ export interface GroupLogOptions {
    * file truncates the rest. Absent: the log has no file to continue.
    */
   resume?: { file: string; size: number };
-  /**
-   * Called when a group has failed, before its callers are rejected. Changes staged on top of the
-   * group have failed, too.
-   */
-  onFailure?: () => void;
 }
 
 /**
@@ -69,6 +64,7 @@ export class GroupLog {
   /** Whether bytes of a failed write may follow `#size`. */
   #dirty = false;
   #broken: SignageError | undefined;
+  #failures = 0;
   /** Bytes that may be written before the next check of the free space. */
   #uncheckedBytes = 0;
   /** Reused buffer in which a group is assembled. */
@@ -88,8 +84,16 @@ export class GroupLog {
   }
 
   /**
+   * Number of failed groups. It counts before the callers are rejected. All records that were not
+   * durable then are lost, and all that was staged on top of them.
+   */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /**
    * Appends a record, given in pieces. `onDurable` is called when the record is on disk, just
-   * before the promise resolves.
+   * before the promise resolves, so that nothing runs between a record and its effects.
    */
   append(
     file: string,
@@ -169,7 +173,7 @@ export class GroupLog {
         : unavailable('The change could not be written to disk; nothing was changed.', error);
     const failed = [...group, ...this.#queue.splice(0)];
     this.#uncheckedBytes = 0;
-    this.#options.onFailure?.();
+    this.#failures++;
     for (const { settle } of failed) settle.reject(failure);
   }
 

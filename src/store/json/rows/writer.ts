@@ -23,10 +23,7 @@ export class Writer {
   readonly #chain: TrailChain;
   readonly #apply: (durable: Durable) => void;
   #staged = new WriteSet();
-  /**
-   * Number of failed groups. A change is rejected if a group fails while the change runs, because
-   * it may have read rows that were lost.
-   */
+  /** `journal.log.failures` that `#staged` takes into account. */
   #failures = 0;
   #staging: Promise<unknown> = Promise.resolve();
   #lastRecord: Promise<unknown> = Promise.resolve();
@@ -43,12 +40,6 @@ export class Writer {
     this.#journal = journal;
     this.#chain = chain;
     this.#apply = apply;
-    journal.onFailure = () => {
-      this.#failures++;
-      this.#staged = new WriteSet();
-      this.#chain.rollBack();
-      this.#lastRecord = Promise.resolve();
-    };
   }
 
   async write<T>(change: (tx: Tx) => Promise<T>): Promise<T> {
@@ -69,7 +60,7 @@ export class Writer {
   async #stage<T>(
     change: (tx: Tx) => Promise<T>,
   ): Promise<{ outcome: Outcome<T>; durable: Promise<unknown> }> {
-    const failures = this.#failures;
+    if (this.#hasFailed()) this.#rollBack();
     const tx = new Transaction(
       this.#journal.time(),
       this.#base,
@@ -79,10 +70,22 @@ export class Writer {
     );
     const outcome = await run(change, tx);
     tx.end();
-    if (failures !== this.#failures)
+    // The change may have read rows that were lost.
+    if (this.#hasFailed())
       throw unavailable('An earlier change could not be written to disk; nothing was changed.');
     if ('value' in outcome && tx.ops.length > 0) this.#append(tx);
     return { outcome, durable: this.#lastRecord };
+  }
+
+  #hasFailed(): boolean {
+    return this.#journal.log.failures !== this.#failures;
+  }
+
+  #rollBack(): void {
+    this.#failures = this.#journal.log.failures;
+    this.#staged = new WriteSet();
+    this.#chain.rollBack();
+    this.#lastRecord = Promise.resolve();
   }
 
   #append({ stamp, ops, changes, entries, draft }: Transaction): void {
