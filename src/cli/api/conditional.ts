@@ -9,7 +9,7 @@ export function preconditionOf(etag: string | null | undefined): Record<string, 
   return etag === null ? { 'If-None-Match': '*' } : { 'If-Match': etag };
 }
 
-const maxAttempts = 10;
+export const maxAttempts = 10;
 
 interface ConditionalChange<S, R> {
   /** Reads the stored value. Throws if another caller's change must not be overwritten. */

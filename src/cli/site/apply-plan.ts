@@ -6,6 +6,7 @@ import type { CommandContext } from '../command/context.ts';
 import { isFatal } from '../command/exit-code.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { differences, differingAttributes, type Planned } from './plan-site.ts';
+import { publishPlaylists, type UnpublishedScreen } from './publish-site.ts';
 import {
   type CurrentRecord,
   createRecord,
@@ -44,16 +45,15 @@ export function plannedResult(plan: Planned, force: boolean): Applied {
 }
 
 /**
- * Whether two records differ in attributes that share the ETag of the record: all but config and
- * playlist.
+ * Whether two records differ in attributes that share the ETag of the record: all but the config.
  */
 const recordDiffers = (current: Attributes, wanted: Attributes) =>
-  differingAttributes(current, wanted).some((name) => name !== 'config' && name !== 'playlist');
+  differingAttributes(current, wanted).some((name) => name !== 'config');
 
 /**
- * Changes an existing record until it matches the files. If another caller changes it meanwhile,
- * reads it again and starts over, so that the files never overwrite an unseen change. Returns the
- * changed members.
+ * Changes an existing record, all but its playlist, until it matches the files. If another caller
+ * changes it meanwhile, reads it again and starts over, so that the files never overwrite an unseen
+ * change. Returns the changed members.
  */
 async function matchFiles(
   call: CommandContext,
@@ -83,28 +83,43 @@ async function matchFiles(
   });
 }
 
-/** Creates or updates one record. Fills in its result step by step, because it may fail halfway. */
+/**
+ * Creates or updates one record. Fills in its result step by step, because it may fail halfway.
+ * Returns the screen if its playlist is still to be changed. Then calls `onDone` with its result.
+ */
 async function updateRecord(
   call: CommandContext,
-  { kind, current: known, wanted }: Planned,
+  { kind, name, current: known, wanted }: Planned,
   venueId: string,
   applied: Applied,
-): Promise<void> {
+  onDone: () => void,
+): Promise<UnpublishedScreen | undefined> {
   const made = known ? undefined : await createRecord(call, kind, venueId, wanted);
   const isNew = made?.isNew === true;
   const current = known ?? made?.current;
   // A record is missing here only under --dry-run, which applies no plan.
-  if (!current) return;
-  applied.id = current.id;
+  if (!current) return undefined;
+  const { id } = current;
+  applied.id = id;
   if (made && !isNew)
     applied.changed = differences(current.attributes, wanted).map(({ member }) => member);
-  const changed = await matchFiles(call, kind, current, wanted);
-  if (isNew) {
-    applied.result = 'created';
-    return;
+  const { playlist, ...others } = wanted;
+  const changed = await matchFiles(call, kind, current, others);
+  const ofPlaylist = playlist === undefined ? [] : differences(current.attributes, { playlist });
+  if (isNew) applied.result = 'created';
+  else {
+    applied.changed = [...changed, ...ofPlaylist.map(({ member }) => member)];
+    applied.result = applied.changed.length > 0 ? 'updated' : 'unchanged';
   }
-  applied.changed = changed;
-  applied.result = changed.length > 0 ? 'updated' : 'unchanged';
+  if (ofPlaylist.length === 0) return undefined;
+  const settle = (error?: SignageError) => {
+    if (error) {
+      applied.result = 'failed';
+      applied.error = call.shownError(error).message;
+    }
+    onDone();
+  };
+  return { id, name, version: current.playlistVersion, playlist, settle };
 }
 
 /** Deletes a record, unless another caller has changed it since it was planned. */
@@ -134,10 +149,14 @@ async function deleteRecord(
   applied.result = 'deleted';
 }
 
-/** Order of the changes. Venues are created before their screens, and deleted after them. */
-const steps: readonly ((plan: Planned) => boolean)[] = [
+/** Venues are created before their screens. */
+const updates: readonly ((plan: Planned) => boolean)[] = [
   ({ kind, change }) => kind !== 'screen' && change !== 'delete',
   ({ kind, change }) => kind === 'screen' && change !== 'delete',
+];
+
+/** Venues are deleted after their screens. */
+const deletions: readonly ((plan: Planned) => boolean)[] = [
   ({ kind, change }) => kind === 'screen' && change === 'delete',
   ({ kind, change }) => kind === 'venue' && change === 'delete',
 ];
@@ -153,30 +172,43 @@ export async function applyPlan(
   { force }: { force: boolean },
 ): Promise<{ results: Applied[]; stopped: unknown }> {
   const done = new Map<Planned, Applied>();
+  const unpublished: UnpublishedScreen[] = [];
   let stopped: unknown;
 
   async function apply(plan: Planned, show: (text: string) => void): Promise<void> {
     const applied = plannedResult(plan, force);
+    const onDone = () => {
+      done.set(plan, applied);
+      show(`Applying: ${done.size} of ${plans.length}`);
+    };
     const venueId = plan.venue && done.get(plan.venue)?.id;
     if (plan.change === 'create' && venueId === null)
       applied.error = 'Its venue could not be created.';
     try {
       if (applied.error !== null) applied.result = 'failed';
       else if (plan.change === 'delete') await deleteRecord(call, plan, force, applied);
-      else if (plan.change !== 'unchanged') await updateRecord(call, plan, venueId ?? '', applied);
+      else if (plan.change !== 'unchanged') {
+        const screen = await updateRecord(call, plan, venueId ?? '', applied, onDone);
+        if (screen) {
+          unpublished.push(screen);
+          return;
+        }
+      }
     } catch (error) {
       if (isFatal(error)) throw error;
       applied.result = 'failed';
       applied.error = call.shownError(error as SignageError).message;
     }
-    done.set(plan, applied);
-    show(`Applying: ${done.size} of ${plans.length}`);
+    onDone();
   }
 
   try {
     await withProgress(call, async (show) => {
-      for (const belongs of steps)
-        await forEachBounded(plans.filter(belongs), requestsAtOnce, (plan) => apply(plan, show));
+      const run = (belongs: (plan: Planned) => boolean) =>
+        forEachBounded(plans.filter(belongs), requestsAtOnce, (plan) => apply(plan, show));
+      for (const belongs of updates) await run(belongs);
+      await publishPlaylists(call, unpublished);
+      for (const belongs of deletions) await run(belongs);
     });
   } catch (error) {
     stopped = error;

@@ -37,13 +37,9 @@ export function exportSite(call: CommandContext, names: readonly string[]): Prom
   const reads = new Map<string, Read>();
   const read = async (kind: RecordKind, id: string) => {
     const config = (await readConfig(call, kind, id))?.answer ?? null;
-    const playlist = kind === 'screen' ? ((await readPlaylist(call, id))?.answer ?? null) : null;
+    const stored = kind === 'screen' ? await readPlaylist(call, id) : undefined;
     // Skips expired playlists: apply would reject them.
-    const active =
-      playlist?.status === 'active'
-        ? { items: playlist.items, validUntil: playlist.validUntil }
-        : null;
-    reads.set(id, { config, playlist: active });
+    reads.set(id, { config, playlist: stored?.isActive ? stored.playlist : null });
   };
   return withProgress(call, async (show) => {
     show('Reading current records …');

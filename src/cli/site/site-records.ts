@@ -1,10 +1,10 @@
-import type { CallAnswer, CallInput } from '../../client/call.ts';
+import type { CallAnswer } from '../../client/call.ts';
 import type { Reader } from '../api/client.ts';
 import { preconditionOf } from '../api/conditional.ts';
 import type { CommandContext } from '../command/context.ts';
 import { createOrFind, orUndefined } from '../records/find.ts';
 import { deleteConfig, getConfigWithEtag, type Level, putConfig } from '../tenant-config/level.ts';
-import type { AttributeName, Attributes } from './site-schema.ts';
+import type { AttributeName, Attributes, SitePlaylist } from './site-schema.ts';
 
 export type RecordKind = Level;
 
@@ -12,10 +12,10 @@ export type RecordKind = Level;
 export const requestsAtOnce = 16;
 
 /**
- * ETags of a record, its config and its playlist. `null`: nothing is stored. Absent: unknown,
- * because lists send none.
+ * ETags of a record and its config. `null`: nothing is stored. Absent: unknown, because lists send
+ * none.
  */
-type Etags = Partial<Record<'record' | 'config' | 'playlist', string | null | undefined>>;
+type Etags = Partial<Record<'record' | 'config', string | null | undefined>>;
 
 /** A record as it exists on the service. */
 export interface CurrentRecord {
@@ -24,6 +24,8 @@ export interface CurrentRecord {
   /** Whether it is a screen with a TV. */
   isActive: boolean;
   etags: Etags;
+  /** Version of the playlist. `null`: there is none. Absent: unknown. */
+  playlistVersion?: number | null;
 }
 
 /**
@@ -41,9 +43,15 @@ export function readConfig(reader: Reader, level: RecordKind, id: string) {
   return orUndefined(getConfigWithEtag(reader, { level, id }), ...noneCodes);
 }
 
-/** Reads the playlist of a screen, including an expired one. */
-export function readPlaylist(reader: Reader, id: string) {
-  return orUndefined(reader.readWithEtag('readPlaylist', { params: { id } }), ...noneCodes);
+/** Reads the playlist of a screen, including an expired one, and its version. */
+export async function readPlaylist(
+  reader: Reader,
+  id: string,
+): Promise<{ playlist: SitePlaylist | null; version: number | null; isActive: boolean }> {
+  const found = await orUndefined(reader.read('readPlaylist', { params: { id } }), ...noneCodes);
+  if (!found) return { playlist: null, version: null, isActive: false };
+  const { items, validUntil, version, status } = found;
+  return { playlist: { items, validUntil }, version, isActive: status === 'active' };
 }
 
 /** Reads the attributes that lists do not contain, if `wanted` sets them. */
@@ -61,11 +69,9 @@ export async function readDetails(
     etags.config = config ? config.etag : null;
   }
   if (wanted.playlist !== undefined) {
-    const playlist = await readPlaylist(reader, current.id);
-    attributes.playlist = playlist
-      ? { items: playlist.answer.items, validUntil: playlist.answer.validUntil }
-      : null;
-    etags.playlist = playlist ? playlist.etag : null;
+    const { playlist, version } = await readPlaylist(reader, current.id);
+    attributes.playlist = playlist;
+    return { ...current, attributes, etags, playlistVersion: version };
   }
   return { ...current, attributes, etags };
 }
@@ -95,7 +101,10 @@ export async function readRecord(
   return { ...currentScreen(answer), etags: { record: etag } };
 }
 
-const nothingStored: Etags = { config: null, playlist: null };
+const nothingStored: Pick<CurrentRecord, 'etags' | 'playlistVersion'> = {
+  etags: { config: null },
+  playlistVersion: null,
+};
 
 /**
  * Creates a venue, or a screen in the venue `venueId`. If the name was taken meanwhile, reads the
@@ -111,11 +120,11 @@ export async function createRecord(
   const place = { ...(address != null && { address }), ...(timezone != null && { timezone }) };
   const createVenue = async () => {
     const made = await call.change('createVenue', { body: { name, ...place, labels } });
-    return made && { ...currentVenue(made.answer), etags: nothingStored };
+    return made && { ...currentVenue(made.answer), ...nothingStored };
   };
   const createScreen = async () => {
     const made = await call.change('createScreen', { body: { venueId, name, labels } });
-    return made && { ...currentScreen(made.answer), etags: nothingStored };
+    return made && { ...currentScreen(made.answer), ...nothingStored };
   };
   return createOrFind(kind === 'venue' ? createVenue : createScreen, async (id) =>
     readDetails(call, kind, await readRecord(call, kind, id), wanted),
@@ -131,8 +140,8 @@ function labelsPatch(
 }
 
 /**
- * Writes the named attributes. Throws `precondition_failed` if the record has changed since it was
- * read.
+ * Writes the named attributes, all but the playlist. Throws `precondition_failed` if the record has
+ * changed since it was read.
  */
 export async function writeAttributes(
   call: CommandContext,
@@ -157,13 +166,5 @@ export async function writeAttributes(
     const headers = preconditionOf(etags.config);
     if (wanted.config == null) await deleteConfig(call, owner, headers);
     else await putConfig(call, owner, wanted.config, headers);
-  }
-  if (names.includes('playlist')) {
-    const headers = preconditionOf(etags.playlist);
-    if (wanted.playlist == null) await call.change('withdrawPlaylist', { params, headers });
-    else {
-      const playlist = wanted.playlist as CallInput<'publishPlaylist'>['body'];
-      await call.change('publishPlaylist', { params, body: playlist, headers });
-    }
   }
 }

@@ -1,6 +1,7 @@
 // signage apply while somebody else changes the same records.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
+import { gate } from '../../../src/testing/store-suite/store-test.ts';
 import { startProxy } from '../../support/network/intervening-proxy.ts';
 import { item } from '../../support/service/management.ts';
 import { adminToken, type TestService } from '../../support/service/service.ts';
@@ -94,6 +95,33 @@ describe('signage apply, when a record changes between read and write', () => {
     expect(run.json.at(-1).changed).toContain('config.other');
     expect(await get(`${path}/config`)).toEqual(wanted.config);
     expect((await get(`${path}/playlist`)).items).toEqual(wanted.playlist.items);
+  });
+
+  it('when interrupted, does not count screens whose playlist is not published yet', async () => {
+    const second = gate();
+    const end = gate();
+    let publications = 0;
+    const proxy = await startProxy(service.url, {
+      async before(line) {
+        if (!line.startsWith('POST /v1/publications') || ++publications < 2) return;
+        second.open();
+        await end.opened;
+      },
+    });
+    const screens = [1, 2, 3, 4].map((n) => ({
+      name: `S${n}`,
+      playlist: { items: [item({ duration: 1 + (n % 2) })] },
+    }));
+    const { code, stderr } = await cliOf(proxy, adminToken)(['apply', '-f', '-'], {
+      stdin: JSON.stringify({ version: 1, venues: [{ name: 'New', screens }] }),
+      during: async (io) => {
+        await second.opened;
+        io.signal('SIGINT');
+      },
+    });
+    end.open();
+    expect(code).toBe(130);
+    expect(stderr).toContain('Interrupted after 3 of 5 records.');
   });
 
   it('continues when the answer to a change was lost', async () => {

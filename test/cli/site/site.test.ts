@@ -63,7 +63,10 @@ describe('signage apply', () => {
 
   it('sends only reads the second time, with 40 screens', async () => {
     const text = largeVenue(40);
-    expect((await apply(text)).code).toBe(0);
+    const first = await apply(text, '--verbose');
+    expect(first.code).toBe(0);
+    // One call for all screens with the same playlist.
+    expect(first.stderr.match(/^POST \/v1\/publications/gm)).toHaveLength(3);
     const { code, json: rows, stderr } = await apply(text, '--verbose');
     expect(code).toBe(0);
     expect(rows.every((row: { result: string }) => row.result === 'unchanged')).toBe(true);
