@@ -1,30 +1,31 @@
-// Runs TVs in real time that hold requests for changes, and tells when each one got a playlist.
-import { setMaxListeners } from 'node:events';
-import { RuntimeClient } from '../../dist/entry/client.js';
-import { Player, ramMemory } from '../../dist/entry/simulator.js';
+// TVs that hold requests for changes and fetch their playlist after each change. They do nothing
+// else, because real TVs do not share the service's processor. Tells when each one got a playlist.
+import { Agent, request } from 'undici';
 
 /** When the TVs got a version, in epoch milliseconds. */
 let fetchedAtMs = [];
-const power = new AbortController();
-setMaxListeners(0, power.signal);
+const dispatcher = new Agent({ connections: null, bodyTimeout: 0, headersTimeout: 0 });
 
-async function run(client, { tenantId, screenId, deviceId, apiKey }) {
-  const memory = ramMemory();
-  const binding = { tenantId, screenId, deviceId, apiKey };
-  await memory.save({ format: 1, binding, queue: [] });
-  const onPlaylist = (playlist) => playlist && fetchedAtMs.push(Date.now());
-  await new Player({ client, deviceInfo: { model: 'TV' }, memory, observer: { onPlaylist } }).run(
-    power.signal,
-  );
+async function run(url, { deviceId, apiKey }) {
+  const get = async (path) => {
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const { body } = await request(`${url}/devices/${deviceId}${path}`, { headers, dispatcher });
+    return body.json();
+  };
+  for (let after; ; ) {
+    const { cursor } = await get(`/changes${after ? `?waitSeconds=50&after=${after}` : ''}`);
+    if (cursor === after) continue;
+    after = cursor;
+    await get('/playlist');
+    fetchedAtMs.push(Date.now());
+  }
 }
 
 process.on('message', ({ url, tvs }) => {
-  if (url) {
-    const client = new RuntimeClient({ url });
-    for (const tv of tvs) void run(client, tv);
-  }
+  // Ends with the service.
+  if (url) for (const tv of tvs) run(url, tv).catch(() => {});
   process.send?.({ fetchedAtMs });
   fetchedAtMs = [];
 });
-process.on('disconnect', () => power.abort());
+process.on('disconnect', () => process.exit());
 process.send?.({ ready: true });
