@@ -3,7 +3,7 @@ import { SignageError } from './error.ts';
 import type { ConfigBody } from './records/config.ts';
 import type { Playlist, Screen, Venue } from './records/rows.ts';
 
-type VenueMember = 'id' | 'name' | 'address' | 'timezone' | 'labels';
+type VenueMember = 'id' | 'name' | 'address' | 'timezone' | 'hours' | 'labels';
 
 /**
  * Serialises to JSON with the members of objects sorted by name, because databases reorder them.
@@ -27,10 +27,10 @@ function tagOf(content: unknown): string {
 export const revision = {
   tenant: ({ id, name }: { id: string; name: string }) => tagOf([id, name]),
   token: ({ id }: { id: string }) => tagOf([id]),
-  venue: ({ id, name, address, timezone, labels }: Pick<Venue, VenueMember>) =>
-    tagOf([id, name, address, timezone, labels]),
-  screen: ({ id, name, labels }: Pick<Screen, 'id' | 'name' | 'labels'>) =>
-    tagOf([id, name, labels]),
+  venue: ({ id, name, address, timezone, hours, labels }: Pick<Venue, VenueMember>) =>
+    tagOf([id, name, address, timezone, hours, labels]),
+  screen: ({ id, name, hours, labels }: Pick<Screen, 'id' | 'name' | 'hours' | 'labels'>) =>
+    tagOf([id, name, hours, labels]),
   config: (config: ConfigBody) => tagOf(config),
   playlist: (row: PlaylistVersion) => `"${versionTag(row)}"`,
 };

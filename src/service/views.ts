@@ -46,13 +46,14 @@ export function tokenView(row: Token, activity: TokenActivity): TokenView {
 }
 
 export function venueView(row: Venue): VenueView {
-  const { id, tenantId, name, address, timezone, labels } = row;
+  const { id, tenantId, name, address, timezone, hours, labels } = row;
   return {
     id,
     tenantId,
     name,
     address,
     timezone,
+    hours,
     labels,
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),
@@ -79,7 +80,7 @@ export function screenView(
   newestCode: PairingCode | undefined,
   nowMs: number,
 ): ScreenView {
-  const { id, tenantId, venueId, name, labels, state, deviceId } = row;
+  const { id, tenantId, venueId, name, hours, labels, state, deviceId } = row;
   const provisioningCode = newestCode
     ? {
         status: codeStatusAt(newestCode, nowMs),
@@ -88,7 +89,8 @@ export function screenView(
       }
     : null;
   const times = { createdAt: iso(row.createdAt), updatedAt: iso(row.updatedAt) };
-  return { id, tenantId, venueId, name, labels, state, deviceId, provisioningCode, ...times };
+  const place = { id, tenantId, venueId, name, hours, labels };
+  return { ...place, state, deviceId, provisioningCode, ...times };
 }
 
 export function playlistView(row: Playlist, items: string, nowMs: number): PlaylistView {

@@ -28,6 +28,7 @@ export const errorKinds = {
     'malformed_request',
     'idempotency_key_reused',
     'tenant_required',
+    'timezone_required',
     'digest_mismatch',
   ]),
   ...kinds(401, 'Unauthorized', [
@@ -64,6 +65,7 @@ export const errorKinds = {
     'claim_offered',
     'screen_already_bound',
     'screen_active',
+    'timezone_in_use',
     'venue_not_empty',
     'tenant_not_empty',
     'last_tenant',

@@ -27,5 +27,5 @@ process.on('message', ({ url, tvs }) => {
   process.send?.({ fetchedAtMs });
   fetchedAtMs = [];
 });
-process.on('disconnect', () => process.exit());
+process.on('disconnect', () => dispatcher.destroy());
 process.send?.({ ready: true });

@@ -47,7 +47,7 @@ describe('the built signage', () => {
     [['venue', 'create', '--help'], 10],
     [['serve', '-h'], 10],
     [['completion', 'bash'], 10],
-    [['completion', 'bash', '--', 'signage venue l'], 11],
+    [['completion', 'bash', '--', 'signage venue l'], 12],
     [['context', 'list', '-o', 'json'], 10],
   ])('%j loads at most %i files, and no package', async (argv, maxFiles) => {
     const { code, stdout } = await runCli(argv);

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
 import { defineCommand, one, some } from '../command/spec.ts';
+import { hoursForm, readHours } from '../options/hours.ts';
 import {
   type LabelChanges,
   labelFilters,
@@ -40,6 +42,10 @@ const create = defineCommand({
   summary: 'Create a screen in a venue',
   arguments: { screen: one('the venue, by id or name, and the name, such as Lobby/Main') },
   options: {
+    hours: option.text(
+      '--hours <hours>',
+      `when it is on, such as ${hoursForm}, or always; default: as its venue`,
+    ),
     label: option.repeated('--label <key=value>', 'a label'),
   },
   examples: [
@@ -52,7 +58,7 @@ const create = defineCommand({
     const { venue, name } = readPlace(call.args.screen);
     const labels = readLabels(call.options.label);
     const { id: venueId } = await findVenue(call, venue);
-    const body = { venueId, name, labels };
+    const body = { venueId, name, hours: readHours(call.options.hours), labels };
     const made = await call.change('createScreen', { body }).catch((error: unknown) => {
       if (!hasCode(error, 'name_taken')) throw error;
       const hint = `It already exists: signage screen get ${shellQuote(`${venue}/${name}`)}`;
@@ -110,7 +116,12 @@ const get = defineCommand({
   },
 });
 
-const isUpToDate = ({ labels }: Screen, changes: LabelChanges) =>
+const isUpToDate = (
+  { labels, hours: present }: Screen,
+  changes: LabelChanges,
+  hours: Screen['hours'] | undefined,
+) =>
+  (hours === undefined || isDeepStrictEqual(hours, present)) &&
   Object.entries(changes).every(
     ([key, value]) => (Object.hasOwn(labels, key) ? labels[key] : null) === value,
   );
@@ -122,6 +133,10 @@ const update = defineCommand({
   arguments: { screen: some('its id, or its name such as Lobby/Main', 'screen') },
   options: {
     name: option.text('--name <name>', 'the new name'),
+    hours: option.text(
+      '--hours <hours>',
+      `when it is on, such as ${hoursForm}, or always; empty for as its venue`,
+    ),
     label: option.repeated('--label <key=value>', 'set a label; key- removes it'),
     ...selectionOptions,
   },
@@ -141,8 +156,14 @@ const update = defineCommand({
     const { name, label } = call.options;
     const names = call.args.screen;
     const labels = readLabelChanges(label);
-    const body = { ...(name !== undefined && { name }), ...(label.length > 0 && { labels }) };
-    if (Object.keys(body).length === 0) throw usage('Nothing to change. Give --name or --label.');
+    const hours = readHours(call.options.hours);
+    const body = {
+      ...(name !== undefined && { name }),
+      ...(hours !== undefined && { hours }),
+      ...(label.length > 0 && { labels }),
+    };
+    if (Object.keys(body).length === 0)
+      throw usage('Nothing to change. Give --name, --hours or --label.');
     if (name !== undefined && !isSingle(call, names))
       throw usage('--name works only with one named screen.');
     const update = (id: string) => call.change('updateScreen', { params: { id }, body });
@@ -150,7 +171,7 @@ const update = defineCommand({
     if (!single) {
       await confirmSelected(call, 'Change', screens);
       return forEachRecord(call, screens, async ({ id, screen }) =>
-        isUpToDate(screen, labels) ? 'unchanged' : (await update(id)) && 'updated',
+        isUpToDate(screen, labels, hours) ? 'unchanged' : (await update(id)) && 'updated',
       );
     }
     noteAbsentLabels(call, single.screen.labels, labels);

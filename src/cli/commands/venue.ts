@@ -1,4 +1,5 @@
 import { defineCommand, one } from '../command/spec.ts';
+import { hoursForm, readHours } from '../options/hours.ts';
 import { noteAbsentLabels, readLabelChanges, readLabels } from '../options/labels.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
@@ -11,6 +12,7 @@ const create = defineCommand({
     name: option.required('--name <name>', 'its name, unique in the tenant'),
     address: option.text('--address <text>', 'where it is'),
     timezone: option.text('--timezone <zone>', 'its time zone, such as Europe/Berlin'),
+    hours: option.text('--hours <hours>', `when it is open, such as ${hoursForm}`),
     label: option.repeated('--label <key=value>', 'a label'),
   },
   examples: [
@@ -24,8 +26,9 @@ const create = defineCommand({
   effect: 'changes',
   hints: { name_taken: 'It already exists: signage venue get {name}' },
   async run(call) {
-    const { name, address, timezone, label } = call.options;
-    const body = { name, address, timezone, labels: readLabels(label) };
+    const { name, address, timezone, hours, label } = call.options;
+    const labels = readLabels(label);
+    const body = { name, address, timezone, hours: readHours(hours), labels };
     const made = await call.change('createVenue', { body });
     if (made) await call.results.record(made.answer, venueView);
   },
@@ -73,10 +76,18 @@ const update = defineCommand({
       '--timezone <zone>',
       'its time zone, such as Europe/Berlin; empty removes it',
     ),
+    hours: option.text(
+      '--hours <hours>',
+      `when it is open, such as ${hoursForm}; empty for always`,
+    ),
     label: option.repeated('--label <key=value>', 'set a label; key- removes it'),
   },
   examples: [
     ['signage venue update Lobby --name "Main lobby"', 'a new name'],
+    [
+      'signage venue update Lobby --hours "mon-fri 08:00-18:00, sat 09:00-14:00"',
+      'dark screens of a closed venue are asleep',
+    ],
     [
       'signage venue update Lobby --timezone "" --label region=north --label floor-',
       'removes the time zone and a label, sets a label',
@@ -84,11 +95,12 @@ const update = defineCommand({
   ],
   effect: 'changes',
   async run(call) {
-    const { name, address, timezone, label } = call.options;
+    const { name, address, timezone, hours, label } = call.options;
     const labels = label.length > 0 ? readLabelChanges(label) : undefined;
-    const body = { name, address: orNull(address), timezone: orNull(timezone), labels };
+    const place = { address: orNull(address), timezone: orNull(timezone) };
+    const body = { name, ...place, hours: readHours(hours), labels };
     if (Object.values(body).every((value) => value === undefined))
-      throw usage('Nothing to change. Give --name, --address, --timezone or --label.');
+      throw usage('Nothing to change. Give --name, --address, --timezone, --hours or --label.');
     const { id, labels: present } = await findVenue(call, call.args.venue);
     noteAbsentLabels(call, present, labels ?? {});
     const made = await call.change('updateVenue', { params: { id }, body });

@@ -2,7 +2,13 @@ import { forEachBounded } from '../../domain/concurrency.ts';
 import type { CommandContext } from '../command/context.ts';
 import { findVenue, type Screen, type Venue } from '../records/find.ts';
 import { withProgress } from '../terminal/progress.ts';
-import { type RecordKind, readConfig, readPlaylist, requestsAtOnce } from './site-records.ts';
+import {
+  type RecordKind,
+  readConfig,
+  readPlaylist,
+  requestsAtOnce,
+  writtenHours,
+} from './site-records.ts';
 import type { Attributes, SitePlaylist } from './site-schema.ts';
 
 type Read = Pick<Attributes, 'config'> & { playlist: SitePlaylist | null };
@@ -28,8 +34,15 @@ function makePlaylists(reads: Iterable<Read>) {
 const filled = (map: object) => Object.keys(map).length > 0;
 
 /** Returns the members that venues and screens have in common. Leaves out empty members. */
-function entry({ name, labels }: Venue | Screen, { config }: Pick<Attributes, 'config'>): object {
-  return { name, ...(filled(labels) && { labels }), ...(config && { config }) };
+function entry(record: Venue | Screen, { config }: Pick<Attributes, 'config'>): object {
+  const { name, labels } = record;
+  const hours = writtenHours(record);
+  return {
+    name,
+    ...(hours !== null && { hours }),
+    ...(filled(labels) && { labels }),
+    ...(config && { config }),
+  };
 }
 
 /** Exports the named venues, or the whole tenant, as one site document. */

@@ -13,6 +13,8 @@ interface CsvEntry {
   name?: string;
   address?: string;
   timezone?: string;
+  /** Of the screen; in a line without one, of the venue. */
+  hours?: string;
   labels?: Readonly<Record<string, string>>;
   config?: ConfigTree;
   playlist?: { file: string };
@@ -28,6 +30,7 @@ const plain: Readonly<Record<string, Fill>> = {
   name: (entry, name) => ({ ...entry, name }),
   address: (entry, address) => ({ ...entry, address }),
   timezone: (entry, timezone) => ({ ...entry, timezone }),
+  hours: (entry, hours) => ({ ...entry, hours }),
   labels: (entry, text) => withLabels(entry, readLabels(text.split(labelPart))),
   playlist: (entry, file) => ({ ...entry, playlist: { file } }),
 };
@@ -41,6 +44,7 @@ const otherNames: Readonly<Record<string, string>> = {
   'screen name': 'name',
   'venue name': 'venue',
   'time zone': 'timezone',
+  'opening hours': 'hours',
 };
 
 /** Returns the name of a column that a spreadsheet may write in another case or way. */
@@ -128,7 +132,9 @@ function byVenue(rows: readonly Row[]): Venue[] {
 
 const screenRows = ({ rows }: Venue) => rows.filter(({ entry }) => entry.name !== undefined);
 const firstWith = ({ rows }: Venue, member: keyof CsvEntry) =>
-  rows.find(({ entry }) => entry[member] !== undefined);
+  rows.find(
+    ({ entry }) => entry[member] !== undefined && (member !== 'hours' || entry.name === undefined),
+  );
 
 /** Returns the row and the column that a path in the site document comes from. */
 function origin(venues: readonly Venue[], [, at, member, ...inner]: Path) {
@@ -190,8 +196,9 @@ export function parseCsv(
         name: venue.name,
         address: firstWith(venue, 'address')?.entry.address,
         timezone: firstWith(venue, 'timezone')?.entry.timezone,
-        screens: screenRows(venue).map(({ entry: { name, labels, config, playlist } }) => {
-          return { name, labels, config, playlist };
+        hours: firstWith(venue, 'hours')?.entry.hours,
+        screens: screenRows(venue).map(({ entry: { name, hours, labels, config, playlist } }) => {
+          return { name, hours, labels, config, playlist };
         }),
       })),
     },

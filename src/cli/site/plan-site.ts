@@ -46,6 +46,7 @@ const attributeNames: readonly AttributeName[] = [
   'name',
   'address',
   'timezone',
+  'hours',
   'labels',
   'config',
   'playlist',

@@ -1,4 +1,5 @@
 import type { CallAnswer } from '../../client/call.ts';
+import { type Hours, hoursText, parseHours } from '../../domain/hours/hours-text.ts';
 import type { Reader } from '../api/client.ts';
 import { preconditionOf } from '../api/conditional.ts';
 import type { CommandContext } from '../command/context.ts';
@@ -78,11 +79,23 @@ export async function readDetails(
 
 export function currentVenue(venue: CallAnswer<'getVenue'>): CurrentRecord {
   const { id, name, address, timezone, labels } = venue;
-  return { id, isActive: false, attributes: { name, address, timezone, labels }, etags: {} };
+  const attributes = { name, address, timezone, hours: writtenHours(venue), labels };
+  return { id, isActive: false, attributes, etags: {} };
 }
 
-export function currentScreen({ id, name, labels, state }: CallAnswer<'getScreen'>): CurrentRecord {
-  return { id, isActive: state === 'active', attributes: { name, labels }, etags: {} };
+export function currentScreen(screen: CallAnswer<'getScreen'>): CurrentRecord {
+  const { id, name, labels, state } = screen;
+  const attributes = { name, hours: writtenHours(screen), labels };
+  return { id, isActive: state === 'active', attributes, etags: {} };
+}
+
+export function writtenHours({ hours }: Pick<CallAnswer<'getVenue'>, 'hours'>): string | null {
+  return hours && hoursText(hours);
+}
+
+/** Returns the hours of a text that the schema of site files has checked. */
+function sentHours(text: string | null | undefined): Hours | null {
+  return text == null ? null : (parseHours(text) ?? null);
 }
 
 /** Reads a record with its ETag, without config and playlist. */
@@ -117,13 +130,14 @@ export async function createRecord(
   wanted: Attributes,
 ): Promise<{ current: CurrentRecord | undefined; isNew: boolean }> {
   const { name = '', address, timezone, labels = {} } = wanted;
+  const hours = sentHours(wanted.hours);
   const place = { ...(address != null && { address }), ...(timezone != null && { timezone }) };
   const createVenue = async () => {
-    const made = await call.change('createVenue', { body: { name, ...place, labels } });
+    const made = await call.change('createVenue', { body: { name, ...place, hours, labels } });
     return made && { ...currentVenue(made.answer), ...nothingStored };
   };
   const createScreen = async () => {
-    const made = await call.change('createScreen', { body: { venueId, name, labels } });
+    const made = await call.change('createScreen', { body: { venueId, name, hours, labels } });
     return made && { ...currentScreen(made.answer), ...nothingStored };
   };
   return createOrFind(kind === 'venue' ? createVenue : createScreen, async (id) =>
@@ -156,6 +170,7 @@ export async function writeAttributes(
     ...(names.includes('labels') && { labels: labelsPatch(attributes.labels, wanted.labels) }),
     ...(names.includes('address') && { address: wanted.address ?? null }),
     ...(names.includes('timezone') && { timezone: wanted.timezone ?? null }),
+    ...(names.includes('hours') && { hours: sentHours(wanted.hours) }),
   };
   if (Object.keys(body).length > 0) {
     const headers = preconditionOf(etags.record);

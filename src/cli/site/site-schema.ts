@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { labels, recordName } from '../../domain/fields.ts';
+import { hoursText, parseHours } from '../../domain/hours/hours-text.ts';
 import { type ConfigBody, configBody } from '../../domain/records/config.ts';
 import { venuePatch } from '../../domain/records/venue.ts';
 import type { MediaFiles } from '../media/media-files.ts';
 import { chosenBy } from '../options/chosen-by.ts';
+import { hoursForm } from '../options/hours.ts';
 import { playlistDocument } from '../playlist/playlist-document.ts';
 
 /** A playlist in the form in which it is published. */
@@ -21,6 +23,8 @@ export interface Attributes {
   name?: string | undefined;
   address?: string | null | undefined;
   timezone?: string | null | undefined;
+  /** As `hoursText` writes them. */
+  hours?: string | null | undefined;
   labels?: Readonly<Record<string, string>> | undefined;
   config?: ConfigBody | null | undefined;
   playlist?: SitePlaylist | null | undefined;
@@ -58,6 +62,19 @@ const playlistName = z
   .nullish();
 
 const config = configBody.nullable().optional();
+const hours = z
+  .string()
+  .transform((text, context) => {
+    const parsed = parseHours(text);
+    if (parsed) return hoursText(parsed);
+    context.issues.push({
+      code: 'custom',
+      message: `must be such as ${hoursForm}, or always`,
+      input: text,
+    });
+    return z.NEVER;
+  })
+  .nullish();
 const allLabels = labels
   .nullable()
   .optional()
@@ -76,7 +93,7 @@ export function siteDocument(nowMs: number) {
     isObject(value) ? playlistPlace : playlistName,
   );
   const screen = z.strictObject(
-    { name: recordName, labels: allLabels, config, playlist: playlistOfScreen.optional() },
+    { name: recordName, hours, labels: allLabels, config, playlist: playlistOfScreen.optional() },
     'must be a screen: { name: … }',
   );
   const venue = z.strictObject(
@@ -84,6 +101,7 @@ export function siteDocument(nowMs: number) {
       name: recordName,
       address: venuePatch.shape.address,
       timezone: venuePatch.shape.timezone,
+      hours,
       labels: allLabels,
       config,
       screens: z.array(screen, 'must be a list of screens').default([]),

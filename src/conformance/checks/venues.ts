@@ -19,6 +19,7 @@ function createdVenue(fixture: Fixture): Promise<{ name: string; answer: Answer 
       name,
       address: '1 High Street',
       timezone: 'Europe/Berlin',
+      hours: [{ days: ['mon', 'fri'], from: '08:00', to: '18:00' }],
       labels: fixture.labels(),
     };
     return { name, answer: await fixture.manage('POST', '/v1/venues', body) };
@@ -33,25 +34,28 @@ const venues = checkGroup({ id: 'venue', subject: 'POST /v1/venues', section: '5
     const isPlace = isLocatedAt(answer, `/v1/venues/${textAt(answer.json, 'id')}`);
     return [answer, isPlace ? 'its Location' : 'another Location'];
   }),
-  profile('members', 'id, tenantId, name, address, timezone, labels, createdAt, updatedAt').expects(
-    'all members with the right types',
-    async (fixture) =>
-      schemaViolations((await createdVenue(fixture)).answer.json, {
-        id: 'uuid',
-        tenantId: 'uuid',
-        name: 'text',
-        address: 'text',
-        timezone: 'text',
-        labels: 'object',
-        createdAt: 'time',
-        updatedAt: 'time',
-      }),
+  profile(
+    'members',
+    'id, tenantId, name, address, timezone, hours, labels, createdAt, updatedAt',
+  ).expects('all members with the right types', async (fixture) =>
+    schemaViolations((await createdVenue(fixture)).answer.json, {
+      id: 'uuid',
+      tenantId: 'uuid',
+      name: 'text',
+      address: 'text',
+      timezone: 'text',
+      hours: 'list',
+      labels: 'object',
+      createdAt: 'time',
+      updatedAt: 'time',
+    }),
   ),
   profile('null', 'missing members are null, and labels are empty').expects(
-    'null, null, {}',
+    'null, null, null, {}',
     async (fixture) => {
       const { json } = await createVenue(fixture, `${fixture.name} ${fixture.nextNumber()}`);
-      return [at(json, 'address'), at(json, 'timezone'), JSON.stringify(at(json, 'labels'))];
+      const members = ['address', 'timezone', 'hours'].map((member) => at(json, member));
+      return [...members, JSON.stringify(at(json, 'labels'))];
     },
   ),
   profile(
@@ -86,6 +90,17 @@ const venues = checkGroup({ id: 'venue', subject: 'POST /v1/venues', section: '5
         name: `${fixture.name} x`,
         timezone: 'Mars/Base',
       }),
+  ),
+  profile('400.hours', '400 for hours without a time zone, and for another spelling').expects(
+    '400 timezone_required, 400 invalid_request at /hours/0/from',
+    async (fixture) => {
+      const name = `${fixture.name} z`;
+      const hours = (from: string) => [{ days: ['mon'], from, to: '18:00' }];
+      return [
+        await fixture.manage('POST', '/v1/venues', { name, hours: hours('08:00') }),
+        await fixture.manage('POST', '/v1/venues', { name, hours: hours('8 am') }),
+      ];
+    },
   ),
   profile('400.unknown', '400 for an unknown member, so that typos are noticed').expects(
     '400',
@@ -128,6 +143,13 @@ const venueChanges = checkGroup({ id: 'venue', subject: '/v1/venues/:id', sectio
         isSame ? 'the same name' : 'another name',
         JSON.stringify(at(changed, 'labels')),
       ];
+    },
+  ),
+  profile('timezone.409', 'PATCH is 409 for removing a time zone that hours need').expects(
+    '409 timezone_in_use',
+    async (fixture) => {
+      const { answer } = await createdVenue(fixture);
+      return fixture.manage('PATCH', `/v1/venues/${textAt(answer.json, 'id')}`, { timezone: null });
     },
   ),
   profile('delete', 'DELETE is 204, and removes the venue').expects(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hours } from '../hours/hours.ts';
 import { mediaTypeNames } from '../media/media-types.ts';
 import { configBody } from './config.ts';
 import { shownDeviceInfo } from './device.ts';
@@ -54,6 +55,7 @@ export const venueRow = z.strictObject({
   name: text,
   address: text.nullable(),
   timezone: text.nullable(),
+  hours: hours.nullable(),
   labels,
   createdAt: time,
   updatedAt: time,
@@ -65,6 +67,7 @@ export const screenRow = z.strictObject({
   tenantId: text,
   venueId: text,
   name: text,
+  hours: hours.nullable(),
   labels,
   state: z.enum(['provisioning', 'active']),
   /** Id of the bound device, if the screen is active. */

@@ -1,16 +1,30 @@
 import { z } from 'zod';
 import { isoTime, labels, labelsPatch, recordId, recordName } from '../fields.ts';
+import { hours, hoursView } from '../hours/hours.ts';
 import { booleanQuery, nameQuery, pageQuery, selectorQuery } from '../paging.ts';
 import { codeStatuses } from './pairing-code.ts';
 
 const screenStates = ['provisioning', 'active'] as const;
 const state = z.enum(screenStates, { error: `must be one of ${screenStates.join(', ')}` });
 
+const screenHours = hours.nullable().meta({
+  description: 'Opening hours; `null`: those of the venue, `[]`: always open.',
+});
+
 export const screenCreation = z
-  .strictObject({ venueId: recordId, name: recordName, labels: labels.nullish() })
+  .strictObject({
+    venueId: recordId,
+    name: recordName,
+    hours: screenHours.optional(),
+    labels: labels.nullish(),
+  })
   .meta({ id: 'ScreenCreation' });
 export const screenPatch = z
-  .strictObject({ name: recordName.optional(), labels: labelsPatch.optional() })
+  .strictObject({
+    name: recordName.optional(),
+    hours: screenHours.optional(),
+    labels: labelsPatch.optional(),
+  })
   .meta({ id: 'ScreenPatch' });
 
 const label = z.string().regex(/^[^:]+:/, 'must be key:value');
@@ -40,6 +54,7 @@ export const screen = z
     tenantId: recordId,
     venueId: recordId,
     name: z.string(),
+    hours: hoursView.nullable(),
     labels: z.record(z.string(), z.string()),
     state,
     deviceId: recordId.nullable(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { freeText, isoTime, labels, labelsPatch, recordId, recordName } from '../fields.ts';
+import { hours, hoursView } from '../hours/hours.ts';
 import { nameQuery, pageQuery } from '../paging.ts';
 
 function isTimeZone(name: string): boolean {
@@ -19,11 +20,14 @@ const timezone = z
   .meta({ example: 'Europe/Berlin' })
   .nullable();
 
+const venueHours = hours.nullable().meta({ description: 'Opening hours; `null`: always open.' });
+
 export const venueCreation = z
   .strictObject({
     name: recordName,
     address: address.optional(),
     timezone: timezone.optional(),
+    hours: venueHours.optional(),
     labels: labels.nullish(),
   })
   .meta({ id: 'VenueCreation' });
@@ -33,6 +37,7 @@ export const venuePatch = z
     name: recordName.optional(),
     address: address.optional(),
     timezone: timezone.optional(),
+    hours: venueHours.optional(),
     labels: labelsPatch.optional(),
   })
   .meta({ id: 'VenuePatch' });
@@ -46,6 +51,7 @@ export const venue = z
     name: z.string(),
     address: z.string().nullable(),
     timezone: z.string().nullable(),
+    hours: hoursView.nullable(),
     labels: z.record(z.string(), z.string()),
     createdAt: isoTime,
     updatedAt: isoTime,

@@ -24,6 +24,7 @@ import { labelFilter, patchLabels } from '../labels.ts';
 import { changeOf, lookUp, whereVenue, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { screenView } from '../views.ts';
+import { requireTimezone } from './venues.ts';
 
 /** Returns the newest code of each screen. Codes that a fast clock made are no longer shown. */
 export async function newestCodes(
@@ -95,7 +96,7 @@ export function makeScreens(deps: ServiceDependencies) {
   /** Throws `venue_not_found`, `name_taken`. */
   async function create(
     principal: TenantPrincipal,
-    { venueId, name, labels }: ScreenCreation,
+    { venueId, name, hours = null, labels }: ScreenCreation,
     request?: IdempotentRequest,
   ): Promise<ScreenView> {
     const begin = await prepareCreation(deps, principal, request);
@@ -108,6 +109,7 @@ export function makeScreens(deps: ServiceDependencies) {
           tx.now,
         );
       const venue = await lookUp(tx, principal, 'venue', venueId);
+      requireTimezone(venue, hours);
       const row: Screen = {
         id: deps.newId(),
         tenantId: venue.tenantId,
@@ -115,6 +117,7 @@ export function makeScreens(deps: ServiceDependencies) {
         createdAt: tx.stamp,
         updatedAt: tx.stamp,
         name,
+        hours,
         labels: labels ?? {},
         state: 'provisioning',
         deviceId: null,
@@ -135,12 +138,11 @@ export function makeScreens(deps: ServiceDependencies) {
     return withNameConflict(deps, principal, 'screen', patch.name ?? '', async (tx) => {
       const before = await lookUp(tx, principal, 'screen', id);
       checkPrecondition(precondition, revision.screen(before));
-      const after = {
-        ...before,
-        name: patch.name ?? before.name,
-        labels: patchLabels(before.labels, patch.labels),
-      };
+      const { labels, ...members } = patch;
+      const after = { ...before, ...members, labels: patchLabels(before.labels, labels) };
       if (isDeepStrictEqual(after, before)) return viewScreen(tx, before, tx.now);
+      const venue = await tx.get('venues', before.venueId);
+      requireTimezone(venue ?? { timezone: null }, after.hours);
       const row = { ...after, updatedAt: tx.stamp };
       await tx.put('screens', row);
       await recordChange(deps, tx, principal, change('update', row));

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
+import type { Hours } from '../../domain/hours/hours-text.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
 import type { Venue } from '../../domain/records/rows.ts';
@@ -10,6 +11,7 @@ import type {
   VenueQuery,
   VenueView,
 } from '../../domain/records/venue.ts';
+import type { Tx } from '../../store/store.ts';
 import {
   type Principal,
   recordChange,
@@ -21,6 +23,26 @@ import { patchLabels } from '../labels.ts';
 import { changeOf, lookUp, requireTenant, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { venueView } from '../views.ts';
+
+/** Throws `timezone_required` if hours have no time zone that says what they mean. */
+export function requireTimezone({ timezone }: Pick<Venue, 'timezone'>, hours: Hours | null): void {
+  if (timezone !== null || hours === null || hours.length === 0) return;
+  throw new SignageError(
+    'timezone_required',
+    'Opening hours are local times, and the venue has no time zone: set its timezone first.',
+  );
+}
+
+/** Throws `timezone_in_use` if the venue or one of its screens has hours. */
+async function requireNoHours(tx: Tx, venue: Venue): Promise<void> {
+  const screens = await tx.select('screens', 'venueId', [venue.id]);
+  const holder = [venue, ...screens].find(({ hours }) => hours !== null && hours.length > 0);
+  if (!holder) return;
+  throw new SignageError(
+    'timezone_in_use',
+    `The hours of ${JSON.stringify(holder.name)} need the time zone: remove them first.`,
+  );
+}
 
 /** Venues (docs/protocol.md §5.3). */
 export function makeVenues(deps: ServiceDependencies) {
@@ -49,7 +71,7 @@ export function makeVenues(deps: ServiceDependencies) {
 
   async function create(
     principal: TenantPrincipal,
-    { name, address = null, timezone = null, labels }: VenueCreation,
+    { name, address = null, timezone = null, hours = null, labels }: VenueCreation,
     request?: IdempotentRequest,
   ): Promise<VenueView> {
     const begin = await prepareCreation(deps, principal, request);
@@ -58,6 +80,7 @@ export function makeVenues(deps: ServiceDependencies) {
       if (creation.earlierId !== undefined)
         return venueView(await lookUpCreated(tx, principal, 'venue', creation.earlierId));
       await requireTenant(tx, principal);
+      requireTimezone({ timezone }, hours);
       const { tenantId } = principal;
       const row = {
         id: deps.newId(),
@@ -65,6 +88,7 @@ export function makeVenues(deps: ServiceDependencies) {
         name,
         address,
         timezone,
+        hours,
         labels: labels ?? {},
         createdAt: tx.stamp,
         updatedAt: tx.stamp,
@@ -85,15 +109,11 @@ export function makeVenues(deps: ServiceDependencies) {
     return withNameConflict(deps, principal, 'venue', patch.name ?? '', async (tx) => {
       const before = await lookUp(tx, principal, 'venue', id);
       checkPrecondition(precondition, revision.venue(before));
-      const { name = before.name, address = before.address, timezone = before.timezone } = patch;
-      const after = {
-        ...before,
-        name,
-        address,
-        timezone,
-        labels: patchLabels(before.labels, patch.labels),
-      };
+      const { labels, ...members } = patch;
+      const after = { ...before, ...members, labels: patchLabels(before.labels, labels) };
       if (isDeepStrictEqual(after, before)) return venueView(before);
+      if (before.timezone !== null && after.timezone === null) await requireNoHours(tx, after);
+      requireTimezone(after, after.hours);
       const row = { ...after, updatedAt: tx.stamp };
       await tx.put('venues', row);
       await recordChange(deps, tx, principal, change('update', row));

@@ -9,7 +9,7 @@ export const placesOperations = {
     headers: ['Idempotency-Key'],
     body: 'venueCreation',
     answer: 'venue',
-    errors: ['name_taken'],
+    errors: ['name_taken', 'timezone_required'],
     command: ['venue', 'create'],
   }),
   listVenues: get('/v1/venues', 'viewer', {
@@ -31,7 +31,7 @@ export const placesOperations = {
     record: 'venue',
     body: 'venuePatch',
     answer: 'venue',
-    errors: ['name_taken'],
+    errors: ['name_taken', 'timezone_required', 'timezone_in_use'],
     command: ['venue', 'update'],
   }),
   deleteVenue: remove('/v1/venues/:id', 'operator', {
@@ -47,7 +47,7 @@ export const placesOperations = {
     headers: ['Idempotency-Key'],
     body: 'screenCreation',
     answer: 'screen',
-    errors: ['venue_not_found', 'name_taken'],
+    errors: ['venue_not_found', 'name_taken', 'timezone_required'],
     command: ['screen', 'create'],
   }),
   listScreens: get('/v1/screens', 'viewer', {
@@ -69,7 +69,7 @@ export const placesOperations = {
     record: 'screen',
     body: 'screenPatch',
     answer: 'screen',
-    errors: ['name_taken'],
+    errors: ['name_taken', 'timezone_required'],
     command: ['screen', 'update'],
   }),
   deleteScreen: remove('/v1/screens/:id', 'operator', {

@@ -112,7 +112,14 @@ describe('signage apply', () => {
 describe('signage apply, with a service that gives these answers:', () => {
   const times = { createdAt: '2026-11-20T12:00:00.000Z', updatedAt: '2026-11-20T12:00:00.000Z' };
   const record = { tenantId: 't', labels: {}, ...times };
-  const venue = { ...record, id: 'v', name: 'Lobby', address: 'There', timezone: null };
+  const venue = {
+    ...record,
+    id: 'v',
+    name: 'Lobby',
+    address: 'There',
+    timezone: null,
+    hours: null,
+  };
   const page = (...items: object[]) => json(200, { items, nextCursor: null });
   const sent = ({ heard }: StubService) =>
     heard.map(({ method, url }) => `${method} ${url.split('?')[0]}`).slice(1);

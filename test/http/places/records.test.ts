@@ -29,6 +29,7 @@ let tenantId: string;
 let venueId: string;
 let count = 0;
 
+const hours = [{ days: ['mon', 'sun'], from: '08:00', to: '02:00' }];
 const labels = { labels: { a: '1', b: '2' } };
 const labelPatch = { labels: { a: null, c: '3' } };
 const patchedLabels = { labels: { b: '2', c: '3' } };
@@ -43,18 +44,18 @@ const kinds: Record<string, Kind> = {
   },
   venue: {
     path: '/v1/venues',
-    creation: () => ({ address: 'Lange Straße 12', timezone: 'Europe/Berlin', ...labels }),
+    creation: () => ({ address: 'Lange Straße 12', timezone: 'Europe/Berlin', hours, ...labels }),
     members: () => ({ tenantId }),
-    patch: { address: null, timezone: null, ...labelPatch },
-    patched: { address: null, timezone: null, ...patchedLabels },
-    unchanging: [...unchangingLabels, { address: 'Lange Straße 12' }],
+    patch: { address: null, timezone: null, hours: null, ...labelPatch },
+    patched: { address: null, timezone: null, hours: null, ...patchedLabels },
+    unchanging: [...unchangingLabels, { address: 'Lange Straße 12' }, { hours }],
   },
   screen: {
     path: '/v1/screens',
-    creation: () => ({ venueId, ...labels }),
+    creation: () => ({ venueId, hours: [], ...labels }),
     members: () => ({ tenantId, state: 'provisioning', deviceId: null, provisioningCode: null }),
-    patch: labelPatch,
-    patched: patchedLabels,
+    patch: { hours: null, ...labelPatch },
+    patched: { hours: null, ...patchedLabels },
     unchanging: unchangingLabels,
   },
   token: {

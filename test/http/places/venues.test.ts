@@ -31,3 +31,46 @@ describe('DELETE /v1/venues/:id', () => {
     expect((await admin.delete(`/v1/venues/${venue.id}`)).status).toBe(204);
   });
 });
+
+describe('hours', () => {
+  const hours = [{ days: ['mon'], from: '08:00', to: '18:00' }];
+
+  it('400 timezone_required without a time zone, of a venue and of its screens', async () => {
+    expectProblem(await admin.post('/v1/venues', { name: fresh(), hours }), 'timezone_required');
+    const { id } = await admin.venue(fresh());
+    const path = `/v1/venues/${id}`;
+    expectProblem(await admin.patch(path, { hours }), 'timezone_required');
+    const screen = await admin.screen(id, 'Lobby');
+    expectProblem(await admin.patch(`/v1/screens/${screen.id}`, { hours }), 'timezone_required');
+    const other = { venueId: id, name: 'Bar', hours };
+    expectProblem(await admin.post('/v1/screens', other), 'timezone_required');
+    expect((await admin.patch(`/v1/screens/${screen.id}`, { hours: [] })).status).toBe(200);
+    const both = await admin.patch(path, { hours, timezone: 'Europe/Berlin' });
+    expect(both.body).toMatchObject({ hours, timezone: 'Europe/Berlin' });
+    expect((await admin.post('/v1/screens', other)).body).toMatchObject({ hours });
+  });
+
+  it('409 timezone_in_use when the time zone is removed that they need', async () => {
+    const made = { name: fresh(), timezone: 'Europe/Berlin', hours };
+    const { id } = (await admin.post('/v1/venues', made)).body;
+    const path = `/v1/venues/${id}`;
+    expectProblem(await admin.patch(path, { timezone: null }), 'timezone_in_use');
+    const screen = await admin.screen(id, 'Lobby');
+    await admin.patch(`/v1/screens/${screen.id}`, { hours });
+    await admin.patch(path, { hours: null });
+    expectProblem(await admin.patch(path, { timezone: null }), 'timezone_in_use');
+    await admin.patch(`/v1/screens/${screen.id}`, { hours: null });
+    expect((await admin.patch(path, { timezone: null })).body).toMatchObject({ timezone: null });
+  });
+
+  it.each([
+    [{ days: [], from: '08:00', to: '18:00' }, '/hours/0/days'],
+    [{ days: ['Mon'], from: '08:00', to: '18:00' }, '/hours/0/days/0'],
+    [{ days: ['mon'], from: '8:00', to: '18:00' }, '/hours/0/from'],
+    [{ days: ['mon'], from: '08:00', to: '24:00' }, '/hours/0/to'],
+  ])('400 for %j', async (entry, path) => {
+    const answer = await admin.post('/v1/venues', { name: fresh(), hours: [entry] });
+    expectProblem(answer, 'invalid_request');
+    expect(answer.body.errors).toMatchObject([{ path }]);
+  });
+});

@@ -14,6 +14,7 @@ export function screenRow(more: Partial<Screen> = {}): Screen {
   return {
     ...ids,
     name: 'Screen',
+    hours: null,
     labels: {},
     state: 'active',
     deviceId: null,

@@ -1,3 +1,4 @@
+import { hoursText } from '../../../domain/hours/hours-text.ts';
 import type { Reader } from '../../api/client.ts';
 import type { View } from '../../output/view.ts';
 import { members, wideMembers } from '../../output/view.ts';
@@ -13,6 +14,7 @@ export const tenantView: View<Tenant> = {
 export const venueView: View<Venue> = {
   columns: [
     ...members<Venue>('name', 'address', 'timezone', 'labels'),
+    { name: 'hours', value: ({ hours }) => hours && hoursText(hours), wide: true },
     ...wideMembers<Venue>('id', 'createdAt', 'updatedAt'),
   ],
   nameOf: typedName,
@@ -25,6 +27,7 @@ function screenView(venueOf: (venueId: string) => string): View<Screen> {
       ...members<Screen>('name', 'state'),
       { name: 'code', value: ({ provisioningCode }) => provisioningCode?.status },
       ...members<Screen>('labels'),
+      { name: 'hours', value: ({ hours }) => hours && hoursText(hours), wide: true },
       ...wideMembers<Screen>('deviceId', 'id', 'venueId', 'createdAt', 'updatedAt'),
     ],
     nameOf({ id, venueId, name }) {

@@ -1,0 +1,34 @@
+import { Temporal } from 'temporal-polyfill';
+import { type Hours, weekdays } from '../../domain/hours/hours-text.ts';
+
+/**
+ * Returns the instant of a local time. A time that the clocks skip is the instant at which they do.
+ * A time that comes twice is the first or the second one.
+ */
+function instantOf(local: Temporal.PlainDateTime, timezone: string, which: 'earlier' | 'later') {
+  const found = local.toZonedDateTime(timezone, { disambiguation: which });
+  if (found.toPlainDateTime().equals(local)) return found.epochMilliseconds;
+  const before = local.toZonedDateTime(timezone, { disambiguation: 'earlier' });
+  return (before.getTimeZoneTransition('next') ?? found).epochMilliseconds;
+}
+
+/**
+ * Returns whether a place is open (docs/protocol.md §5.3). An entry opens on each of its days at
+ * `from`, and closes at the next `to`. Without entries, a place is always open.
+ */
+export function isOpenAt(hours: Hours, timezone: string, timeMs: number): boolean {
+  if (hours.length === 0) return true;
+  const today = Temporal.Instant.fromEpochMilliseconds(timeMs)
+    .toZonedDateTimeISO(timezone)
+    .toPlainDate();
+  return [today.subtract({ days: 1 }), today].some((date) =>
+    hours.some(({ days, from, to }) => {
+      const day = weekdays[date.dayOfWeek - 1];
+      if (!days.some((one) => one === day)) return false;
+      const opens = instantOf(date.toPlainDateTime(from), timezone, 'earlier');
+      const closingDate = to > from ? date : date.add({ days: 1 });
+      const closes = instantOf(closingDate.toPlainDateTime(to), timezone, 'later');
+      return opens <= timeMs && timeMs < closes;
+    }),
+  );
+}
