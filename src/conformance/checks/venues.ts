@@ -44,7 +44,7 @@ const venues = checkGroup({ id: 'venue', subject: 'POST /v1/venues', section: '5
       name: 'text',
       address: 'text',
       timezone: 'text',
-      hours: 'list',
+      hours: 'array',
       labels: 'object',
       createdAt: 'time',
       updatedAt: 'time',
