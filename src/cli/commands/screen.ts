@@ -103,16 +103,21 @@ const list = defineCommand({
 });
 
 const get = defineCommand({
-  summary: 'Show a screen',
+  summary: 'Show a screen and what is on its glass',
+  description: `The service judges the condition from the calls and events of the TV, as for signage
+status. signage doctor shows its causes.`,
   arguments: { screen: one('its id, or its name such as Lobby/Main', 'screen') },
   examples: [
     ['signage screen get Lobby/Main', 'by venue and name'],
     ['signage screen get Main', 'by name only, if it is unique'],
-    ['signage screen get Lobby/Main -o json --jq .state', 'one field'],
+    ['signage screen get Lobby/Main -o json --jq .condition', 'one field'],
   ],
   async run(call) {
-    const screen = await findScreen(call, call.args.screen);
-    await call.results.record(screen, screensOfVenueView(call, screen.venueId));
+    const { id } = await findScreen(call, call.args.screen);
+    const { judgedScreen, judgedScreenView, readScreenStatus } = await import(
+      '../status/fleet-status.ts'
+    );
+    await call.results.record(judgedScreen(await readScreenStatus(call, id)), judgedScreenView);
   },
 });
 

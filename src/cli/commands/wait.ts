@@ -6,6 +6,7 @@ import * as option from '../options/option.ts';
 import {
   hasFilter,
   isSingle,
+  noneMatches,
   selectionFilters,
   selectionOptions,
   selectScreens,
@@ -17,6 +18,7 @@ import { countText, shellQuote } from '../records/text.ts';
 import { devicesOfScreenView, devicesView } from '../records/views/device-views.ts';
 import { screensOfVenueView, screensView } from '../records/views/place-views.ts';
 import { type Seen, waitFor } from '../records/wait.ts';
+import type { JudgedScreen } from '../status/fleet-status.ts';
 
 const timeout = option.duration(
   '15m',
@@ -33,20 +35,19 @@ interface Goal<T> {
   /** What to wait for: of one record, or of all selected screens. */
   what: string;
   hint: string;
+  /**
+   * Interval between two checks of several records. Longer than for one record, because each check
+   * requests all of them. Default: 2000.
+   */
+  everyMsForMany?: number;
   look(): Promise<SeenRecord<T>[]>;
 }
-
-/**
- * Interval between two checks of several records. Longer than for one record, because each check
- * requests all of them.
- */
-const everyMsForMany = 2000;
 
 /** Waits until all records are in the wanted state, and returns them. */
 function waitForAll<T>(
   call: CommandContext,
   names: readonly string[],
-  { look, ...goal }: Goal<T>,
+  { look, everyMsForMany = 2000, ...goal }: Goal<T>,
 ): Promise<T[]> {
   const isOne = isSingle(call, names);
   const waiting = {
@@ -59,9 +60,10 @@ function waitForAll<T>(
     const left = all.filter(({ found }) => found === undefined);
     const [first] = left;
     const count = `${left.length.toLocaleString('en')} of ${countText(all.length, 'screen')}`;
+    const saw = first?.saw ? `: ${first.saw}` : '';
     return {
       found: first ? undefined : all.map(({ found }) => found as T),
-      saw: (isOne && first?.saw) || `still missing are ${count}, such as "${first?.name}"`,
+      saw: (isOne && first?.saw) || `still missing are ${count}, such as "${first?.name}"${saw}`,
     };
   });
 }
@@ -94,14 +96,44 @@ async function screensInState(
   };
 }
 
-const screenStates = ['active', 'provisioning'] as const;
+function describeCondition({ condition, reason }: JudgedScreen): string {
+  return `it is ${condition}${reason ? ` (${reason.text.replace(/\.$/, '')})` : ''}`;
+}
+
+/** Names are looked up once. A selection is made at each look. */
+async function playingScreens(
+  call: CommandContext,
+  names: readonly string[],
+): Promise<Goal<JudgedScreen>['look']> {
+  const { judgedScreen, readFleetStatus, readScreenStatus } = await import(
+    '../status/fleet-status.ts'
+  );
+  const seen = (name: string, screen: JudgedScreen): SeenRecord<JudgedScreen> => ({
+    name,
+    found: screen.condition === 'playing' ? screen : undefined,
+    saw: describeCondition(screen),
+  });
+  const { screens } = await selectScreens(call, names);
+  if (!hasFilter(call))
+    return () =>
+      mapBounded(screens, async ({ id, name }) =>
+        seen(name, judgedScreen(await readScreenStatus(call, id))),
+      );
+  return async () => {
+    const all = await readFleetStatus(call, call.options);
+    if (all.length === 0 && !call.options.allowNone) throw noneMatches(call);
+    return all.map(({ name, ...status }) => seen(name, judgedScreen(status)));
+  };
+}
+
+const screenStates = ['active', 'provisioning', 'playing'] as const;
 
 /** A state of screens, or a playlist version that TVs should get. */
 type ScreenGoal = (typeof screenStates)[number] | { version: number | 'latest' };
 
 const screenGoal: Setting<ScreenGoal> = {
   flags: '--for <state>',
-  help: 'what to wait for: active, provisioning, playlist:<version> or playlist:latest',
+  help: 'what to wait for: active, provisioning, playing, playlist:<version> or playlist:latest',
   read(text, source) {
     const state = screenStates.find((one) => one === text);
     if (state !== undefined) return state;
@@ -109,7 +141,7 @@ const screenGoal: Setting<ScreenGoal> = {
     if (version === 'latest') return { version };
     if (version !== undefined) return { version: Number(version) };
     throw usage(
-      `${source} must be active, provisioning, or a version such as playlist:8, not "${text}".`,
+      `${source} must be active, provisioning, playing, or a version such as playlist:8, not "${text}".`,
     );
   },
   initial: 'active',
@@ -118,9 +150,12 @@ const screenGoal: Setting<ScreenGoal> = {
 };
 
 const screen = defineCommand({
-  summary: 'Wait until a screen has a TV or a playlist version, or no longer has a TV',
+  summary: 'Wait until a screen plays, has a TV or a playlist version, or no longer has a TV',
   description: `Returns at once if the screen is in this state. With several screens, --selector or
 --venue, it waits until all the screens are in this state. Exit code 8: the timeout passed.
+
+--for playing waits until signage status says playing: not while an item fails, nor before the TV
+has reported a play. A screen that plays the version before is playing: wait for playlist:latest first.
 
 --for playlist:8 waits until each TV has been given version 8 or a newer one. playlist:latest means
 the version that each screen has when the command starts. Exit code 8: no TV got it in time; 9: only
@@ -141,6 +176,7 @@ some did. Screens without a TV are listed but not waited for, unless no screen h
       'signage wait screen Lobby/Main --for provisioning --timeout 5m',
       'waits until its device is revoked',
     ],
+    ['signage wait screen --venue Lobby --for playing', 'waits until all screens of a venue play'],
   ],
   async run(call) {
     const state = call.options.for;
@@ -151,6 +187,19 @@ some did. Screens without a TV are listed but not waited for, unless no screen h
     }
     const [name = ''] = names;
     const isOne = isSingle(call, names);
+    if (state === 'playing') {
+      const screens = await waitForAll(call, names, {
+        what: isOne ? `the screen "${name}" to play` : 'all selected screens to play',
+        hint: isOne ? `To find out why: signage doctor ${shellQuote(name)}` : 'signage status',
+        everyMsForMany: 5000,
+        look: await playingScreens(call, names),
+      });
+      const { judgedScreenView } = await import('../status/fleet-status.ts');
+      const [screen] = screens;
+      if (isOne && screen) return call.results.record(screen, judgedScreenView);
+      await call.results.list([screens], judgedScreenView);
+      return;
+    }
     const command = state === 'active' ? 'pair' : 'device revoke';
     const other = state === 'active' ? 'provisioning' : 'active';
     const screens = await waitForAll(call, names, {

@@ -5,6 +5,7 @@ import { hasCode } from '../../domain/error.ts';
 import type { Reader } from '../api/client.ts';
 import type { Device, Screen } from '../records/find.ts';
 import { ago, countText, shellQuote } from '../records/text.ts';
+import { readScreenStatus } from '../status/fleet-status.ts';
 import { isPrintable } from '../terminal/escape.ts';
 import { type DoctorFinding, fail, ok, warn } from './finding.ts';
 
@@ -214,11 +215,9 @@ const glassLevels: Partial<Record<Condition, typeof ok>> = {
 
 /** Reports the judgement of the service, and its causes. */
 async function checkGlass({ reader, screen, quotedName, nowMs }: ScreenContext) {
-  const query = { screenId: screen.id };
-  const { items } = await reader.read('listScreenStatus', { query });
-  const [status] = items;
+  const status = await readScreenStatus(reader, screen.id);
   // The checks of the code and of former TVs say more.
-  if (!status || status.condition === 'unpaired') return [];
+  if (status.condition === 'unpaired') return [];
   const { condition, since, reason, playing, errors, clock } = status;
   const level = glassLevels[condition] ?? warn;
   const look = `signage event list --screen ${quotedName}`;

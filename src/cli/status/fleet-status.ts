@@ -1,11 +1,14 @@
 import type { ListItem } from '../../client/call.ts';
 import { secondMs } from '../../domain/clock.ts';
 import { badConditions, type Condition, conditions } from '../../domain/conditions/condition.ts';
+import { SignageError } from '../../domain/error.ts';
+import type { Reader } from '../api/client.ts';
 import type { CommandContext } from '../command/context.ts';
 import { usage } from '../options/settings.ts';
 import { member, type View } from '../output/view.ts';
-import { findVenue } from '../records/find.ts';
+import { findVenue, type Screen } from '../records/find.ts';
 import { countText, relativeTime } from '../records/text.ts';
+import { screenView } from '../records/views/place-views.ts';
 import { isPrintable } from '../terminal/escape.ts';
 
 type Received = ListItem<'listScreenStatus'>;
@@ -14,6 +17,14 @@ type Received = ListItem<'listScreenStatus'>;
 export interface ScreenStatus extends Received {
   /** The full name: `Lobby/Main`. */
   name: string;
+}
+
+/** Reads the status of one screen. */
+export async function readScreenStatus(reader: Reader, screenId: string): Promise<Received> {
+  const { items } = await reader.read('listScreenStatus', { query: { screenId } });
+  const [status] = items;
+  if (!status) throw new SignageError('screen_not_found', 'There is no screen with this id.');
+  return status;
 }
 
 /** The order of the list: what is surely wrong, what may be wrong, what is right. */
@@ -87,7 +98,11 @@ export function countConditions(screens: readonly ScreenStatus[]): string {
 }
 
 /** Formats what a screen plays, or why it does not, and a wrong clock. */
-function glassText({ playing, reason, clock }: ScreenStatus): string | null {
+function glassText({
+  playing,
+  reason,
+  clock,
+}: Pick<Received, 'playing' | 'reason' | 'clock'>): string | null {
   const what = reason?.text ?? playing?.name ?? playing?.creativeId ?? null;
   if (!clock) return what;
   const seconds = Math.abs(clock.offsetSeconds);
@@ -105,7 +120,7 @@ function playlistText({ playlist }: ScreenStatus): string | null {
 }
 
 /** Formats a time by its distance from the time of the service. */
-const relative = ({ at }: ScreenStatus, time: string | null | undefined) =>
+const relative = ({ at }: Pick<Received, 'at'>, time: string | null | undefined) =>
   time ? relativeTime(Date.parse(time), Date.parse(at)) : null;
 
 export const statusView: View<ScreenStatus> = {
@@ -128,3 +143,19 @@ export const statusView: View<ScreenStatus> = {
   ],
   nameOf: ({ name, screen }) => (isPrintable(name) ? name : screen.id),
 };
+
+/** A screen with the judgement of the service. */
+export type JudgedScreen = Screen & Omit<Received, 'screen' | 'device' | 'playlist'>;
+
+export function judgedScreen({ screen, device, playlist, ...judgement }: Received): JudgedScreen {
+  return { ...screen, ...judgement };
+}
+
+export const judgedScreenView = screenView<JudgedScreen>(
+  ({ venueName }) => venueName,
+  [
+    member('condition'),
+    { name: 'since', value: ({ since }) => since, shown: (one) => relative(one, one.since) },
+    { name: 'glass', value: glassText },
+  ],
+);

@@ -56,12 +56,36 @@ describe('signage wait screen', () => {
     });
   });
 
+  it('waits until the TV of a screen plays, and it is paired meanwhile', async () => {
+    const { name, screen } = await screenOf();
+    const item = {
+      creativeId: '11111111-1111-4111-8111-111111111111',
+      creativeUrl: 'https://media.example.com/a.mp4',
+      creativeType: 'video',
+      duration: 15,
+    };
+    await service.manage('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item] });
+    const line = ['wait', 'screen', screen.id, '--for', 'playing', '-o', 'json'];
+    const waiting = cli([...line, '--timeout', '20s']);
+    await soon();
+    const tv = await service.tv(screen.id);
+    await tv.send('GET', 'playlist', { key: tv.apiKey });
+    const silent = await cli(['wait', 'screen', name, '--for', 'playing', '--timeout', '0']);
+    expect([silent.code, silent.stderr]).toEqual([8, expect.stringContaining('it is unconfirmed')]);
+    const timestamp = Math.floor(service.clock.now() / 1000);
+    const play = { type: 'play', timestamp, creativeId: item.creativeId };
+    await tv.send('POST', 'events', { key: tv.apiKey, body: [play] });
+    expect(await waiting).toMatchObject({ code: 0, json: { id: screen.id, condition: 'playing' } });
+  });
+
   it('3 when the screen is deleted meanwhile', async () => {
     const { name, screen } = await screenOf();
     const waiting = cli(['wait', 'screen', name, '--timeout', '20s']);
     await soon();
+    const playing = cli(['wait', 'screen', name, '--for', 'playing', '--timeout', '20s']);
+    await soon();
     await service.manage('DELETE', `/v1/screens/${screen.id}`);
-    expect((await waiting).code).toBe(3);
+    expect([(await waiting).code, (await playing).code]).toEqual([3, 3]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { hoursText } from '../../../domain/hours/hours-text.ts';
 import type { Reader } from '../../api/client.ts';
-import type { View } from '../../output/view.ts';
+import type { Column, View } from '../../output/view.ts';
 import { members, wideMembers } from '../../output/view.ts';
 import { isPrintable } from '../../terminal/escape.ts';
 import type { Screen, Tenant, Venue } from '../find.ts';
@@ -20,19 +20,24 @@ export const venueView: View<Venue> = {
   nameOf: typedName,
 };
 
-function screenView(venueOf: (venueId: string) => string): View<Screen> {
+/** Makes the view of screens. `more` columns follow the state. */
+export function screenView<T extends Screen>(
+  venueOf: (screen: T) => string,
+  more: readonly Column<T>[] = [],
+): View<T> {
   return {
     columns: [
-      { name: 'venue', value: ({ venueId }) => venueOf(venueId) },
-      ...members<Screen>('name', 'state'),
+      { name: 'venue', value: venueOf },
+      ...members<T>('name', 'state'),
+      ...more,
       { name: 'code', value: ({ provisioningCode }) => provisioningCode?.status },
-      ...members<Screen>('labels'),
+      ...members<T>('labels'),
       { name: 'hours', value: ({ hours }) => hours && hoursText(hours), wide: true },
-      ...wideMembers<Screen>('deviceId', 'id', 'venueId', 'createdAt', 'updatedAt'),
+      ...wideMembers<T>('deviceId', 'id', 'venueId', 'createdAt', 'updatedAt'),
     ],
-    nameOf({ id, venueId, name }) {
-      const full = `${venueOf(venueId)}/${name}`;
-      return isPrintable(full) ? full : id;
+    nameOf(screen) {
+      const full = `${venueOf(screen)}/${screen.name}`;
+      return isPrintable(full) ? full : screen.id;
     },
   };
 }
@@ -40,7 +45,7 @@ function screenView(venueOf: (venueId: string) => string): View<Screen> {
 /** Returns the view of screens of all venues. Fetches the names of the venues. */
 export const screensView = (reader: Reader) => async (): Promise<View<Screen>> => {
   const names = await venueNames(reader);
-  return screenView((venueId) => names.get(venueId) ?? venueId);
+  return screenView(({ venueId }) => names.get(venueId) ?? venueId);
 };
 
 /** Returns the view of screens of one venue. Fetches the name of the venue. */
