@@ -75,7 +75,6 @@ export type {
   ContentSearch,
   EventBatch,
   EventPageQuery,
-  FleetCounts,
   ImpressionQuery,
   ListQuery,
   LoggedTvRequest,

@@ -162,7 +162,7 @@ function startServices(parts: OpenParts) {
     onHint: metrics.hint,
   });
   metrics.watchMedia(services.mediaUsage, parts.clock);
-  metrics.watchFleet(services.fleetCounts, parts.clock);
+  metrics.watchScreens(services.screenStatus.counts, parts.clock);
   metrics.watchHeldDevices(services.deviceChanges.heldCount);
   metrics.watchRequestLog(services.requests.droppedCount);
   stops.push(startHousekeeping(services.deps, retentionDays, log));

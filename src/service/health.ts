@@ -2,7 +2,6 @@ import { type Clock, iso, isoOrNull, secondMs } from '../domain/clock.ts';
 import { cached } from '../domain/concurrency.ts';
 import { SignageError } from '../domain/error.ts';
 import type { OriginHealth } from '../origin/origin.ts';
-import type { FleetCounts } from '../store/queries.ts';
 import type { Store } from '../store/store.ts';
 import { clocksDiffer } from './clock-watch.ts';
 import type { MirrorLag } from './mirror/mirror.ts';
@@ -52,8 +51,6 @@ function mirrorComponent({ pending, oldestMs, failures, isFailing }: MirrorLag):
 
 /** Lifetime of a cached readiness check. */
 const readinessLifetimeMs = 250;
-/** Lifetime of the cached fleet counts. They are cached, because counting reads every device. */
-const countsLifetimeMs = 30 * secondMs;
 
 /**
  * Returns a check that resolves if the store accepts changes, and otherwise throws `unavailable`.
@@ -61,14 +58,6 @@ const countsLifetimeMs = 30 * secondMs;
  */
 export function makeReadiness(store: Pick<Store, 'ready'>, clock: Clock): () => Promise<void> {
   return cached(clock, readinessLifetimeMs, () => store.ready());
-}
-
-/** Returns a function that counts the screens and devices of all tenants. */
-export function makeFleetCounts(
-  store: Pick<Store, 'fleetCounts'>,
-  clock: Clock,
-): () => Promise<FleetCounts> {
-  return cached(clock, countsLifetimeMs, () => store.fleetCounts(clock.now()));
 }
 
 function clockComponent(store: Pick<Store, 'aheadMs'>): Component {

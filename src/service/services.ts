@@ -20,7 +20,7 @@ import { makeTokenRotation } from './auth/token-rotation.ts';
 import { makeTokens } from './auth/tokens.ts';
 import { makeBackups } from './backups.ts';
 import type { Principal, SystemDependencies, TenantPrincipal } from './context.ts';
-import { makeFleetCounts, makeHealth, makeReadiness } from './health.ts';
+import { makeHealth, makeReadiness } from './health.ts';
 import { lookUp, type RecordKind } from './lookup.ts';
 import { makeMedia } from './media/media.ts';
 import { makeMediaUsage } from './media/media-records.ts';
@@ -170,7 +170,6 @@ export function makeServices(options: ServiceOptions) {
     reading: makeReading(deps),
     requests: makeTvRequests(deps, log),
     ready,
-    fleetCounts: makeFleetCounts(store, clock),
     mediaUsage: makeMediaUsage(store),
     health: makeHealth(store, ready, origins.health, mirror?.lag),
     backups: makeBackups(deps),

@@ -2,7 +2,7 @@ import type { BatchSums } from '../domain/events/batch-counts.ts';
 import type { EventQuery } from '../domain/events/event.ts';
 import type { AuditQuery } from '../domain/records/audit.ts';
 import type { ReportQuery } from '../domain/records/report.ts';
-import type { Playlist, Screen } from '../domain/records/rows.ts';
+import type { Playlist } from '../domain/records/rows.ts';
 import type { TvRequestQuery, TvRequestView } from '../domain/records/tv-request.ts';
 import type { Selector } from '../domain/selector.ts';
 import type { ListedTable, Rows } from './sections.ts';
@@ -29,11 +29,6 @@ export interface ListQuery<T extends ListedTable> {
   after?: string;
   /** Stops a long scan when it aborts. The list then rejects with the reason of the signal. */
   signal?: AbortSignal | undefined;
-}
-
-export interface FleetCounts {
-  screens: Record<Screen['state'], number>;
-  devices: Record<'online' | 'offline', number>;
 }
 
 /** A playlist without its items. */

@@ -9,7 +9,6 @@ import type {
   ContentSearch,
   EventBatch,
   EventPageQuery,
-  FleetCounts,
   ImpressionQuery,
   ListQuery,
   LoggedTvRequest,
@@ -67,9 +66,6 @@ export interface Store {
 
   /** Returns one page of a table, ordered by id, starting after `query.after`. */
   list<T extends ListedTable>(table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>>;
-
-  /** Counts all screens by state, and all bound devices by whether they are online at `nowMs`. */
-  fleetCounts(nowMs: number): Promise<FleetCounts>;
 
   /**
    * Returns the summary of the newest playlist of a screen. Returns synchronously when the rows are

@@ -167,39 +167,20 @@ async function orNone(clock: Clock, samples: Promise<Sample[]>): Promise<Sample[
   return withTimeout(clock, figureTimeoutMs, samples).catch(() => []);
 }
 
-/** Numbers of screens by state, and of bound devices. */
-interface FleetFigures {
-  screens: Readonly<Record<string, number>>;
-  devices: Readonly<Record<'online' | 'offline', number>>;
-}
-
-/** Registers metrics for the number of screens and the number of devices of all tenants. */
-export function watchFleet(
+/** Registers a metric for the number of screens of all tenants, by condition. */
+export function watchScreens(
   register: Registry,
-  counts: () => Promise<FleetFigures>,
+  counts: () => Promise<Readonly<Record<string, number>>>,
   clock: Clock,
 ): void {
   const screens = {
     name: 'signage_screens',
-    help: 'Screens of all tenants, by state; at most 30 s old.',
-    labelNames: ['state'],
+    help: 'Screens of all tenants, by condition; at most 15 s old.',
+    labelNames: ['condition'],
   };
-  const devices = {
-    name: 'signage_devices',
-    help: 'Devices that are bound to a screen, by whether they are online; at most 30 s old.',
-    labelNames: ['online'],
-  };
-  const screenSamples = async () =>
-    Object.entries((await counts()).screens).map(([state, count]): Sample => [{ state }, count]);
-  const deviceSamples = async (): Promise<Sample[]> => {
-    const { online, offline } = (await counts()).devices;
-    return [
-      [{ online: 'true' }, online],
-      [{ online: 'false' }, offline],
-    ];
-  };
-  collect(register, 'gauge', screens, () => orNone(clock, screenSamples()));
-  collect(register, 'gauge', devices, () => orNone(clock, deviceSamples()));
+  const samples = async () =>
+    Object.entries(await counts()).map(([condition, count]): Sample => [{ condition }, count]);
+  collect(register, 'gauge', screens, () => orNone(clock, samples()));
 }
 
 /** Registers metrics for the number and size of media files. */

@@ -8,10 +8,10 @@ import {
   collectHistogram,
   TimeSeries,
   watchDisk,
-  watchFleet,
   watchMedia,
   watchMirror,
   watchOrigins,
+  watchScreens,
 } from './collected.ts';
 
 /**
@@ -54,8 +54,8 @@ export interface Metrics {
   requestShed(kind: ShedKind): void;
   /** Records the duration of one store write: a change, or a batch of events. */
   storeWrite(kind: StoreWriteKind, ms: number): void;
-  /** Registers metrics for the number of screens and the number of devices. */
-  watchFleet(counts: Parameters<typeof watchFleet>[1], clock: Clock): void;
+  /** Registers a metric for the number of screens by condition. */
+  watchScreens(counts: Parameters<typeof watchScreens>[1], clock: Clock): void;
   /** Registers a metric for the free space on the disk of a folder. */
   watchDisk(folder: string, clock: Clock): void;
   /** Registers the metrics of playlist origins. */
@@ -266,7 +266,7 @@ export function makeMetrics(version: string): Metrics {
     registerLockout: (scope) => lockouts.inc({ scope }),
     requestShed: (kind) => shed.inc({ kind }),
     storeWrite: makeStoreWrite(register),
-    watchFleet: (counts, clock) => watchFleet(register, counts, clock),
+    watchScreens: (counts, clock) => watchScreens(register, counts, clock),
     watchDisk: (folder, clock) => watchDisk(register, folder, clock),
     watchOrigins: (health) => watchOrigins(register, health),
     watchRequestLog: (droppedCount) =>

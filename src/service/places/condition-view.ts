@@ -75,14 +75,15 @@ const idleReasons: Readonly<Record<PlaylistStatus | 'none', string>> = {
   active: '',
 };
 
-interface ViewInput {
+/** The judgement of a screen, and what it follows from. */
+export interface Judged {
   judgement: Judgement;
   activity: LastActivity | undefined;
   playlist: { version: number; status: PlaylistStatus } | undefined;
   facts: ItemFacts | undefined;
 }
 
-function reasonOf({ judgement, activity, playlist, facts }: ViewInput): ScreenStatusView['reason'] {
+function reasonOf({ judgement, activity, playlist, facts }: Judged): ScreenStatusView['reason'] {
   const { condition, errors } = judgement;
   switch (condition) {
     case 'unpaired':
@@ -123,7 +124,7 @@ const playing: readonly Judgement['condition'][] = ['partly_failing', 'outdated'
 
 /** The members of a status that say what is on the glass (docs/protocol.md §5.15). */
 export function conditionView(
-  input: ViewInput,
+  input: Judged,
 ): Pick<ScreenStatusView, 'condition' | 'since' | 'reason' | 'playing' | 'clock' | 'errors'> {
   const { judgement, activity, facts } = input;
   const { condition, since, errors } = judgement;

@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { BoundedMap } from '../../domain/bounded-map.ts';
 import { iso, secondMs } from '../../domain/clock.ts';
-import { conditionOf } from '../../domain/conditions/condition.ts';
+import { cached } from '../../domain/concurrency.ts';
+import { type Condition, conditionOf, conditions } from '../../domain/conditions/condition.ts';
 import type { Page } from '../../domain/paging.ts';
 import { playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
@@ -12,7 +14,7 @@ import { whereVenue } from '../lookup.ts';
 import { pageFilters } from '../paging.ts';
 import { viewDevice } from '../pairing/devices.ts';
 import { screenView } from '../views.ts';
-import { conditionView, type ItemFacts, itemFacts } from './condition-view.ts';
+import { conditionView, type ItemFacts, itemFacts, type Judged } from './condition-view.ts';
 import { readEffectiveConfig } from './configs.ts';
 import { newestCodes } from './screens.ts';
 
@@ -36,6 +38,11 @@ const contentsKnown = 1024;
 /** Number of pages that a list with `condition` reads at most until it finds a screen. */
 const maxPages = 50;
 
+/** Number of screens that a count judges before TVs get their turn. */
+const screensPerSlice = 50;
+/** Lifetime of cached counts. */
+const countsLifetimeMs = 15 * secondMs;
+
 /** The status of all screens (docs/protocol.md §5.3). */
 export function makeScreenStatus({ store, clock }: ServiceDependencies) {
   const facts = new BoundedMap<string, ItemFacts>(contentsKnown);
@@ -55,8 +62,8 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
     row: Screen,
     device: Device | undefined,
     summary: PlaylistSummary | undefined,
-    { nowMs, darkAfterMs }: { nowMs: number; darkAfterMs: number | undefined },
-  ) {
+    { nowMs, darkAfterMs }: { nowMs: number; darkAfterMs?: number | undefined },
+  ): Promise<Judged> {
     const status = summary && playlistStatusAt(summary, nowMs);
     const activity = device && (await store.marks('device', device.id));
     const hasReported = activity?.lastPlayAt !== undefined || activity?.playErrors?.length;
@@ -78,7 +85,7 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
       darkAfterMs,
       nowMs,
     });
-    return conditionView({ judgement, activity, playlist, facts: items });
+    return { judgement, activity, playlist, facts: items };
   }
 
   async function statusOf(
@@ -102,7 +109,7 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
         return {
           at: iso(nowMs),
           venueName: venue?.name ?? '',
-          ...(await judge(row, device, playlist, { nowMs, darkAfterMs })),
+          ...conditionView(await judge(row, device, playlist, { nowMs, darkAfterMs })),
           screen: screenView(row, codes.get(row.id), nowMs),
           device: device ? await viewDevice(store, device, nowMs) : null,
           playlist: playlist ? playlistView(playlist, nowMs) : null,
@@ -140,5 +147,29 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
     }
   }
 
-  return { list };
+  /** Counts the screens of all tenants by condition. */
+  async function counts(): Promise<Record<Condition, number>> {
+    const found = Object.fromEntries(conditions.map((condition) => [condition, 0])) as Record<
+      Condition,
+      number
+    >;
+    for (let after: string | null | undefined; after !== null; ) {
+      const query = { limit: screensPerSlice, ...(after !== undefined && { after }) };
+      const { items, next } = await store.list('screens', query);
+      const playlists = await store.playlistSummaries(items.map(({ id }) => id));
+      const nowMs = clock.now();
+      const judged = await Promise.all(
+        items.map(async (row) =>
+          judge(row, await boundDevice(store.read, row), playlists.get(row.id), { nowMs }),
+        ),
+      );
+      for (const { judgement } of judged) found[judgement.condition]++;
+      after = next;
+      // Reading rows in memory never leaves the microtask queue.
+      await setImmediate();
+    }
+    return found;
+  }
+
+  return { list, counts: cached(clock, countsLifetimeMs, counts) };
 }

@@ -10,7 +10,6 @@ import { writeDump } from '../dump/write-dump.ts';
 import type {
   ContentSearch,
   EventBatch,
-  FleetCounts,
   ListQuery,
   PastPlaylistQuery,
   PlaylistSummary,
@@ -34,7 +33,6 @@ import { unavailable } from './log/group-log.ts';
 import type { ManifestData } from './manifest.ts';
 import type { FilePart, MarkedPart, PartContext } from './parts.ts';
 import {
-  countFleet,
   listFinishedCodes,
   listPastPlaylists,
   listPlaylistSummaries,
@@ -113,11 +111,6 @@ export class JsonStore implements Store {
   async list<T extends ListedTable>(table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>> {
     this.#refuseClosed();
     return listRows(this.#parts.state.base, this.#parts.lastActivity, table, query);
-  }
-
-  async fleetCounts(nowMs: number): Promise<FleetCounts> {
-    this.#refuseClosed();
-    return countFleet(this.#parts.state.base, this.#parts.lastActivity, nowMs);
   }
 
   playlistSummary(screenId: string): PlaylistSummary | undefined {

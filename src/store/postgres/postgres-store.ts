@@ -11,7 +11,6 @@ import type {
   ContentSearch,
   EventBatch,
   EventPageQuery,
-  FleetCounts,
   ImpressionQuery,
   ListQuery,
   PastPlaylistQuery,
@@ -40,7 +39,6 @@ import { Notifier } from './notify/notifier.ts';
 import { RefusedRequestsTable } from './refused-requests.ts';
 import { Batcher } from './rows/batcher.ts';
 import {
-  countFleet,
   listFinishedCodes,
   listPastPlaylists,
   listRows,
@@ -158,13 +156,6 @@ export class PostgresStore implements Store {
     // The database evaluates `online`, so the activity of this instance must be written first.
     if (query.online) await this.#lastActivity.flush();
     return listRows(this.#database.query, table, query);
-  }
-
-  async fleetCounts(nowMs: number): Promise<FleetCounts> {
-    // The database evaluates which devices are online, so the activity of this instance must be
-    // written first.
-    await this.#lastActivity.flush();
-    return countFleet(this.#database.query, nowMs);
   }
 
   playlistSummary(screenId: string): Promise<PlaylistSummary | undefined> {

@@ -9,7 +9,7 @@ import type { TestGroup } from './store-test.ts';
 
 const minuteMs = 60_000;
 
-/** Tests of `list` and `fleetCounts`. */
+/** Tests of `list`. */
 export function listTests({ it, store, put }: TestGroup): void {
   const ids = async <T extends ListedTable>(table: T, query: Omit<ListQuery<T>, 'limit'>) => {
     const { items, next } = await store.list(table, { limit: 100, ...query } as ListQuery<T>);
@@ -151,15 +151,6 @@ export function listTests({ it, store, put }: TestGroup): void {
     assert.deepEqual(await ids('devices', { online: { is: false, now } }), [2, 3, 5]);
     assert.deepEqual(await ids('devices', { online: { is: true, now: now + 1 } }), [4]);
     assert.deepEqual(await ids('devices', { online: { is: true, now }, where: { venueId } }), [4]);
-    assert.deepEqual((await store.fleetCounts(now)).devices, { online: 2, offline: 2 });
-    assert.deepEqual((await store.fleetCounts(now + 1)).devices, { online: 1, offline: 3 });
-  });
-
-  it('counts screens by state', async () => {
-    assert.deepEqual((await store.fleetCounts(0)).screens, { provisioning: 0, active: 0 });
-    const active = { state: 'active' as const, deviceId: guid('devi', 1) };
-    await put({ screens: [screenRow(1, active), screenRow(2), screenRow(3)] });
-    assert.deepEqual((await store.fleetCounts(0)).screens, { provisioning: 2, active: 1 });
   });
 
   it('returns a long table in pages without loss or repetition, past rows that do not match', async () => {

@@ -111,22 +111,9 @@ describe('GET /metrics', () => {
     });
   });
 
-  it('has the numbers of screens and devices, and the free space of the disk', async () => {
+  it('has the free space of the disk', async () => {
     const metrics = makeMetrics('1.0.0');
-    const counts = {
-      screens: { provisioning: 2, active: 3 },
-      devices: { online: 1, offline: 2 },
-    };
-    metrics.watchFleet(async () => counts, systemClock);
     metrics.watchDisk('.', systemClock);
-    expect(await samples(metrics.render(), 'signage_screens')).toEqual({
-      '{state="provisioning"}': 2,
-      '{state="active"}': 3,
-    });
-    expect(await samples(metrics.render(), 'signage_devices')).toEqual({
-      '{online="true"}': 1,
-      '{online="false"}': 2,
-    });
     const free = await samples(metrics.render(), 'signage_data_free_bytes');
     expect(free['']).toBeGreaterThan(0);
   });
@@ -135,12 +122,12 @@ describe('GET /metrics', () => {
     const clock = new ManualClock();
     const metrics = makeMetrics('1.0.0');
     metrics.watchDisk('/nonexistent/folder', clock);
-    metrics.watchFleet(() => new Promise(() => {}), clock);
+    metrics.watchScreens(() => new Promise(() => {}), clock);
     const rendering = metrics.render();
     await setImmediate();
     clock.advance(2000);
     const text = await rendering;
-    expect(text).not.toMatch(/^signage_(?:data_free_bytes|screens|devices)[ {]/m);
+    expect(text).not.toMatch(/^signage_(?:data_free_bytes|screens)[ {]/m);
     expect(text).toContain('signage_events_received_total 0');
   });
 

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { conditions } from '../../../src/domain/conditions/condition.ts';
 import { serveOn } from '../../../src/serve.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
@@ -178,4 +179,32 @@ describe('the condition in GET /v1/status', () => {
     '400 with %s',
     async (query) => expect((await admin.get(`/v1/status?${query}`)).status).toBe(400),
   );
+});
+
+describe('signage_screens in GET /metrics', () => {
+  it('counts each screen of all tenants once, by the condition of 15 seconds ago at most', async () => {
+    const service = await startService();
+    const counts = async () => {
+      const { text } = await service.send('GET', '/metrics');
+      const samples = text.matchAll(/^signage_screens\{condition="(\w+)"\} (\d+)$/gm);
+      return Object.fromEntries([...samples].map(([, name, count]) => [name, Number(count)]));
+    };
+    const none = Object.fromEntries(conditions.map((condition) => [condition, 0]));
+    const tv = await service.tv();
+    await tv.send('GET', 'config', { key: tv.apiKey });
+    const { body: other } = await service.manage('POST', '/v1/tenants', { name: 'Other' });
+    service.tenantId = other.id;
+    for (let count = 0; count < 60; count++) await service.screen();
+    expect(await counts()).toEqual({ ...none, idle: 1, unpaired: 60 });
+    service.clock.advance(11 * minuteMs);
+    await service.screen();
+    const dark = { ...none, dark: 1, unpaired: 61 };
+    expect(await counts()).toEqual(dark);
+    await service.screen();
+    service.clock.advance(14_999);
+    expect(await counts()).toEqual(dark);
+    service.clock.advance(1);
+    expect(await counts()).toEqual({ ...dark, unpaired: 62 });
+    await service.close();
+  });
 });

@@ -17,7 +17,6 @@ import type {
 import { matchesSelector, type Selector } from '../../../domain/selector.ts';
 import type {
   ContentSearch,
-  FleetCounts,
   ListQuery,
   PastPlaylistQuery,
   PlaylistSummary,
@@ -92,28 +91,6 @@ export async function listRows<T extends ListedTable>(
     }
     if (position >= ids.length) return { items: page.items, next: null };
   }
-}
-
-/** Counts all screens by state, and all bound devices by whether they are online at `nowMs`. */
-export async function countFleet(
-  base: CommittedRows,
-  lastActivity: LastActivityTable,
-  nowMs: number,
-): Promise<FleetCounts> {
-  const screens = { provisioning: 0, active: 0 };
-  const devices = { online: 0, offline: 0 };
-  const slices = new ScanSlices();
-  for (const id of base.all('screens')) {
-    screens[(base.row('screens', id) as unknown as Screen).state]++;
-    if (slices.isLastRow()) await slices.next();
-  }
-  for (const id of base.all('devices')) {
-    const device = base.row('devices', id) as unknown as Device;
-    if (device.state === 'bound')
-      devices[isOnlineAt(base, lastActivity, device, nowMs) ? 'online' : 'offline']++;
-    if (slices.isLastRow()) await slices.next();
-  }
-  return { screens, devices };
 }
 
 /** Returns the summaries of the newest playlists of these screens, by the id of the screen. */

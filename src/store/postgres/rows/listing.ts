@@ -5,7 +5,6 @@ import type { Playlist } from '../../../domain/records/rows.ts';
 import type { Selector } from '../../../domain/selector.ts';
 import type {
   ContentSearch,
-  FleetCounts,
   ListQuery,
   PastPlaylistQuery,
   PlaylistSummary,
@@ -159,24 +158,6 @@ function onlineCondition(now: string): string {
 function addOnline(conditions: Conditions, { is, now }: { is: boolean; now: number }): string {
   conditions.add(`${onlineCondition(conditions.parameter(now))} = $::boolean`, is);
   return configJoins;
-}
-
-const screenCounts = 'SELECT state AS name, count(*) FROM signage.screens GROUP BY state';
-const deviceCounts = `SELECT CASE WHEN ${onlineCondition('$1')} THEN 'online' ELSE 'offline' END AS name, count(*)
-  FROM signage.devices t ${configJoins} WHERE t.state = 'bound' GROUP BY 1`;
-
-/** Counts all screens by state, and all bound devices by whether they are online at `nowMs`. */
-export async function countFleet(query: Query, nowMs: number): Promise<FleetCounts> {
-  const [screens, devices] = await Promise.all([
-    query<{ name: string; count: number }>(screenCounts, []),
-    query<{ name: string; count: number }>(deviceCounts, [nowMs]),
-  ]);
-  const counts = (rows: typeof screens) =>
-    Object.fromEntries(rows.map(({ name, count }) => [name, Number(count)]));
-  return {
-    screens: { provisioning: 0, active: 0, ...counts(screens) },
-    devices: { online: 0, offline: 0, ...counts(devices) },
-  };
 }
 
 /**

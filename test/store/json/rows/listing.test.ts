@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import type { LastActivityTable } from '../../../../src/store/json/activity/last-activity.ts';
 import { CommittedRows } from '../../../../src/store/json/rows/committed-rows.ts';
 import {
-  countFleet,
   listFinishedCodes,
   listPlaylistSummaries,
   listRows,
@@ -41,13 +40,11 @@ it.each([
         limit: 10,
       }),
   ],
-  ['a count of the fleet', () => countFleet(fleet(), slowActivity, Date.now())],
 ])('%s yields to the event loop after a few slow look-ups', async (_, scan) => {
   expect(await yieldsDuring(scan)).toBeGreaterThan((deviceCount * lookUpMs) / 20);
 });
 
 it.each<[string, (base: CommittedRows, ids: string[]) => Promise<unknown>]>([
-  ['a count of screens', (base) => countFleet(base, slowActivity, Date.now())],
   ['summaries of playlists', listPlaylistSummaries],
   ['a search for finished codes', (base) => listFinishedCodes(base, 0, 10)],
 ])('%s yields to the event loop after each 200 rows', async (_, scan) => {
