@@ -1,16 +1,55 @@
+import { dayMs } from '../domain/clock.ts';
 import type { Page } from '../domain/paging.ts';
 import type { AuditQuery, AuditView } from '../domain/records/audit.ts';
-import type { ReportQuery, ReportRow } from '../domain/records/report.ts';
+import {
+  dayOf,
+  firstDay,
+  type ImpressionReport,
+  type ReportGroup,
+  type ReportQuery,
+} from '../domain/records/report.ts';
+import type { ImpressionQuery } from '../store/queries.ts';
 import type { ServiceDependencies, TenantPrincipal } from './context.ts';
 import { venueScopeFilter } from './lookup.ts';
 import { afterId, toPage } from './paging.ts';
 import { auditView } from './views.ts';
 
 /** The impressions report and the audit trail (docs/protocol.md §5.6, §5.7). */
-export function makeReading({ store }: ServiceDependencies) {
-  function impressions(principal: TenantPrincipal, query: ReportQuery): Promise<ReportRow[]> {
+export function makeReading({ store, clock }: ServiceDependencies) {
+  /** Counts impressions with impossible days that a report of this time does not contain. */
+  async function misdated(query: ImpressionQuery): Promise<ImpressionReport['misdated']> {
+    const { from, to } = query;
+    if (query.by === 'received') return null;
+    const farDay = dayOf(clock.now() + 2 * dayMs);
+    const outside = [
+      ...(from === undefined ? [] : [{ from: undefined, to: from < firstDay ? from : firstDay }]),
+      ...(to === undefined ? [] : [{ from: to > farDay ? to : farDay, to: undefined }]),
+    ];
+    const count = async (groupBy: ReportGroup) => {
+      const search = (range: (typeof outside)[number]) =>
+        store.impressions({ ...query, ...range, groupBy });
+      return (await Promise.all(outside.map(search))).flat();
+    };
+    const days = await count('day');
+    const [first] = days;
+    const last = days.at(-1);
+    if (!first || !last) return null;
+    const screens = new Set((await count('screen')).map(({ key }) => key));
+    return {
+      impressions: days.reduce((sum, { impressions }) => sum + impressions, 0),
+      screens: screens.size,
+      firstDay: first.key,
+      lastDay: last.key,
+    };
+  }
+
+  async function impressions(
+    principal: TenantPrincipal,
+    report: ReportQuery,
+  ): Promise<ImpressionReport> {
     const { tenantId } = principal;
-    return store.impressions({ ...query, tenantId, ...venueScopeFilter(principal) });
+    const query = { ...report, tenantId, ...venueScopeFilter(principal) };
+    return { items: await store.impressions(query), misdated: await misdated(query) };
   }
 
   /** Callers with a platform token also see entries that belong to no tenant. */

@@ -25,10 +25,7 @@ export const groupOrder: readonly ReportGroup[] = [
   'screen',
 ];
 
-/**
- * Days outside this range come from TVs with wrong clocks. They are sorted after all others.
- */
-export const firstDay = '2000-01-01';
+/** Days after this one, or before `firstDay`, come from TVs with wrong clocks. */
 export const lastDay = '2099-12-31';
 
 /**

@@ -14,6 +14,7 @@ import { checkRange, readRange } from '../options/time.ts';
 import { limitPages } from '../output/results.ts';
 import { findDevice, findScreen } from '../records/find.ts';
 import { isUuid } from '../records/names.ts';
+import { countText } from '../records/text.ts';
 import { eventView, impressionView, tvRequestView } from '../records/views/history-views.ts';
 
 /**
@@ -144,28 +145,43 @@ requests of each TV. The token needs the role operator.
   },
 });
 
-type Row = CallAnswer<'reportImpressions'>['items'][number];
+type Report = CallAnswer<'reportImpressions'>;
+type Row = Report['items'][number];
 type ReportFilters = CallInput<'reportImpressions'>['query'];
 
-/** Reads the rows of real TVs, and prints the number of omitted impressions of simulated TVs. */
+/** Reads a report with the selected rows. */
+async function readReport(
+  call: CommandContext,
+  query: ReportFilters,
+  isSelected: (row: Row) => boolean,
+): Promise<Report> {
+  const report = await call.read('reportImpressions', { query });
+  return { ...report, items: report.items.filter(isSelected) };
+}
+
+/** Reads the report of real TVs, and prints the number of omitted impressions of simulated TVs. */
 async function withoutSimulated(
   call: CommandContext,
   filters: ReportFilters,
   isSelected: (row: Row) => boolean,
-): Promise<Row[]> {
-  const read = async (more: ReportFilters) => {
-    const query = { ...filters, ...more };
-    return (await call.read('reportImpressions', { query })).items.filter(isSelected);
-  };
-  const rows = await read({ simulated: 'exclude' });
-  const simulated = await read({ simulated: 'only' });
-  const left = simulated.reduce((sum, { impressions }) => sum + impressions, 0);
+): Promise<Report> {
+  const report = await readReport(call, { ...filters, simulated: 'exclude' }, isSelected);
+  const simulated = await readReport(call, { ...filters, simulated: 'only' }, isSelected);
+  const left = simulated.items.reduce((sum, { impressions }) => sum + impressions, 0);
   const [what, them] = left === 1 ? ['impression', 'it'] : ['impressions', 'them'];
   if (left > 0)
     call.note(
       `Left out ${left.toLocaleString('en')} ${what} of simulated TVs. --include-simulated counts ${them}.`,
     );
-  return rows;
+  return report;
+}
+
+function noteMisdated(call: CommandContext, { misdated }: Report): void {
+  if (!misdated) return;
+  const { impressions, screens, firstDay, lastDay } = misdated;
+  const what = `${countText(impressions, 'impression')} of ${countText(screens, 'TV')} ${impressions === 1 ? 'is' : 'are'}`;
+  const days = firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
+  call.note(`${what} dated ${days} by a wrong clock. --by received counts them by receipt.`);
 }
 
 /**
@@ -220,13 +236,15 @@ Impressions of simulated TVs are left out, unless --include-simulated is given. 
     const groupBy = selected ? 'screen' : call.options.groupBy;
     const query = { groupBy, from, to, by };
     const isSelected = ({ key }: Row) => selected?.has(key) ?? true;
-    const rows = includeSimulated
-      ? (await call.read('reportImpressions', { query })).items.filter(isSelected)
+    const report = includeSimulated
+      ? await readReport(call, query, isSelected)
       : await withoutSimulated(call, query, isSelected);
     const view = impressionView(call, groupBy);
     // `selectScreens` has already printed a note about an empty selection.
     const whenEmpty = selected?.size === 0 ? undefined : 'Nothing found.';
-    await call.results.list(limitPages([rows], call.common.limit), view, whenEmpty);
+    await call.results.list(limitPages([report.items], call.common.limit), view, whenEmpty);
+    // It cannot tell which of the selected screens they are of.
+    if (!selected) noteMisdated(call, report);
   },
 });
 

@@ -40,11 +40,21 @@ const reportRow = z
   .object({ key: z.string(), impressions: z.int(), seconds: z.number() })
   .meta({ id: 'ImpressionRow' });
 export type ReportRow = z.infer<typeof reportRow>;
+const misdated = z
+  .object({ impressions: z.int(), screens: z.int(), firstDay: z.string(), lastDay: z.string() })
+  .meta({
+    description:
+      'Impressions with impossible days, before 2000 or in the future, that the report does not contain.',
+  });
 export const impressionReport = z
-  .object({ items: z.array(reportRow) })
+  .object({ items: z.array(reportRow), misdated: misdated.nullable() })
   .meta({ id: 'ImpressionReport' });
+export type ImpressionReport = z.infer<typeof impressionReport>;
 
-const lastDay = Date.UTC(9999, 11, 31);
+/** Events of TVs with wrong clocks are dated before this day, or in the future. */
+export const firstDay = '2000-01-01';
+
+const lastTimeMs = Date.UTC(9999, 11, 31);
 
 /**
  * Returns the UTC day of a time, as `2026-11-20`. Times after the year 9999 count towards the last
@@ -52,5 +62,5 @@ const lastDay = Date.UTC(9999, 11, 31);
  */
 export function dayOf(timeMs: number): string {
   if (Number.isNaN(timeMs)) return '';
-  return iso(Math.min(timeMs, lastDay)).slice(0, 10);
+  return iso(Math.min(timeMs, lastTimeMs)).slice(0, 10);
 }

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import { csvLine } from '../../domain/csv.ts';
-import type { ReportRow } from '../../domain/records/report.ts';
+import type { ImpressionReport, ReportRow } from '../../domain/records/report.ts';
 import type { Reply } from '../request/pipeline.ts';
 
 function csv(rows: readonly ReportRow[]): string {
@@ -15,7 +15,7 @@ function csv(rows: readonly ReportRow[]): string {
 /**
  * Returns the report as JSON, or as CSV if the client accepts `text/csv` (docs/protocol.md §5.6).
  */
-export function reportCsv(rows: readonly ReportRow[], context: Context | undefined): Reply {
+export function reportCsv(report: ImpressionReport, context: Context | undefined): Reply {
   const type =
     context &&
     accepts(context, {
@@ -24,6 +24,10 @@ export function reportCsv(rows: readonly ReportRow[], context: Context | undefin
       default: 'application/json',
     });
   const vary = { Vary: 'Accept' };
-  if (type !== 'text/csv') return { body: { items: rows }, headers: vary };
-  return { body: csv(rows), type: 'text/csv; charset=utf-8; header=present', headers: vary };
+  if (type !== 'text/csv') return { body: report, headers: vary };
+  return {
+    body: csv(report.items),
+    type: 'text/csv; charset=utf-8; header=present',
+    headers: vary,
+  };
 }

@@ -64,7 +64,10 @@ export const examples: Partial<Record<SchemaName, unknown>> = {
     labels: { floor: '2' },
   },
   screenPatch: { name: 'Lobby left', labels: { floor: null } },
-  impressionReport: { items: [{ key: campaignId, impressions: 128, seconds: 1920 }] },
+  impressionReport: {
+    items: [{ key: campaignId, impressions: 128, seconds: 1920 }],
+    misdated: { impressions: 12, screens: 1, firstDay: '1970-01-01', lastDay: '1970-01-01' },
+  },
 };
 
 export function media(name: SchemaName): ZodOpenApiMediaTypeObject {

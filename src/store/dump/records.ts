@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { lastActivity } from '../../domain/records/activity.ts';
-import { reportClocks, reportGroups } from '../../domain/records/report.ts';
+import { firstDay, reportClocks, reportGroups } from '../../domain/records/report.ts';
 import { isSealed, type SealedEntry, sealed } from '../audit/audit-chain.ts';
-import { firstDay, groupOrder, lastDay } from '../impression-counts.ts';
+import { groupOrder, lastDay } from '../impression-counts.ts';
 import { type Rows, sectionOf, type TableName, tableNames } from '../sections.ts';
 
 const text = z.string();

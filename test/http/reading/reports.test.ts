@@ -187,12 +187,44 @@ describe('GET /v1/reports/impressions as CSV', () => {
       seconds: 0.5,
     }));
     const app = new Hono().get('/', (context) =>
-      context.text(String(reportCsv(rowsOf, context).body)),
+      context.text(String(reportCsv({ items: rowsOf, misdated: null }, context).body)),
     );
     const text = await (await app.request('/', { headers: { Accept: 'text/csv' } })).text();
     const keys = ['plain', '"a,b"', '"say ""hi"""', '"two\nlines"', '"cr\rhere"', "'=1+1"];
     expect(text).toBe(
       ['key,impressions,seconds', ...keys.map((key) => `${key},1,0.5`), ''].join('\r\n'),
     );
+  });
+});
+
+describe('misdated in GET /v1/reports/impressions', () => {
+  it('counts the impressions of wrong clocks that the days leave out', async () => {
+    const own = await startService();
+    const tv = await own.tv();
+    const other = await own.tv();
+    const misdated = async (query: string) =>
+      (await own.manage('GET', `${path}?${query}`)).body.misdated;
+    const month = 'from=2026-11-01&to=2026-12-01';
+    const now = own.clock.now() / 1000;
+    const dayS = 86_400;
+    await tv.send('POST', 'events', {
+      body: [now, now - 40 * dayS, now + dayS].map((timestamp) => impression({ timestamp })),
+    });
+    expect(await misdated('to=2026-11-02')).toBeNull();
+    await tv.send('POST', 'events', { body: [1, 2].map((timestamp) => impression({ timestamp })) });
+    const epoch = { impressions: 2, screens: 1, firstDay: '1970-01-01', lastDay: '1970-01-01' };
+    expect(await misdated(month)).toEqual(epoch);
+    expect(await misdated('from=2026-11-01')).toEqual(epoch);
+    await other.send('POST', 'events', { body: [impression({ timestamp: now + 40 * dayS })] });
+    await tv.send('POST', 'events', { body: [impression({ timestamp: now + 41 * dayS })] });
+    expect(await misdated(month)).toEqual({
+      impressions: 4,
+      screens: 2,
+      firstDay: '1970-01-01',
+      lastDay: '2026-12-31',
+    });
+    for (const query of ['groupBy=day', `${month}&by=received`, `${month}&simulated=only`])
+      expect([query, await misdated(query)]).toEqual([query, null]);
+    await own.close();
   });
 });

@@ -1,12 +1,11 @@
 import type { ImpressionCount } from '../../../domain/events/batch-counts.ts';
-import type { ReportClock, ReportGroup, ReportRow } from '../../../domain/records/report.ts';
 import {
-  countBatch,
-  counterGroupOf,
   firstDay,
-  lastDay,
-  reportScopes,
-} from '../../impression-counts.ts';
+  type ReportClock,
+  type ReportGroup,
+  type ReportRow,
+} from '../../../domain/records/report.ts';
+import { countBatch, counterGroupOf, lastDay, reportScopes } from '../../impression-counts.ts';
 import type { ImpressionQuery } from '../../queries.ts';
 import { linesIn, textLines } from '../checkpoint/document-file.ts';
 import type {

@@ -1,6 +1,7 @@
+import { firstDay } from '../../../domain/records/report.ts';
 import type { DumpSource } from '../../dump/dump.ts';
 import { maxSeconds, type Records, type SectionName } from '../../dump/records.ts';
-import { firstDay, groupOrder, lastDay } from '../../impression-counts.ts';
+import { groupOrder, lastDay } from '../../impression-counts.ts';
 import { type Rows, type TableName, tableNames } from '../../sections.ts';
 import { readChain } from '../audit/chain.ts';
 import { sealedRow } from '../audit/trail.ts';
