@@ -44,9 +44,18 @@ export const screenStatus = z
       .nullable()
       .meta({ description: 'Why the screen is not `playing`.' }),
     playing: z
-      .object({ creativeId: z.string().nullable(), name: z.string().nullable(), since: isoTime })
+      .object({
+        creativeId: z.string().nullable(),
+        name: z.string().nullable(),
+        creativeUrl: z.string().nullable(),
+        creativeType: z.string().nullable(),
+        since: isoTime,
+      })
       .nullable()
-      .meta({ description: 'The last play of a screen that plays, and its end.' }),
+      .meta({
+        description:
+          'The last play of a screen that plays, and its end. Members of the item are `null` if its playlist no longer has it.',
+      }),
     clock: z
       .object({ offsetSeconds: z.int() })
       .nullable()

@@ -8,12 +8,18 @@ import type { ScreenStatusView } from '../../domain/records/screen-status.ts';
 /** What a status has to know about the items of a playlist. */
 export interface ItemFacts {
   longestItemMs: number;
-  byCreative: ReadonlyMap<string, { name: string; host: string }>;
+  byCreative: ReadonlyMap<string, ItemFact>;
+}
+
+interface ItemFact extends Pick<Item, 'creativeUrl' | 'creativeType'> {
+  name: string;
+  host: string;
 }
 
 interface Item {
   creativeId: string;
   creativeUrl: string;
+  creativeType: string;
   duration: number;
   name?: unknown;
 }
@@ -21,7 +27,7 @@ interface Item {
 export function itemFacts(itemsJson: string): ItemFacts {
   const items = JSON.parse(itemsJson) as Item[];
   const byCreative = new Map(
-    items.map(({ creativeId, creativeUrl, name }) => {
+    items.map(({ creativeId, creativeUrl, creativeType, name }) => {
       const url = new URL(creativeUrl, 'http://service.invalid');
       const own = url.hostname === 'service.invalid';
       return [
@@ -29,6 +35,8 @@ export function itemFacts(itemsJson: string): ItemFacts {
         {
           name: typeof name === 'string' ? name : nameInMediaUrl(url),
           host: own ? 'this service' : url.host,
+          creativeUrl,
+          creativeType,
         },
       ];
     }),
@@ -129,14 +137,21 @@ export function conditionView(
   const { judgement, activity, facts } = input;
   const { condition, since, errors } = judgement;
   const { lastPlayAt, lastPlayId = null, clockOffsetMs } = activity ?? {};
-  const nameOf = (id: string | null) => facts?.byCreative.get(id ?? '')?.name ?? null;
+  const factOf = (id: string | null) => facts?.byCreative.get(id ?? '');
+  const played = factOf(lastPlayId);
   return {
     condition,
     since: since === null ? null : iso(since),
     reason: reasonOf(input),
     playing:
       lastPlayAt !== undefined && playing.includes(condition)
-        ? { creativeId: lastPlayId, name: nameOf(lastPlayId), since: iso(lastPlayAt) }
+        ? {
+            creativeId: lastPlayId,
+            name: played?.name ?? null,
+            creativeUrl: played?.creativeUrl ?? null,
+            creativeType: played?.creativeType ?? null,
+            since: iso(lastPlayAt),
+          }
         : null,
     clock:
       clockOffsetMs != null && Math.abs(clockOffsetMs) > clockToleranceMs
@@ -144,8 +159,8 @@ export function conditionView(
         : null,
     errors: errors.map(({ creativeId, reason, since: first, at }) => ({
       creativeId,
-      name: nameOf(creativeId),
-      host: facts?.byCreative.get(creativeId ?? '')?.host ?? null,
+      name: factOf(creativeId)?.name ?? null,
+      host: factOf(creativeId)?.host ?? null,
       reason,
       since: iso(first),
       at: iso(at),

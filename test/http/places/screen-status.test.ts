@@ -119,7 +119,13 @@ describe('the condition in GET /v1/status', () => {
       condition: 'playing',
       since: at,
       reason: null,
-      playing: { creativeId: creative.creativeId, name: 'spring sale.png', since: at },
+      playing: {
+        creativeId: creative.creativeId,
+        name: 'spring sale.png',
+        creativeUrl: creative.creativeUrl,
+        creativeType: creative.creativeType,
+        since: at,
+      },
     });
   });
 
