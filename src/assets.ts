@@ -12,8 +12,8 @@ const folders = {
   playlists: '../fixtures/playlists/',
   scenarios: '../fixtures/scenarios/',
   docs: './http/docs/',
-  // The build bundles the web player. This path is correct from both src/ and dist/.
-  player: '../dist/web/',
+  // The build bundles the pages for browsers. This path is correct from both src/ and dist/.
+  web: '../dist/web/',
   schema: './store/postgres/schema/',
 };
 
@@ -33,11 +33,11 @@ export function readAsset(folder: AssetFolder, name: string): Buffer {
 
 /**
  * Returns the sorted names of the files in a folder, without subfolders and hidden files. Returns
- * no names for the web player in a checkout that was not built.
+ * no names for pages of browsers in a checkout that was not built.
  */
 export function assetNames(folder: AssetFolder): string[] {
   const url = new URL(folders[folder], import.meta.url);
-  if (folder === 'player' && !existsSync(url)) return [];
+  if (folder === 'web' && !existsSync(url)) return [];
   const entries = readdirSync(url, { withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))

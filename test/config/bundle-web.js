@@ -1,5 +1,5 @@
-// Bundles the web player in src/web into files that the service can serve for a year: their names
-// contain a hash of their content.
+// Bundles the pages of src/web. The service can serve the files of the web player for a year: their
+// names contain a hash of their content. Those of `signage board` have a new address at each start.
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -83,7 +83,7 @@ function hashedName(name, content) {
   return name.replace('.', `.${hash}.`);
 }
 
-/** Writes the files of the web player to a folder. Replaces the folder. */
+/** Writes the files of all pages to a folder. Replaces the folder. */
 export async function bundleWeb(folder) {
   const contents = {
     'app.js': await bundleScript('main.ts'),
@@ -106,5 +106,8 @@ export async function bundleWeb(folder) {
     join(folder, 'sw.js'),
     await bundleScript('service-worker.ts', { SHELL_FILES: shellFiles }),
   );
+  writeFileSync(join(folder, 'board.js'), await bundleScript('board/main.ts'));
+  copyFileSync(fromWeb('board/index.html'), join(folder, 'board.html'));
+  copyFileSync(fromWeb('board/board.css'), join(folder, 'board.css'));
   copyFileSync(fromRoot('node_modules/idb/LICENSE'), join(folder, 'idb.LICENSE.txt'));
 }

@@ -1,4 +1,4 @@
-// Last build step: copies the files that tsc leaves out, and bundles the web player.
+// Last build step: copies the files that tsc leaves out, and bundles the pages.
 import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleWeb } from './bundle-web.js';

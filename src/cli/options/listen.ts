@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { SignageError } from '../../domain/error.ts';
 import { type Setting, usage } from './settings.ts';
 
 export interface Listen {
@@ -25,4 +26,21 @@ export function listen(help: string): Setting<Listen> {
     initial,
     shown: `${initial.host}:${initial.port}`,
   };
+}
+
+/** Returns the error for an address on which a command cannot listen. `flag` sets the port. */
+export function listenError(
+  cause: NodeJS.ErrnoException,
+  { host, port, flag }: Listen & { flag: string },
+): SignageError {
+  if (cause.code === 'EADDRINUSE')
+    return new SignageError('port_taken', `Port ${port} of ${host} is taken.`, {
+      cause,
+      hint: `Choose another port with ${flag}.`,
+    });
+  return new SignageError(
+    'invalid_option',
+    `Cannot listen on ${host}, port ${port}: ${cause.code}.`,
+    { cause },
+  );
 }

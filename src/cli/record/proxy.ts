@@ -12,7 +12,7 @@ import { urlToHttpOptions } from 'node:url';
 import { type HttpProxy, makeTunnelAgent } from '../../client/proxy-tunnel.ts';
 import { unreachable } from '../../client/transport.ts';
 import { type Clock, secondMs } from '../../domain/clock.ts';
-import { SignageError } from '../../domain/error.ts';
+import { listenError } from '../options/listen.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
 import { CapturedBody } from './captured-exchange.ts';
 import type { Outcome } from './recording.ts';
@@ -227,22 +227,6 @@ class PassedExchange {
   }
 }
 
-/** Returns the error for an address on which the recorder cannot listen. */
-function listenError(cause: NodeJS.ErrnoException, host: string, port: number): SignageError {
-  if (cause.code === 'EADDRINUSE')
-    return new SignageError('port_taken', `Port ${port} of ${host} is taken.`, {
-      cause,
-      hint: 'Choose another port with --listen.',
-    });
-  return new SignageError(
-    'invalid_option',
-    `Cannot listen on ${host}, port ${port}: ${cause.code}.`,
-    {
-      cause,
-    },
-  );
-}
-
 /**
  * Starts a reverse proxy that reports each exchange. It passes bodies on without buffering them.
  * Throws `port_taken` or `invalid_option` if it cannot listen.
@@ -267,7 +251,7 @@ export async function startProxy(options: ProxyOptions) {
     socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(listenError(error, host, port)));
+    server.once('error', (error) => reject(listenError(error, { host, port, flag: '--listen' })));
     server.listen(port, host, resolve);
   });
   const address = server.address() as AddressInfo;

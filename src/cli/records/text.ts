@@ -1,6 +1,7 @@
-export { shellQuote } from '../../domain/file-access.ts';
+import { relativeTime } from '../../domain/duration.ts';
 
-import { dayMs, hourMs, minuteMs, secondMs } from '../../domain/clock.ts';
+export { relativeTime, span } from '../../domain/duration.ts';
+export { shellQuote } from '../../domain/file-access.ts';
 
 /** Formats a count: `1 venue`, `1,000 screens`. */
 export function countText(count: number, noun: string): string {
@@ -12,25 +13,6 @@ export function countsText(words: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   return [...counts].map(([word, count]) => `${count.toLocaleString('en')} ${word}`).join(', ');
-}
-
-const units: readonly (readonly [ms: number, name: string])[] = [
-  [dayMs, 'd'],
-  [hourMs, 'h'],
-  [minuteMs, 'min'],
-  [secondMs, 's'],
-];
-
-/** Formats a time span in its largest unit: `3 h`. */
-export function span(ms: number): string {
-  const [unitMs, name] = units.find(([unit]) => Math.abs(ms) >= unit) ?? [secondMs, 's'];
-  return `${Math.floor(Math.abs(ms) / unitMs)} ${name}`;
-}
-
-/** Formats a time by its distance from now: `3 h ago`, `in 3 h`, or `now` within a second. */
-export function relativeTime(timeMs: number, nowMs: number): string {
-  if (Math.abs(timeMs - nowMs) < secondMs) return 'now';
-  return timeMs <= nowMs ? `${span(nowMs - timeMs)} ago` : `in ${span(timeMs - nowMs)}`;
 }
 
 /**

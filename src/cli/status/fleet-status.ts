@@ -97,23 +97,24 @@ export function countConditions(screens: readonly ScreenStatus[]): string {
   return counts.length === 0 ? total : `${total}: ${counts.join(', ')}`;
 }
 
-/** Formats what a screen plays, or why it does not, and a wrong clock. */
-function glassText({
-  playing,
-  reason,
-  clock,
-}: Pick<Received, 'playing' | 'reason' | 'clock'>): string | null {
-  const what = reason?.text ?? playing?.name ?? playing?.creativeId ?? null;
-  if (!clock) return what;
+/** Says by how much the clock of a TV is wrong. `null`: it is right. */
+export function clockText({ clock }: Pick<Received, 'clock'>): string | null {
+  if (!clock) return null;
   const seconds = Math.abs(clock.offsetSeconds);
   const off =
     seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
-  const told = `Its clock is ${off} ${clock.offsetSeconds > 0 ? 'fast' : 'slow'}.`;
-  return what === null ? told : `${what} ${told}`;
+  return `Its clock is ${off} ${clock.offsetSeconds > 0 ? 'fast' : 'slow'}.`;
+}
+
+/** Formats what a screen plays, or why it does not, and a wrong clock. */
+function glassText(status: Pick<Received, 'playing' | 'reason' | 'clock'>): string | null {
+  const { playing, reason } = status;
+  const what = reason?.text ?? playing?.name ?? playing?.creativeId ?? null;
+  return [what, clockText(status)].filter((text) => text !== null).join(' ') || null;
 }
 
 /** Formats the newest playlist version of a screen: `7`, `7 expired`. */
-function playlistText({ playlist }: ScreenStatus): string | null {
+export function playlistText({ playlist }: ScreenStatus): string | null {
   if (!playlist) return null;
   const { version, status } = playlist;
   return status === 'active' ? `${version}` : `${version} ${status}`;

@@ -47,8 +47,7 @@ function cacheControl(name: string): string {
 }
 
 /** All names of files under `/player/`. Empty in a checkout that was not built. */
-const fileNames = () =>
-  assetNames('player').filter((name) => /^(?:app|engine)\.|^sw\.js$/.test(name));
+const fileNames = () => assetNames('web').filter((name) => /^(?:app|engine)\.|^sw\.js$/.test(name));
 
 /** All paths of the web player. Each allows GET only. */
 export const playerPaths = () =>
@@ -76,7 +75,7 @@ export function playerRoutes({ compression, mountPath }: PlayerRoutesOptions): H
     if (known) return known;
     const headers: Record<string, string> = { ...shared, 'Cache-Control': cacheControl(name) };
     if (name === serviceWorker) headers['Service-Worker-Allowed'] = `${mountPath}/player`;
-    const file = makeStaticFile(name, readAsset('player', name), { headers, compression });
+    const file = makeStaticFile(name, readAsset('web', name), { headers, compression });
     files.set(name, file);
     return file;
   };

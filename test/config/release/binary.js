@@ -21,7 +21,7 @@ const filesIn = (folder) =>
     .sort()
     .map((name) => fromRoot(`${folder}/${name}`));
 
-/** Returns the files in each folder of `src/assets.ts`. `web` is the folder of the web player. */
+/** Returns the files in each folder of `src/assets.ts`. `web` is the folder of the pages. */
 const assetsOf = (web) => ({
   package: [fromRoot('package.json')],
   fixtures: [fromRoot('fixtures/demo.json')],
@@ -35,7 +35,7 @@ const assetsOf = (web) => ({
     fromSwaggerUi('swagger-ui-bundle.js'),
   ],
   schema: filesIn('src/store/postgres/schema'),
-  player: readdirSync(web).map((name) => join(web, name)),
+  web: readdirSync(web).map((name) => join(web, name)),
 });
 
 /** Makes what Node runs: the bundle, its compiled code, and the assets. Returns its file. */

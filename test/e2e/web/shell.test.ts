@@ -7,12 +7,12 @@ import { assetNames, readAsset } from '../../../src/assets.ts';
 import { expectProblem } from '../../support/service/management.ts';
 import { startService, type TestService } from '../../support/service/service.ts';
 
-const names = assetNames('player');
+const names = assetNames('web');
 const nameOf = (pattern: RegExp) => names.find((name) => pattern.test(name)) ?? 'missing';
 const script = nameOf(/^app\.[0-9a-f]{16}\.js$/);
 const style = nameOf(/^app\.[0-9a-f]{16}\.css$/);
 const engine = nameOf(/^engine\.[0-9a-f]{16}\.js$/);
-const contentOf = (name: string) => readAsset('player', name);
+const contentOf = (name: string) => readAsset('web', name);
 
 const policy = {
   'default-src': "'none'",
