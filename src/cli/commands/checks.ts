@@ -150,6 +150,7 @@ export const status = defineCommand({
 - outdated: it plays an older version of its playlist
 - never_seen: its TV was paired, and has not called yet
 - unconfirmed: its TV calls, and has not reported that it plays
+- asleep: it is dark, stopped, failing or silent outside its hours (signage venue update --hours)
 - idle: it has no playlist
 - unpaired: it has no TV
 - playing: it plays
@@ -221,7 +222,10 @@ reached at the start, 130 Ctrl-C.`,
   examples: [
     ['signage board --open', 'all screens, in the browser'],
     ['signage board --venue Lobby --port 4300', 'one venue, at a port of your choice'],
-    ['ssh -t -L 4300:127.0.0.1:4300 server signage board --port 4300', 'the board of another machine'],
+    [
+      'ssh -t -L 4300:127.0.0.1:4300 server signage board --port 4300',
+      'the board of another machine',
+    ],
   ],
   async run(call) {
     return (await import('../board/run-board.ts')).runBoard(call, call.options);

@@ -54,6 +54,7 @@ const looks: Readonly<Record<string, Look>> = {
   failed: 'bad',
   '✗': 'bad',
   unpaired: 'faint',
+  asleep: 'faint',
   idle: 'faint',
   provisioning: 'faint',
   suspended: 'faint',

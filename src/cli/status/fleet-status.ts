@@ -34,6 +34,7 @@ const worstFirst: readonly Condition[] = [
   'outdated',
   'never_seen',
   'unconfirmed',
+  'asleep',
   'idle',
   'unpaired',
   'playing',

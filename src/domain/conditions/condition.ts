@@ -14,6 +14,7 @@ export const conditions = [
   'stopped',
   'failing',
   'silent',
+  'asleep',
   'partly_failing',
   'unconfirmed',
   'idle',
@@ -50,6 +51,13 @@ export interface Judgement {
   since: number | null;
   /** The errors that the condition follows from, the newest first. */
   errors: readonly PlayError[];
+  /** For `asleep`: the condition that it has outside its hours. */
+  asleepWith?: Condition;
+}
+
+/** A bad condition outside the hours of the screen. */
+export function asleep({ condition, ...others }: Judgement): Judgement {
+  return { ...others, condition: 'asleep', asleepWith: condition };
 }
 
 const none: readonly PlayError[] = [];

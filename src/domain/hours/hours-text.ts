@@ -12,8 +12,8 @@ function parseDays(text: string): Weekday[] | undefined {
   const found = new Set<Weekday>();
   for (const range of text.split('+')) {
     const [first = '', last = first, ...more] = range.split('-');
-    const start = weekdays.findIndex((day) => day === first);
-    const end = weekdays.findIndex((day) => day === last);
+    const start = weekdays.indexOf(first as Weekday);
+    const end = weekdays.indexOf(last as Weekday);
     if (start < 0 || end < 0 || more.length > 0) return undefined;
     for (let at = start; ; at = (at + 1) % weekdays.length) {
       found.add(weekdays[at] as Weekday);

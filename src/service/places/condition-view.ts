@@ -91,8 +91,9 @@ export interface Judged {
   facts: ItemFacts | undefined;
 }
 
-function reasonOf({ judgement, activity, playlist, facts }: Judged): ScreenStatusView['reason'] {
-  const { condition, errors } = judgement;
+function reasonOf({ judgement, ...others }: Judged): ScreenStatusView['reason'] {
+  const { activity, playlist, facts } = others;
+  const { condition, errors, asleepWith = 'dark' } = judgement;
   switch (condition) {
     case 'unpaired':
       return { code: 'no_device', text: 'No TV is paired.' };
@@ -105,6 +106,10 @@ function reasonOf({ judgement, activity, playlist, facts }: Judged): ScreenStatu
     case 'failing':
     case 'partly_failing':
       return failure(errors, facts);
+    case 'asleep': {
+      const awake = reasonOf({ judgement: { ...judgement, condition: asleepWith }, ...others });
+      return { code: 'closed', text: `It is outside its hours. ${awake?.text}` };
+    }
     case 'silent':
       return { code: 'no_plays', text: 'The TV calls, but no longer reports that it plays.' };
     case 'unconfirmed':

@@ -2,7 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import { BoundedMap } from '../../domain/bounded-map.ts';
 import { iso, secondMs } from '../../domain/clock.ts';
 import { cached } from '../../domain/concurrency.ts';
-import { type Condition, conditionOf, conditions } from '../../domain/conditions/condition.ts';
+import {
+  asleep,
+  badConditions,
+  type Condition,
+  conditionOf,
+  conditions,
+} from '../../domain/conditions/condition.ts';
 import type { Page } from '../../domain/paging.ts';
 import { playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
@@ -58,6 +64,16 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
     return found;
   }
 
+  /** Whether the screen is within its hours, or else those of its venue. */
+  async function isOpen({ venueId, hours: own }: Screen, nowMs: number): Promise<boolean> {
+    const venue = await store.read.get('venues', venueId);
+    const hours = own ?? venue?.hours ?? [];
+    if (hours.length === 0 || venue?.timezone == null) return true;
+    // Few services have hours, and a calendar takes 5 MB.
+    const { isOpenNow } = await import('./opening-hours.ts');
+    return isOpenNow(hours, venue.timezone, nowMs);
+  }
+
   async function judge(
     row: Screen,
     device: Device | undefined,
@@ -85,7 +101,9 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
       darkAfterMs,
       nowMs,
     });
-    return { judgement, activity, playlist, facts: items };
+    const isAsleep = badConditions.includes(judgement.condition) && !(await isOpen(row, nowMs));
+    const shown = isAsleep ? asleep(judgement) : judgement;
+    return { judgement: shown, activity, playlist, facts: items };
   }
 
   async function statusOf(

@@ -67,6 +67,30 @@ describe('GET /v1/status', () => {
     await watched.close();
   });
 
+  it('a dark screen is asleep outside its hours, or else those of its venue', async () => {
+    const service = await startService();
+    const tv = await service.tv();
+    const conditionNow = async () => {
+      const { body } = await service.manage('GET', `/v1/status?screenId=${tv.screenId}`);
+      return body.items[0];
+    };
+    service.clock.advance(3_600_000);
+    expect(await conditionNow()).toMatchObject({ condition: 'dark' });
+    // The clock is at a Friday noon in UTC.
+    const closed = [{ days: ['fri'], from: '08:00', to: '12:00' }];
+    const venue = { timezone: 'Europe/Berlin', hours: closed };
+    await service.manage('PATCH', `/v1/venues/${tv.venueId}`, venue);
+    expect(await conditionNow()).toMatchObject({
+      condition: 'asleep',
+      reason: { code: 'closed', text: expect.stringContaining('The TV does not call') },
+    });
+    await service.manage('PATCH', `/v1/screens/${tv.screenId}`, { hours: [] });
+    expect(await conditionNow()).toMatchObject({ condition: 'dark' });
+    const open = [{ days: ['fri'], from: '08:00', to: '23:00' }];
+    await service.manage('PATCH', `/v1/screens/${tv.screenId}`, { hours: open });
+    expect(await conditionNow()).toMatchObject({ condition: 'dark' });
+  });
+
   it('200 with a withdrawn playlist as such', async () => {
     await admin.put(`/v1/screens/${empty.id}/playlist`, { items: [item()] });
     await admin.delete(`/v1/screens/${empty.id}/playlist`);
