@@ -42,7 +42,7 @@ function commandFor({ condition, name, screen }: ScreenStatus, options: TileOpti
 }
 
 /** Returns what the page shows of a screen. The page gets nothing else of the record. */
-export function boardTile(status: ScreenStatus, options: TileOptions): BoardTile {
+function boardTile(status: ScreenStatus, options: TileOptions): BoardTile {
   const { condition, screen, venueName, playing, device, reason, errors, since } = status;
   const [error] = errors;
   const look = lookOfState('condition', condition);
@@ -64,4 +64,18 @@ export function boardTile(status: ScreenStatus, options: TileOptions): BoardTile
     clock: clockText(status),
     command: commandFor(status, options),
   };
+}
+
+const byName = new Intl.Collator('en', { numeric: true });
+
+/** Returns the tiles of screens. Those that are well come last, by their names. */
+export function boardTiles(screens: readonly ScreenStatus[], options: TileOptions): BoardTile[] {
+  const tiles = screens.map((screen) => boardTile(screen, options));
+  const well = tiles
+    .filter(({ tone }) => tone === 'good')
+    .sort(
+      (one, other) =>
+        byName.compare(one.venue, other.venue) || byName.compare(one.screen, other.screen),
+    );
+  return [...tiles.filter(({ tone }) => tone !== 'good'), ...well];
 }

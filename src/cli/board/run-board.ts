@@ -8,7 +8,7 @@ import type { View } from '../output/view.ts';
 import { poll } from '../records/wait.ts';
 import { countConditions, readFleetStatus } from '../status/fleet-status.ts';
 import { BoardServer } from './board-server.ts';
-import { boardTile, connectionFlags } from './board-tiles.ts';
+import { boardTiles, connectionFlags } from './board-tiles.ts';
 import { openBrowser } from './open-browser.ts';
 
 interface BoardOptions {
@@ -81,7 +81,7 @@ class Board {
     const started = this.#server;
     const server = started ?? (await BoardServer.start({ port, hasPreviews, clock, random }));
     this.#server = server;
-    const tiles = screens.map((screen) => boardTile(screen, shown));
+    const tiles = boardTiles(screens, shown);
     server.publish(tiles, screens[0]?.at ?? iso(clock.now()));
     if (this.#isAway) note('The service answers again.');
     this.#isAway = false;
