@@ -12,7 +12,7 @@ export class ChromiumReporter implements Reporter {
     if (skipped.length === 0) return;
     const files = skipped.map(({ relativeModuleId }) => relativeModuleId).toSorted();
     process.stdout.write(
-      `\nNo Chromium found: the tests of the web player did not run (${files.join(', ')}). Set CHROMIUM=/path/to/chromium.\n`,
+      `\nNo Chromium found: the tests in browsers did not run (${files.join(', ')}). Set CHROMIUM=/path/to/chromium.\n`,
     );
   }
 }

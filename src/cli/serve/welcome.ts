@@ -128,16 +128,11 @@ function curlCommand(url: string, { token, show, file }: KnownToken): string {
     : `curl -H "Authorization: Bearer $SIGNAGE_ADMIN_TOKEN" ${url}/v1/me`;
 }
 
-/** Returns the command that logs in to this service. It never contains the token. */
-function loginCommand(
-  program: string,
-  url: string,
-  { file }: KnownToken,
-  { tlsCert }: ServeValues,
-): string {
+/** Returns the flags that name this service and its token. They never contain the token. */
+function connectionFlags(url: string, { file }: KnownToken, { tlsCert }: ServeValues): string {
   const token = file === undefined ? '' : ` --token-file ${shellQuote(resolve(file))}`;
   const certificate = tlsCert === undefined ? '' : ` --ca-file ${shellQuote(resolve(tlsCert))}`;
-  return `${program} login --url ${localUrl(url)}${token}${certificate}`;
+  return ` --url ${localUrl(url)}${token}${certificate}`;
 }
 
 /** Returns the text for a service that is ready. */
@@ -158,11 +153,17 @@ function banner(
     rows.push(['Token', known.token], ['', 'shown only once; it allows everything']);
   if (known.file) rows.push(['Token file', known.file]);
   if (context) rows.push(['Context', context.name]);
+  const flags = connectionFlags(url, known, settings);
   const next: [string, string][] = context
-    ? [['Try:', `${program} pair${context.flags}`]]
+    ? [
+        ['Try:', `${program} pair${context.flags}`],
+        ['Look:', `${program} board --open${context.flags}`],
+      ]
     : [
-        ['Log in:', loginCommand(program, url, known, settings)],
+        ['Log in:', `${program} login${flags}`],
         ['Try:', curlCommand(url, known)],
+        // Without a file, only the login knows the token.
+        ['Look:', `${program} board --open${known.file === undefined ? '' : flags}`],
       ];
   if (!context && known.token === undefined)
     next.push(['No token?', 'start again with --new-admin-token, or with SIGNAGE_ADMIN_TOKEN set']);

@@ -77,6 +77,7 @@ function record(number: number, options: RecordOptions): ScreenStatusView {
       venueId: id(2, venue),
       name: options.name?.(number) ?? `Screen ${number + 1}`,
       labels: {},
+      hours: null,
       state: 'active',
       deviceId: null,
       provisioningCode: null,

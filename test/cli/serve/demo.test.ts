@@ -6,6 +6,7 @@ import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { impression } from '../../support/service/content.ts';
 import { sendTo } from '../../support/service/service.ts';
+import { runCli } from '../run-cli.ts';
 import { serving } from './serving.ts';
 
 const start = (data: string, ...argv: string[]) => serving(['--demo', '--data', data, ...argv]);
@@ -36,6 +37,19 @@ describe('signage serve --demo', () => {
     const free = await management.call('listScreens', { query: { state: 'provisioning' } });
     expect(free.items.length).toBeGreaterThan(0);
     expect(await stop()).toBe(0);
+  });
+
+  it('prints the command that shows the board', async () => {
+    const { io } = await start(await newFolder());
+    const [, line = ''] = /^Look: +signage (board --open .*)$/m.exec(io.out()) ?? [];
+    const { code, stdout, stderr } = await runCli(line, {
+      async during(board) {
+        await board.until(/an hour after its last viewer/);
+        board.signal('SIGINT');
+      },
+    });
+    expect([code, stdout]).toEqual([130, expect.stringMatching(/^Board +http:\S+\n$/)]);
+    expect(stderr).toContain('unpaired');
   });
 
   it('makes a browser a TV with the code that it prints', async () => {

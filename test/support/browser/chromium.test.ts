@@ -19,13 +19,13 @@ function reportOn(...modules: TestModule[]): string {
 
 const other = moduleOf('test/domain/csv.test.ts', 'csv');
 
-it('a run without Chromium names the files of the web player that did not run', () => {
+it('a run without Chromium names the files with browsers that did not run', () => {
   const web = moduleOf('test/e2e/web/offline.test.ts', `the web player (${chromiumReason})`);
   expect(reportOn(web, other)).toBe(
-    '\nNo Chromium found: the tests of the web player did not run (test/e2e/web/offline.test.ts). Set CHROMIUM=/path/to/chromium.\n',
+    '\nNo Chromium found: the tests in browsers did not run (test/e2e/web/offline.test.ts). Set CHROMIUM=/path/to/chromium.\n',
   );
 });
 
-it('a run without files of the web player says nothing about Chromium', () => {
+it('a run without files with browsers says nothing about Chromium', () => {
   expect(reportOn(other)).toBe('');
 });
