@@ -107,6 +107,8 @@ export interface RawRequest {
   signal?: AbortSignal | undefined;
   /** Default: the timeout of the client. */
   timeoutMs?: number | undefined;
+  /** Whether to return the body of a 200 as a stream, in `Reply.stream`. */
+  streamed?: boolean | undefined;
 }
 
 /**
@@ -218,7 +220,9 @@ export class ApiClient {
    * Sends a request that is not an operation. `path` includes the query.
    */
   send(method: Method, path: string, request: RawRequest): Promise<Reply> {
-    return this.#send(this.#request(method, path, request), isRepeatable(method, request.headers));
+    const { headers, streamed = false } = request;
+    const exchange = { ...this.#request(method, path, request), streamed };
+    return this.#send(exchange, isRepeatable(method, headers));
   }
 
   /**

@@ -149,8 +149,15 @@ class FolderMediaStore implements MediaStore {
     return this.#attempt('read', async () => {
       const file = await unlessMissing(fs.open(this.#pathOf(key), constants.O_RDONLY));
       if (!file) return undefined;
-      const whole = range ?? { start: 0, end: (await file.stat()).size - 1 };
-      return read(file, whole);
+      try {
+        const last = (await file.stat()).size - 1;
+        if (!range || range.end <= last) return read(file, range ?? { start: 0, end: last });
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+      await file.close();
+      return undefined;
     });
   }
 

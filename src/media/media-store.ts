@@ -20,8 +20,8 @@ export interface MediaStore {
    */
   put(key: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void>;
   /**
-   * Reads a file, or a range of it. Returns `undefined` if it does not exist. The file is open
-   * until the iterator ends or is returned.
+   * Reads a file, or a range of it. Returns `undefined` if it does not exist, or ends before the
+   * range does. The file is open until the iterator ends or is returned.
    */
   open(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Returns the file without reading it, or `undefined` if it does not exist. */

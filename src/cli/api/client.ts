@@ -1,3 +1,4 @@
+import type { RawRequest } from '../../client/api-client.ts';
 import type {
   CallAnswer,
   CallArguments,
@@ -57,7 +58,7 @@ export interface ApiClient extends Reader {
     method: Operation['method'],
     path: string,
     body?: unknown,
-    options?: { timeoutMs?: number },
+    options?: Pick<RawRequest, 'timeoutMs' | 'streamed'>,
   ): Promise<Reply | undefined>;
 }
 

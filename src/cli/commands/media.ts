@@ -181,4 +181,21 @@ const prune = defineCommand({
   },
 });
 
-export const media = { add, list, get, delete: remove, prune };
+const verify = defineCommand({
+  summary: 'Check that the service still has the bytes of its media files',
+  description: `Reads every file of the tenant as a TV does, and compares its SHA-256 with its id. A
+file is missing or changed after its media folder was lost, or restored from another day. Exit codes:
+0 all files are intact, 9 a file is missing or changed. Changes nothing.`,
+  examples: [
+    ['signage media verify', 'after a restore of the media folder'],
+    ['signage media verify -o json', 'for scripts'],
+  ],
+  async run(call) {
+    const { verifyMedia } = await import('../media/verify.ts');
+    const all = await call.all('listMedia');
+    if (all.length === 0) call.note('The service has no media files.');
+    return forEachRecord(call, all, (file) => verifyMedia(call, file));
+  },
+});
+
+export const media = { add, list, get, delete: remove, prune, verify };
