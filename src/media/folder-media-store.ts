@@ -6,6 +6,7 @@ import { hourMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { retryWhileInUse } from '../domain/file-access.ts';
 import type { ByteRange } from '../domain/media/media.ts';
+import { mediaPath } from '../domain/media/media-path.ts';
 import type { MediaStore, StoredFile } from './media-store.ts';
 
 /** Space that uploads leave for events and changes, which share the disk. */
@@ -79,7 +80,7 @@ class FolderMediaStore implements MediaStore {
   }
 
   #pathOf(key: string): string {
-    return key.includes('/') ? join(this.#folder, key) : join(this.#folder, key.slice(0, 2), key);
+    return join(this.#folder, key.includes('/') ? key : mediaPath(key));
   }
 
   async #attempt<T>(what: string, work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { mediaFolder } from '../domain/media/media-path.ts';
 import { openFolderMediaStore } from '../media/folder-media-store.ts';
 import type { MediaStore } from '../media/media-store.ts';
 import { makeTemporaryMediaStore, openMediaStore } from '../media/open-media-store.ts';
@@ -35,6 +36,6 @@ async function openFiles(
   if (media === 'none') return undefined;
   if (media !== undefined) return openMediaStore(media, now);
   if (folder !== undefined)
-    return openFolderMediaStore(join(folder, 'media'), { isShared: false, now });
+    return openFolderMediaStore(join(folder, mediaFolder), { isShared: false, now });
   return store === 'memory:' ? makeTemporaryMediaStore(now) : undefined;
 }

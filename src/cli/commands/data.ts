@@ -1,5 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { SignageError } from '../../domain/error.ts';
+import { mediaFolder } from '../../domain/media/media-path.ts';
 import { isDatabaseUrl, publicUrl } from '../../domain/store-url.ts';
 import type { FolderFinding } from '../../store/json/repair/finding.ts';
 import type { CommandContext } from '../command/context.ts';
@@ -9,6 +10,7 @@ import { unusableFile } from '../options/file-error.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { member, members, type View } from '../output/view.ts';
+import { countText } from '../records/text.ts';
 import {
   givenStore,
   storeFileSetting,
@@ -169,10 +171,10 @@ const findingsView: View<FolderFinding> = {
 const check = defineCommand({
   summary: 'Check a data folder for damage',
   description: `Reads the whole data folder of a stopped service and lists every damaged file with
-the position of the damage, and the number of records that a repair would lose. It also reads old events and audit entries, which a start of the service
-skips. It finds audit entries that have a valid checksum but a wrong MAC. Changes nothing. Exit
-codes: 0 no damage, 9 the folder is damaged or was tampered with, 5 the folder is in use: stop the
-service, or check a restored backup.`,
+the position of the damage, and the number of records that a repair would lose. It also reads old
+events and audit entries, which a start of the service skips, and media files. It finds audit entries
+that have a valid checksum but a wrong MAC. Changes nothing. Exit codes: 0 no damage, 9 the folder is
+damaged or was tampered with, 5 the folder is in use: stop the service, or check a restored backup.`,
   arguments: { folder: one('the data folder') },
   examples: [
     ['signage data check ./signage-data', 'lists damage by file and offset'],
@@ -184,9 +186,16 @@ service, or check a restored backup.`,
     const { checkStore } = await import('../../store/maintenance/check.ts');
     const findings = await checkStore(folder);
     await call.results.list([findings], findingsView);
-    if (findings.every(({ level }) => level === 'note')) {
+    const damaged = findings.filter(({ level }) => level !== 'note');
+    if (damaged.length === 0) {
       call.note(`${folder} is not damaged.`);
       return 0;
+    }
+    if (damaged.every(({ file }) => file.startsWith(`${mediaFolder}/`))) {
+      call.note(
+        `The store is not damaged, but ${countText(damaged.length, 'media file')} of ${folder} cannot be shown. Copy the files from a backup of the folder ${mediaFolder}, or start the service: signage media verify says how to upload them again.`,
+      );
+      return failedExitCode;
     }
     call.note(
       `${folder} is damaged. Restore a backup (signage data restore), or recover what is readable: signage data repair ${folder} --into NEW`,

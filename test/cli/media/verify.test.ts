@@ -1,4 +1,4 @@
-import { truncate, unlink, writeFile } from 'node:fs/promises';
+import { cp, truncate, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
@@ -7,7 +7,7 @@ import { idOf, someFile, upload } from '../../support/service/media.ts';
 import { adminToken, startService } from '../../support/service/service.ts';
 import { cliOf } from '../run-cli.ts';
 
-it('9 for missing, cut and changed files, and the commands it names put them back', async () => {
+it('9 for missing, cut and changed files, also of data check, and the commands it names put them back', async () => {
   const folder = await temporaryFolder();
   const service = await startService({ store: join(folder, 'data') });
   const signage = cliOf(service, adminToken);
@@ -35,6 +35,32 @@ it('9 for missing, cut and changed files, and the commands it names put them bac
     missing: ['failed', expect.stringContaining('has not all bytes')],
     cut: ['failed', expect.stringContaining('has not all bytes')],
     changed: ['failed', expect.stringContaining('have changed')],
+  });
+
+  const checkData = async (path: string) => {
+    const copy = join(await temporaryFolder(), 'copy');
+    const dump = `${copy}.dump`;
+    expect(await signage(['data', 'backup', '--out', dump])).toMatchObject({ code: 0 });
+    expect(await signage(['data', 'restore', dump, '--data', copy])).toMatchObject({ code: 0 });
+    if (path !== '') await cp(path, join(copy, 'media'), { recursive: true });
+    return signage(['data', 'check', copy, '-o', 'json']);
+  };
+  const unchecked = await checkData('');
+  expect(unchecked.code).toBe(0);
+  expect(JSON.parse(unchecked.stdout)).toMatchObject([
+    { level: 'note', what: expect.stringContaining('not checked: 4') },
+  ]);
+  const checked = await checkData(join(folder, 'data', 'media'));
+  expect(checked).toMatchObject({
+    code: 9,
+    stderr: expect.stringContaining('3 media files of'),
+  });
+  const damages: { file: string; what: string }[] = JSON.parse(checked.stdout);
+  const fileOf = (id = '') => `media/${id.slice(0, 2)}/${id}`;
+  expect(Object.fromEntries(damages.map(({ file, what }) => [file, what]))).toEqual({
+    [fileOf(ids[1])]: 'the media file "missing" is missing',
+    [fileOf(ids[2])]: 'the media file "cut" has 1000 bytes instead of 600000',
+    [fileOf(ids[3])]: 'the media file "changed" has changed',
   });
 
   for (const [at, id] of ids.entries()) {

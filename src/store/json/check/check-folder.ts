@@ -8,30 +8,36 @@ import type { PartContext } from '../parts.ts';
 import { readDamagedFolder } from '../repair/damaged-folder.ts';
 import { type FolderFinding, FolderFindings } from '../repair/finding.ts';
 import { readSecret } from '../secret.ts';
+import { checkMedia } from './check-media.ts';
 
 /**
  * Reads everything in a data folder as a repair does, and reports all damage. This includes files
  * that a start does not read, such as old events and audit entries. If there is no damage, it also
- * verifies the chain of the audit trail, and runs a start up to the first write.
+ * verifies the chain of the audit trail, and runs a start up to the first write. Reads the media
+ * files in any case.
  */
 export async function checkFolder(context: PartContext): Promise<FolderFinding[]> {
   const findings = new FolderFindings();
-  const manifest = await readAll(context, findings);
-  if (!manifest || findings.hasDamage) return findings.all;
-  const secret = await readSecret(context, manifest.secret);
-  await checkTrail(context, manifest, secret, findings);
-  if (!findings.hasDamage) await tryStart(context, manifest, secret, findings);
+  const found = await readAll(context, findings);
+  if (!found) return findings.all;
+  const { manifest, source } = found;
+  if (manifest && !findings.hasDamage) {
+    const secret = await readSecret(context, manifest.secret);
+    await checkTrail(context, manifest, secret, findings);
+    if (!findings.hasDamage) await tryStart(context, manifest, secret, findings);
+  }
+  await checkMedia(context, source, findings);
   return findings.all;
 }
 
 async function readAll(
   context: PartContext,
   findings: FolderFindings,
-): Promise<ManifestData | undefined> {
+): Promise<Awaited<ReturnType<typeof readDamagedFolder>> | undefined> {
   const nothing = () => Buffer.alloc(32);
   try {
     const options = { random: nothing, keepUnproved: true };
-    return (await readDamagedFolder(context, findings, options)).manifest;
+    return await readDamagedFolder(context, findings, options);
   } catch (error) {
     // Nothing can be recovered. The findings say why.
     if (error instanceof SignageError && error.code === 'store_damaged') return undefined;
