@@ -58,7 +58,7 @@ export interface ApiClient extends Reader {
     method: Operation['method'],
     path: string,
     body?: unknown,
-    options?: Pick<RawRequest, 'timeoutMs' | 'streamed'>,
+    options?: Pick<RawRequest, 'headers' | 'timeoutMs' | 'streamed'>,
   ): Promise<Reply | undefined>;
 }
 

@@ -2,12 +2,13 @@ import type { CallAnswer } from '../../client/call.ts';
 import { dayMs, minuteMs } from '../../domain/clock.ts';
 import { badConditions, type Condition } from '../../domain/conditions/condition.ts';
 import { hasCode } from '../../domain/error.ts';
-import type { Reader } from '../api/client.ts';
+import type { ApiClient, Reader } from '../api/client.ts';
 import type { Device, Screen } from '../records/find.ts';
 import { ago, countText, shellQuote } from '../records/text.ts';
 import { readScreenStatus } from '../status/fleet-status.ts';
 import { isPrintable } from '../terminal/escape.ts';
 import { type DoctorFinding, fail, ok, warn } from './finding.ts';
+import { checkMedia } from './media-checks.ts';
 
 type Playlist = CallAnswer<'readPlaylist'>;
 
@@ -247,7 +248,7 @@ async function checkGlass({ reader, screen, quotedName, nowMs }: ScreenContext) 
 
 /** Checks why a screen shows nothing, from its pairing code to its events. */
 export async function checkScreen(
-  reader: Reader,
+  reader: Reader & Pick<ApiClient, 'send'>,
   screen: Screen,
   nowMs: number,
 ): Promise<DoctorFinding[]> {
@@ -257,13 +258,14 @@ export async function checkScreen(
   const context = { reader, screen, quotedName, nowMs };
   const playlist = await findPlaylist(context);
   const findings = [ok('screen', `${name}, ${screen.state}.`), ...(await checkGlass(context))];
+  const media = playlist === undefined ? [] : await checkMedia(reader, playlist);
   const formerTvs = (next: string) => checkFormerTvs(reader, screen, nowMs, next);
   if (screen.deviceId === null) {
     const former = [
       await checkFormerDevice(context),
       ...(await formerTvs(`signage pair ${quotedName}`)),
     ];
-    return [...findings, ...former, checkCode(context), checkPlaylist(context, playlist)];
+    return [...findings, ...former, checkCode(context), checkPlaylist(context, playlist), ...media];
   }
   const device = await reader.read('getDevice', { params: { id: screen.deviceId } });
   const content = checkPlaylist(context, playlist);
@@ -277,6 +279,7 @@ export async function checkScreen(
     checkDevice(context, device),
     ...former,
     content,
+    ...media,
     ...fetch,
     checkEvents(context, device),
     ...checkNumbers(context, device),

@@ -7,7 +7,7 @@ import { idOf, someFile, upload } from '../../support/service/media.ts';
 import { adminToken, startService } from '../../support/service/service.ts';
 import { cliOf } from '../run-cli.ts';
 
-it('9 for missing, cut and changed files, also of data check, and the commands it names put them back', async () => {
+it('9 for missing, cut and changed files, also of data check and doctor, and the commands it names put them back', async () => {
   const folder = await temporaryFolder();
   const service = await startService({ store: join(folder, 'data') });
   const signage = cliOf(service, adminToken);
@@ -62,6 +62,28 @@ it('9 for missing, cut and changed files, also of data check, and the commands i
     [fileOf(ids[2])]: 'the media file "cut" has 1000 bytes instead of 600000',
     [fileOf(ids[3])]: 'the media file "changed" has changed',
   });
+
+  const screen = await service.screen({ name: 'Main' });
+  const published = await manager(service).send('PUT', `/v1/screens/${screen.id}/playlist`, {
+    body: {
+      items: ids.map((id, at) => ({
+        creativeId: `00000000-0000-4000-8000-00000000000${at}`,
+        creativeUrl: `/media/${id}.svg`,
+        creativeType: 'image',
+        duration: 10,
+        name: names[at],
+      })),
+    },
+  });
+  expect(published.status).toBe(200);
+  const doctor = await signage(['doctor', screen.id, '-o', 'json']);
+  const missing: { check: string; status: string; detail: string }[] = JSON.parse(doctor.stdout);
+  expect(
+    missing.filter(({ check }) => check === 'media').map(({ status, detail }) => [status, detail]),
+  ).toEqual([
+    ['fail', 'The service has not all bytes of the file missing.'],
+    ['fail', 'The service has not all bytes of the file cut.'],
+  ]);
 
   for (const [at, id] of ids.entries()) {
     if (at === 0) continue;
