@@ -16,7 +16,7 @@ const token = 'mak_0123456789abcdefghijABCDEFGHIJ';
 const id = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 const createdAt = '2026-11-20T12:00:00.000Z';
 const tenant = { id, name: 'Lobby', createdAt, updatedAt: createdAt };
-const venue = { ...tenant, tenantId: id, address: null, timezone: null, labels: {} };
+const venue = { ...tenant, tenantId: id, address: null, timezone: null, hours: null, labels: {} };
 const screenOf = (its: string) => ({
   ...venue,
   id: its,

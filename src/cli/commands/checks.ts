@@ -146,11 +146,11 @@ export const status = defineCommand({
 - stopped: the app of its TV was stopped
 - failing: items fail, and nothing plays
 - silent: its TV calls, but no longer reports that it plays
+- asleep: it is one of these, outside its hours
 - partly_failing: it plays, but some items fail
 - outdated: it plays an older version of its playlist
 - never_seen: its TV was paired, and has not called yet
 - unconfirmed: its TV calls, and has not reported that it plays
-- asleep: it is dark, stopped, failing or silent outside its hours (signage venue update --hours)
 - idle: it has no playlist
 - unpaired: it has no TV
 - playing: it plays

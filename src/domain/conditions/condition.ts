@@ -26,7 +26,10 @@ export type Condition = (typeof conditions)[number];
 /** Conditions in which the shop surely sees nothing, or nothing is known to be seen. */
 export const badConditions: readonly Condition[] = ['dark', 'stopped', 'failing', 'silent'];
 
-/** Errors older than this no longer make a screen that plays partly failing. */
+/**
+ * Errors older than this no longer make a screen that plays partly failing, unless its TV reports
+ * less often.
+ */
 const recentErrorMs = 30 * minuteMs;
 /** A TV whose clock is off by more is told. */
 export const clockToleranceMs = 2 * minuteMs;
@@ -94,21 +97,24 @@ export function conditionOf({
   if (playlist?.status !== 'active') return judge('idle', null);
 
   const { longestItemMs, publishedAt, version } = playlist;
+  const { longestPlayGapMs = 0 } = activity;
+  const recentMs = Math.max(recentErrorMs, 2 * longestPlayGapMs);
   const errors = (activity.playErrors ?? none).filter(
     ({ at }) =>
       // Events have whole seconds.
       at >= Math.floor(publishedAt / 1000) * 1000 &&
-      (nowMs - at <= recentErrorMs || at > (lastPlayAt ?? 0)),
+      (nowMs - at <= recentMs || at >= (lastPlayAt ?? 0)),
   );
   const [newest] = errors;
   const failingSince = smallest(errors.map(({ since }) => since));
-  if (newest && newest.at > (lastPlayAt ?? 0)) {
+  // The next item may fail in the second in which a play ends.
+  if (newest && newest.at >= (lastPlayAt ?? 0)) {
     const silentMs = nowMs - Math.max(lastPlayAt ?? failingSince, publishedAt);
-    if (silentMs > longestItemMs + config.heartbeatIntervalMinutes * minuteMs)
-      return judge('failing', failingSince, errors);
+    const reportMs = Math.max(config.heartbeatIntervalMinutes * minuteMs, longestPlayGapMs);
+    if (silentMs > longestItemMs + reportMs) return judge('failing', failingSince, errors);
   }
 
-  const allowedMs = Math.max(windowMs, 3 * (activity.longestPlayGapMs ?? 0)) + longestItemMs;
+  const allowedMs = Math.max(windowMs, 3 * longestPlayGapMs) + longestItemMs;
   const isPlaying = lastPlayAt !== undefined && nowMs - lastPlayAt <= allowedMs;
   const quietSince = Math.max(lastPlayAt ?? 0, seenSince, publishedAt);
   if (lastPlayAt !== undefined && !isPlaying && nowMs - quietSince > allowedMs)

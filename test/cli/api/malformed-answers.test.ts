@@ -13,6 +13,7 @@ const venue = {
   name: 'Lobby',
   address: null,
   timezone: null,
+  hours: null,
   labels: { floor: '2' },
   createdAt: at,
   updatedAt: at,

@@ -51,6 +51,7 @@ describe('completion of names', () => {
       tenantId: 't',
       address: 'a\tb\nc',
       timezone: null,
+      hours: null,
       labels: {},
     };
     const items = ['\u001b[2J', 'a\nb', '--yes', 'Plain'].map((name, at) => ({
@@ -75,6 +76,7 @@ describe('completion in bash', () => {
       tenantId: 't',
       address: null,
       timezone: null,
+      hours: null,
       labels: {},
     };
     const stub = await stubService(

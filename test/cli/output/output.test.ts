@@ -10,6 +10,7 @@ const plain = {
   name: 'Lobby',
   address: 'Main St 1, "rear"',
   timezone: null,
+  hours: null,
   labels: { floor: '2' },
   createdAt: at,
   updatedAt: at,
@@ -35,7 +36,7 @@ describe('-o', () => {
   it('csv follows RFC 4180', async () => {
     const { stdout } = await list([plain], '-o', 'csv');
     expect(stdout).toBe(
-      `name,address,timezone,labels,id,createdAt,updatedAt\r\nLobby,"Main St 1, ""rear""",,floor=2,${id},${at},${at}\r\n`,
+      `name,address,timezone,labels,hours,id,createdAt,updatedAt\r\nLobby,"Main St 1, ""rear""",,floor=2,,${id},${at},${at}\r\n`,
     );
     expect((await get(plain, '-o', 'csv')).stdout).toBe(stdout);
   });

@@ -268,7 +268,7 @@ it('signage pair escapes hostile text in updates and results', async () => {
   const times = { createdAt: '2026-11-20T12:00:00.000Z', updatedAt: '2026-11-20T12:00:00.000Z' };
   const evil = 'Evil\u001b[2J\u202e\n';
   const id = '0198c0de-0000-7000-8000-000000000002';
-  const record = { ...times, id, tenantId, name: evil, labels: {} };
+  const record = { ...times, id, tenantId, name: evil, hours: null, labels: {} };
   const screen = { state: 'provisioning', deviceId: null, provisioningCode: null };
   const code = {
     screenId: id,

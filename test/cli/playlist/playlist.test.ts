@@ -40,7 +40,15 @@ describe('signage playlist publish', () => {
 
 it('signage playlist get prints an invalid end unchanged, and escapes the status', async () => {
   const id = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
-  const screen = { id, tenantId: id, venueId: id, name: 'x', labels: {}, state: 'active' };
+  const screen = {
+    id,
+    tenantId: id,
+    venueId: id,
+    name: 'x',
+    hours: null,
+    labels: {},
+    state: 'active',
+  };
   const times = { createdAt: '', updatedAt: '' };
   const playlist = { id, tenantId: id, screenId: id, version: 1, validUntil: 9e20, items: [] };
   const stub = await stubService(

@@ -68,6 +68,18 @@ describe('the condition of a screen is', () => {
       ago(6),
     ],
     [
+      'failing if an item failed in the second in which the last play ended',
+      { lastPlayAt: ago(6), playErrors: [error(6, 6)] },
+      'failing',
+      ago(6),
+    ],
+    [
+      'partly failing if its TV has not had to report yet whether it plays others',
+      { lastPlayAt: ago(6), playErrors: [error(6, 6)], longestPlayGapMs: 30 * minuteMs },
+      'partly_failing',
+      ago(6),
+    ],
+    [
       'failing if nothing was ever played',
       { lastPlayAt: undefined, playErrors: [error(6, 6)] },
       'failing',

@@ -23,6 +23,7 @@ const infos = ['manufacturer', 'model', 'osVersion', 'appVersion', 'macAddress',
 /** Has the members of the records of all kinds. */
 const record = {
   ...texts(...places, ...times, ...calls, ...others, 'address', 'timezone', 'suspendReason'),
+  hours: [{ days: [hostile], from: hostile, to: hostile }],
   labels: { [hostile]: hostile },
   venueIds: [hostile],
   deviceInfo: texts(...infos, 'deviceName', 'locationHint'),
@@ -41,11 +42,22 @@ const record = {
 };
 export const hostileTenant = record;
 const screen = { ...record, id: hostileId };
+const status = {
+  ...texts('at', 'venueName', 'condition', 'since'),
+  reason: texts('code', 'text'),
+  playing: texts('creativeId', 'creativeType', 'creativeUrl', 'name', 'since'),
+  errors: [texts('creativeId', 'name', 'host', 'reason', 'since', 'at')],
+  clock: { offsetSeconds: 3600 },
+  screen,
+  device: record,
+  playlist: null,
+};
+const answers: Record<string, unknown> = { screens: screen, status };
 
 function answerTo(method: string, url: string): unknown {
   const path = url.split('?', 1)[0] ?? '';
   if (path.endsWith('/revoke')) return { device: record, screen };
-  const answer = path.startsWith('/v1/screens') ? screen : record;
+  const answer = answers[path.split('/')[2] ?? ''] ?? record;
   const isList = method === 'GET' && /^\/v1\/(?!me$)\w+$/.test(path);
   return isList ? { items: [answer], nextCursor: null } : answer;
 }
