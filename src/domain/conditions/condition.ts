@@ -31,6 +31,8 @@ export const badConditions: readonly Condition[] = ['dark', 'stopped', 'failing'
  * less often.
  */
 const recentErrorMs = 30 * minuteMs;
+/** Assumed time between two reports of plays of a TV that has sent one so far. */
+const unknownGapMs = 30 * minuteMs;
 /** A TV whose clock is off by more is told. */
 export const clockToleranceMs = 2 * minuteMs;
 
@@ -114,10 +116,14 @@ export function conditionOf({
     if (silentMs > longestItemMs + reportMs) return judge('failing', failingSince, errors);
   }
 
-  const allowedMs = Math.max(windowMs, 3 * longestPlayGapMs) + longestItemMs;
-  const isPlaying = lastPlayAt !== undefined && nowMs - lastPlayAt <= allowedMs;
+  const playingMs = Math.max(windowMs, 3 * longestPlayGapMs) + longestItemMs;
+  const isPlaying = lastPlayAt !== undefined && nowMs - lastPlayAt <= playingMs;
   const quietSince = Math.max(lastPlayAt ?? 0, seenSince, publishedAt);
-  if (lastPlayAt !== undefined && !isPlaying && nowMs - quietSince > allowedMs)
+  // After a pause that `seenSince` does not see, it plays an item and reports it first.
+  const returnMs = longestItemMs + config.heartbeatIntervalMinutes * minuteMs;
+  const gapMs = activity.longestPlayGapMs ?? unknownGapMs;
+  const silentMs = Math.max(windowMs, 3 * gapMs) + longestItemMs + returnMs;
+  if (lastPlayAt !== undefined && !isPlaying && nowMs - quietSince > silentMs)
     return judge('silent', lastPlayAt);
   if (isPlaying && errors.length > 0) return judge('partly_failing', failingSince, errors);
   if (!isPlaying || activity.isPlayTimeGuessed) return judge('unconfirmed', quietSince, errors);

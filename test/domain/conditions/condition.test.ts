@@ -98,7 +98,25 @@ describe('the condition of a screen is', () => {
       ago(29),
     ],
     ['playing half an hour after an error', { playErrors: [error(31, 31)] }, 'playing', ago(100)],
-    ['silent if it calls and no longer reports plays', { lastPlayAt: ago(11) }, 'silent', ago(11)],
+    ['silent if it calls and no longer reports plays', { lastPlayAt: ago(17) }, 'silent', ago(17)],
+    [
+      'unconfirmed for the first minutes after a short pause',
+      { lastPlayAt: ago(15) },
+      'unconfirmed',
+      ago(15),
+    ],
+    [
+      'unconfirmed if it has reported plays only once, as a TV does that seldom reports',
+      { lastPlayAt: ago(60), longestPlayGapMs: undefined },
+      'unconfirmed',
+      ago(60),
+    ],
+    [
+      'silent if the second report does not come for long',
+      { lastPlayAt: ago(100), longestPlayGapMs: undefined },
+      'silent',
+      ago(100),
+    ],
     [
       'playing if it reports plays every half an hour',
       { lastPlayAt: ago(85), longestPlayGapMs: 30 * minuteMs },
@@ -139,7 +157,7 @@ describe('the condition of a screen is', () => {
   it('unconfirmed after a publication on an idle screen, until a play is due', () => {
     const condition = (published: number) =>
       judge({ lastPlayAt: ago(500) }, {}, { publishedAt: ago(published) }).condition;
-    expect([condition(10), condition(11)]).toEqual(['unconfirmed', 'silent']);
+    expect([condition(15), condition(17)]).toEqual(['unconfirmed', 'silent']);
   });
 
   it('playing again when the playlist no longer has the item that failed', () => {
