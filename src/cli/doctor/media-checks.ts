@@ -1,7 +1,7 @@
 import type { CallAnswer } from '../../client/call.ts';
-import { hasCode } from '../../domain/error.ts';
 import type { ApiClient } from '../api/client.ts';
 import { mapBounded } from '../command/for-each-record.ts';
+import { hasAllBytes } from '../media/has-all-bytes.ts';
 import { type DoctorFinding, fail } from './finding.ts';
 
 /**
@@ -15,15 +15,9 @@ export async function checkMedia(
   const own = items.filter(({ creativeUrl }) => creativeUrl.startsWith('/media/'));
   const byUrl = new Map(own.map((item) => [item.creativeUrl, item]));
   const findings = await mapBounded([...byUrl.values()], async ({ name, creativeUrl }) => {
-    try {
-      // The last byte: a file that was cut does not have it.
-      await client.send('GET', creativeUrl, undefined, { headers: { range: 'bytes=-1' } });
-      return [];
-    } catch (error) {
-      if (!hasCode(error, 'not_found')) throw error;
-      const what = `The service has not all bytes of the file ${name ?? creativeUrl}.`;
-      return [fail('media', what, 'signage media verify')];
-    }
+    if (await hasAllBytes(client, creativeUrl)) return [];
+    const what = `The service has not all bytes of the file ${name ?? creativeUrl}.`;
+    return [fail('media', what, 'signage media verify')];
   });
   return findings.flat();
 }

@@ -4,6 +4,7 @@ import type { ApiClient } from '../api/client.ts';
 import type { CommandContext } from '../command/context.ts';
 import { orUndefined } from '../records/find.ts';
 import { withProgress } from '../terminal/progress.ts';
+import { hasAllBytes } from './has-all-bytes.ts';
 import type { LocalMedia } from './local-media.ts';
 
 const mebibyte = 1024 * 1024;
@@ -86,8 +87,8 @@ function explained(error: unknown): unknown {
 }
 
 /**
- * Uploads the files that the service does not have yet, one after the other. Under `--dry-run`,
- * shows the requests. Returns the number of files that it sent.
+ * Uploads the files that the service does not have, or not wholly, one after the other. Under
+ * `--dry-run`, shows the requests. Returns the number of files that it sent.
  */
 export async function uploadMedia(
   call: CommandContext,
@@ -97,7 +98,7 @@ export async function uploadMedia(
   for (const file of files) {
     const { id, path, name, bytes } = file;
     const known = await orUndefined(call.read('getMedia', { params: { id } }), 'media_not_found');
-    if (known) continue;
+    if (known && (await hasAllBytes(call, known.url))) continue;
     sent++;
     if (call.common.dryRun) {
       await call.send('PUT', `/v1/media/${id}?${new URLSearchParams({ name })}`);
