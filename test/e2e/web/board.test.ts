@@ -1,10 +1,12 @@
 // The page of `signage board`, in a real Chromium.
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readAsset } from '../../../src/assets.ts';
 import { openBoard } from '../../cli/board/open-board.ts';
 import { statusPage } from '../../cli/board/status-records.ts';
 import { chromiumPath, needsChromium, openTvPage } from '../../support/browser/chromium.ts';
-import { png } from '../../support/network/media-server.ts';
+import { colourAt } from '../../support/browser/colour-at.ts';
+import { png, startMediaServer } from '../../support/network/media-server.ts';
 import { json, raw, stubService } from '../../support/network/stub-service.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
@@ -139,6 +141,22 @@ describe.skipIf(!chromiumPath)(`the page of signage board${needsChromium}`, () =
     await expect.poll(() => new Set(asked().map(({ url }) => url)).size).toBeGreaterThan(40);
     expect(await page.locator('.preview img').count()).toBeLessThanOrEqual(40);
     expect(asked().filter(({ headers }) => headers.cookie || headers.referer)).toEqual([]);
+  });
+
+  it('shows the first frame of a video, and no preview for one that cannot be shown', async () => {
+    const bytes = readFileSync(new URL('../../fixtures/media/blue.webm', import.meta.url));
+    const media = await startMediaServer({ 'blue.webm': { type: 'video/webm', bytes } });
+    const { page } = await openPage({
+      count: 2,
+      creativeType: 'video',
+      creativeUrl: (number) => `${media.url}/${number === 0 ? 'blue' : 'gone'}.webm`,
+    });
+    await page.locator('.preview.failed').waitFor({ state: 'attached' });
+    const videos = page.locator('video');
+    expect(await videos.count()).toBe(1);
+    const { x, y, width, height } = (await videos.boundingBox())!;
+    const centre = { x: x + width / 2, y: y + height / 2 };
+    await expect.poll(() => colourAt(page, centre)).toMatch(/^\d,5\d,(19|20)\d$/);
   });
 
   it('--no-previews loads nothing from other hosts', async () => {

@@ -1,12 +1,8 @@
 // A TV with the web player, its service and its media, for tests in a real Chromium.
 import { expect } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import {
-  openTvBrowser,
-  openTvPage,
-  type TvBrowser,
-  type TvBrowserOptions,
-} from '../browser/chromium.ts';
+import { openTvBrowser, openTvPage, type TvBrowserOptions } from '../browser/chromium.ts';
+import { colourAt } from '../browser/colour-at.ts';
 import { startService } from '../service/service.ts';
 
 export interface TvOnScreenOptions extends TvBrowserOptions {
@@ -16,22 +12,6 @@ export interface TvOnScreenOptions extends TvBrowserOptions {
   keepsProfile?: boolean;
   /** Address of the service in the browser. Default: its own. */
   url?: (serviceUrl: string) => Promise<string> | string;
-}
-
-/** Reads one pixel of a screenshot with the browser itself, which can decode PNG. */
-async function colourAt(browser: TvBrowser): Promise<string> {
-  const { width, height } = browser.page.viewportSize()!;
-  const clip = { x: width / 2, y: height / 2, width: 1, height: 1 };
-  const pixel = (await browser.page.screenshot({ clip })).toString('base64');
-  return browser.page.evaluate(`(async () => {
-    const image = new Image();
-    const loaded = new Promise((resolve) => image.addEventListener('load', resolve));
-    image.src = 'data:image/png;base64,${pixel}';
-    await loaded;
-    const canvas = document.createElement('canvas').getContext('2d');
-    canvas.drawImage(image, 0, 0);
-    return [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)].join();
-  })()`);
 }
 
 /** Pairs a new TV and publishes items for it. */
@@ -73,7 +53,10 @@ export async function startTvOnScreen({
       return body.items.map(({ event }: { event: object }) => event).toReversed();
     },
     /** Returns the colour in the middle of the screen, such as `255,0,0`. */
-    colour: () => colourAt(browser),
+    colour() {
+      const { width, height } = browser.page.viewportSize()!;
+      return colourAt(browser.page, { x: width / 2, y: height / 2 });
+    },
   };
 }
 
