@@ -98,10 +98,11 @@ function playsAfter(batch: BatchPlayback, known: Playback, receipt: Receipt): Pl
   }
   if (!latest) return {};
   const { lastPlayAt, lastPlayReportAt, longestPlayGapMs = 0, playGapAt = 0 } = known;
-  // A time without power is no gap of the TV's reports.
+  // Neither the time before the first report nor a time without power tells how often it reports.
   const gapMs =
-    lastPlayReportAt === undefined || batch.isStarted ? 0 : receivedAt - lastPlayReportAt;
-  const isLongest = gapMs >= longestPlayGapMs || receivedAt - playGapAt > dayMs;
+    lastPlayReportAt === undefined || batch.isStarted ? undefined : receivedAt - lastPlayReportAt;
+  const isLongest =
+    gapMs !== undefined && (gapMs >= longestPlayGapMs || receivedAt - playGapAt > dayMs);
   const isNewer = lastPlayAt === undefined || latest.at >= lastPlayAt;
   const isSeries =
     lastPlayAt !== undefined && latest.at - lastPlayAt <= Math.max(seriesBreakMs, longestPlayGapMs);

@@ -78,9 +78,10 @@ describe('the longest time between two reports', () => {
     ).toBe(30 * minuteMs);
   });
 
-  it('leaves the time out in which the TV was off', () => {
+  it('is unknown after the first report, or the first after a time without power', () => {
     const events = [{ type: 'app_started', timestamp: seconds(now) }, play(now)];
-    expect(afterBatch(events, known).longestPlayGapMs).toBe(0);
+    for (const after of [afterBatch([play(now)], {}), afterBatch(events, known)])
+      expect(after).not.toHaveProperty('longestPlayGapMs');
   });
 });
 
