@@ -97,7 +97,10 @@ export function mediaRoutes(app: Hono<App>, { media }: Services): void {
     headers['Content-Length'] = String(end - start + 1);
     if (range) headers['Content-Range'] = `bytes ${start}-${end}/${row.bytes}`;
     const status = range ? 206 : 200;
-    if (context.req.raw.method === 'HEAD') return new Response(null, { status, headers });
+    if (context.req.raw.method === 'HEAD') {
+      if (!(await media.isStored(id, end + 1))) throw noSuchFile();
+      return new Response(null, { status, headers });
+    }
     const leave = await streams.enter(goneSignal(context));
     // Sending takes as long as the client takes to read, which is no sign of overload.
     context.env?.incoming?.admission?.end();

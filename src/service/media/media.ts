@@ -98,6 +98,11 @@ export function makeMedia(deps: ServiceDependencies, files: MediaStore | undefin
       return row;
     },
 
+    /** Whether the media store has the first `bytes` of a file. */
+    async isStored(id: string, bytes: number): Promise<boolean> {
+      return ((await files?.find(id))?.bytes ?? -1) >= bytes;
+    },
+
     /** Reads a file, or a range of it. `undefined` if it is missing from the media store. */
     async open(id: string, range: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined> {
       return files?.open(id, range);

@@ -1,6 +1,9 @@
 // GET /media/<id>.<extension>: what players get (docs/protocol.md §5.14).
 import { createHash } from 'node:crypto';
+import { truncate, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { expectProblem, manager } from '../../support/service/management.ts';
 import { idOf, someFile, upload } from '../../support/service/media.ts';
 import { startService, type TestService } from '../../support/service/service.ts';
@@ -46,6 +49,28 @@ describe('GET /media/:id.:ext', () => {
       String(file.length),
       '',
     ]);
+  });
+
+  it('404 for GET and HEAD when the media folder lacks the file, or its end', async () => {
+    const folder = join(await temporaryFolder(), 'data');
+    const other = await startService({ store: folder });
+    const { url } = (await upload(manager(other), file)).body;
+    const stored = join(folder, 'media', id.slice(0, 2), id);
+    const statuses = async (headers: Record<string, string> = {}) =>
+      Promise.all(
+        ['GET', 'HEAD'].map(async (method) => {
+          const { status, body } = await fetch(other.url + url, { method, headers });
+          await body?.cancel();
+          return status;
+        }),
+      );
+    expect(await statuses()).toEqual([200, 200]);
+    await truncate(stored, 1000);
+    expect(await statuses()).toEqual([404, 404]);
+    expect(await statuses({ Range: 'bytes=-1' })).toEqual([404, 404]);
+    expect(await statuses({ Range: 'bytes=0-999' })).toEqual([206, 206]);
+    await unlink(stored);
+    expect(await statuses({ Range: 'bytes=0-999' })).toEqual([404, 404]);
   });
 
   it('304 for its ETag', async () => {
