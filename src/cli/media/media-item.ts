@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mediaTypes } from '../../domain/media/media-types.ts';
 import { nameInMediaUrl } from '../../domain/records/media-url.ts';
+import type { CommandContext } from '../command/context.ts';
 import { usage } from '../options/settings.ts';
+import { shownUrl } from '../playlist/media/finding.ts';
 import type { LocalMedia } from './local-media.ts';
 import { readVideo } from './video.ts';
 
@@ -58,18 +60,36 @@ const typeOfExtension: Readonly<Record<string, MediaItem['creativeType']>> = {
   mp4: 'video',
   webm: 'video',
   m4v: 'video',
+  html: 'html',
+  htm: 'html',
 };
 
+/** Returns the type of a URL by its extension, or else by what its server sends. */
+async function typeOf(call: CommandContext, url: URL): Promise<MediaItem['creativeType']> {
+  const extension = /\.([a-z0-9]+)$/i.exec(url.pathname)?.[1]?.toLowerCase() ?? '';
+  const known = typeOfExtension[extension];
+  if (known) return known;
+  const { typeOfUrl } = await import('../playlist/media/type-of-url.ts');
+  const found = await typeOfUrl(call, url);
+  if (!found)
+    call.note(
+      `${shownUrl(url)} does not say here what it is, and is shown as a page. To show it as a picture or video, name its creativeType in a playlist file: signage playlist publish.`,
+    );
+  return found ?? 'html';
+}
+
 /**
- * Makes an item from a URL. Its type follows from the extension; other URLs are pages. The length
- * of a video is read from it.
+ * Makes an item from a URL. The length of a video is read from it.
  *
  * @param seconds the duration, if it was given
  */
-export async function itemOfUrl(url: string, seconds: number | undefined): Promise<MediaItem> {
+export async function itemOfUrl(
+  call: CommandContext,
+  url: string,
+  seconds: number | undefined,
+): Promise<MediaItem> {
   const parsed = new URL(url);
-  const extension = /\.([a-z0-9]+)$/i.exec(parsed.pathname)?.[1]?.toLowerCase() ?? '';
-  const creativeType = typeOfExtension[extension] ?? 'html';
+  const creativeType = await typeOf(call, parsed);
   const own = creativeType === 'video' ? (await readVideo({ url })).duration : stillSeconds;
   const duration = seconds ?? own;
   if (duration === undefined)

@@ -40,11 +40,12 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 async function makeItem(
+  call: CommandContext,
   word: string,
   files: MediaFiles,
   seconds: number | undefined,
 ): Promise<MediaItem> {
-  if (isUrl(word)) return itemOfUrl(word, seconds);
+  if (isUrl(word)) return itemOfUrl(call, word, seconds);
   const item = itemOfFile(await files.read(word));
   const duration = seconds ?? item.duration;
   if (duration === undefined)
@@ -61,7 +62,7 @@ async function makeItems(call: CommandContext, words: readonly string[], files: 
     const isFolder = !isUrl(word) && (await kindOf(word)) === 'folder';
     for (const one of isFolder ? await filesIn(word) : [word]) {
       try {
-        items.push(await makeItem(one, files, seconds));
+        items.push(await makeItem(call, one, files, seconds));
       } catch (error) {
         // A folder may hold other files, too.
         if (!isFolder || !hasCode(error, 'media_not_accepted')) throw error;

@@ -5,7 +5,8 @@ import type { Format } from './sniff.ts';
 /** The values of `creativeType`. */
 export type CreativeType = 'image' | 'video' | 'html';
 
-const shownTypes: Readonly<Record<CreativeType, RegExp>> = {
+/** Values of `Content-Type` with which browsers show an item. */
+export const shownTypes: Readonly<Record<CreativeType, RegExp>> = {
   image: /^image\/(?!hei[cf]|tiff)/,
   video: /^(?:video\/(?!mp2t|x-)|video\/x-m4v$|application\/(?:mp4|ogg)$)/,
   html: /^(?:text\/html|application\/xhtml\+xml)$/,

@@ -1,11 +1,9 @@
-import { type Exchanged, serviceAddress } from '../../../client/transport.ts';
+import { serviceAddress } from '../../../client/transport.ts';
 import { hasCode, SignageError } from '../../../domain/error.ts';
 import { pagesNotIsolated, webPlayerStarted } from '../../../domain/events/web-player-log.ts';
 import { smallest } from '../../../domain/numbers/extremes.ts';
 import { type ConfigBody, effectiveConfig } from '../../../domain/records/config.ts';
 import type { Publication } from '../../../domain/records/playlist.ts';
-import { exchangeLine, readCertificates } from '../../api/connect.ts';
-import { proxyFor } from '../../api/proxy.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { failedExitCode } from '../../command/exit-code.ts';
 import { mapBounded, mapRecords } from '../../command/for-each-record.ts';
@@ -25,6 +23,7 @@ import { progressBar, withProgress } from '../../terminal/progress.ts';
 import type { CheckedPlaylist } from './check-media.ts';
 import { checkMedia, type MediaReport } from './check-media.ts';
 import { findingText, type MediaFinding, mediaFindingView, warning } from './finding.ts';
+import { sendOptionsOf } from './send-options.ts';
 
 /** Returns all screens of the tenant. */
 async function allScreens(call: CommandContext): Promise<Selected[]> {
@@ -146,21 +145,11 @@ async function examine(
   playlists: readonly CheckedPlaylist[],
   { player, timeoutMs }: { player: URL; timeoutMs: number },
 ): Promise<MediaReport> {
-  const { caFile } = await call.profile();
-  const certificates = caFile === undefined ? undefined : await readCertificates(caFile);
-  const { clock, interrupted, io } = call;
-  const onExchange = call.common.verbose
-    ? (exchange: Exchanged) => io.stderr.write(exchangeLine(exchange))
-    : undefined;
+  const sending = await sendOptionsOf(call, timeoutMs);
   const { files, findings } = await withProgress(call, (show) =>
     checkMedia(playlists, {
-      clock,
+      ...sending,
       player,
-      timeoutMs,
-      certificates,
-      proxyFor: (url) => proxyFor(url, io.env),
-      interrupted,
-      onExchange,
       onProgress: (done, total) => show(`Checking ${progressBar(done, total)}`),
     }),
   );
