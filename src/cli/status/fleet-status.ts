@@ -44,7 +44,7 @@ function compare(one: ScreenStatus, other: ScreenStatus): number {
   return (
     worstFirst.indexOf(one.condition) - worstFirst.indexOf(other.condition) ||
     (one.since ?? '').localeCompare(other.since ?? '') ||
-    one.name.localeCompare(other.name)
+    one.name.localeCompare(other.name, 'en', { numeric: true })
   );
 }
 
