@@ -34,6 +34,7 @@ import { startClockWatch } from './service/clock-watch.ts';
 import { demoMedia, fillWithDemo } from './service/demo.ts';
 import { startHousekeeping } from './service/housekeeping.ts';
 import { startMediaUpkeep } from './service/media/media-upkeep.ts';
+import { startNoticeWatch } from './service/notices/notice-watch.ts';
 import { observedStore } from './service/observed-store.ts';
 import type { LockOut } from './service/pairing/rate-limit.ts';
 import { makeServices } from './service/services.ts';
@@ -166,6 +167,7 @@ function startServices(parts: OpenParts) {
   metrics.watchHeldDevices(services.deviceChanges.heldCount);
   metrics.watchRequestLog(services.requests.droppedCount);
   stops.push(startHousekeeping(services.deps, retentionDays, log));
+  stops.push(startNoticeWatch(services.deps, services.noticeLog, log));
   if (parts.media.files) stops.push(startMediaUpkeep(services.deps, parts.media.files, log));
   stops.push(startClockWatch(services.deps, log));
   stops.push(services.denials.stop);

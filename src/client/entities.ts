@@ -34,6 +34,8 @@ export type DeviceChanges = CallAnswer<'getDeviceChanges'>;
 export type Registered = CallAnswer<'registerDevice'>;
 /** An event as the service stored it. */
 export type StoredEvent = ListItem<'listEvents'>;
+/** What the service tells about screens, venues, playlists and registrations. */
+export type Notice = ListItem<'listNotices'>;
 export type ImpressionReport = CallAnswer<'reportImpressions'>;
 export type AuditEntry = ListItem<'listAudit'>;
 export type TvRequest = ListItem<'listRequests'>;

@@ -5,6 +5,7 @@ import { isLiveClaim } from '../domain/records/claim.ts';
 import type { Tx } from '../store/store.ts';
 import type { SystemDependencies } from './context.ts';
 import { creationRetentionMs } from './creations.ts';
+import { makeNoticeLog } from './notices/notice-log.ts';
 
 /** Retention of finished pairing codes (docs/protocol.md §4). */
 const codeRetentionMs = 24 * hourMs;
@@ -19,7 +20,7 @@ const contentBatchSize = 50;
 
 /**
  * Starts the housekeeping, which runs once a minute. It purges codes that finished more than a day
- * ago, expired claims, creations older than a day, and events and audit entries past their
+ * ago, expired claims, creations older than a day, and events, notices and audit entries past their
  * retention. Once an hour, it purges items of playlists that no version names. Returns a function
  * that stops it.
  */
@@ -102,6 +103,7 @@ export function startHousekeeping(
     }
     await purgeCreations();
     await purgeClaims();
+    await makeNoticeLog(store).purgeBefore(clock.now() - retentionDays * dayMs);
     await store.purgeBefore(clock.now() - retentionDays * dayMs);
   }
 

@@ -27,6 +27,8 @@ import { makeMediaUsage } from './media/media-records.ts';
 import { type MediaOptions, makeMediaUploads } from './media/media-uploads.ts';
 import { makeMirrorAdmin } from './mirror/admin.ts';
 import type { Mirror } from './mirror/mirror.ts';
+import { makeNoticeLog } from './notices/notice-log.ts';
+import { makeNotices } from './notices/notices.ts';
 import type { ObservedStore } from './observed-store.ts';
 import { makeClaimOffers } from './pairing/claim-offers.ts';
 import { makeClaims } from './pairing/claims.ts';
@@ -111,6 +113,7 @@ export function makeServices(options: ServiceOptions) {
   const verified = new BoundedMap<string, true>(verifiedHashes);
   const checkKey = makeKeyCheck(system, verified);
   const ready = makeReadiness(store, clock);
+  const noticeLog = makeNoticeLog(store);
   const denials = makeDenials(system);
   const codes = makeCodes(deps, codeTtlMinutes);
   const claimOffers = makeClaimOffers(deps, codes);
@@ -168,6 +171,8 @@ export function makeServices(options: ServiceOptions) {
     media,
     mediaUploads: makeMediaUploads(deps, options.media),
     reading: makeReading(deps),
+    noticeLog,
+    notices: makeNotices(deps, noticeLog),
     requests: makeTvRequests(deps, log),
     ready,
     mediaUsage: makeMediaUsage(store),

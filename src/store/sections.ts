@@ -12,6 +12,9 @@ import {
   mediaRow,
   mediaUsageRow,
   mediaUseRow,
+  noticeLogRow,
+  noticeRow,
+  outboxRow,
   pastContentRow,
   playlistRow,
   type StoredConfig,
@@ -95,6 +98,7 @@ const playlistDocument = shardNames('rows-playlists', screenShards);
 const contentDocument = shardNames('rows-contents', 256);
 const pastPlaylistDocument = shardNames('disk-pastPlaylists', 256);
 const pastContentDocument = shardNames('disk-pastContents', 256);
+const noticeDocument = shardNames('disk-notices', 256);
 const creationDocument = shardNames('rows-creations', 64);
 const mediaDocument = shardNames('rows-media', 64);
 const configDocument = { tenant: tenantDocument, venue: venueDocument, screen: screenDocument };
@@ -217,6 +221,23 @@ export const sections = {
     row: unusedMediaRow,
     listed: true,
     document: ({ id }) => mediaDocument(id),
+  }),
+  outbox: section({
+    row: outboxRow,
+    listed: true,
+    topic: () => 'notices/outbox',
+    document: () => 'rows-outbox',
+  }),
+  notices: section({
+    row: noticeRow,
+    indexed: ['bucket'],
+    document: ({ id }) => noticeDocument(id.slice(0, id.indexOf('/'))),
+    held: 'disk',
+  }),
+  noticeLogs: section({
+    row: noticeLogRow,
+    topic: () => 'notices/log',
+    document: () => 'rows-noticeLogs',
   }),
   creations: section({
     row: creationRow,

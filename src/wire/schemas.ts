@@ -7,6 +7,7 @@ import {
   mediaUpload,
   mediaUploadQuery,
 } from '../domain/media/media.ts';
+import { notice, noticeQuery } from '../domain/notices/notice.ts';
 import { listOf, pageQuery, waitSeconds } from '../domain/paging.ts';
 import { auditEntry, auditQuery } from '../domain/records/audit.ts';
 import {
@@ -114,6 +115,8 @@ export const schemas = {
   eventBatch,
   eventList: listOf(storedEvent),
   eventQuery,
+  noticeList: listOf(notice),
+  noticeQuery,
   eventsAccepted,
   impressionReport,
   me,

@@ -9,6 +9,8 @@ const firstSteps: Partial<Readonly<Record<ListId, string>>> = {
   listDevices: `No TVs yet. Create a screen with ${createScreen}, then signage pair`,
   listEvents:
     'No events yet: TVs send them once they are paired. See signage status, signage pair.',
+  listNotices:
+    'No notices yet: the service tells what happens to TVs once they are paired. See signage pair.',
   listRequests: 'No requests yet: TVs send them once they are paired. See signage pair.',
   listPlaylistVersions: 'No playlist yet. Publish one: signage playlist publish',
 };

@@ -1,7 +1,6 @@
-import type { ListItem } from '../../client/call.ts';
+import type { CallInput, ListItem } from '../../client/call.ts';
 import { interrupted, pause } from '../../client/pause.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import type { StoredEventView as StoredEvent } from '../../domain/events/event.ts';
 import { largestPage } from '../api/client.ts';
 import type { CommandContext } from '../command/context.ts';
 import { limitPages } from '../output/results.ts';
@@ -112,42 +111,43 @@ export async function* followRequests(
 /** Maximum duration of a long poll. */
 const waitSeconds = 30;
 
-interface Filters {
-  type: string | undefined;
-  deviceId: string | undefined;
-  screenId: string | undefined;
-  from: string | undefined;
-}
+/** The lists that can be followed. */
+type FollowedList = 'listEvents' | 'listNotices';
 
-interface FollowOptions {
-  filters: Filters;
-  /** The event to start after. Default: the newest event, or the start given by `filters.from`. */
+interface FollowOptions<L extends FollowedList> {
+  filters: CallInput<L>['query'];
+  /** The item to start after. Default: the newest item, or the start given by `filters.from`. */
   after?: string | undefined;
   signal: AbortSignal;
 }
 
-async function newest(call: CommandContext, signal: AbortSignal): Promise<string | undefined> {
-  return (await call.read('listEvents', { query: { limit: 1 }, signal })).items[0]?.id;
+async function newest(
+  call: CommandContext,
+  list: FollowedList,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  return (await call.read(list, { query: { limit: 1 }, signal })).items[0]?.id;
 }
 
 /**
- * Yields new events, oldest first, without gaps or duplicates. Throws `interrupted` when the signal
- * aborts.
+ * Yields new items of a list, oldest first, without gaps or duplicates. Throws `interrupted` when
+ * the signal aborts.
  */
-export async function* followEvents(
+export async function* followList<L extends FollowedList>(
   call: CommandContext,
-  { filters, after, signal }: FollowOptions,
-): AsyncGenerator<StoredEvent[]> {
-  let last = after ?? (filters.from === undefined ? await newest(call, signal) : undefined);
+  list: L,
+  { filters, after, signal }: FollowOptions<L>,
+): AsyncGenerator<ListItem<L>[]> {
+  let last = after ?? (filters?.from === undefined ? await newest(call, list, signal) : undefined);
   for (;;) {
     const requestedAt = call.clock.now();
-    const { items, nextCursor } = await readPage(call, filters, last, signal);
+    const { items, nextCursor } = await readPage(call, list, { filters, after: last, signal });
     if (items.length > 0) yield items;
     const next = nextCursor ?? items.at(-1)?.id;
     if (next !== undefined && next === last)
       throw new SignageError(
         'unexpected_answer',
-        'The service returns the same events again and again.',
+        'The service returns the same items again and again.',
       );
     last = next ?? last;
     // A stopping service or a proxy may end a long poll at once. The pause avoids a busy loop.
@@ -157,18 +157,23 @@ export async function* followEvents(
 }
 
 /**
- * Reads one page. If the service becomes unreachable after the first event, the hint of the error
- * names `--after` with the id of the last event.
+ * Reads one page. If the service becomes unreachable after the first item, the hint of the error
+ * names `--after` with the id of the last item.
  */
-async function readPage(
+async function readPage<L extends FollowedList>(
   call: CommandContext,
-  filters: Filters,
-  after: string | undefined,
-  signal: AbortSignal,
+  list: L,
+  { filters, after, signal }: FollowOptions<L>,
 ) {
   const query = { ...filters, order: 'asc' as const, limit: largestPage, waitSeconds, after };
   try {
-    return await call.read('listEvents', { query, signal });
+    const input = { query, signal } as CallInput<'listEvents'>;
+    // Both lists take the same paging parameters.
+    const page = await call.read(list as 'listEvents', input);
+    return page as unknown as {
+      items: (ListItem<L> & { id: string })[];
+      nextCursor: string | null;
+    };
   } catch (error) {
     if (!hasCode(error, 'unreachable') || after === undefined) throw error;
     throw new SignageError(error.code, error.message, {

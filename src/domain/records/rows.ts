@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { hours } from '../hours/hours.ts';
 import { mediaTypeNames } from '../media/media-types.ts';
+import { noticeData } from '../notices/notice.ts';
+import { noticeTypes } from '../notices/notice-types.ts';
 import { configBody } from './config.ts';
 import { shownDeviceInfo } from './device.ts';
 import { roles } from './role.ts';
@@ -276,3 +278,35 @@ export const unusedMediaRow = z.strictObject({
   isBeingDeleted: z.boolean(),
 });
 export type UnusedMedia = z.infer<typeof unusedMediaRow>;
+
+/** A notice that the log does not contain yet. */
+export const outboxRow = z.strictObject({
+  id: text,
+  /** `null`: only platform tokens may read it. */
+  tenantId: text.nullable(),
+  at: time,
+  type: z.enum(noticeTypes),
+  venueId: text.nullable(),
+  screenId: text.nullable(),
+  deviceId: text.nullable(),
+  data: noticeData,
+});
+export type OutboxNotice = z.infer<typeof outboxRow>;
+
+/**
+ * A notice in the log. `seq` is its position, without gaps, and `id` is `<bucket>/<seq>`. The
+ * notices of a bucket are read together. `at` never decreases.
+ */
+export const noticeRow = outboxRow.extend({ bucket: text, seq: z.number() });
+export type Notice = z.infer<typeof noticeRow>;
+
+/** The ends of the log of notices: a single row, with the id `log`. */
+export const noticeLogRow = z.strictObject({
+  id: text,
+  /** Position of the oldest notice that is kept, and of the next notice. */
+  firstSeq: z.number(),
+  nextSeq: z.number(),
+  /** Time of the newest notice. */
+  at: time,
+});
+export type NoticeLogEnds = z.infer<typeof noticeLogRow>;

@@ -66,7 +66,7 @@ export function managementHandlers(
 ) {
   const longPollReply = makeLongPollReply(stopping);
   const { backups, codes, copies, deps, playlists } = services;
-  const { reading, requests, screenStatus, telemetry } = services;
+  const { notices, reading, requests, screenStatus, telemetry } = services;
   return {
     ...recordHandlers(services),
     ...configHandlers(services),
@@ -110,6 +110,8 @@ export function managementHandlers(
       result(screenStatus.list(principal, query, slot?.signal)),
     listEvents: ({ principal, query, request, slot }) =>
       longPollReply(request, query, (signal) => telemetry.list(principal, query, signal, slot)),
+    listNotices: ({ principal, query, request, slot }) =>
+      longPollReply(request, query, (signal) => notices.list(principal, query, signal, slot)),
     async createBackup({ principal, request }) {
       request.outgoing?.setTimeout(backupStallMs);
       const day = new Date(deps.clock.now()).toISOString().slice(0, 10);

@@ -13,6 +13,7 @@ import {
   type TenantPrincipal,
 } from '../context.ts';
 import { changeOf, lookUp, whereVenue } from '../lookup.ts';
+import { putScreenNotice } from '../notices/outbox.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { readEffectiveConfig } from '../places/configs.ts';
 import { viewScreen } from '../places/screens.ts';
@@ -81,6 +82,11 @@ export function makeDevices(deps: ServiceDependencies) {
     return viewDevice(store, row, clock.now());
   }
 
+  /** The screen exists, because deleting a screen deletes its devices. */
+  async function screenOf(tx: Tx, { screenId }: Device): Promise<Screen> {
+    return (await tx.get('screens', screenId)) as Screen;
+  }
+
   /** Makes one atomic change: suspends the device, revokes its keys and frees the screen. */
   async function suspend(tx: Tx, row: Device, reason: string | null): Promise<Device> {
     const device: Device = {
@@ -91,8 +97,7 @@ export function makeDevices(deps: ServiceDependencies) {
     };
     await tx.put('devices', device);
     await revokeKeys(tx, await tx.select('deviceKeys', 'deviceId', [row.id]));
-    // The screen exists and has this device, because deleting a screen deletes its devices.
-    const screen = (await tx.get('screens', row.screenId)) as Screen;
+    const screen = await screenOf(tx, row);
     await tx.put('screens', {
       ...screen,
       state: 'provisioning',
@@ -114,9 +119,10 @@ export function makeDevices(deps: ServiceDependencies) {
       if (device !== before) {
         const details = { screenId: device.screenId, reason };
         await recordChange(deps, tx, principal, changeOf('device', 'revoke', device, details));
+        const notice = { deviceId: device.id, reason };
+        await putScreenNotice(deps, tx, 'device.revoked', await screenOf(tx, device), notice);
       }
-      const screen = (await tx.get('screens', device.screenId)) as Screen;
-      return { device, screen: await viewScreen(tx, screen, tx.now) };
+      return { device, screen: await viewScreen(tx, await screenOf(tx, device), tx.now) };
     });
     return { device: await viewDevice(store, device, clock.now()), screen };
   }

@@ -8,6 +8,7 @@ import {
   type SystemDependencies,
   system,
 } from '../context.ts';
+import { putNotice } from '../notices/outbox.ts';
 import { type GuessQuota, quotaOf } from './guess-quota.ts';
 import { formatGroup, groupsOf, sourceOf } from './guess-source.ts';
 import {
@@ -108,13 +109,18 @@ export function makeGuessRateLimit(
   ): Promise<void> {
     onLockOut({ scope, source });
     const withinMs = scope === 'source' ? sourceWindowMs(codeTtlMs) : codeTtlMs;
+    const details = { unknownCodes, withinMinutes: withinMs / minuteMs };
     const change: AuditChange = {
       action: 'registration.locked_out',
       subject: { kind: scope, id: scope === 'source' ? source : null },
       tenantId: null,
-      details: { unknownCodes, withinMinutes: withinMs / minuteMs },
+      details,
     };
-    await store.write((tx) => recordChange(deps, tx, { ...client, actor: system }, change));
+    await store.write(async (tx) => {
+      await recordChange(deps, tx, { ...client, actor: system }, change);
+      const data = { scope, source, ...details };
+      await putNotice(deps, tx, { type: 'registration.locked_out', tenantId: null, data });
+    });
   }
 
   return {

@@ -13,6 +13,7 @@ import {
   type SystemDependencies,
 } from '../context.ts';
 import { changeOf } from '../lookup.ts';
+import { putScreenNotice } from '../notices/outbox.ts';
 import { readEffectiveConfig } from '../places/configs.ts';
 import { cancelPendingCodes } from '../places/screens.ts';
 import type { GuessQuota } from './guess-quota.ts';
@@ -138,6 +139,7 @@ export function makeRegistration(
     await cancelPendingCodes(tx, screenId, code.id);
     const change = changeOf('device', 'register', device, { screenId });
     await recordChange(deps, tx, { ...request, actor: deviceActor(device) }, change);
+    await putScreenNotice(deps, tx, 'screen.paired', screen, { deviceId: device.id });
     return { answer: answer(code, device.id, apiKey, config), repeated: false };
   }
 

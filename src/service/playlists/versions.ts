@@ -11,6 +11,7 @@ import {
   type ServiceDependencies,
 } from '../context.ts';
 import { noteUse } from '../media/media-uses.ts';
+import { putScreenNotice } from '../notices/outbox.ts';
 
 /** Returns the id of a past version. */
 export const pastId = (screenId: string, version: number) => `${screenId}/${version}`;
@@ -140,6 +141,9 @@ export async function putNextVersion(
       await tx.delete('pastPlaylists', pastId(screenId, version - keptVersions));
   }
   await recordChange(deps, tx, by, change('publish', row, screen, from));
+  // An on-demand source changes its playlists all day.
+  if (origin === 'published')
+    await putScreenNotice(deps, tx, 'playlist.published', screen, { version });
   return row;
 }
 
@@ -153,6 +157,10 @@ export async function withdrawVersion(
 ): Promise<void> {
   await tx.put('playlists', { ...row, state: 'withdrawn', noneSince: null });
   await recordChange(deps, tx, by, change('withdraw', row, screen));
+  if (screen && row.origin === 'published' && playlistStatusAt(row, tx.now) === 'active') {
+    const ended = { version: row.version, reason: 'withdrawn' };
+    await putScreenNotice(deps, tx, 'playlist.ended', screen, ended);
+  }
 }
 
 /**

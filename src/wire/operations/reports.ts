@@ -1,8 +1,8 @@
 import { get, type Operation } from '../operation.ts';
 
 /**
- * Status, events, reports, the audit trail and requests of TVs (docs/protocol.md §5.3,
- * §5.5–5.7, §5.12).
+ * Status, events, notices, reports, the audit trail and requests of TVs (docs/protocol.md §5.3,
+ * §5.5–5.7, §5.12, §5.16).
  */
 export const readingOperations = {
   listScreenStatus: get('/v1/status', 'viewer', {
@@ -15,6 +15,12 @@ export const readingOperations = {
     query: 'eventQuery',
     answer: 'eventList',
     command: ['event', 'list'],
+  }),
+  listNotices: get('/v1/notices', 'viewer', {
+    summary: 'List notices, newest first; order=asc with after lists new ones',
+    query: 'noticeQuery',
+    answer: 'noticeList',
+    command: ['notice', 'list'],
   }),
   reportImpressions: get('/v1/reports/impressions', 'viewer', {
     summary: 'Count impressions by group, as JSON or CSV',

@@ -227,6 +227,15 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
     );
   },
 
+  async listNotices() {
+    const { items } = await walk(bound.viewer, '/v1/notices', 20);
+    expect(items.map(({ type }) => type)).toEqual(expect.arrayContaining(['screen.paired']));
+    expect(items.filter(({ venueId }) => venueId !== inside.venueId)).toEqual([]);
+    const all = (await walk(whole, '/v1/notices', 200)).items;
+    expect(all.filter(({ venueId }) => venueId === inside.venueId)).toEqual(items);
+    expect(all.length).toBeGreaterThan(items.length);
+  },
+
   async reportImpressions() {
     const rows = async (caller: Manager, query: string) =>
       (await caller.get(`/v1/reports/impressions?${query}`)).body.items;

@@ -43,6 +43,27 @@ export const eventView = (reader: Reader) => async (): Promise<View<StoredEvent>
   };
 };
 
+type Notice = ListItem<'listNotices'>;
+
+/** Formats the members of `data` other than the names: `condition=dark since=…`. */
+function noticeDetail({ data }: Notice): string {
+  const { venue: _venue, screen: _screen, ...rest } = data;
+  return Object.entries(rest)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ');
+}
+
+export const noticeView: View<Notice> = {
+  columns: [
+    ...members<Notice>('at', 'type'),
+    { name: 'venue', value: ({ data }) => data.venue ?? null },
+    { name: 'screen', value: ({ data }) => data.screen ?? null },
+    { name: 'detail', value: noticeDetail },
+    ...wideMembers<Notice>('venueId', 'screenId', 'deviceId', 'id'),
+  ],
+  nameOf: ({ id }) => id,
+};
+
 type TvRequest = ListItem<'listRequests'>;
 
 /** Formats the error code and the fault rules. */

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { dayMs } from '../../../src/domain/clock.ts';
+import { expectInvalid, item, type Manager, manager } from '../../support/service/management.ts';
+import { startService, type TestService } from '../../support/service/service.ts';
+
+interface Notice {
+  id: string;
+  at: string;
+  type: string;
+  venueId: string | null;
+  screenId: string | null;
+  deviceId: string | null;
+  data: Record<string, unknown>;
+}
+
+let service: TestService;
+let admin: Manager;
+beforeEach(async () => {
+  service = await startService();
+  admin = manager(service);
+});
+afterEach(() => service.close());
+
+const read = async (query: string, caller = admin): Promise<Notice[]> => {
+  const answer = await caller.get(`/v1/notices${query}`);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body.items;
+};
+
+/** Returns the types, oldest first, once there are `count`: they are listed soon after a change. */
+async function types(count: number): Promise<string[]> {
+  await expect.poll(async () => (await read('')).length).toBe(count);
+  return (await read('?order=asc')).map(({ type }) => type);
+}
+
+describe('GET /v1/notices', () => {
+  it('tells of a TV that was paired and revoked, with all names', async () => {
+    const venue = await service.venue({ name: 'Lobby' });
+    const screen = await service.screen({ venueId: venue.id, name: 'Main' });
+    const tv = await service.tv(screen.id);
+    await admin.send('POST', `/v1/devices/${tv.deviceId}/revoke`, { body: { reason: 'stolen' } });
+    await admin.send('POST', `/v1/devices/${tv.deviceId}/revoke`, { body: {} });
+    expect(await types(2)).toEqual(['screen.paired', 'device.revoked']);
+    const [revoked, paired] = await read('');
+    const place = { venueId: venue.id, screenId: screen.id, deviceId: tv.deviceId };
+    const names = { venue: 'Lobby', screen: 'Main' };
+    expect(paired).toMatchObject({ ...place, data: names });
+    expect(revoked).toMatchObject({ ...place, data: { ...names, reason: 'stolen' } });
+    expect(revoked?.at).toBe(new Date(service.clock.now()).toISOString());
+  });
+
+  it('tells of playlists that managers publish and withdraw, and of nothing without a change', async () => {
+    const { screenId } = await service.tv();
+    const path = `/v1/screens/${screenId}/playlist`;
+    const playlist = { items: [item()] };
+    for (const _ of [1, 2]) await admin.send('PUT', path, { body: playlist });
+    for (const _ of [1, 2]) await admin.send('DELETE', path, {});
+    const screenIds = [screenId];
+    await admin.send('POST', '/v1/publications', {
+      body: { action: 'publish', screenIds, ...playlist },
+    });
+    const told = ['screen.paired', 'playlist.published', 'playlist.ended', 'playlist.published'];
+    expect(await types(4)).toEqual(told);
+    const [again, ended] = await read('');
+    expect(again).toMatchObject({ screenId, deviceId: null, data: { version: 2 } });
+    expect(ended?.data).toMatchObject({ version: 1, reason: 'withdrawn' });
+  });
+
+  it('tells only platform tokens of a lock-out', async () => {
+    for (let n = 0; n < 12; n++) await service.register(`WRNGCD2${'ABCDEFGHJKLM'[n]}`);
+    expect(await types(1)).toEqual(['registration.locked_out']);
+    const [notice] = await read('');
+    const data = { scope: 'source', source: '127.0.0.1', unknownCodes: 10, withinMinutes: 15 };
+    expect(notice).toMatchObject({ venueId: null, screenId: null, deviceId: null, data });
+    expect(await read('', manager(service, await service.token('admin')))).toEqual([]);
+  });
+
+  it('filters by type and time', async () => {
+    const tv = await service.tv();
+    await types(1);
+    service.clock.advance(1000);
+    await admin.send('POST', `/v1/devices/${tv.deviceId}/revoke`, { body: {} });
+    await types(2);
+    const ofType = async (query: string) => (await read(query)).map(({ type }) => type);
+    const now = new Date(service.clock.now()).toISOString();
+    expect(await ofType('?type=screen.paired')).toEqual(['screen.paired']);
+    expect(await ofType(`?from=${now}`)).toEqual(['device.revoked']);
+    expect(await ofType(`?to=${now}`)).toEqual(['screen.paired']);
+    expectInvalid(await admin.get('/v1/notices?type=screen.lit'), 'query.type');
+    expectInvalid(await admin.get('/v1/notices?cursor=x'), 'query.cursor');
+  });
+
+  it('200 for a held request as soon as a notice matches', async () => {
+    await service.tv();
+    await types(1);
+    const [last] = await read('');
+    const query = `?order=asc&after=${last?.id}&type=screen.paired&waitSeconds=30`;
+    const held = read(query);
+    const { deviceId } = await service.tv();
+    expect((await held).map((one) => one.deviceId)).toEqual([deviceId]);
+  });
+
+  it('are deleted after the retention, in whole days', async () => {
+    await service.tv();
+    await types(1);
+    service.clock.advance(90 * dayMs);
+    await service.tv();
+    await types(2);
+    service.clock.advance(dayMs);
+    await types(1);
+  });
+});
