@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { ManagementClient } from '../client/management-client.ts';
 import type { MakeRequester } from '../client/requester.ts';
@@ -13,8 +14,12 @@ const codeTtlMinutes = 60;
 /** Duration of each item in seconds. */
 export const itemSeconds = 5;
 
-/** Media files of the demo. The service also serves them in an exam. */
-const media = ['welcome.svg', 'flat-white.svg', 'jazz-night.svg'];
+/** The images of the playlist. */
+const media = ['darkred', 'darkgreen', 'darkblue'].map((color) =>
+  Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 9"><rect width="16" height="9" fill="${color}"/></svg>`,
+  ),
+);
 export const campaignId = 'ca000000-0000-4000-8000-000000000001';
 const playlistValidDays = 30;
 
@@ -47,31 +52,51 @@ function requesterOf(service: Pick<Running, 'fetch'>): MakeRequester {
   };
 }
 
+/** Uploads an image. Returns its path. */
+async function upload(
+  service: Pick<Running, 'fetch'>,
+  token: string,
+  file: Buffer,
+): Promise<string> {
+  const response = await service.fetch(
+    new Request(`${inProcessUrl}/v1/media/${hash('sha256', file)}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-length': String(file.length) },
+      body: new Uint8Array(file),
+    }),
+  );
+  return ((await response.json()) as { url: string }).url;
+}
+
 /** The service that the TV connects to, with one screen. */
 export class ExamService {
   readonly running: Running;
   readonly #management: ManagementClient;
   readonly #screenId: string;
+  readonly #mediaPaths: readonly string[];
   readonly #clock: Clock;
 
   private constructor(
     running: Running,
     management: ManagementClient,
     screenId: string,
+    mediaPaths: readonly string[],
     clock: Clock,
   ) {
     this.running = running;
     this.#management = management;
     this.#screenId = screenId;
+    this.#mediaPaths = mediaPaths;
     this.#clock = clock;
   }
 
   /** Starts the service. Finds or creates the screen of the TV. `store` is as in `serve`. */
   static async start(store: string, { clock, random }: { clock: Clock; random: Random }) {
     const adminToken = makeKey('mak_', random);
-    const fixed = { listen: false, publicUrl: inProcessUrl, codeTtlMinutes, corsOrigins: ['*'] };
-    const running = await serve({ ...fixed, demo: true, store, adminToken, clock, random });
+    const fixed = { listen: false, codeTtlMinutes, corsOrigins: ['*'] };
+    const running = await serve({ ...fixed, store, adminToken, clock, random });
     try {
+      const mediaPaths = await Promise.all(media.map((file) => upload(running, adminToken, file)));
       const management = new ManagementClient({
         url: inProcessUrl,
         token: adminToken,
@@ -80,7 +105,7 @@ export class ExamService {
         random,
       });
       const screenId = await findOrCreateScreen(management);
-      return new ExamService(running, management, screenId, clock);
+      return new ExamService(running, management, screenId, mediaPaths, clock);
     } catch (error) {
       await running.close();
       throw error;
@@ -104,14 +129,11 @@ export class ExamService {
     await this.#management.call('putScreenConfig', { params: { id: this.#screenId }, body });
   }
 
-  /**
-   * Publishes an edition of the playlist: three images of 5 seconds each. `mediaUrl` is the URL at
-   * which the TV reaches the exam.
-   */
-  async publish(edition: number, mediaUrl: string): Promise<void> {
-    const items = media.map((name, index) => ({
+  /** Publishes an edition of the playlist: three images of 5 seconds each. */
+  async publish(edition: number): Promise<void> {
+    const items = this.#mediaPaths.map((creativeUrl, index) => ({
       creativeId: creativeIdOf(edition, index),
-      creativeUrl: `${mediaUrl}/media/${name}`,
+      creativeUrl,
       creativeType: 'image' as const,
       duration: itemSeconds,
       campaignId,

@@ -116,18 +116,12 @@ export class Exam {
     return registered !== undefined;
   }
 
-  /**
-   * Publishes the next edition of the playlist and returns its number. The media URLs have the host
-   * that the TV uses.
-   */
+  /** Publishes the next edition of the playlist and returns its number. */
   async publish(): Promise<number> {
     const edition = 1 + this.recording.marks.filter(({ name }) => /^edition /.test(name)).length;
-    const host = this.recording.ofTv.find(({ host }) => host !== undefined)?.host ?? '';
-    const named = `http://${host}`;
-    const mediaUrl = host !== '' && URL.canParse(named) ? named : this.#deps.url;
     // Marked before the call, because a TV may fetch the playlist before the call returns.
     this.mark(`edition ${edition}`);
-    await this.service.publish(edition, mediaUrl);
+    await this.service.publish(edition);
     return edition;
   }
 

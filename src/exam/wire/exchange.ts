@@ -31,7 +31,6 @@ export interface TvRequest {
   /** Whether the path or query contains a device key or a pairing code. */
   hasSecretInPath: boolean;
   address: string;
-  host: string | undefined;
   /** Fingerprint of the device key. `undefined` without a device key. */
   key: string | undefined;
   /** Fingerprint of the `Idempotency-Key`. */
@@ -173,7 +172,6 @@ export function readRequest(
       .slice(0, 200),
     hasSecretInPath: secrets.length > 0 || keyForm.test(target),
     address,
-    host: headers.host,
     key: bearer === undefined ? undefined : fingerprint(bearer),
     idempotencyKey: idempotencyKey === undefined ? undefined : fingerprint(idempotencyKey),
     isSecretIdempotencyKey: /^[\x21-\x7e]{16,255}$/.test(idempotencyKey ?? ''),
