@@ -9,7 +9,6 @@ import { makeIsKnown, makeLoadShed } from './http/admission/load-shed.ts';
 import { makeApp } from './http/app.ts';
 import type { AppOptions } from './http/app-options.ts';
 import { faultResponses, withFaults } from './http/faults/faults.ts';
-import { mediaRoutes } from './http/handlers/static-file.ts';
 import { makeEarlyErrors } from './http/listener/early-errors.ts';
 import { listen } from './http/listener/listener.ts';
 import { makeNodeHandler, serviceStopped } from './http/listener/node-handler.ts';
@@ -31,7 +30,7 @@ import { objectStoreOf, onDemandOf, wireOrigins } from './serve/wire-origins.ts'
 import { identifyToken } from './service/auth/management-auth.ts';
 import { bootstrap, checkAdminToken } from './service/bootstrap.ts';
 import { startClockWatch } from './service/clock-watch.ts';
-import { demoMedia, fillWithDemo } from './service/demo.ts';
+import { fillWithDemo } from './service/demo.ts';
 import { startHousekeeping } from './service/housekeeping.ts';
 import { startMediaUpkeep } from './service/media/media-upkeep.ts';
 import { startNoticeWatch } from './service/notices/notice-watch.ts';
@@ -196,7 +195,6 @@ function makeHandling(parts: OpenParts, services: StartedServices) {
     player: options.player ?? true,
     publicUrl: checked.publicUrl,
     stopping: parts.stopping.signal,
-    extraRoutes: options.demo ? mediaRoutes(demoMedia(), compression) : undefined,
     faultResponses: faults && faultResponses,
   };
   const app = makeApp(appOptions);
@@ -255,7 +253,7 @@ async function startOn(
   stops.push(mounted.idle);
   if (listener) stops.push(listener.close);
   const url = listener?.url ?? checked.publicUrl ?? noUrl;
-  if (options.demo) await fillWithDemo(services, checked.publicUrl ?? url);
+  if (options.demo) await fillWithDemo(services);
   let closed: Promise<void> | undefined;
   const close = () => {
     stopping.abort();

@@ -1,4 +1,4 @@
-import type { Hono, MiddlewareHandler } from 'hono';
+import type { MiddlewareHandler } from 'hono';
 import type { Clock } from '../domain/clock.ts';
 import type { IdSource } from '../domain/id.ts';
 import type { LogSink } from '../domain/log.ts';
@@ -28,8 +28,6 @@ export interface AppOptions {
   publicUrl?: string | undefined;
   /** Aborted when the service stops. The signal ends long polls. */
   stopping: AbortSignal;
-  /** Additional routes, such as the demo's media. */
-  extraRoutes?: Hono | undefined;
   /** Answers requests for which a fault rule sets a status. `undefined` without fault rules. */
   faultResponses?: MiddlewareHandler<App> | undefined;
 }

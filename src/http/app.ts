@@ -93,7 +93,7 @@ function operationRoutes(
  * (docs/protocol.md §7).
  */
 export function makeApp(options: AppOptions): Hono<App> {
-  const { services, metrics, corsOrigins, extraRoutes } = options;
+  const { services, metrics, corsOrigins } = options;
   const app = new Hono<App>();
   const requestLog = makeRequestLog(options);
   const fail = (context: Ctx, thrown: unknown) => {
@@ -135,6 +135,5 @@ export function makeApp(options: AppOptions): Hono<App> {
   }
   mediaRoutes(app, services);
   app.use('/media/*', setOperation('media'));
-  if (extraRoutes) app.route('/', extraRoutes as unknown as Hono<App>);
   return app;
 }

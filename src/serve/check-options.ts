@@ -49,14 +49,10 @@ function checkPublicUrl(text: string): string {
 }
 
 /** Throws `invalid_option` for options that do not work with `listen: false`. */
-function checkListening(options: ServeOptions, publicUrl: string | undefined): void {
+function checkListening(options: ServeOptions): void {
   if (options.listen !== false) return;
   const unused = (['host', 'port', 'tls'] as const).find((name) => options[name] !== undefined);
   if (unused) throw invalidOption(`With listen: false, the option ${unused} has no effect.`);
-  if (options.demo && publicUrl === undefined)
-    throw invalidOption(
-      'With listen: false, demo needs publicUrl: its playlists name media there.',
-    );
 }
 
 /**
@@ -89,7 +85,7 @@ export function checkOptions(options: ServeOptions) {
   checkShapes(options);
   checkLists(options);
   const publicUrl = options.publicUrl === undefined ? undefined : checkPublicUrl(options.publicUrl);
-  checkListening(options, publicUrl);
+  checkListening(options);
   const {
     port = 4100,
     codeTtlMinutes = 15,

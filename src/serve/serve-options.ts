@@ -131,7 +131,7 @@ export interface ServeOptions {
    */
   keepToken?: (token: string) => void | Promise<void>;
   /**
-   * Fills a store without venues with demo venues, screens and playlists, and serves their media.
+   * Fills a store without venues with demo venues, screens, media and playlists.
    * Default: false.
    */
   demo?: boolean;

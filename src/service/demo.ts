@@ -1,14 +1,11 @@
-import { type AssetFolder, assetNames, readAsset } from '../assets.ts';
+import { hash } from 'node:crypto';
+import { assetNames, readAsset } from '../assets.ts';
 import { configBody } from '../domain/records/config.ts';
 import { publication } from '../domain/records/playlist.ts';
 import { screenCreation } from '../domain/records/screen.ts';
 import { venueCreation } from '../domain/records/venue.ts';
 import { system, type TenantPrincipal } from './context.ts';
 import type { Services } from './services.ts';
-
-/** Reads the demo's images and pages, by file name. */
-export const demoMedia = (): Map<string, Buffer> =>
-  new Map(assetNames('media').map((name) => [name, readAsset('media', name)]));
 
 interface DemoScreen {
   name: string;
@@ -22,8 +19,36 @@ interface DemoVenue {
   screens: DemoScreen[];
 }
 
-function fixture(folder: AssetFolder, name: string, mediaUrl: string): unknown {
-  return JSON.parse(readAsset(folder, name).toString().replaceAll('{media}', mediaUrl));
+/** Paths of the demo's files on the service, by name. */
+type MediaPaths = ReadonlyMap<string, string>;
+
+/** Uploads the images and pages of the demo. */
+async function uploadMedia(
+  { mediaUploads }: Services,
+  principal: TenantPrincipal,
+): Promise<MediaPaths> {
+  const paths = new Map<string, string>();
+  for (const name of assetNames('media')) {
+    const file = readAsset('media', name);
+    const uploaded = await mediaUploads.put(
+      principal,
+      hash('sha256', file),
+      { name },
+      {
+        length: file.length,
+        async *read() {
+          yield file;
+        },
+      },
+    );
+    if ('record' in uploaded) paths.set(name, uploaded.record.url);
+  }
+  return paths;
+}
+
+function readPlaylist(name: string, paths: MediaPaths): unknown {
+  const text = readAsset('playlists', `${name}.json`).toString();
+  return JSON.parse(text.replaceAll(/\{media\}\/([^"]+)/g, (_, file) => paths.get(file) ?? ''));
 }
 
 async function createScreen(
@@ -31,36 +56,29 @@ async function createScreen(
   principal: TenantPrincipal,
   venueId: string,
   demo: DemoScreen,
-  mediaUrl: string,
+  paths: MediaPaths,
 ): Promise<void> {
   const { id } = await screens.create(
     principal,
     screenCreation.parse({ venueId, name: demo.name, labels: demo.labels }),
   );
-  await playlists.publish(
-    principal,
-    id,
-    publication.parse(fixture('playlists', `${demo.playlist}.json`, mediaUrl)),
-  );
+  await playlists.publish(principal, id, publication.parse(readPlaylist(demo.playlist, paths)));
 }
 
 async function createVenue(
   services: Services,
   principal: TenantPrincipal,
   { screens, config, ...venue }: DemoVenue,
-  mediaUrl: string,
+  paths: MediaPaths,
 ): Promise<void> {
   const { id } = await services.venues.create(principal, venueCreation.parse(venue));
   if (config !== undefined)
     await services.configs.put(principal, 'venue', id, configBody.parse(config));
-  for (const screen of screens) await createScreen(services, principal, id, screen, mediaUrl);
+  for (const screen of screens) await createScreen(services, principal, id, screen, paths);
 }
 
-/**
- * Creates demo venues, screens and playlists, unless the first tenant already has venues. The
- * playlists expect their media under `<url>/media`.
- */
-export async function fillWithDemo(services: Services, url: string): Promise<void> {
+/** Creates demo venues, screens, media and playlists, unless the first tenant has venues. */
+export async function fillWithDemo(services: Services): Promise<void> {
   const { items } = await services.deps.store.list('tenants', { limit: 1 });
   const tenant = items[0];
   if (!tenant || (await services.deps.store.read.count('venues', 'tenantId', tenant.id)) > 0)
@@ -75,6 +93,9 @@ export async function fillWithDemo(services: Services, url: string): Promise<voi
     address: null,
     requestId: null,
   };
-  const { venues } = fixture('fixtures', 'demo.json', url) as { venues: DemoVenue[] };
-  for (const venue of venues) await createVenue(services, principal, venue, `${url}/media`);
+  const { venues } = JSON.parse(readAsset('fixtures', 'demo.json').toString()) as {
+    venues: DemoVenue[];
+  };
+  const paths = await uploadMedia(services, principal);
+  for (const venue of venues) await createVenue(services, principal, venue, paths);
 }

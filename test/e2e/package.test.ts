@@ -278,7 +278,6 @@ describe('the package', () => {
     await service.until(/Window +impression/);
     expect((await fetch(`${url}/docs`)).status).toBe(200);
     expect((await fetch(`${url}/openapi.json`)).status).toBe(200);
-    expect((await fetch(`${url}/media/welcome.svg`)).status).toBe(200);
     service.signal('SIGTERM');
     expect(await service.ended).toBe(0);
   });

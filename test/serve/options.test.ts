@@ -32,7 +32,6 @@ describe('the options of serve', () => {
     ['a malformed admin token', { adminToken: 'mak_x' }],
     ['a port without a listener', { listen: false, port: 0 }, 'port'],
     ['a certificate without a listener', { listen: false, tls: { cert: '', key: '' } }, 'tls'],
-    ['a demo that nobody can reach', { listen: false, demo: true }, 'publicUrl'],
     ['a public URL without a scheme', { publicUrl: 'example.com' }, 'publicUrl'],
     ['a public URL with a query', { publicUrl: 'https://example.com/?a' }, 'publicUrl'],
     ['a public URL with credentials', { publicUrl: 'https://a:b@example.com' }, 'publicUrl'],

@@ -329,10 +329,7 @@ describe('demo', () => {
       for (const { creativeUrl } of items) urls.add(creativeUrl);
     }
     expect(urls.size).toBeGreaterThan(2);
-    for (const url of urls) {
-      expect(url.startsWith(`${running.url}/media/`)).toBe(true);
-      expect((await fetch(url)).status).toBe(200);
-    }
+    for (const url of urls) expect((await fetch(running.url + url)).status).toBe(200);
   });
 
   it('fills it once: a start with venues leaves them unchanged', async () => {
@@ -343,13 +340,19 @@ describe('demo', () => {
     await first.close();
     const second = await start({ store, demo: true });
     expect(await venuesOf(second.url)).toEqual(['Renamed', 'Aurora Riverside']);
-    expect((await fetch(`${second.url}/media/welcome.svg`)).status).toBe(200);
+    const media = await itemsOf(second.url, '/v1/media');
+    expect(media.map(({ name }) => name)).toContain('welcome.svg');
+    for (const { url } of media) expect((await fetch(second.url + url)).status).toBe(200);
+  });
+
+  it('501 without a place for its media, and names the option', async () => {
+    await expect(start({ media: 'none', demo: true })).rejects.toThrow('--media');
   });
 
   it('is off by default', async () => {
     const { url } = await start();
     expect(await venuesOf(url)).toEqual([]);
-    expect((await fetch(`${url}/media/welcome.svg`)).status).toBe(404);
+    expect(await itemsOf(url, '/v1/media')).toEqual([]);
   });
 
   it('stops everything when it fails', async () => {

@@ -1,4 +1,3 @@
-import { posix } from 'node:path';
 import type { CallAnswer } from '../../client/call.ts';
 import type { ManagementClient } from '../../client/management-client.ts';
 import { pause } from '../../client/pause.ts';
@@ -46,8 +45,7 @@ export async function printEvents(demo: Demo, screens: readonly DemoScreen[]): P
   async function nameOf(screenId: string, creativeId: string): Promise<string> {
     if (!names.has(creativeId)) {
       const playlist = await management.call('readPlaylist', { params: { id: screenId }, signal });
-      for (const { creativeId: id, creativeUrl } of playlist.items)
-        names.set(id, posix.basename(new URL(creativeUrl).pathname));
+      for (const { creativeId: id, name } of playlist.items) names.set(id, name ?? id);
     }
     return names.get(creativeId) ?? creativeId;
   }

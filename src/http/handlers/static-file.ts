@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import { COMPRESSIBLE_CONTENT_TYPE_REGEX } from 'hono/compress';
 import { getMimeType } from 'hono/utils/mime';
-import { SignageError } from '../../domain/error.ts';
 import { matchesWeakly } from '../../domain/etag.ts';
 import { type Coding, compress, maxUncompressedBytes, preferredCoding } from '../compression.ts';
 
@@ -119,42 +118,4 @@ export async function answerStaticFile(context: Context, file: StaticFile): Prom
     ...headers,
     'Content-Length': String(bytes.length),
   });
-}
-
-// Creatives are untrusted code. The policy gives their scripts an opaque origin, and blocks
-// requests to the network.
-const creativePolicy =
-  "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; font-src data:";
-
-// Any origin may read the media: players load them from another origin, and media are public.
-export const mediaHeaders = {
-  'Content-Security-Policy': creativePolicy,
-  'Access-Control-Allow-Origin': '*',
-  'Cross-Origin-Resource-Policy': 'cross-origin',
-};
-
-/**
- * Serves files under `/media/`. Requests are matched against the file names, so no path can lead to
- * another file.
- *
- * @param contents the content of each file, by its name
- * @param compression whether clients get compressed files
- */
-export function mediaRoutes(contents: ReadonlyMap<string, Uint8Array>, compression: boolean): Hono {
-  const files = new Map(
-    [...contents].map(([name, content]) => [
-      name,
-      makeStaticFile(name, content, {
-        headers: { ...mediaHeaders, 'Cache-Control': 'public, max-age=3600' },
-        compression,
-      }),
-    ]),
-  );
-  const app = new Hono();
-  app.get('/media/:name', (context) => {
-    const file = files.get(context.req.param('name'));
-    if (!file) throw new SignageError('not_found', 'There is no such file.');
-    return answerStaticFile(context, file);
-  });
-  return app;
 }

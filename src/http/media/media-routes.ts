@@ -4,13 +4,24 @@ import { matchesWeakly } from '../../domain/etag.ts';
 import type { ByteRange } from '../../domain/media/media.ts';
 import { type MediaType, mediaTypes } from '../../domain/media/media-types.ts';
 import type { Services } from '../../service/services.ts';
-import { mediaHeaders } from '../handlers/static-file.ts';
 import { methodNotAllowed, setOperation } from '../request/fetch-adapter.ts';
 import type { App, Ctx } from '../request/request-context.ts';
 import { StreamLimit } from './stream-limit.ts';
 
 /** Each stream holds some chunks of its file in memory. */
 const maxStreams = 64;
+
+// Creatives are untrusted code. The policy gives their scripts an opaque origin, and blocks
+// requests to the network.
+const creativePolicy =
+  "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; font-src data:";
+
+// Any origin may read the media: players load them from another origin, and media are public.
+const mediaHeaders = {
+  'Content-Security-Policy': creativePolicy,
+  'Access-Control-Allow-Origin': '*',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+};
 
 const noSuchFile = () => new SignageError('not_found', 'There is no file at this path.');
 

@@ -63,7 +63,7 @@ export function testStandalone(signage: () => string, isBundled: boolean): void 
     expect(await run(['completion', 'bash', '--', 'signage venue l'])).toBe('list\n');
   });
 
-  it('serves the demo with its page and media', async () => {
+  it('serves the demo with its pages', async () => {
     const service = start(['serve', '--demo', '--port', '0', '--store', 'memory']);
     const [, url = ''] = await service.until(/Service\s+(\S+)/);
     await service.until(/Aurora Café \/ Window: paired/);
@@ -73,7 +73,6 @@ export function testStandalone(signage: () => string, isBundled: boolean): void 
       ['/docs/swagger-ui.css', '.swagger-ui'],
       ['/player', 'signage player'],
       ['/player/sw.js', 'signage-player'],
-      ['/media/welcome.svg', '<svg'],
       ['/openapi.json', '"openapi"'],
     ] as const) {
       const response = await fetch(url + path);

@@ -144,12 +144,9 @@ it.each(['/', '/healthz', '/readyz', '/metrics', '/openapi.json', '/v1/screens',
 );
 
 it('the pages of the service run only their own scripts', async () => {
-  const service = await startService({ demo: true });
-  for (const path of ['/docs', '/media/menu-board.html']) {
-    const { headers } = await service.send('GET', path);
-    expect(headers.get('content-security-policy')).toMatch(/default-src 'self'|^sandbox /);
-    expect(headers.get('x-content-type-options')).toBe('nosniff');
-  }
+  const { headers } = await (await startService()).send('GET', '/docs');
+  expect(headers.get('content-security-policy')).toContain("default-src 'self'");
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
   const docsScript = readFileSync(
     new URL('../../../src/http/docs/page.js', import.meta.url),
     'utf8',

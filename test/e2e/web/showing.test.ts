@@ -4,6 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { chromiumPath, needsChromium } from '../../support/browser/chromium.ts';
 import { type MediaServer, png, startMediaServer } from '../../support/network/media-server.ts';
 import { item } from '../../support/service/content.ts';
+import { manager } from '../../support/service/management.ts';
+import { upload } from '../../support/service/media.ts';
 import { startTvOnScreen, storedRecords, type TvOnScreen } from '../../support/tv/tv-on-screen.ts';
 
 const red = '255,0,0';
@@ -115,7 +117,8 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
 
   it('shows a page in place of the current item at once, and keeps it away from the device key', async () => {
     const tv = await startTvOnScreen({ items: [of('red.png', 'image', 60)] });
-    const creativeUrl = `${tv.service.url}/media/menu-board.html`;
+    const page = Buffer.from('<!doctype html><title>Menu</title>');
+    const creativeUrl = tv.service.url + (await upload(manager(tv.service), page)).body.url;
     await shows(tv, red);
     await tv.publish([item({ creativeUrl, creativeType: 'html', duration: 60 })]);
     await expect.poll(() => tv.page.locator('iframe.visible').count()).toBe(1);

@@ -4,6 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { chromiumPath, needsChromium } from '../../support/browser/chromium.ts';
 import { startLocally } from '../../support/network/local-server.ts';
 import { item } from '../../support/service/content.ts';
+import { manager } from '../../support/service/management.ts';
+import { idOf, upload } from '../../support/service/media.ts';
 import { startTvOnScreen, storedRecords } from '../../support/tv/tv-on-screen.ts';
 
 /** Scripts of pages that block their own thread, or flood the browser, once they have loaded. */
@@ -40,7 +42,8 @@ const routes: Record<string, (targets: string[]) => string> = {
     document.documentElement.append(frame);
   </script>`,
 };
-const paths = ['media/menu-board.html', 'player', 'healthz', 'v1/nothing'];
+const ownPage = Buffer.from('<!doctype html><title>Menu</title>');
+const paths = [`media/${idOf(ownPage)}.html`, 'player', 'healthz', 'v1/nothing'];
 const attacks = [
   ...paths.flatMap((path) => [`redirect to ${path}`, `navigation to ${path}`]),
   ...['nested frames', 'srcdoc', 'blob:'].map((route) => `${route} to ${paths.join()}`),
@@ -99,6 +102,7 @@ describe.skipIf(!chromiumPath)(`hostile pages in the web player${needsChromium}`
   it.each([false, true])('read no device key, with storage: %s', async (storage) => {
     const tv = await startTvOnScreen({ items: [] });
     serviceUrl = tv.service.url;
+    expect((await upload(manager(tv.service), ownPage)).status).toBe(201);
     for (const name of attacks) {
       const attack = page(name, { storage, duration: 60 });
       await tv.publish([attack]);

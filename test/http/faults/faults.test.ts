@@ -92,7 +92,7 @@ describe('serve --fault: a status', () => {
   });
 
   it('all: every request of TVs, and no other request', async () => {
-    const running = await serve({ port: 0, store: 'memory:', faults: ['503'], demo: true });
+    const running = await serve({ port: 0, store: 'memory:', faults: ['503'] });
     const ask = async (method: string, path: string) =>
       (await running.fetch(new Request(`http://mounted${path}`, { method }))).status;
     expect([

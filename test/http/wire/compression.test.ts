@@ -41,7 +41,7 @@ const manage = (accepted?: string): Record<string, string> => ({
 });
 
 beforeAll(async () => {
-  service = await startService({ demo: true });
+  service = await startService();
   admin = manager(service);
   tv = await service.tv();
   for (let n = 0; n < 5; n++) await admin.venue(`Venue ${n} ${'x'.repeat(150)}`);
@@ -83,7 +83,6 @@ describe.each(['gzip', 'br'])('%s', (coding) => {
     '/openapi.json',
     '/docs/swagger-ui.css',
     '/docs/swagger-ui-bundle.js',
-    '/media/menu-board.html',
   ])('compresses %s to fewer bytes with the same content', async (path) => {
     const plain = await receive(path, manage());
     const small = await receive(path, manage(coding));
@@ -161,10 +160,10 @@ it('is the same for a service that is mounted', async () => {
 });
 
 it('is off with `compression: false`, without Vary', async () => {
-  const plain = await startService({ demo: true, compression: false });
+  const plain = await startService({ compression: false });
   const key = manager(plain);
   for (let n = 0; n < 5; n++) await key.venue(`Venue ${n} ${'x'.repeat(150)}`);
-  for (const path of ['/v1/venues', '/openapi.json', '/docs/page.js', '/media/menu-board.html']) {
+  for (const path of ['/v1/venues', '/openapi.json', '/docs/page.js']) {
     const { status, headers } = await receive(path, manage('br, gzip'), { url: plain.url });
     expect(status).toBe(200);
     for (const name of ['content-encoding', 'vary']) expect(headers[name]).toBeUndefined();

@@ -22,7 +22,7 @@ export async function startTvOnScreen({
   keepsProfile = false,
   ...options
 }: TvOnScreenOptions) {
-  const service = await startService<Clock>({ clock: systemClock, demo: true });
+  const service = await startService<Clock>({ clock: systemClock });
   const { code, screenId } = await service.code();
   const publish = async (all: object[]) => {
     const answer = await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: all });
