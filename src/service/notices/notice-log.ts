@@ -38,8 +38,11 @@ export interface NoticePageQuery {
 export interface NoticeLog {
   /** Returns the notice with this id. */
   get(id: string): Promise<Notice | undefined>;
-  /** Returns one page of matching notices. A page before the last one may be empty. */
-  page(query: NoticePageQuery): Promise<Slice<Notice>>;
+  /**
+   * Returns one page of matching notices. A page before the last one may be empty. `read` is the id
+   * of the last notice that was read for it.
+   */
+  page(query: NoticePageQuery): Promise<Slice<Notice> & { read: string | undefined }>;
   /** Calls `wake` after the log has grown. Spurious calls are possible. */
   watch(wake: () => void): () => void;
   /** Moves the notices in the outbox to the log. */
@@ -101,23 +104,23 @@ export function makeNoticeLog(store: Store): NoticeLog {
     return { first, end };
   }
 
-  async function page(query: NoticePageQuery): Promise<Slice<Notice>> {
+  async function page(query: NoticePageQuery) {
     const { order, limit, matches = () => true } = query;
     let { first, end } = await range(query);
     const found = new PageItems<Notice>(limit);
-    let last: Notice | undefined;
+    let last: string | undefined;
     for (let buckets = 0; first < end && buckets < maxBuckets; buckets++) {
       const rows = await readBucket(order === 'asc' ? first : end - 1, first, end);
       if (order === 'desc') rows.reverse();
       for (const row of rows) {
         if (matches(row) && !found.add(row, jsonBytes(row)))
-          return { items: found.items, next: last ? noticeId(last) : null };
-        last = row;
+          return { items: found.items, next: last ?? null, read: last };
+        last = noticeId(row);
       }
       if (order === 'asc') first = (Math.floor(first / bucketSize) + 1) * bucketSize;
       else end = Math.floor((end - 1) / bucketSize) * bucketSize;
     }
-    return { items: found.items, next: first < end && last ? noticeId(last) : null };
+    return { items: found.items, next: first < end ? (last ?? null) : null, read: last };
   }
 
   /** Appends waiting notices to the log, and gives them their ids. */

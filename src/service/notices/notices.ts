@@ -53,14 +53,15 @@ export function makeNotices(deps: ServiceDependencies, log: NoticeLog) {
       // In descending order, new notices come first, so the list starts over.
       if (filters.order === 'desc') after = start;
       for (;;) {
-        const { items, next } = await log.page({ ...filters, after, matches });
+        const { items, next, read } = await log.page({ ...filters, after, matches });
         const isDone = items.length > 0 || next === null || signal.aborted || clock.now() >= endMs;
+        // The next look reads only what came since.
+        if (items.length === 0) after = next ?? read ?? after;
         if (isDone)
           return {
             value: { items: items.map(noticeView), nextCursor: next },
             settled: items.length > 0 || next !== null,
           };
-        after = next;
       }
     };
     if (waitSeconds === 0) return (await look()).value;
