@@ -99,6 +99,7 @@ export type {
   GuessCounterChange,
   GuessCountersOfEach,
   KeyHolder,
+  MediaReader,
   Reader,
   RefusedRequests,
   Store,

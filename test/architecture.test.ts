@@ -47,6 +47,7 @@ const mayImport: Record<string, string[]> = {
     'domain',
     'assets.ts',
   ],
+  'store/maintenance': ['media'],
   'store/postgres/connection/migrate.ts': ['assets.ts'],
   'service/demo.ts': ['assets.ts'],
   'http/docs': ['assets.ts'],

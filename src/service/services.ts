@@ -177,7 +177,7 @@ export function makeServices(options: ServiceOptions) {
     ready,
     mediaUsage: makeMediaUsage(store),
     health: makeHealth(store, ready, origins.health, mirror?.lag),
-    backups: makeBackups(deps),
+    backups: makeBackups(deps, options.media.files),
   };
 }
 

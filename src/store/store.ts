@@ -22,6 +22,12 @@ import type { IndexOf, ListedTable, Rows, TableName, UniqueOf } from './sections
 
 export type { Rows, TableName } from './sections.ts';
 
+/** Reads the bytes of media files. A media store is one. */
+export interface MediaReader {
+  /** Returns `undefined` for a file that does not exist. */
+  open(id: string): Promise<AsyncIterable<Uint8Array> | undefined>;
+}
+
 /**
  * The contract that every store implements. Stores keep rows and transactions; they contain no
  * business rules.
@@ -160,8 +166,10 @@ export interface Store {
    *
    * Read the stream to its end or cancel it: until then the store deletes nothing. A reader that
    * reads nothing for 5 minutes gets an error.
+   *
+   * @param files where the media of the store lie. `undefined`: the dump has no bytes of media
    */
-  backup(): Promise<ReadableStream<Uint8Array>>;
+  backup(files?: MediaReader): Promise<ReadableStream<Uint8Array>>;
 
   /** Resolves if the store accepts writes. Otherwise throws `unavailable` with the reason. */
   ready(): Promise<void>;

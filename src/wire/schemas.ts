@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { eventBatch, eventQuery, eventsAccepted, storedEvent } from '../domain/events/event.ts';
 import {
+  backupQuery,
   media,
   mediaDeletionQuery,
   mediaQuery,
@@ -121,6 +122,7 @@ export const schemas = {
   impressionReport,
   me,
   media,
+  backupQuery,
   mediaDeletionQuery,
   mediaList: listOf(media),
   mediaQuery,

@@ -52,7 +52,7 @@ export interface ApiClient extends Reader {
   /** Sends a change. Under `--dry-run` it prints the request instead, and returns `undefined`. */
   change<I extends ChangeId>(id: I, ...input: CallArguments<I>): Promise<Made<I> | undefined>;
   /** Streams a backup. Returns `undefined` under `--dry-run`. */
-  backup(): Promise<AsyncIterable<Buffer> | undefined>;
+  backup(input: CallInput<'createBackup'>): Promise<AsyncIterable<Buffer> | undefined>;
   /** Sends any request. Under `--dry-run`, sends only GET requests. */
   send(
     method: Operation['method'],
@@ -121,9 +121,10 @@ export function makeApiClient({ connect, plan, signal }: ApiClientParts): ApiCli
       const { client } = await connect();
       return { answer: await client.call(id, ...withSignal<typeof id>(plain)) };
     },
-    async backup() {
-      if (plan) return planned(plan, 'POST', operations.createBackup.path, undefined);
-      return (await connect()).client.backup({ signal });
+    async backup(input) {
+      if (plan)
+        return planned(plan, 'POST', requestPath(operations.createBackup, input), undefined);
+      return (await connect()).client.backup({ ...input, signal });
     },
     async send(method, path, body, options) {
       if (plan && method !== 'GET') return planned(plan, method, path, body);

@@ -28,9 +28,11 @@ overwritten. A file whose name ends in .gz is compressed. Needs a token of the r
 platform. The file is text, one record a line, the same for both kinds of store.`,
   options: {
     out: option.text('--out <file>', 'the new file; required'),
+    withMedia: option.flag('--with-media', 'also the bytes of media files, not only their records'),
   },
   examples: [
     ['signage data backup --out monday.dump.gz', 'the service of the current context'],
+    ['signage data backup --out monday.dump.gz --with-media', 'with all pictures and videos'],
     ['signage data backup --out monday.dump -o json', 'for scripts: prints file and size'],
     [
       'signage data backup --out "$(date +%F).dump.gz" && scp "$(date +%F).dump.gz" vault:',
@@ -39,10 +41,10 @@ platform. The file is text, one record a line, the same for both kinds of store.
   ],
   effect: 'changes',
   async run(call) {
-    const { out } = call.options;
+    const { out, withMedia } = call.options;
     if (out === undefined) throw usage('--out must be given: the new file.');
     const { takeBackup } = await import('../data/take-backup.ts');
-    const taken = await takeBackup(call, out);
+    const taken = await takeBackup(call, out, withMedia);
     if (taken && call.common.output)
       await call.results.record(taken, {
         columns: members('file', 'bytes'),
@@ -58,7 +60,10 @@ async function requireReadable(path: string, what: string): Promise<void> {
   });
 }
 
-async function restoreInto(call: CommandContext, path: string, place: string) {
+async function restoreInto(
+  call: CommandContext,
+  { path, place, media }: { path: string; place: string; media: string | undefined },
+) {
   const { restoreStore } = await import('../../store/maintenance/restore.ts');
   const { readBackup } = await import('../data/read-backup.ts');
   const source = readBackup(call.interrupted, path);
@@ -67,6 +72,7 @@ async function restoreInto(call: CommandContext, path: string, place: string) {
     return await withProgress(call, (show) =>
       restoreStore(source, place, {
         name: path,
+        media,
         clock,
         signal: interrupted,
         onProgress: (records) => show(`${records} records`),
@@ -99,6 +105,10 @@ revoke them again. --audit names the former data folder, or a copy of its audit 
     store: storeSetting,
     storeFile: storeFileSetting,
     audit: option.text('--audit <folder>', 'the former data folder'),
+    media: option.text(
+      '--media <folder>',
+      'where the media files of the backup go; default: the folder media in --data',
+    ),
   },
   examples: [
     [
@@ -118,16 +128,18 @@ revoke them again. --audit names the former data folder, or a copy of its audit 
   async run(call) {
     call.heedHangup();
     const { file } = call.args;
-    const { data, audit } = call.options;
+    const { data, audit, media } = call.options;
     warnOfPassword(call.flags.store, 'SIGNAGE_STORE or --store-file', call.note);
     const place = restorePlace(await givenStore(call.options), data);
     await requireReadable(file, 'the backup');
     if (audit !== undefined) await requireReadable(audit, '--audit');
-    const { at, counts } = await restoreInto(call, file, place);
+    const { at, counts, missingFiles } = await restoreInto(call, { path: file, place, media });
     const records = Object.values(counts).reduce((sum, one) => sum + one, 0);
     const undone = audit === undefined ? undefined : await findUndone(audit, at);
     const { undoneNote } = await import('../data/undone-revocations.ts');
     for (const one of undone ?? []) call.note(undoneNote(one));
+    const { noteMissingFiles } = await import('../data/missing-files.ts');
+    noteMissingFiles(call, missingFiles);
     if (undone === undefined)
       call.note(
         'Device keys and tokens that were revoked after the backup work again. To list them: --audit FOLDER',

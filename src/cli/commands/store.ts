@@ -1,7 +1,7 @@
 import { isDatabaseUrl } from '../../domain/store-url.ts';
 import type { CommandContext } from '../command/context.ts';
 import { defineCommand } from '../command/spec.ts';
-import { text, withVariable } from '../options/option.ts';
+import { flag, text, withVariable } from '../options/option.ts';
 import { type Setting, usage } from '../options/settings.ts';
 import { member } from '../output/view.ts';
 import { serveSettings } from '../serve/options.ts';
@@ -72,6 +72,8 @@ differ, 5 a store is in use or not empty.`,
       'SIGNAGE_STORE_TO_FILE',
       text('--to-file <file>', 'file that holds the URL of the database to copy into'),
     ),
+    withMedia: flag('--with-media', 'also copy the bytes of media files'),
+    media: text('--media <folder>', 'with --with-media: the media folder of the database'),
   },
   examples: [
     [
@@ -106,14 +108,19 @@ async function showPlan(call: CommandContext, from: string, to: string): Promise
 
 async function runCopy(call: CommandContext, from: string, to: string): Promise<void> {
   const { copyStore } = await import('../../store/maintenance/copy.ts');
-  const { counts, sha256 } = await withProgress(call, (show) =>
+  const { withMedia, media } = call.options;
+  const { counts, sha256, missingFiles } = await withProgress(call, (show) =>
     copyStore(from, to, {
+      withMedia,
+      media,
       clock: call.clock,
       signal: call.interrupted,
       onProgress: (records) => show(`${records} records`),
     }),
   );
   await showCounts(call, counts);
+  const { noteMissingFiles } = await import('../data/missing-files.ts');
+  noteMissingFiles(call, missingFiles);
   call.note(
     `Everything was copied and compared: both dumps have the SHA-256 ${sha256}. Start the service on the new store. Keep the old store unchanged.`,
   );

@@ -29,10 +29,14 @@ interface Backup {
  * Writes a backup to a temporary file and renames it when complete. Deletes an incomplete file.
  * Returns `undefined` under `--dry-run`.
  */
-export async function takeBackup(call: CommandContext, path: string): Promise<Backup | undefined> {
+export async function takeBackup(
+  call: CommandContext,
+  path: string,
+  withMedia: boolean,
+): Promise<Backup | undefined> {
   await refuseExisting(path);
   const partial = `${path}.partial`;
-  const backup = await call.backup();
+  const backup = await call.backup(withMedia ? { query: { withMedia: 'true' } } : {});
   if (!backup) return undefined;
   const file = await createFile(partial, '--out');
   try {

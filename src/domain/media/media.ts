@@ -52,6 +52,12 @@ export const mediaDeletionQuery = z.strictObject({
     .meta({ description: 'Also deletes a file that playlists name. Needs the whole tenant.' }),
 });
 
+export const backupQuery = z.strictObject({
+  withMedia: booleanQuery
+    .optional()
+    .meta({ description: 'Also backs up the bytes of media files, not only their records.' }),
+});
+
 export const media = z
   .object({
     id: mediaId,

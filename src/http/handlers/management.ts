@@ -112,11 +112,11 @@ export function managementHandlers(
       longPollReply(request, query, (signal) => telemetry.list(principal, query, signal, slot)),
     listNotices: ({ principal, query, request, slot }) =>
       longPollReply(request, query, (signal) => notices.list(principal, query, signal, slot)),
-    async createBackup({ principal, request }) {
+    async createBackup({ principal, query, request }) {
       request.outgoing?.setTimeout(backupStallMs);
       const day = new Date(deps.clock.now()).toISOString().slice(0, 10);
       return {
-        body: await backups.create(principal),
+        body: await backups.create(principal, query.withMedia === true),
         type: 'text/plain; charset=utf-8',
         headers: {
           'Content-Disposition': `attachment; filename="signage-${day}.dump"`,

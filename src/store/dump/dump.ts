@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Records, SectionName } from './records.ts';
+import type { DumpRecords, DumpSection, Records, SectionName } from './records.ts';
 
 /**
  * A dump is a text stream of one state of a store, in UTF-8. Each line is the CRC-32 of its JSON in
@@ -23,7 +23,7 @@ export interface DumpHead {
   at: string;
 }
 
-export type SectionCounts = Partial<Record<SectionName, number>>;
+export type SectionCounts = Partial<Record<DumpSection, number>>;
 
 export interface DumpEnd {
   /** Records of each section that has any. */
@@ -42,7 +42,7 @@ export function storeId(secret: string): string {
 }
 
 /** Returns the JSON text of a record. A batch has the bytes that were sent. */
-export function recordJson<S extends SectionName>(section: S, record: Records[S]): string {
+export function recordJson<S extends DumpSection>(section: S, record: DumpRecords[S]): string {
   if (section !== 'batches') return JSON.stringify({ section, row: record });
   const { body, ...head } = record as Records['batches'];
   return `${JSON.stringify({ section, row: head }).slice(0, -2)},"events":${body}}}`;

@@ -10,7 +10,13 @@ import {
   type SectionCounts,
   storeId,
 } from './dump.ts';
-import { type Records, type SectionName, sectionNames, shapeOf } from './records.ts';
+import {
+  type DumpRecords,
+  type DumpSection,
+  type Records,
+  sectionNames,
+  shapeOf,
+} from './records.ts';
 
 /** A dump that is damaged, truncated or no dump. `line` counts from 1. */
 export class DumpError extends Error {
@@ -42,10 +48,10 @@ const endSchema = z.strictObject({
   sha256: z.string(),
 });
 
-export interface DumpRecord<S extends SectionName = SectionName> {
+export interface DumpRecord<S extends DumpSection = DumpSection> {
   line: number;
   section: S;
-  record: Records[S];
+  record: DumpRecords[S];
 }
 
 /** Yields the head of a dump, then its records, then its end. Throws `DumpError`. */
@@ -54,7 +60,7 @@ export async function* readDump(
 ): AsyncGenerator<{ head: DumpHead } | DumpRecord | { end: DumpEnd }> {
   const sha256 = createHash('sha256');
   const counts: SectionCounts = {};
-  const names = sectionNames();
+  const names: readonly DumpSection[] = [...sectionNames(), 'files'];
   let number = 0;
   let place = -1;
   let key: string | undefined;
@@ -89,7 +95,7 @@ export async function* readDump(
       yield { end };
       continue;
     } else {
-      const { section, row } = line as { section: SectionName; row: unknown };
+      const { section, row } = line as { section: DumpSection; row: unknown };
       const now = names.indexOf(section);
       if (now < 0) refuse('it has no section that this version knows');
       if (now < place) refuse(`section ${section} is out of order`);
@@ -98,7 +104,7 @@ export async function* readDump(
       place = now;
       const { schema, keyOf } = shapeOf(section);
       const body = section === 'batches' ? withBody(row, bytes) : row;
-      const record = parse<Records[SectionName]>(schema, body, `the record of ${section}`);
+      const record = parse<DumpRecords[DumpSection]>(schema, body, `the record of ${section}`);
       if (recordJson(section, record) !== json)
         refuse(`the record of ${section} is not written as in a dump`);
       if (section === 'server' && head?.store !== storeId((record as Records['server']).secret))

@@ -107,6 +107,26 @@ export interface Records extends Rows {
 
 export type SectionName = keyof Records;
 
+/** A part of a media file. */
+const file = z.strictObject({
+  /** The SHA-256 of the file. */
+  id: hex(64),
+  /** Bytes of the whole file. */
+  size: count.min(1),
+  offset: count,
+  data: text.refine((data) => {
+    const bytes = Buffer.from(data, 'base64');
+    return bytes.length > 0 && bytes.toString('base64') === data;
+  }, 'this is not base64'),
+});
+
+/** Records of a dump. Those of `files` are optional, and lie in the media store. */
+export interface DumpRecords extends Records {
+  files: z.infer<typeof file>;
+}
+
+export type DumpSection = keyof DumpRecords;
+
 interface Shape<R> {
   schema: z.ZodType<R>;
   /**
@@ -118,7 +138,7 @@ interface Shape<R> {
 const digits = (value: number) => String(value).padStart(16, '0');
 
 /** Strict schemas put the members in order, so that equal records have equal bytes. */
-const shapes: { [S in Exclude<SectionName, TableName>]: Shape<Records[S]> } = {
+const shapes: { [S in Exclude<DumpSection, TableName>]: Shape<DumpRecords[S]> } = {
   server: { schema: server, keyOf: () => '' },
   batches: { schema: batch, keyOf: ({ seq }) => digits(seq) },
   idempotency: { schema: idempotency, keyOf: ({ deviceId }) => deviceId },
@@ -132,22 +152,23 @@ const shapes: { [S in Exclude<SectionName, TableName>]: Shape<Records[S]> } = {
   sequences: { schema: sequences, keyOf: ({ deviceId }) => deviceId },
   audit: { schema: audit },
   marks: { schema: marks, keyOf: ({ kind, id }) => `${kind}/${id}` },
+  files: { schema: file, keyOf: ({ id, offset }) => `${id}/${digits(offset)}` },
 };
 
 const idOf = ({ id }: { id: string }) => id;
 
-export function shapeOf<S extends SectionName>(section: S): Shape<Records[S]> {
+export function shapeOf<S extends DumpSection>(section: S): Shape<DumpRecords[S]> {
   const shape = Object.hasOwn(shapes, section)
     ? shapes[section as keyof typeof shapes]
     : { schema: sectionOf(section as TableName).row, keyOf: idOf };
-  return shape as unknown as Shape<Records[S]>;
+  return shape as unknown as Shape<DumpRecords[S]>;
 }
 
 /**
- * Returns the sections of a dump in order: the logs and what is made from them, then rows, then
+ * Returns the sections of a store in order: the logs and what is made from them, then rows, then
  * activity.
  */
 export function sectionNames(): SectionName[] {
-  const { marks: _marks, ...logs } = shapes;
+  const { marks: _marks, files: _files, ...logs } = shapes;
   return [...(Object.keys(logs) as SectionName[]), ...tableNames, 'marks'];
 }

@@ -1,7 +1,9 @@
 import { SignageError } from '../../domain/error.ts';
+import type { MediaReader } from '../store.ts';
 import type { DumpEnd, DumpHead, DumpSource, SectionCounts } from './dump.ts';
+import { contentOf, type FileDumpRecord, type FileTarget } from './dump-files.ts';
 import { DumpError, type DumpRecord, readDump } from './read-dump.ts';
-import type { Records, SectionName } from './records.ts';
+import type { DumpSection, Records, SectionName } from './records.ts';
 import { writeDump } from './write-dump.ts';
 
 /** Maximum number of records, and of lengths of their texts, that are written together. */
@@ -35,11 +37,15 @@ export interface RestoreOptions {
   isBackup?: boolean;
   /** Stops with the error `interrupted`. */
   signal?: AbortSignal | undefined;
+  /** Where the bytes of media go. `undefined`: a dump with such bytes is refused. */
+  files?: FileTarget;
 }
 
 export interface Restored extends DumpEnd {
   /** Time of the dump, as ISO 8601. */
   at: string;
+  /** Names of the media files whose bytes the dump does not have. */
+  missingFiles: string[];
 }
 
 /**
@@ -53,12 +59,15 @@ export async function restoreDump(
   options: RestoreOptions = {},
 ): Promise<Restored> {
   try {
-    const { head, end } = await restoreAll(source, target, options);
-    const written = await dumpEnd(await target.finish(), head.at, options.signal);
+    const { head, end, fileIds, missingFiles } = await restoreAll(source, target, options);
+    const { files, signal } = options;
+    const reader = end.counts.files && files ? only(files, fileIds) : undefined;
+    const written = await dumpEnd(await target.finish(), head.at, signal, reader);
     if (written.sha256 !== end.sha256) throw differs(end.counts, written.counts);
     await target.commit(options.isBackup ? head : undefined);
-    return { at: head.at, ...end };
+    return { at: head.at, missingFiles, ...end };
   } catch (error) {
+    await options.files?.undo();
     await target.undo();
     if (!(error instanceof DumpError)) throw error;
     const message = `${options.name ?? 'The backup'} cannot be used as a backup: ${error.message}. Nothing was restored. Copy it again from where it was made, or use another backup.`;
@@ -68,11 +77,19 @@ export async function restoreDump(
   }
 }
 
+/** Reads only these files: the media folder may have others that the dump does not have. */
+function only(files: MediaReader, ids: ReadonlySet<string>): MediaReader {
+  return { open: async (id) => (ids.has(id) ? files.open(id) : undefined) };
+}
+
 async function restoreAll(
   source: AsyncIterable<Uint8Array>,
   target: DumpTarget,
-  { onProgress, signal }: RestoreOptions,
-): Promise<{ head: DumpHead; end: DumpEnd }> {
+  { onProgress, signal, files }: RestoreOptions,
+) {
+  /** Names of media files without bytes so far, by id. */
+  const missing = new Map<string, string>();
+  const fileIds = new Set<string>();
   let head: DumpHead | undefined;
   let end: DumpEnd | undefined;
   let group: DumpRecord[] = [];
@@ -88,10 +105,24 @@ async function restoreAll(
     onProgress?.(done);
     refuseInterrupted(signal);
   };
-  for await (const one of readDump(source)) {
+  const records = readDump(source);
+  const restoreFile = async (first: FileDumpRecord) => {
+    const { id, size } = first.record;
+    if (!missing.delete(id)) throw new DumpError(first.line, 'no record names this media file');
+    if (!files) throw new DumpError(first.line, 'it has the bytes of media files');
+    await files.put(id, size, contentOf(first, records));
+    fileIds.add(id);
+    refuseInterrupted(signal);
+  };
+  for await (const one of records) {
     if ('head' in one) head = one.head;
     else if ('end' in one) end = one.end;
+    else if (one.section === 'files') await restoreFile(one as FileDumpRecord);
     else {
+      if (one.section === 'media') {
+        const { fileId, name } = one.record as Records['media'];
+        missing.set(fileId, name);
+      }
       if (group[0] && group[0].section !== one.section) await flush();
       group.push(one);
       length += largePart(one.record);
@@ -99,7 +130,8 @@ async function restoreAll(
     }
   }
   await flush();
-  return { head: head as DumpHead, end: end as DumpEnd };
+  const missingFiles = [...missing.values()];
+  return { head: head as DumpHead, end: end as DumpEnd, fileIds, missingFiles };
 }
 
 async function acceptGroup(target: DumpTarget, group: readonly DumpRecord[]): Promise<void> {
@@ -135,8 +167,9 @@ export async function dumpEnd(
   source: DumpSource,
   at: string,
   signal?: AbortSignal,
+  files?: MediaReader,
 ): Promise<DumpEnd> {
-  const dump = writeDump(source, at);
+  const dump = writeDump(source, at, files);
   for (;;) {
     const next = await dump.next();
     if (next.done) return next.value;
@@ -145,7 +178,7 @@ export async function dumpEnd(
 }
 
 function differs(dumped: SectionCounts, written: SectionCounts): SignageError {
-  const names = Object.keys({ ...dumped, ...written }) as SectionName[];
+  const names = Object.keys({ ...dumped, ...written }) as DumpSection[];
   const where = names
     .filter((name) => dumped[name] !== written[name])
     .map((name) => `${name}: ${dumped[name] ?? 0} records dumped, ${written[name] ?? 0} written`);

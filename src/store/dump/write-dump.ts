@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { SignageError } from '../../domain/error.ts';
+import type { MediaReader } from '../store.ts';
 import {
   type DumpEnd,
   type DumpSource,
@@ -10,7 +11,14 @@ import {
   type SectionCounts,
   storeId,
 } from './dump.ts';
-import { type Records, type SectionName, sectionNames, shapeOf } from './records.ts';
+import { fileRecords } from './dump-files.ts';
+import {
+  type DumpRecords,
+  type DumpSection,
+  type Records,
+  sectionNames,
+  shapeOf,
+} from './records.ts';
 
 /** Characters per chunk. The event loop is blocked for one chunk at most. */
 const chunkLength = 64 * 1024;
@@ -18,8 +26,14 @@ const chunkLength = 64 * 1024;
 /**
  * Yields the bytes of a dump, and returns its last line. `at` is the time of the state, as ISO
  * 8601. Throws `store_damaged` for a record that no store may hold.
+ *
+ * @param files where the media of the store lie. `undefined`: the dump gets no bytes of media
  */
-export async function* writeDump(source: DumpSource, at: string): AsyncGenerator<Buffer, DumpEnd> {
+export async function* writeDump(
+  source: DumpSource,
+  at: string,
+  files?: MediaReader,
+): AsyncGenerator<Buffer, DumpEnd> {
   const sha256 = createHash('sha256');
   const counts: SectionCounts = {};
   let text = '';
@@ -29,8 +43,14 @@ export async function* writeDump(source: DumpSource, at: string): AsyncGenerator
     text = '';
     return bytes;
   };
-  for (const section of sectionNames()) {
-    for await (const record of source.read(section)) {
+  const fileIds = new Set<string>();
+  async function* readFiles(reader: MediaReader) {
+    for (const id of [...fileIds].sort()) yield* fileRecords(reader, id);
+  }
+  for (const section of files ? [...sectionNames(), 'files' as const] : sectionNames()) {
+    const records = section === 'files' ? readFiles(files as MediaReader) : source.read(section);
+    for await (const record of records) {
+      if (section === 'media') fileIds.add((record as Records['media']).fileId);
       if (section === 'server') {
         const { secret } = record as Records['server'];
         const dump = { format: dumpFormat, store: storeId(secret), at };
@@ -49,7 +69,7 @@ export async function* writeDump(source: DumpSource, at: string): AsyncGenerator
   return end;
 }
 
-function jsonOf<S extends SectionName>(section: S, record: Records[S]): string {
+function jsonOf<S extends DumpSection>(section: S, record: DumpRecords[S]): string {
   const parsed = shapeOf(section).schema.safeParse(record);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

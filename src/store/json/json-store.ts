@@ -17,7 +17,7 @@ import type {
   StoredEvent,
 } from '../queries.ts';
 import { type ListedTable, type Rows, sectionOf } from '../sections.ts';
-import type { GuessCounterChange, Reader, Store, Tx } from '../store.ts';
+import type { GuessCounterChange, MediaReader, Reader, Store, Tx } from '../store.ts';
 import type { LastActivityTable } from './activity/last-activity.ts';
 import type { AuditDrop, AuditTrail } from './audit/audit-trail.ts';
 import type { TrailChain } from './audit/trail-chain.ts';
@@ -223,12 +223,12 @@ export class JsonStore implements Store {
     return this.#checkpoints.now();
   }
 
-  async backup(): Promise<ReadableStream<Uint8Array>> {
+  async backup(files?: MediaReader): Promise<ReadableStream<Uint8Array>> {
     this.#refuseClosed();
     const { context, secret, retain } = this.#parts;
     const { clock, warn } = context;
     return this.#dumps.begin(() => {
-      const chunks = writeDump(stateSource(this.#parts, secret), iso(clock.now()));
+      const chunks = writeDump(stateSource(this.#parts, secret), iso(clock.now()), files);
       return { chunks, clock, warn, release: retain() };
     });
   }

@@ -1,19 +1,24 @@
 import { resolve } from 'node:path';
-import { type Clock, iso, systemClock } from '../../domain/clock.ts';
+import { iso, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { isDatabaseUrl } from '../../domain/store-url.ts';
+import { openFolderMediaStore } from '../../media/folder-media-store.ts';
 import type { DumpSource, SectionCounts } from '../dump/dump.ts';
-import { dumpEnd, type Restored, type RestoreOptions, restoreDump } from '../dump/restore-dump.ts';
+import { dumpEnd, type Restored, restoreDump } from '../dump/restore-dump.ts';
 import { writeDump } from '../dump/write-dump.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
 import { noData, readFolder } from '../json/dump/folder-state.ts';
 import { contextOf, lockDataFolder, refuseUnfinished, requireEmptyFolder } from './data-folder.ts';
-import { openTarget } from './restore.ts';
+import { makeFileTarget } from './file-target.ts';
+import { mediaIn, openTarget, type RestoreStoreOptions } from './restore.ts';
 
-export type CopyOptions = RestoreOptions & {
-  /** Clock for the time of the copy, and for a data folder as the target. */
-  clock?: Clock;
-};
+export interface CopyOptions extends RestoreStoreOptions {
+  /**
+   * Whether the bytes of media are copied, too, from the folder `media` of a data folder, or to it.
+   * `media` names the media folder of a database. Default: false.
+   */
+  withMedia?: boolean;
+}
 
 /**
  * Copies a whole store into an empty one: restores a dump of the one into the other, and compares
@@ -29,16 +34,31 @@ export type CopyOptions = RestoreOptions & {
 export async function copyStore(
   from: string,
   to: string,
-  { clock = systemClock, ...options }: CopyOptions = {},
+  { clock = systemClock, withMedia = false, media, ...options }: CopyOptions = {},
 ): Promise<Restored> {
   requireDifferent(from, to);
   const { source, close } = await openSource(from);
   try {
-    const dump = writeDump(source, iso(clock.now()));
-    return await restoreDump(dump, await openTarget(to, clock), { ...options, name: from });
+    const now = () => clock.now();
+    const folders = { from: mediaIn(from) ?? media, to: mediaIn(to) ?? media };
+    if (withMedia && (folders.from === undefined || folders.from === folders.to))
+      throw new SignageError(
+        'invalid_option',
+        'Name the media folder of the database with --media. Two databases share theirs: leave --with-media out.',
+      );
+    const reader = withMedia ? await openFiles(folders.from, now) : undefined;
+    const dump = writeDump(source, iso(clock.now()), reader);
+    const files = makeFileTarget(folders.to, now);
+    return await restoreDump(dump, await openTarget(to, clock), { ...options, files, name: from });
   } finally {
     await close();
   }
+}
+
+/** Opens a media folder, if there is one. */
+async function openFiles(folder: string | undefined, now: () => number) {
+  if (folder === undefined || (await nodeFileSystem.list(folder)).length === 0) return undefined;
+  return openFolderMediaStore(folder, { isShared: true, now });
 }
 
 /** Counts the records that `copyStore` would copy. Changes nothing. Throws the same errors. */

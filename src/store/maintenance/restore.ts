@@ -1,6 +1,7 @@
 import { rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../../domain/clock.ts';
+import { mediaFolder } from '../../domain/media/media-path.ts';
 import { isDatabaseUrl } from '../../domain/store-url.ts';
 import {
   type DumpTarget,
@@ -18,9 +19,19 @@ import {
   refuseUnfinished,
   requireEmptyFolder,
 } from './data-folder.ts';
+import { makeFileTarget } from './file-target.ts';
 
 /** Free bytes that a restore leaves on the disk. */
 const lowWaterBytes = 16 * 1024 * 1024;
+
+export interface RestoreStoreOptions extends Omit<RestoreOptions, 'files'> {
+  clock?: Clock;
+  /**
+   * The folder for the bytes of media that the backup has. Default: `media` in a data folder. A
+   * database has no default.
+   */
+  media?: string | undefined;
+}
 
 /**
  * Restores a backup, the dump of `Store.backup`, into a folder that is empty or missing, or into an
@@ -28,7 +39,8 @@ const lowWaterBytes = 16 * 1024 * 1024;
  *
  * Throws `folder_not_empty`, `store_not_empty`, `restore_unfinished`, `store_locked`,
  * `store_unusable`, `store_unreachable`, and `backup_unusable` for a stream that is damaged,
- * truncated or not a dump. On an error it deletes everything it created.
+ * truncated or not a dump. On an error it deletes everything it created. The bytes of media are
+ * optional in a backup: `missingFiles` names those that it does not have.
  *
  * @example
  * const { at } = await restoreStore(createReadStream('monday.dump'), './signage-data');
@@ -36,15 +48,21 @@ const lowWaterBytes = 16 * 1024 * 1024;
 export async function restoreStore(
   backup: AsyncIterable<Uint8Array>,
   location: string,
-  options: RestoreOptions & { clock?: Clock } = {},
+  { media, ...options }: RestoreStoreOptions = {},
 ): Promise<Restored> {
+  const { clock = systemClock } = options;
   try {
-    const target = await openTarget(location, options.clock);
-    return await restoreDump(backup, target, { ...options, isBackup: true });
+    const target = await openTarget(location, clock);
+    const files = makeFileTarget(media ?? mediaIn(location), () => clock.now());
+    return await restoreDump(backup, target, { ...options, files, isBackup: true });
   } catch (error) {
     throw asUnusable(error, `The backup cannot be restored into ${location}`);
   }
 }
+
+/** Returns the media folder of a data folder. `undefined` for a database. */
+export const mediaIn = (location: string): string | undefined =>
+  isDatabaseUrl(location) ? undefined : join(resolve(location), mediaFolder);
 
 /** Opens an empty folder or database to restore into. Creates a missing folder. */
 export async function openTarget(

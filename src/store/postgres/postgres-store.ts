@@ -19,7 +19,7 @@ import type {
   StoredEvent,
 } from '../queries.ts';
 import type { ListedTable, Rows } from '../sections.ts';
-import type { GuessCounterChange, Reader, Store, Tx } from '../store.ts';
+import type { GuessCounterChange, MediaReader, Reader, Store, Tx } from '../store.ts';
 import { auditPage, purgeAuditBefore } from './audit/trail.ts';
 import type { Connect, DatabaseLimits } from './connection/connect.ts';
 import type { Database } from './connection/database.ts';
@@ -227,19 +227,19 @@ export class PostgresStore implements Store {
     return this.#topics.watch(topic, wake);
   }
 
-  async backup(): Promise<ReadableStream<Uint8Array>> {
+  async backup(files?: MediaReader): Promise<ReadableStream<Uint8Array>> {
     this.#refuseClosed();
-    return this.#dumps.begin(() => this.#beginDump());
+    return this.#dumps.begin(() => this.#beginDump(files));
   }
 
-  async #beginDump() {
+  async #beginDump(files: MediaReader | undefined) {
     await this.#lastActivity.flush();
     await this.#rollups.fold();
     const session = await DumpSession.open(this.#connect);
     const release = () => session.close();
     try {
       await session.queryAll(beginSnapshot);
-      const chunks = writeDump(await databaseSource(session), iso(this.now()));
+      const chunks = writeDump(await databaseSource(session), iso(this.now()), files);
       return { chunks, clock: systemClock, warn: this.#options.warn, release };
     } catch (error) {
       await release();

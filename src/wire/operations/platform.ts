@@ -84,6 +84,7 @@ export const platformOperations = {
   }),
   createBackup: post('/v1/backup', 'backup', {
     summary: 'Back up the whole store, as a dump of one consistent state',
+    query: 'backupQuery',
     command: ['data', 'backup'],
   }),
 } satisfies Record<string, Operation>;

@@ -30,7 +30,12 @@ const defects: Record<string, Restore> = {
     error.message += '\nat byte 0';
   }),
   'a damaged backup taken for a sound one': (backup, folder, options) =>
-    restoreStore(backup, folder, options).catch(() => ({ at: '', counts: {}, sha256: '' })),
+    restoreStore(backup, folder, options).catch(() => ({
+      at: '',
+      counts: {},
+      sha256: '',
+      missingFiles: [],
+    })),
 };
 
 const fuzz = { seed: 'planted', count: 30, only: ['cut short', 'a line twice'] };
