@@ -1,14 +1,16 @@
 // Uploads that stall, break off, lie about their length, or outlive their token.
+import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { SignageError } from '../../../src/domain/error.ts';
 import type { RequestContext, ServedRequest } from '../../../src/http/request/request-context.ts';
 import { uploadBody } from '../../../src/http/request/upload-body.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { expectProblem, type Manager, manager } from '../../support/service/management.ts';
-import { idOf, someFile } from '../../support/service/media.ts';
+import { idOf, someFile, upload } from '../../support/service/media.ts';
 import { startService, type TestService } from '../../support/service/service.ts';
 import { rawClient, startListener } from '../../support/tv/raw-client.ts';
 
@@ -93,6 +95,35 @@ describe('PUT /v1/media/:id', () => {
   it('replies to a file of another type before all of it has arrived', async () => {
     const client = await begin(Buffer.alloc(500_000, 'x'), 70_000);
     expect(await client.until(/\r\n\r\n/)).toMatch(/^HTTP\/1\.1 415 /);
+  });
+});
+
+describe('a disk that becomes full during an upload', () => {
+  it('503, and nothing is left', async (context) => {
+    const disk = await temporaryFolder();
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=70m', 'tmpfs', disk], { stdio: 'ignore' });
+    } catch {
+      return context.skip('Only root may mount a small disk.');
+    }
+    onTestFinished(() => void execFileSync('umount', ['-l', disk]));
+    const full = await startService({ store: 'memory:', media: join(disk, 'media') });
+    const file = fresh(4 * 1024 * 1024);
+    const client = await rawClient(full.url);
+    client.socket.write(head(file, undefined, manager(full)));
+    client.socket.write(file.subarray(0, 100_000));
+    const names = () =>
+      readdirSync(join(disk, 'media'), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ name }) => name);
+    await expect.poll(names).toHaveLength(1);
+    execFileSync('sh', ['-c', `cat /dev/zero > ${disk}/filler || true`], { stdio: 'ignore' });
+    client.socket.write(file.subarray(100_000));
+    expect(await client.until(/ENOSPC/)).toMatch(/^HTTP\/1\.1 503 /);
+    await expect.poll(names).toEqual([]);
+    await rm(`${disk}/filler`);
+    expect((await upload(manager(full), file)).status).toBe(201);
+    await full.close();
   });
 });
 
