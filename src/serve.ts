@@ -166,7 +166,7 @@ function startServices(parts: OpenParts) {
   metrics.watchHeldDevices(services.deviceChanges.heldCount);
   metrics.watchRequestLog(services.requests.droppedCount);
   stops.push(startHousekeeping(services.deps, retentionDays, log));
-  stops.push(startNoticeWatch(services.deps, services.noticeLog, log));
+  stops.push(startNoticeWatch({ ...services.deps, ...services }, log));
   if (parts.media.files) stops.push(startMediaUpkeep(services.deps, parts.media.files, log));
   stops.push(startClockWatch(services.deps, log));
   stops.push(services.denials.stop);

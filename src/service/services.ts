@@ -29,6 +29,7 @@ import { makeMirrorAdmin } from './mirror/admin.ts';
 import type { Mirror } from './mirror/mirror.ts';
 import { makeNoticeLog } from './notices/notice-log.ts';
 import { makeNotices } from './notices/notices.ts';
+import { makeScreenWatch } from './notices/screen-watch.ts';
 import type { ObservedStore } from './observed-store.ts';
 import { makeClaimOffers } from './pairing/claim-offers.ts';
 import { makeClaims } from './pairing/claims.ts';
@@ -118,6 +119,7 @@ export function makeServices(options: ServiceOptions) {
   const codes = makeCodes(deps, codeTtlMinutes);
   const claimOffers = makeClaimOffers(deps, codes);
   const media = makeMedia(deps, options.media.files);
+  const screenStatus = makeScreenStatus(deps);
   const playback = makePlayback(deps, {
     ask: origins.ask,
     served,
@@ -161,7 +163,8 @@ export function makeServices(options: ServiceOptions) {
     rotateToken: makeTokenRotation(deps),
     venues: makeVenues(deps),
     screens: makeScreens(deps),
-    screenStatus: makeScreenStatus(deps),
+    screenStatus,
+    screenWatch: makeScreenWatch(system, screenStatus.judgeAll),
     devices: makeDevices(deps),
     playlists: makePlaylists(deps),
     publishMany: makePublications(deps),

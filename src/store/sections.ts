@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { foldName } from '../domain/fields.ts';
+import { alarmRow, watchRow } from '../domain/notices/alarm-row.ts';
 import { codeFinishedAt } from '../domain/records/pairing-code.ts';
 import {
   claimRow,
@@ -238,6 +239,15 @@ export const sections = {
     row: noticeLogRow,
     topic: () => 'notices/log',
     document: () => 'rows-noticeLogs',
+  }),
+  alarms: section({
+    row: alarmRow,
+    listed: true,
+    document: () => 'rows-alarms',
+  }),
+  watches: section({
+    row: watchRow,
+    document: () => 'rows-watches',
   }),
   creations: section({
     row: creationRow,

@@ -92,7 +92,8 @@ export const event = { list };
 
 const listNotices = defineCommand({
   summary: 'List or follow what the service tells about TVs, venues and playlists',
-  description: `Newest first; with --follow or --after, oldest first.
+  description: `Newest first; with --follow or --after, oldest first. A TV that goes dark is told once, and once
+when it is back. If half of the TVs of a venue go dark, it is one notice of the venue.
 
 --follow prints new notices until Ctrl-C. It starts now, or at --since or --after.`,
   options: {

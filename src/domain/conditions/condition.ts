@@ -3,6 +3,7 @@ import { smallest } from '../numbers/extremes.ts';
 import type { LastActivity, PlayError } from '../records/activity.ts';
 import type { DeviceConfig } from '../records/config.ts';
 import type { PlaylistStatus } from '../records/playlist.ts';
+import { onlineWindowMs } from './online-window.ts';
 
 /**
  * The conditions of a screen. The first one that applies is the condition (docs/protocol.md §5.15).
@@ -73,7 +74,10 @@ const judge = (condition: Condition, since: number | null, errors = none): Judge
 });
 
 /** Whether the device has made no call with its key yet. Its registration counts as being seen. */
-function isNeverSeen({ createdAt, activity }: NonNullable<ConditionInput['device']>): boolean {
+export function isNeverSeen({
+  createdAt,
+  activity,
+}: NonNullable<ConditionInput['device']>): boolean {
   const { lastSeenAt = createdAt, lastPlaylistAt, lastConfigAt, lastEventAt } = activity;
   const calls = [lastPlaylistAt, lastConfigAt, lastEventAt];
   return calls.every((at) => at === undefined) && lastSeenAt - createdAt < 1000;
@@ -91,8 +95,7 @@ export function conditionOf({
   if (!device) return judge('unpaired', screenSince);
   const { activity, createdAt } = device;
   const { lastSeenAt = createdAt, seenSince = lastSeenAt, lastPlayAt, stoppedAt } = activity;
-  const windowMs =
-    2 * minuteMs * Math.max(config.syncIntervalMinutes, config.heartbeatIntervalMinutes);
+  const windowMs = onlineWindowMs(config);
   if (Math.abs(nowMs - lastSeenAt) > (darkAfterMs ?? windowMs)) return judge('dark', lastSeenAt);
   if (isNeverSeen(device)) return judge('never_seen', device.createdAt);
   if (stoppedAt != null) return judge('stopped', stoppedAt);

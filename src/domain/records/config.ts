@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { onlineWindowMs } from '../conditions/online-window.ts';
 
 const minutes = z
   .number('must be a number of minutes, 1 to 1440')
@@ -99,7 +100,9 @@ export function isOnline(
   config: DeviceConfig,
   nowMs: number,
 ): boolean {
-  const windowMs =
-    2 * 60_000 * Math.max(config.syncIntervalMinutes, config.heartbeatIntervalMinutes);
-  return state === 'bound' && lastSeenAt !== undefined && Math.abs(nowMs - lastSeenAt) <= windowMs;
+  return (
+    state === 'bound' &&
+    lastSeenAt !== undefined &&
+    Math.abs(nowMs - lastSeenAt) <= onlineWindowMs(config)
+  );
 }

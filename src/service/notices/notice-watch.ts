@@ -3,43 +3,69 @@ import type { LogSink } from '../../domain/log.ts';
 import { startPeriodicJob } from '../../domain/periodic-job.ts';
 import type { Store } from '../../store/store.ts';
 import type { NoticeLog } from './notice-log.ts';
+import type { ScreenWatch } from './screen-watch.ts';
 
-/** Interval of the looks into the outbox. A change of the outbox causes a look at once. */
-const intervalMs = 20 * secondMs;
+/** Interval at which an instance looks at the screens while it watches. */
+const lookMs = 15 * secondMs;
+/** Interval at which another instance tries to take over. */
+const tryMs = 5 * secondMs;
 
-/** Moves notices from the outbox to the log. Returns a function that stops it. */
+interface WatchParts {
+  store: Pick<Store, 'watch'>;
+  clock: Clock;
+  noticeLog: NoticeLog;
+  screenWatch: ScreenWatch;
+}
+
+/**
+ * Starts the watch: it looks at the screens, and moves notices from the outbox to the log. Of
+ * several instances, one watches. Returns a function that stops it.
+ */
 export function startNoticeWatch(
-  { store, clock }: { store: Pick<Store, 'watch'>; clock: Clock },
-  noticeLog: NoticeLog,
+  { store, clock, noticeLog, screenWatch }: WatchParts,
   log: LogSink,
 ): () => Promise<void> {
-  let running: Promise<void> | undefined;
+  let isWatching = false;
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  let collecting: Promise<void> | undefined;
   let isAgain = false;
 
-  /** Looks into the outbox again if it changes meanwhile. */
-  async function collect(): Promise<void> {
-    do {
+  async function collectAll(): Promise<void> {
+    while (isAgain) {
       isAgain = false;
       await noticeLog.collect();
-    } while (isAgain);
+    }
   }
 
-  function look(): Promise<void> {
+  /** Moves the notices in the outbox. Looks again if the outbox changes meanwhile. */
+  async function collect(): Promise<void> {
+    if (!isWatching) return;
     isAgain = true;
-    running ??= collect().finally(() => {
-      running = undefined;
+    collecting ??= collectAll().finally(() => {
+      collecting = undefined;
     });
-    return running;
+    await collecting;
+  }
+
+  async function tick(): Promise<void> {
+    const nowMs = clock.now();
+    if (!isWatching || Math.abs(nowMs - lookedAtMs) >= lookMs) {
+      lookedAtMs = nowMs;
+      isWatching = await screenWatch.look();
+    }
+    await collect();
   }
 
   const onError = (error: unknown) =>
-    log.warn({ err: error }, 'Notices could not be logged; this is retried in 20 seconds.');
-  const stopWatching = store.watch('notices/outbox', () => void look().catch(onError));
-  const stopJob = startPeriodicJob(clock, intervalMs, look, onError);
-  void look().catch(onError);
+    log.warn({ err: error }, 'The watch over screens and notices failed; it goes on in seconds.');
+  const stopWatching = store.watch('notices/outbox', () => void collect().catch(onError));
+  const stopJob = startPeriodicJob(clock, tryMs, tick, onError);
+  const first = tick().catch(onError);
   return async () => {
     stopWatching();
+    await first;
     await stopJob();
-    await running?.catch(() => {});
+    await collecting?.catch(() => {});
+    if (isWatching) await screenWatch.release().catch(onError);
   };
 }

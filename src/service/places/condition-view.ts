@@ -91,7 +91,8 @@ export interface Judged {
   facts: ItemFacts | undefined;
 }
 
-function reasonOf({ judgement, ...others }: Judged): ScreenStatusView['reason'] {
+/** Returns why a screen is not `playing`. */
+export function reasonOf({ judgement, ...others }: Judged): ScreenStatusView['reason'] {
   const { activity, playlist, facts } = others;
   const { condition, errors, asleepWith = 'dark' } = judgement;
   switch (condition) {

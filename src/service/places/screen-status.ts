@@ -10,6 +10,7 @@ import {
   conditions,
 } from '../../domain/conditions/condition.ts';
 import type { Page } from '../../domain/paging.ts';
+import type { DeviceConfig } from '../../domain/records/config.ts';
 import { playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
 import type { ScreenStatusQuery, ScreenStatusView } from '../../domain/records/screen-status.ts';
@@ -49,6 +50,14 @@ const screensPerSlice = 50;
 /** Lifetime of cached counts. */
 const countsLifetimeMs = 15 * secondMs;
 
+/** A screen of any tenant, with its condition. */
+export interface JudgedScreen {
+  screen: Screen;
+  device: Device | undefined;
+  playlist: PlaylistSummary | undefined;
+  judged: Judged & { config: DeviceConfig };
+}
+
 /** The status of all screens (docs/protocol.md §5.3). */
 export function makeScreenStatus({ store, clock }: ServiceDependencies) {
   const facts = new BoundedMap<string, ItemFacts>(contentsKnown);
@@ -79,7 +88,7 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
     device: Device | undefined,
     summary: PlaylistSummary | undefined,
     { nowMs, darkAfterMs }: { nowMs: number; darkAfterMs?: number | undefined },
-  ): Promise<Judged> {
+  ): Promise<JudgedScreen['judged']> {
     const status = summary && playlistStatusAt(summary, nowMs);
     const activity = device && (await store.marks('device', device.id));
     const hasReported = activity?.lastPlayAt !== undefined || activity?.playErrors?.length;
@@ -103,7 +112,7 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
     });
     const isAsleep = badConditions.includes(judgement.condition) && !(await isOpen(row, nowMs));
     const shown = isAsleep ? asleep(judgement) : judgement;
-    return { judgement: shown, activity, playlist, facts: items };
+    return { judgement: shown, activity, playlist, facts: items, config };
   }
 
   async function statusOf(
@@ -165,29 +174,41 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
     }
   }
 
+  /** Judges the screens of all tenants. Yields slices, between which TVs get their turn. */
+  async function* judgeAll(): AsyncGenerator<JudgedScreen[]> {
+    for (let after: string | null | undefined; after !== null; ) {
+      const query = { limit: screensPerSlice, ...(after !== undefined && { after }) };
+      const { items, next } = await store.list('screens', query);
+      const playlists = await store.playlistSummaries(items.map(({ id }) => id));
+      const nowMs = clock.now();
+      yield await Promise.all(
+        items.map(async (screen) => {
+          const device = await boundDevice(store.read, screen);
+          const playlist = playlists.get(screen.id);
+          return {
+            screen,
+            device,
+            playlist,
+            judged: await judge(screen, device, playlist, { nowMs }),
+          };
+        }),
+      );
+      after = next;
+      // Reading rows in memory never leaves the microtask queue.
+      await setImmediate();
+    }
+  }
+
   /** Counts the screens of all tenants by condition. */
   async function counts(): Promise<Record<Condition, number>> {
     const found = Object.fromEntries(conditions.map((condition) => [condition, 0])) as Record<
       Condition,
       number
     >;
-    for (let after: string | null | undefined; after !== null; ) {
-      const query = { limit: screensPerSlice, ...(after !== undefined && { after }) };
-      const { items, next } = await store.list('screens', query);
-      const playlists = await store.playlistSummaries(items.map(({ id }) => id));
-      const nowMs = clock.now();
-      const judged = await Promise.all(
-        items.map(async (row) =>
-          judge(row, await boundDevice(store.read, row), playlists.get(row.id), { nowMs }),
-        ),
-      );
-      for (const { judgement } of judged) found[judgement.condition]++;
-      after = next;
-      // Reading rows in memory never leaves the microtask queue.
-      await setImmediate();
-    }
+    for await (const slice of judgeAll())
+      for (const { judged } of slice) found[judged.judgement.condition]++;
     return found;
   }
 
-  return { list, counts: cached(clock, countsLifetimeMs, counts) };
+  return { list, judgeAll, counts: cached(clock, countsLifetimeMs, counts) };
 }

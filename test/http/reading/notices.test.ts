@@ -66,6 +66,21 @@ describe('GET /v1/notices', () => {
     expect(ended?.data).toMatchObject({ version: 1, reason: 'withdrawn' });
   });
 
+  it('tells once that a playlist is past its validUntil', async () => {
+    const { screenId } = await service.tv();
+    const validUntil = Math.floor(service.clock.now() / 1000) + 60;
+    const playlist = { items: [item()], validUntil };
+    await admin.send('PUT', `/v1/screens/${screenId}/playlist`, { body: playlist });
+    await types(2);
+    for (let n = 0; n < 10; n++) {
+      service.clock.advance(15 * 1000);
+      await types(n < 3 ? 2 : 3);
+    }
+    const [ended] = await read('');
+    expect(ended).toMatchObject({ type: 'playlist.ended', screenId });
+    expect(ended?.data).toMatchObject({ version: 1, reason: 'expired' });
+  });
+
   it('tells only platform tokens of a lock-out', async () => {
     for (let n = 0; n < 12; n++) await service.register(`WRNGCD2${'ABCDEFGHJKLM'[n]}`);
     expect(await types(1)).toEqual(['registration.locked_out']);

@@ -1,0 +1,255 @@
+import { iso, minuteMs, secondMs } from '../../domain/clock.ts';
+import { badConditions, isNeverSeen } from '../../domain/conditions/condition.ts';
+import { onlineWindowMs } from '../../domain/conditions/online-window.ts';
+import type { Alarm, Watch } from '../../domain/notices/alarm-row.ts';
+import type { Screen } from '../../domain/records/rows.ts';
+import type { Store, Tx } from '../../store/store.ts';
+import type { ServiceDependencies } from '../context.ts';
+import { type Judged, reasonOf } from '../places/condition-view.ts';
+import type { JudgedScreen } from '../places/screen-status.ts';
+import { AlarmRules, type Decision, type SeenScreen } from './alarm-rules.ts';
+import { putNotice, putScreenNotice } from './outbox.ts';
+
+/** Time after its last look for which an instance stays the one that watches. */
+const leaseMs = 22 * secondMs;
+/** After a longer pause between two looks, the service may not have heard TVs meanwhile. */
+const maxPauseMs = minuteMs;
+/** Number of decisions that one transaction stores. */
+const decisionsPerWrite = 200;
+const endsPerWrite = 1000;
+const watchId = 'watch';
+
+interface WatchedScreen extends SeenScreen {
+  screen: Screen;
+  judged: Judged;
+}
+
+interface EndedPlaylist {
+  screen: Screen;
+  version: number;
+}
+
+const isHeld = ({ holder, lookedAt }: Watch, nowMs: number) =>
+  holder !== '' && Math.abs(nowMs - lookedAt) < leaseMs;
+
+/** Returns what the rules have to know about a screen. `undefined`: no TV is paired. */
+function watched({ screen, device, judged }: JudgedScreen): WatchedScreen | undefined {
+  const { activity, config, judgement } = judged;
+  if (!device || !activity) return undefined;
+  const { condition } = judgement;
+  const { id: deviceId, createdAt } = device;
+  return {
+    screenId: screen.id,
+    venueId: screen.venueId,
+    deviceId,
+    condition,
+    isBad: badConditions.includes(condition),
+    hasCalled: !isNeverSeen({ createdAt, activity }),
+    lastSeenAt: activity.lastSeenAt ?? createdAt,
+    windowMs: onlineWindowMs(config),
+    goneMs: (config.heartbeatIntervalMinutes + 1) * minuteMs,
+    screen,
+    judged,
+  };
+}
+
+/**
+ * Watches the conditions of all screens, and puts notices into the outbox. One instance watches:
+ * it holds a lease, a row that it renews with each look. The row also says since when TVs could be
+ * heard, so it is right after a restart, an outage of the store, and on another instance.
+ */
+export function makeScreenWatch(
+  { store, clock, newId }: Pick<ServiceDependencies, 'clock' | 'newId'> & { store: Store },
+  judgeAll: () => AsyncIterable<readonly JudgedScreen[]>,
+) {
+  const holder = newId();
+  const rules = new AlarmRules<WatchedScreen>();
+  /** The stored alarms. `undefined`: unknown. */
+  let alarms: Map<string, Alarm> | undefined;
+
+  /** Takes or renews the lease. Returns `undefined` if another instance holds it. */
+  async function takeLease(): Promise<Watch | undefined> {
+    const known = await store.read.get('watches', watchId);
+    if (known && known.holder !== holder && isHeld(known, clock.now())) return undefined;
+    return store.write(async (tx) => {
+      const before = await tx.get('watches', watchId);
+      if (before && before.holder !== holder && isHeld(before, tx.now)) return undefined;
+      if (before?.holder !== holder) alarms = undefined;
+      const isPause = !before || Math.abs(tx.now - before.lookedAt) > maxPauseMs;
+      const watch: Watch = {
+        id: watchId,
+        holder,
+        lookedAt: tx.now,
+        hearingSince: isPause ? tx.now : before.hearingSince,
+        endsToldUntil: before?.endsToldUntil ?? tx.now,
+      };
+      await tx.put('watches', watch);
+      return watch;
+    });
+  }
+
+  async function readAlarms(): Promise<Map<string, Alarm>> {
+    const found = new Map<string, Alarm>();
+    for (let after: string | null | undefined; after !== null; ) {
+      const { items, next } = await store.list('alarms', {
+        limit: decisionsPerWrite,
+        ...(after !== undefined && { after }),
+      });
+      for (const alarm of items) found.set(alarm.id, alarm);
+      after = next;
+    }
+    return found;
+  }
+
+  /** Tells a bad condition, unless another instance has told it or the TV is gone. */
+  async function raise(tx: Tx, { screenId, deviceId, judged }: WatchedScreen, isDark: boolean) {
+    const [screen, known] = await Promise.all([
+      tx.get('screens', screenId),
+      tx.get('alarms', screenId),
+    ]);
+    const isKnown = known?.deviceId === deviceId && known.isDark === isDark;
+    if (isKnown || screen?.deviceId !== deviceId) return known;
+    const { condition, since } = judged.judgement;
+    const { tenantId, venueId } = screen;
+    const place = { id: screenId, tenantId, venueId, screenId, deviceId };
+    const alarm: Alarm = { ...place, isDark, since: known?.since ?? since };
+    await tx.put('alarms', alarm);
+    await putScreenNotice({ newId }, tx, isDark ? 'screen.dark' : 'screen.failing', screen, {
+      deviceId,
+      condition,
+      since: since === null ? null : iso(since),
+      reason: reasonOf(judged)?.text ?? null,
+    });
+    return alarm;
+  }
+
+  async function recover(tx: Tx, { screenId, deviceId, judged }: WatchedScreen) {
+    const screen = await tx.get('screens', screenId);
+    const known = await tx.get('alarms', screenId);
+    if (!known) return undefined;
+    await tx.delete('alarms', screenId);
+    if (!screen) return undefined;
+    const { condition } = judged.judgement;
+    const since = known.since === null ? null : iso(known.since);
+    const data = { deviceId, condition, since };
+    await putScreenNotice({ newId }, tx, 'screen.recovered', screen, data);
+    return undefined;
+  }
+
+  async function changeVenue(
+    tx: Tx,
+    { type, venueId, gone, tvs }: Extract<Decision, { venueId: string }>,
+  ): Promise<Alarm | undefined> {
+    const venue = await tx.get('venues', venueId);
+    const known = await tx.get('alarms', venueId);
+    const isDark = type === 'venue.dark';
+    if (isDark === (known !== undefined)) return known;
+    const { tenantId } = venue ?? {};
+    const since = known?.since ?? tx.now;
+    if (tenantId !== undefined) {
+      const data = { venue: venue?.name ?? null, since: iso(since), gone, tvs };
+      await putNotice({ newId }, tx, { type, tenantId, venueId, data });
+    }
+    if (!isDark || tenantId === undefined) {
+      await tx.delete('alarms', venueId);
+      return undefined;
+    }
+    const whole = { screenId: null, deviceId: null };
+    const alarm: Alarm = { id: venueId, tenantId, venueId, ...whole, isDark, since };
+    await tx.put('alarms', alarm);
+    return alarm;
+  }
+
+  /** Stores a decision. Returns the alarm of the screen or venue from now on. */
+  async function storeDecision(
+    tx: Tx,
+    decision: Decision<WatchedScreen>,
+  ): Promise<readonly [id: string, alarm: Alarm | undefined]> {
+    switch (decision.type) {
+      case 'none':
+        await tx.delete('alarms', decision.alarmId);
+        return [decision.alarmId, undefined];
+      case 'venue.dark':
+      case 'venue.recovered':
+        return [decision.venueId, await changeVenue(tx, decision)];
+      case 'screen.recovered':
+        return [decision.seen.screenId, await recover(tx, decision.seen)];
+      default: {
+        const isDark = decision.type === 'screen.dark';
+        return [decision.seen.screenId, await raise(tx, decision.seen, isDark)];
+      }
+    }
+  }
+
+  async function apply(decisions: readonly Decision<WatchedScreen>[], known: Map<string, Alarm>) {
+    for (let from = 0; from < decisions.length; from += decisionsPerWrite) {
+      const some = decisions.slice(from, from + decisionsPerWrite);
+      const changed = await store.write(async (tx) => {
+        const result: (readonly [string, Alarm | undefined])[] = [];
+        for (const decision of some) result.push(await storeDecision(tx, decision));
+        return result;
+      });
+      for (const [id, alarm] of changed) {
+        if (alarm) known.set(id, alarm);
+        else known.delete(id);
+      }
+    }
+  }
+
+  /** Tells the ends of playlists whose time is over. */
+  async function tellEnds(ended: readonly EndedPlaylist[], untilMs: number): Promise<void> {
+    for (let from = 0; from < ended.length; from += endsPerWrite)
+      await store.write(async (tx) => {
+        const watch = await tx.get('watches', watchId);
+        for (const { screen, version } of ended.slice(from, from + endsPerWrite)) {
+          const row = await tx.get('playlists', screen.id);
+          const isSame = row?.version === version && row.state === 'active';
+          const isUntold = watch !== undefined && Number(row?.validUntil) > watch.endsToldUntil;
+          // The end of an on-demand playlist is no end: the source renews it.
+          if (!isSame || !isUntold || row.origin !== 'published') continue;
+          const data = { version, reason: 'expired' };
+          await putScreenNotice({ newId }, tx, 'playlist.ended', screen, data);
+        }
+        if (watch && from + endsPerWrite >= ended.length)
+          await tx.put('watches', { ...watch, endsToldUntil: untilMs });
+      });
+  }
+
+  async function lookAtScreens({ lookedAt, hearingSince, endsToldUntil }: Watch): Promise<void> {
+    const known = alarms ?? (await readAlarms());
+    // An interrupted change may have been stored.
+    alarms = undefined;
+    const screens: WatchedScreen[] = [];
+    const ended: EndedPlaylist[] = [];
+    for await (const slice of judgeAll())
+      for (const one of slice) {
+        const { screen, playlist } = one;
+        const seen = watched(one);
+        if (seen) screens.push(seen);
+        const endMs = playlist?.state === 'active' ? (playlist.validUntil ?? 0) : 0;
+        if (playlist && endMs > endsToldUntil && endMs <= lookedAt)
+          ended.push({ screen, version: playlist.version });
+      }
+    await tellEnds(ended, lookedAt);
+    await apply(rules.decide(screens, known, { nowMs: clock.now(), hearingSince }), known);
+    alarms = known;
+  }
+
+  return {
+    /** Looks at all screens, unless another instance watches. Returns whether this one does. */
+    async look(): Promise<boolean> {
+      const watch = await takeLease();
+      if (watch) await lookAtScreens(watch);
+      return watch !== undefined;
+    },
+    /** Lets another instance watch at once. */
+    async release(): Promise<void> {
+      await store.write(async (tx) => {
+        const watch = await tx.get('watches', watchId);
+        if (watch?.holder === holder) await tx.put('watches', { ...watch, holder: '' });
+      });
+    },
+  };
+}
+
+export type ScreenWatch = ReturnType<typeof makeScreenWatch>;

@@ -1,0 +1,137 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/domain/clock.ts';
+import { makeIdSource } from '../../../src/domain/id.ts';
+import { makeScreenWatch } from '../../../src/service/notices/screen-watch.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { emptyDatabase, freshDatabase } from '../../support/postgres/postgres.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { judgeNotices } from './judge-notices.ts';
+import { makeTown, planTrouble, stepMs, type Town, type TownPlan, tellMs } from './watched-town.ts';
+
+let town: Town;
+
+/** Makes a town in which all TVs have called for 30 minutes. Times count from then. */
+async function liveTown(plan: TownPlan) {
+  town = await makeTown(plan);
+  const startMs = town.startMs + 30 * minuteMs;
+  await town.liveUntil(startMs);
+  const at = (minutes: number) => startMs + minutes * minuteMs;
+  const span = (from: number, to: number) => ({ startMs: at(from), endMs: at(to) });
+  const told = async () =>
+    (await town.notices()).map(({ type, at: timeMs }) => [type, (timeMs - startMs) / minuteMs]);
+  return { at, span, told };
+}
+const between = (low: number, high: number) => ({
+  asymmetricMatch: (value: number) => value >= low && value <= high,
+  toString: () => `${low} to ${high}`,
+});
+
+describe('the watch over screens', () => {
+  afterEach(() => town.close());
+
+  it('tells once that a TV went dark, within 13 minutes, and once that it is back', async () => {
+    const { at, span, told } = await liveTown({ venues: 1, tvsPerVenue: 2 });
+    town.tvs[0]!.off.push(span(0, 60));
+    await town.liveUntil(at(180));
+    expect(await told()).toEqual([
+      ['screen.dark', between(11, 13)],
+      ['screen.recovered', between(62, 64)],
+    ]);
+    const [dark, recovered] = await town.notices();
+    expect(dark).toMatchObject({ screenId: town.tvs[0]!.screenId, data: { condition: 'dark' } });
+    expect(dark?.data).toMatchObject({ venue: 'Venue 0', screen: 'Screen 0' });
+    expect(recovered?.data.since).toBe(dark?.data.since);
+  });
+
+  it('tells nothing of a TV that is away for less than 12 minutes, again and again', async () => {
+    const { at, span, told } = await liveTown({ venues: 1, tvsPerVenue: 1 });
+    for (let n = 0; n < 8; n++) town.tvs[0]!.off.push(span(n * 20, n * 20 + 10));
+    await town.liveUntil(at(200));
+    expect(await told()).toEqual([]);
+  });
+
+  it('tells neither twice nor wrongly over restarts and outages', async () => {
+    const { at, span, told } = await liveTown({ venues: 1, tvsPerVenue: 2 });
+    town.tvs[0]!.off.push(span(0, 120));
+    town.down.push(span(30, 60), span(121, 121.5), span(140, 160));
+    town.away.push(span(80, 110), span(180, 195));
+    await town.liveUntil(at(240));
+    expect(await told()).toEqual([
+      ['screen.dark', between(11, 13)],
+      ['screen.recovered', between(122, 125)],
+    ]);
+  });
+
+  it('tells a venue of 50 that loses its router in 1 notice, and its return in 1', async () => {
+    const { at, span, told } = await liveTown({ venues: 2, tvsPerVenue: 50 });
+    for (const tv of town.venues[0]!.tvs) tv.off.push(span(0, 60));
+    // One stays away, and is told when the others had time to come back.
+    town.tvs[7]!.off.push(span(60, 120));
+    await town.liveUntil(at(180));
+    expect(await told()).toEqual([
+      ['venue.dark', between(11, 13)],
+      ['venue.recovered', between(62, 64)],
+      ['screen.dark', between(72, 78)],
+      ['screen.recovered', between(122, 124)],
+    ]);
+    const [dark] = await town.notices();
+    expect(dark).toMatchObject({ venueId: town.venues[0]!.id, screenId: null });
+    expect(dark?.data).toMatchObject({ venue: 'Venue 0', gone: 50, tvs: 50 });
+  });
+
+  it('tells nothing outside the hours, and gives TVs time after the opening', async () => {
+    town = await makeTown({ venues: 1, tvsPerVenue: 2, withHours: 1 });
+    const at = (hours: number) => town.startMs + hours * hourMs;
+    town.tvs[0]!.off.push({ startMs: at(22), endMs: at(32.1) });
+    town.tvs[1]!.off.push({ startMs: at(22), endMs: at(40) });
+    await town.liveUntil(at(42));
+    const told = (await town.notices()).map((one) => [one.type, one.screenId, one.at]);
+    const { screenId } = town.tvs[1]!;
+    expect(told).toEqual([
+      ['screen.dark', screenId, between(at(32) + tellMs - minuteMs, at(32) + tellMs + stepMs)],
+      ['screen.recovered', screenId, between(at(40), at(40) + 4 * minuteMs)],
+    ]);
+  });
+
+  it('tells nothing of a TV that has not called since its registration', async () => {
+    town = await makeTown({ venues: 1, tvsPerVenue: 1 });
+    town.tvs[0]!.off.push({ startMs: town.startMs, endMs: town.startMs + dayMs });
+    await town.liveUntil(town.startMs + hourMs);
+    expect(await town.notices()).toEqual([]);
+  });
+
+  it('tells all that happens in a town in a day, and nothing else', async () => {
+    town = await makeTown({ venues: 2, tvsPerVenue: 6, withHours: 1 });
+    planTrouble(town, 1, 3);
+    await town.liveUntil(town.startMs + dayMs + 9 * hourMs);
+    const verdict = judgeNotices(town, await town.notices(), town.clock.now());
+    expect(verdict.wrong).toEqual([]);
+    expect(verdict.outages).toBeGreaterThan(0);
+  });
+});
+
+describe('the watch of two instances', () => {
+  it('is held by one. The other takes over within 30 seconds, or at once after a stop', async () => {
+    const url = await freshDatabase();
+    await emptyDatabase(url);
+    const clock = new ManualClock();
+    const stores = await Promise.all([1, 2].map(() => openStore(url, { clock })));
+    const newId = makeIdSource(clock);
+    const [one, other] = stores.map((store) =>
+      makeScreenWatch({ store, clock, newId }, async function* () {}),
+    );
+    expect(await one!.look()).toBe(true);
+    expect(await other!.look()).toBe(false);
+    clock.advance(15 * secondMs);
+    expect(await one!.look()).toBe(true);
+    clock.advance(15 * secondMs);
+    expect(await other!.look()).toBe(false);
+    clock.advance(10 * secondMs);
+    expect(await Promise.all([other!.look(), one!.look()])).toContain(false);
+    const watch = await stores[0]!.read.get('watches', 'watch');
+    expect(watch?.hearingSince).toBe(clock.now() - 40 * secondMs);
+    await Promise.all([one!.release(), other!.release()]);
+    expect(await one!.look()).toBe(true);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+});
