@@ -16,6 +16,8 @@ import { refuseTls } from './http/listener/tls.ts';
 import { makeMetrics } from './http/metrics/metrics.ts';
 import { makeFastPath } from './http/request/fast-path.ts';
 import { makeRemoveMountPath, mountPathOf } from './http/request/mount-path.ts';
+import { makeCallableAddresses } from './network/callable-address.ts';
+import { makeWebhookSender } from './network/webhook-sender.ts';
 import { checkDataAccess } from './serve/check-data-access.ts';
 import { checkOpenFiles } from './serve/check-open-files.ts';
 import { checkOptions } from './serve/check-options.ts';
@@ -37,6 +39,7 @@ import { startNoticeWatch } from './service/notices/notice-watch.ts';
 import { observedStore } from './service/observed-store.ts';
 import type { LockOut } from './service/pairing/rate-limit.ts';
 import { makeServices } from './service/services.ts';
+import { startWebhookDelivery } from './service/webhooks/webhook-delivery.ts';
 import { isFolder, openStore } from './store/open.ts';
 import { storeClock } from './store/store-clock.ts';
 
@@ -144,7 +147,10 @@ function startServices(parts: OpenParts) {
       'Too many unknown pairing codes: registrations from this source, or from untrusted sources beyond their share, are rejected for a while.',
     );
   };
+  const addresses = makeCallableAddresses(parts.options.webhookAllow ?? []);
+  const webhookSender = makeWebhookSender({ addresses, clock: storeTime });
   const services = makeServices({
+    webhookSender,
     ...playlists,
     onChange: observed.onChange,
     clock: storeTime,
@@ -167,6 +173,7 @@ function startServices(parts: OpenParts) {
   metrics.watchRequestLog(services.requests.droppedCount);
   stops.push(startHousekeeping(services.deps, retentionDays, log));
   stops.push(startNoticeWatch({ ...services.deps, ...services }, log));
+  stops.push(startWebhookDelivery(services.deps, services.noticeLog, webhookSender, log));
   if (parts.media.files) stops.push(startMediaUpkeep(services.deps, parts.media.files, log));
   stops.push(startClockWatch(services.deps, log));
   stops.push(services.denials.stop);

@@ -6,11 +6,11 @@ import type { Random } from './clock.ts';
 /** `dak_`: key of a TV. `mak_`: management token. `clm_`: secret of a claim. */
 export type KeyPrefix = 'dak_' | 'mak_' | 'clm_';
 
-/** Anything that looks like a key, a token or the secret of a claim, whole or in part. */
-const secretShape = /\b(dak|mak|clm)_[0-9A-Za-z]{16,}/g;
+/** Anything that looks like a key, a token, or the secret of a claim or a webhook, or a part. */
+const secretShape = /\b(dak|mak|clm)_[0-9A-Za-z]{16,}|\b(whsec)_[0-9A-Za-z+/]{16,}=*/g;
 
 /** Replaces everything of the shape of a secret: `mak_…`. */
-export const maskSecrets = (text: string): string => text.replace(secretShape, '$1_…');
+export const maskSecrets = (text: string): string => text.replace(secretShape, '$1$2_…');
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const form = /^[0-9A-Za-z]{49}$/;

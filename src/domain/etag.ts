@@ -2,7 +2,9 @@ import { hash } from 'node:crypto';
 import { SignageError } from './error.ts';
 import type { ConfigBody } from './records/config.ts';
 import type { Playlist, Screen, Venue } from './records/rows.ts';
+import type { Webhook } from './webhooks/rows.ts';
 
+type WebhookMember = 'id' | 'name' | 'url' | 'types' | 'venueIds' | 'state';
 type VenueMember = 'id' | 'name' | 'address' | 'timezone' | 'hours' | 'labels';
 
 /**
@@ -31,6 +33,8 @@ export const revision = {
     tagOf([id, name, address, timezone, hours, labels]),
   screen: ({ id, name, hours, labels }: Pick<Screen, 'id' | 'name' | 'hours' | 'labels'>) =>
     tagOf([id, name, hours, labels]),
+  webhook: (row: Pick<Webhook, WebhookMember>) =>
+    tagOf([row.id, row.name, row.url, row.types, row.venueIds, row.state]),
   config: (config: ConfigBody) => tagOf(config),
   playlist: (row: PlaylistVersion) => `"${versionTag(row)}"`,
 };

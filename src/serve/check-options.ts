@@ -1,7 +1,9 @@
 import leven from 'leven';
 import { secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import { parseProxy } from '../http/request/client-address.ts';
+import { proxySubject } from '../http/request/client-address.ts';
+import { parseRange } from '../network/address-range.ts';
+import { webhookRangeSubject } from '../network/callable-address.ts';
 import { checkShapes, optionNames } from './option-shapes.ts';
 import type { ServeOptions } from './serve-options.ts';
 
@@ -65,9 +67,10 @@ function isOrigin(text: string): boolean {
   return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
 }
 
-/** Throws `invalid_option` for entries of `trustProxy` and `corsOrigins` that would never match. */
-function checkLists({ trustProxy = [], corsOrigins = [] }: ServeOptions): void {
-  for (const proxy of trustProxy) parseProxy(proxy);
+/** Throws `invalid_option` for entries of lists that would never match. */
+function checkLists({ trustProxy = [], webhookAllow = [], corsOrigins = [] }: ServeOptions): void {
+  for (const text of trustProxy) parseRange(text, proxySubject);
+  for (const text of webhookAllow) parseRange(text, webhookRangeSubject);
   const origin = corsOrigins.find((text) => !isOrigin(text));
   if (origin !== undefined) {
     throw invalidOption(

@@ -60,6 +60,7 @@ const shapes: Record<keyof ServeOptions, z.ZodType> = {
   maxConnections: whole(1, 200_000),
   keepAliveSeconds: whole(1, 3_600),
   trustProxy: texts,
+  webhookAllow: texts,
   corsOrigins: texts,
   compression: flag,
   player: flag,

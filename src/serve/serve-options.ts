@@ -91,6 +91,11 @@ export interface ServeOptions {
    */
   trustProxy?: readonly string[];
   /**
+   * Addresses and ranges of your own network that webhooks may call, also by plain HTTP, such as
+   * `10.0.0.0/8`. Default: none; webhooks call public addresses only, by HTTPS.
+   */
+  webhookAllow?: readonly string[];
+  /**
    * Origins of web TV apps that may call the service from a browser, such as
    * `https://tv.example.com`; `*` allows all. Default: none.
    */

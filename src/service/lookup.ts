@@ -11,6 +11,7 @@ const tableOf = {
   venue: 'venues',
   screen: 'screens',
   device: 'devices',
+  webhook: 'webhooks',
 } as const;
 
 /** The kinds of records in management paths. */

@@ -2,6 +2,7 @@ import { BoundedMap } from '../domain/bounded-map.ts';
 import { type Clock, minuteMs, type Random } from '../domain/clock.ts';
 import { makeIdSource } from '../domain/id.ts';
 import type { LogSink } from '../domain/log.ts';
+import type { WebhookSender } from '../network/webhook-sender.ts';
 import type {
   ConfigCopies,
   OnDemandOrigin,
@@ -52,6 +53,8 @@ import type { ServedVersions } from './playlists/served-versions.ts';
 import { makeReading } from './reading.ts';
 import { makeTvRequests } from './requests/request-log.ts';
 import { makeTelemetry } from './telemetry.ts';
+import { makeWebhookDeliveries } from './webhooks/deliveries.ts';
+import { makeWebhooks } from './webhooks/webhooks.ts';
 
 export interface ServiceOptions {
   store: Store;
@@ -72,6 +75,7 @@ export interface ServiceOptions {
   /** Copies of configs in the object store, for `authGraceMs`. */
   configCopies?: ConfigCopies | undefined;
   media: MediaOptions;
+  webhookSender: WebhookSender;
   codeTtlMinutes: number;
   /**
    * Milliseconds for which a verified device key still gives access to playlist and config while
@@ -181,6 +185,8 @@ export function makeServices(options: ServiceOptions) {
     mediaUsage: makeMediaUsage(store),
     health: makeHealth(store, ready, origins.health, mirror?.lag),
     backups: makeBackups(deps, options.media.files),
+    webhooks: makeWebhooks(deps, options.webhookSender),
+    webhookDeliveries: makeWebhookDeliveries(deps, noticeLog),
   };
 }
 

@@ -25,6 +25,7 @@ import {
   unusedMediaRow,
   venueRow,
 } from '../domain/records/rows.ts';
+import { webhookCursorRow, webhookDeliveryRow, webhookRow } from '../domain/webhooks/rows.ts';
 import { shardNames } from './json/checkpoint/line-table.ts';
 
 export type RowSchema = z.ZodObject<{ id: z.ZodString }>;
@@ -101,6 +102,7 @@ const pastPlaylistDocument = shardNames('disk-pastPlaylists', 256);
 const pastContentDocument = shardNames('disk-pastContents', 256);
 const noticeDocument = shardNames('disk-notices', 256);
 const creationDocument = shardNames('rows-creations', 64);
+const webhookDocument = shardNames('rows-webhooks', 16);
 const mediaDocument = shardNames('rows-media', 64);
 const configDocument = { tenant: tenantDocument, venue: venueDocument, screen: screenDocument };
 
@@ -248,6 +250,22 @@ export const sections = {
   watches: section({
     row: watchRow,
     document: () => 'rows-watches',
+  }),
+  webhooks: section({
+    row: webhookRow,
+    indexed: ['tenantId'],
+    listed: true,
+    topic: () => 'notices/webhooks',
+    document: ({ id }) => webhookDocument(id),
+  }),
+  webhookCursors: section({
+    row: webhookCursorRow,
+    document: ({ id }) => webhookDocument(id),
+  }),
+  webhookDeliveries: section({
+    row: webhookDeliveryRow,
+    indexed: ['webhookId', 'pendingOf'],
+    document: ({ webhookId }) => webhookDocument(webhookId),
   }),
   creations: section({
     row: creationRow,

@@ -30,6 +30,7 @@ export const errorKinds = {
     'tenant_required',
     'timezone_required',
     'digest_mismatch',
+    'address_refused',
   ]),
   ...kinds(401, 'Unauthorized', [
     'credential_missing',
@@ -54,6 +55,7 @@ export const errorKinds = {
     'playlist_not_found',
     'config_not_found',
     'media_not_found',
+    'webhook_not_found',
   ]),
   ...kinds(405, 'Method Not Allowed', ['method_not_allowed']),
   ...kinds(408, 'Request Timeout', ['request_timeout']),

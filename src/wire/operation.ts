@@ -11,7 +11,8 @@ export type RecordKind =
   | 'device'
   | 'pairing_code'
   | 'claim'
-  | 'media';
+  | 'media'
+  | 'webhook';
 
 /** One operation of the API, as plain data. */
 export interface Operation {

@@ -6,6 +6,7 @@ import { platformOperations } from './operations/platform.ts';
 import { playlistOperations } from './operations/playlists.ts';
 import { readingOperations } from './operations/reports.ts';
 import { runtimeOperations } from './operations/runtime.ts';
+import { webhookOperations } from './operations/webhooks.ts';
 
 export type { Operation, RecordKind } from './operation.ts';
 
@@ -22,6 +23,7 @@ export const operations = {
   ...mediaOperations,
   ...configOperations,
   ...readingOperations,
+  ...webhookOperations,
 };
 
 export type Operations = typeof operations;

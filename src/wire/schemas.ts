@@ -61,6 +61,19 @@ import {
 } from '../domain/records/token.ts';
 import { tvRequest, tvRequestQuery } from '../domain/records/tv-request.ts';
 import { venue, venueCreation, venuePatch, venueQuery } from '../domain/records/venue.ts';
+import {
+  createdWebhook,
+  redelivered,
+  redelivery,
+  webhook,
+  webhookCreation,
+  webhookDeliveriesQuery,
+  webhookDelivery,
+  webhookPatch,
+  webhookQuery,
+  webhookSecret,
+  webhookTest,
+} from '../domain/webhooks/webhook.ts';
 
 /** A problem document (RFC 9457), the body of every error (docs/protocol.md §1.4). */
 const problem = z
@@ -168,6 +181,18 @@ export const schemas = {
   venueList: listOf(venue),
   venuePatch,
   venueQuery,
+  createdWebhook,
+  redelivered,
+  redelivery,
+  webhook,
+  webhookCreation,
+  webhookDeliveriesQuery,
+  webhookDeliveryList: listOf(webhookDelivery),
+  webhookList: listOf(webhook),
+  webhookPatch,
+  webhookQuery,
+  webhookSecret,
+  webhookTest,
 } satisfies Record<string, z.ZodType>;
 
 export type Schemas = typeof schemas;

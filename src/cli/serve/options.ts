@@ -111,6 +111,10 @@ export const serveSettings = {
       '--trust-proxy <address>',
       'address or CIDR range of a proxy whose X-Forwarded-For is trusted',
     ),
+    webhookAllow: list(
+      '--webhook-allow <address>',
+      'address or CIDR range of your own network that webhooks may call, also by plain http',
+    ),
     corsOrigin: list('--cors-origin <origin>', 'web origin that may call the service'),
     noCompression: flag(
       '--no-compression',

@@ -143,6 +143,7 @@ export async function startService(
     maxConnections: settings.maxConnections,
     keepAliveSeconds: settings.keepAlive,
     trustProxy: settings.trustProxy,
+    webhookAllow: settings.webhookAllow,
     demo: settings.demo,
     clock,
     random,

@@ -10,5 +10,7 @@ export const noticeTypes = [
   'playlist.published',
   'playlist.ended',
   'registration.locked_out',
+  'webhook.paused',
+  'webhook.disabled',
 ] as const;
 export type NoticeType = (typeof noticeTypes)[number];

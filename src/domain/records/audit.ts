@@ -33,6 +33,13 @@ export const auditActions = [
   'device.revoke',
   'key.rotate',
   'key.activate',
+  'webhook.create',
+  'webhook.update',
+  'webhook.delete',
+  'webhook.rotate',
+  'webhook.redeliver',
+  'webhook.pause',
+  'webhook.disable',
   'backup.create',
   'registration.locked_out',
 ] as const;

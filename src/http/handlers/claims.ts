@@ -3,7 +3,8 @@ import type { Services } from '../../service/services.ts';
 import { makeLongPollReply } from '../request/held.ts';
 import type { Handlers } from '../request/pipeline.ts';
 import { secretIdempotencyKey } from '../request/validate.ts';
-import { codePath, idempotentRequest } from './management.ts';
+import { codePath } from './management.ts';
+import { idempotentRequest } from './replies.ts';
 
 /** Headers of a response that contains a secret. */
 const noStore = { 'Cache-Control': 'no-store' };

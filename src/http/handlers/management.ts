@@ -3,60 +3,17 @@ import { revision } from '../../domain/etag.ts';
 import type { ConfigBody } from '../../domain/records/config.ts';
 import { withStoredUrls } from '../../domain/records/playlist.ts';
 import type { ConfigLevel } from '../../domain/records/rows.ts';
-import type { IdempotentRequest } from '../../service/creations.ts';
 import type { Services } from '../../service/services.ts';
-import type { OperationId } from '../../wire/operations.ts';
 import type { BaseUrlOf } from '../request/base-url.ts';
 import { makeLongPollReply } from '../request/held.ts';
-import type { Call, Handlers, Reply } from '../request/pipeline.ts';
-import { secretIdempotencyKey } from '../request/validate.ts';
+import type { Call, Handlers } from '../request/pipeline.ts';
+import { created, done, idempotentRequest, noStore, result, revised } from './replies.ts';
 import { reportCsv } from './report-csv.ts';
+import { webhookHandlers } from './webhooks.ts';
 
 /** Time-out for a client that reads nothing of a backup (docs/protocol.md §5.9). */
 const backupStallMs = 5 * minuteMs;
-/** Headers of a response that contains a secret. */
-const noStore = { 'Cache-Control': 'no-store' };
-
-/** Replies with the result of a call. */
-async function result(work: Promise<unknown>): Promise<Reply> {
-  return { body: await work };
-}
-
-/** Replies without a body after a call. */
-async function done(work: Promise<void>): Promise<Reply> {
-  await work;
-  return {};
-}
-
-/** Replies with a record, and its revision as `ETag`. */
-async function revised<T>(etagOf: (record: T) => string, work: Promise<T>) {
-  const body = await work;
-  return { body, headers: { ETag: etagOf(body) } };
-}
-
-/** Replies with a new record, its revision as `ETag`, and its path as `Location`. */
-async function created<T extends { id: string }>(
-  collection: string,
-  etagOf: (record: T) => string,
-  work: Promise<T>,
-): Promise<Reply> {
-  const { body, headers } = await revised(etagOf, work);
-  return { body, headers: { ...headers, Location: `/v1/${collection}/${body.id}` } };
-}
-
 export const codePath = (code: string) => `/v1/devices/provisioning-codes/${code}/status`;
-
-/**
- * Returns the `Idempotency-Key` of a request, with the operation and body that it stands for.
- * Returns `undefined` without the header.
- */
-export function idempotentRequest(
-  operation: OperationId,
-  { request, sent }: Pick<Call<OperationId>, 'request' | 'sent'>,
-): IdempotentRequest | undefined {
-  const key = secretIdempotencyKey(request);
-  return key === undefined ? undefined : { operation, key, body: sent.bytes };
-}
 
 /** Handlers of the management API (docs/protocol.md §4, §5). `stopping` ends long polls. */
 export function managementHandlers(
@@ -70,6 +27,7 @@ export function managementHandlers(
   return {
     ...recordHandlers(services),
     ...configHandlers(services),
+    ...webhookHandlers(services),
 
     async publishPlaylist({ principal, id, body, precondition, request }) {
       const content = withStoredUrls(body, baseUrlOf(request));

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { SignageError } from '../../domain/error.ts';
+import { isInRanges, parseRange } from '../../network/address-range.ts';
 
 /** The other end of a connection. An `IncomingMessage` has this shape. */
 export interface Peer {
@@ -9,7 +9,8 @@ export interface Peer {
   headers: IncomingHttpHeaders;
 }
 
-type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
+/** Names an entry of `trustProxy` in errors. */
+export const proxySubject = 'The trusted proxy';
 
 /** Regular expressions for `[IPv6]` with or without a port, and for `IPv4:port`. */
 const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/;
@@ -40,72 +41,12 @@ export function parseAddress(text: string): string | undefined {
   return normalAddress(ipv4WithPort.exec(plain)?.[1] ?? plain);
 }
 
-const ipv4MappedBits = 96;
-
-/**
- * Converts a range of IPv4-mapped IPv6 addresses to the IPv4 range. Returns other ranges unchanged.
- */
-function unmapped([address, bits]: Network): Network {
-  const isMapped =
-    address.kind() === 'ipv6' &&
-    (address as ipaddr.IPv6).isIPv4MappedAddress() &&
-    bits >= ipv4MappedBits;
-  return isMapped
-    ? [(address as ipaddr.IPv6).toIPv4Address(), bits - ipv4MappedBits]
-    : [address, bits];
-}
-
-/**
- * Reads one `trustProxy` entry: an address, or a range such as `10.0.0.0/8`. Throws
- * `invalid_option`.
- */
-export function parseProxy(text: string): Network {
-  const named = `The trusted proxy ${JSON.stringify(text)}`;
-  const [address = '', bits, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (
-    family === 0 ||
-    address.includes('%') ||
-    rest.length > 0 ||
-    (bits !== undefined && !/^(0|[1-9]\d{0,2})$/.test(bits))
-  ) {
-    throw new SignageError(
-      'invalid_option',
-      `${named} is neither an IP address nor a range such as 10.0.0.0/8 or 2001:db8::/32.`,
-    );
-  }
-  const maxBits = family === 4 ? 32 : 128;
-  const length = bits === undefined ? maxBits : Number(bits);
-  if (length > maxBits)
-    throw new SignageError('invalid_option', `${named} has a prefix of more than ${maxBits} bits.`);
-  const [network, networkBits] = unmapped([ipaddr.parse(address), length]);
-  if (networkBits === 0)
-    throw new SignageError(
-      'invalid_option',
-      `${named} contains all addresses. Name only the addresses of your proxies.`,
-    );
-  const kind = network.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
-  const first = kind.networkAddressFromCIDR(`${network}/${networkBits}`);
-  if (first.toString() !== network.toString())
-    throw new SignageError(
-      'invalid_option',
-      `${named} has bits beyond its prefix. Write ${first}/${networkBits}.`,
-    );
-  return [network, networkBits];
-}
-
 /**
  * Returns a function that tells whether an address in its standard form belongs to a trusted proxy.
  */
 function makeIsProxy(trustedProxies: readonly string[]): (address: string) => boolean {
-  const networks = trustedProxies.map(parseProxy);
-  if (networks.length === 0) return () => false;
-  return (text) => {
-    const address = ipaddr.parse(text);
-    return networks.some(
-      ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
-    );
-  };
+  const ranges = trustedProxies.map((text) => parseRange(text, proxySubject));
+  return (text) => ranges.length > 0 && isInRanges(ipaddr.parse(text), ranges);
 }
 
 /** Returns a function that tells whether a trusted proxy is at the other end of a connection. */

@@ -15,7 +15,7 @@ function noticeView(row: Notice): NoticeView {
 }
 
 /** Whether a caller may see a notice. Platform tokens also see those that belong to no tenant. */
-function maySeeNotice(
+export function maySeeNotice(
   { tenantId, role, venueIds }: Pick<Principal, 'tenantId' | 'role' | 'venueIds'>,
   notice: Notice,
 ): boolean {

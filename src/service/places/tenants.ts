@@ -17,6 +17,7 @@ import { changeOf, lookUp, withNameConflict } from '../lookup.ts';
 import { removeMediaOfTenant } from '../media/media-records.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { tenantView } from '../views.ts';
+import { deleteWebhooksOfTenant } from '../webhooks/webhooks.ts';
 
 /** Describes a change of a tenant for the audit trail. */
 export const tenantChange = (verb: AuditVerb<'tenant'>, row: Tenant) =>
@@ -95,7 +96,8 @@ export function makeTenants(deps: ServiceDependencies) {
   }
 
   /**
-   * Deletes a tenant with its tokens, media and config. Throws `tenant_not_empty`, `last_tenant`.
+   * Deletes a tenant with its tokens, webhooks, media and config. Throws `tenant_not_empty` or
+   * `last_tenant`.
    */
   async function remove(
     principal: Principal,
@@ -115,6 +117,7 @@ export function makeTenants(deps: ServiceDependencies) {
       if (await hasNoOther(tx, row.id, others.items))
         throw new SignageError('last_tenant', 'This is the last tenant: create another one first.');
       await deleteTokens(tx, principal, row.id);
+      await deleteWebhooksOfTenant(tx, row.id);
       await removeMediaOfTenant(tx, row.id);
       await tx.delete('configs', `tenant/${row.id}`);
       await tx.delete('tenants', row.id);

@@ -19,6 +19,7 @@ function sampleOf(schema: Schema, member: string, number: number): unknown {
   switch (schema.type) {
     case 'boolean':
       return false;
+    case 'integer':
     case 'number':
       return createdAt;
     case 'array':

@@ -75,12 +75,13 @@ function hidden({ id, who, fixtureRows, tenantId }: Opened): string[] {
   const places = [fixtureRows.inside, fixtureRows.outside, fixtureRows.foreign].filter(
     (place) => !isInReach(who, tenantId, place),
   );
-  return places.flatMap(({ venueId, screenId, spareId, deviceId, tokenId, code }) => [
+  return places.flatMap(({ venueId, screenId, spareId, deviceId, tokenId, webhookId, code }) => [
     venueId,
     screenId,
     spareId,
     deviceId,
     tokenId,
+    webhookId,
     code,
   ]);
 }

@@ -12,6 +12,7 @@ export interface Place {
   spareId: string;
   deviceId: string;
   tokenId: string;
+  webhookId: string;
   /** A pending pairing code. */
   code: string;
   apiKey: string;
@@ -60,6 +61,9 @@ async function furnish(
   const token = made(
     await master.post('/v1/tokens', { name: `Token ${name}`, role: 'viewer', venueIds: [venueId] }),
   );
+  const webhook = made(
+    await master.post('/v1/webhooks', { url: 'https://localhost:9/', venueIds: [venueId] }),
+  );
   const { code } = await master.code(spare.id);
   return {
     name,
@@ -69,6 +73,7 @@ async function furnish(
     spareId: spare.id,
     deviceId,
     tokenId: token.id,
+    webhookId: webhook.id,
     code,
     apiKey,
   };

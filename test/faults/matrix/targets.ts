@@ -12,6 +12,7 @@ const idOf: Record<OwnedKind, (place: Place) => string> = {
   venue: ({ venueId }) => venueId,
   screen: ({ screenId }) => screenId,
   device: ({ deviceId }) => deviceId,
+  webhook: ({ webhookId }) => webhookId,
   pairing_code: ({ code }) => code,
 };
 

@@ -287,6 +287,33 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
       expect((await bound.admin.get(`/v1/audit?subjectId=${id}`)).body).toEqual(nothing);
   },
 
+  async listWebhooks() {
+    for (const { venueId } of [inside, outside])
+      await whole.post('/v1/webhooks', { url: 'https://receiver.example/', venueIds: [venueId] });
+    await expectInside(
+      '/v1/webhooks',
+      ({ venueIds }) => venueIds?.length === 1 && venueIds[0] === inside.venueId,
+      { caller: bound.admin },
+    );
+  },
+
+  async createWebhook() {
+    const make = (body: object) =>
+      bound.admin.post('/v1/webhooks', { url: 'https://receiver.example/', ...body });
+    for (const venueIds of [undefined, null, [inside.venueId]]) {
+      const made = await make({ venueIds });
+      expect([made.status, made.body.venueIds]).toEqual([201, [inside.venueId]]);
+    }
+    await expectNoChange(async () => {
+      const absent = await make({ venueIds: [unknownId] });
+      for (const venueIds of [[outside.venueId], [inside.venueId, outside.venueId]]) {
+        const foreign = await make({ venueIds });
+        expectProblem(foreign, 'venue_not_found');
+        expect(bare(foreign)).toBe(bare(absent));
+      }
+    });
+  },
+
   async listTokens() {
     await expectInside(
       '/v1/tokens',

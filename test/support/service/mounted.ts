@@ -5,6 +5,8 @@ import { makeApp } from '../../../src/http/app.ts';
 import { makeMetrics } from '../../../src/http/metrics/metrics.ts';
 import type { Bindings } from '../../../src/http/request/request-context.ts';
 import { makeTemporaryMediaStore } from '../../../src/media/open-media-store.ts';
+import { makeCallableAddresses } from '../../../src/network/callable-address.ts';
+import { makeWebhookSender } from '../../../src/network/webhook-sender.ts';
 import type { PlaylistOrigin } from '../../../src/origin/origin.ts';
 import { makeChain, makeStoredOrigin } from '../../../src/origin/origins.ts';
 import { RenderedItems } from '../../../src/origin/rendered-playlists.ts';
@@ -58,6 +60,7 @@ export async function mounted<C extends Clock = ManualClock>({
       limitBytes: 1024 ** 2,
       quotaBytes: 1024 ** 3,
     },
+    webhookSender: makeWebhookSender({ addresses: makeCallableAddresses([]), clock }),
     codeTtlMinutes: 15,
     log,
   });

@@ -1,6 +1,6 @@
 import type { Operation, RecordKind } from '../../../src/wire/operations.ts';
 import type { SchemaName } from '../../../src/wire/schemas.ts';
-import { impression, item, type Manager } from './management.ts';
+import { impression, item, type Manager, unknownId } from './management.ts';
 import { idOf, someFile, upload } from './media.ts';
 import type { Answer, TestService } from './service.ts';
 
@@ -9,6 +9,9 @@ interface Where {
   venueId?: string;
   screenId?: string;
 }
+
+/** Its address is refused once the name is resolved, so that no test calls it. */
+const refusedUrl = 'https://localhost:9/hook';
 
 /** Calls operations of the table with valid input. `maker` creates the records that they need. */
 export function operationCalls(
@@ -36,6 +39,10 @@ export function operationCalls(
     },
     claim: async () =>
       (await service.send('POST', '/devices/claims', { body: { deviceInfo: {} } })).body.claim,
+    async webhook(venueId) {
+      const reach = venueId === undefined ? {} : { venueIds: [venueId] };
+      return (await maker.post('/v1/webhooks', { url: refusedUrl, ...reach })).body.id;
+    },
     media: async () => (await upload(maker, someFile(++count))).body.id,
     pairing_code: async (venueId) => (await maker.code(await make.screen(venueId))).code,
   };
@@ -70,6 +77,12 @@ export function operationCalls(
       action: 'publish',
       items: [item()],
     }),
+    webhookCreation: ({ venueId }) => ({
+      url: refusedUrl,
+      ...(venueId !== undefined && { venueIds: [venueId] }),
+    }),
+    webhookPatch: () => ({ name: `Made webhook ${++count}` }),
+    redelivery: () => ({ noticeIds: [unknownId] }),
     configBody: () => ({ syncIntervalMinutes: 7 }),
     eventBatch: () => [impression()],
     registration: async ({ venueId }) => ({

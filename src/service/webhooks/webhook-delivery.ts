@@ -1,0 +1,207 @@
+import { isDeepStrictEqual } from 'node:util';
+import { secondMs } from '../../domain/clock.ts';
+import type { LogSink } from '../../domain/log.ts';
+import { startPeriodicJob } from '../../domain/periodic-job.ts';
+import type { Notice, Token } from '../../domain/records/rows.ts';
+import type { Webhook } from '../../domain/webhooks/rows.ts';
+import type { WebhookSender } from '../../network/webhook-sender.ts';
+import type { SystemDependencies } from '../context.ts';
+import { type NoticeLog, noticeId } from '../notices/notice-log.ts';
+import { FairQueue } from './fair-queue.ts';
+import { messageOf, sendMessage, wantsNotice } from './message.ts';
+import { settleAttempt, stopWebhook } from './settle.ts';
+
+/** Interval of the looks at all webhooks. Changes cause a look at once. */
+const intervalMs = 20 * secondMs;
+/** Attempts at a time, for the whole service and for each tenant. */
+const limits = { total: 32, perTenant: 8 };
+const pageSize = 200;
+
+/** A webhook that is delivered. */
+interface Worker {
+  webhook: Webhook;
+  isBusy: boolean;
+  /** Whether there is more to do since the last step began. */
+  isAgain: boolean;
+  cancelTimer: () => void;
+}
+
+const isAlive = (token: Token | undefined, nowMs: number): boolean =>
+  token !== undefined && (token.expiresAt === null || token.expiresAt > nowMs);
+
+/**
+ * Delivers notices to webhooks (docs/protocol.md §5.17). Each webhook has one attempt at a time, of
+ * its oldest notice. Returns a function that stops it.
+ */
+export function startWebhookDelivery(
+  deps: SystemDependencies,
+  noticeLog: NoticeLog,
+  sender: WebhookSender,
+  log: LogSink,
+): () => Promise<void> {
+  const { store, clock } = deps;
+  const workers = new Map<string, Worker>();
+  const queue = new FairQueue(limits);
+  const stopping = new AbortController();
+  /** Id of the newest notice that was offered to the workers. */
+  let tail: string | undefined;
+
+  /** Pauses a webhook whose token is gone. Returns whether it is. */
+  async function pauseIfTokenGone({ id, tokenId }: Webhook): Promise<boolean> {
+    if (isAlive(await store.read.get('tokens', tokenId), clock.now())) return false;
+    await store.write(async (tx) => {
+      const row = await tx.get('webhooks', id);
+      if (row?.state !== 'active' || isAlive(await tx.get('tokens', row.tokenId), tx.now)) return;
+      await stopWebhook(deps, tx, row, 'token_gone');
+    });
+    return true;
+  }
+
+  /** Returns the oldest notice that waits for a webhook, and the time of its next attempt. */
+  async function nextOf(webhook: Webhook): Promise<{ notice: Notice; at: number } | undefined> {
+    for (;;) {
+      const [oldest] = await store.read.select('webhookDeliveries', 'pendingOf', [webhook.id]);
+      if (!oldest) break;
+      const notice = await noticeLog.get(oldest.noticeId);
+      if (notice) return { notice, at: oldest.nextAt ?? 0 };
+      // The notice was deleted, because its time is over.
+      await store.write((tx) => tx.delete('webhookDeliveries', oldest.id));
+    }
+    let after = (await store.read.get('webhookCursors', webhook.id))?.after;
+    const matches = (notice: Notice) => wantsNotice(webhook, notice);
+    for (;;) {
+      const page = await noticeLog.page({ order: 'asc', after, limit: 1, matches });
+      const [notice] = page.items;
+      if (notice) return { notice, at: 0 };
+      if (page.next === null) return undefined;
+      after = page.next;
+    }
+  }
+
+  /** Makes at most one attempt. Returns the time of the next one. `undefined`: nothing waits. */
+  async function step(id: string): Promise<number | undefined> {
+    const webhook = await store.read.get('webhooks', id);
+    if (webhook?.state !== 'active' || (await pauseIfTokenGone(webhook))) return undefined;
+    const next = await nextOf(webhook);
+    if (!next || next.at > clock.now()) return next?.at;
+    const noticed = noticeId(next.notice);
+    const message = messageOf(next.notice);
+    const outcome = await sendMessage(deps, sender, webhook, noticed, message, {
+      signal: stopping.signal,
+    });
+    // A stopped attempt is no failure of the receiver.
+    if (stopping.signal.aborted && outcome.status === null) return undefined;
+    await store.write((tx) => settleAttempt(deps, tx, id, noticed, outcome));
+    return clock.now();
+  }
+
+  async function run(worker: Worker): Promise<void> {
+    worker.isAgain = false;
+    let nextAt: number | undefined;
+    try {
+      nextAt = await step(worker.webhook.id);
+    } catch (err) {
+      if (!stopping.signal.aborted)
+        log.warn(
+          { err, webhook: worker.webhook.id },
+          'A webhook could not be delivered; this is retried in 20 seconds.',
+        );
+      nextAt = clock.now() + intervalMs;
+    }
+    worker.isBusy = false;
+    if (stopping.signal.aborted || !workers.has(worker.webhook.id)) return;
+    const delayMs = worker.isAgain ? 0 : (nextAt ?? Number.POSITIVE_INFINITY) - clock.now();
+    if (delayMs <= 0) wake(worker);
+    else if (delayMs < Number.POSITIVE_INFINITY)
+      worker.cancelTimer = clock.after(delayMs, () => wake(worker));
+  }
+
+  function wake(worker: Worker): void {
+    worker.isAgain = true;
+    if (worker.isBusy || stopping.signal.aborted) return;
+    worker.cancelTimer();
+    worker.isBusy = true;
+    queue.add(worker.webhook.tenantId, () => run(worker));
+  }
+
+  function drop(worker: Worker): void {
+    worker.cancelTimer();
+    workers.delete(worker.webhook.id);
+  }
+
+  function keep(webhook: Webhook): void {
+    const known = workers.get(webhook.id);
+    if (known && isDeepStrictEqual(known.webhook, webhook)) return;
+    const worker = known ?? { webhook, isBusy: false, isAgain: false, cancelTimer: () => {} };
+    worker.webhook = webhook;
+    workers.set(webhook.id, worker);
+    wake(worker);
+  }
+
+  async function readWebhooks(): Promise<void> {
+    const active = new Set<string>();
+    for (let after: string | undefined; ; ) {
+      const from = after === undefined ? {} : { after };
+      const { items, next } = await store.list('webhooks', { limit: pageSize, ...from });
+      for (const webhook of items) {
+        if (webhook.state !== 'active' || (await pauseIfTokenGone(webhook))) continue;
+        active.add(webhook.id);
+        keep(webhook);
+      }
+      if (next === null) break;
+      after = next;
+    }
+    for (const worker of [...workers.values()]) if (!active.has(worker.webhook.id)) drop(worker);
+  }
+
+  /** Wakes the webhooks that want a new notice. */
+  async function readNotices(): Promise<void> {
+    if (tail === undefined) {
+      // Each webhook looks for itself when it is first read.
+      const [newest] = (await noticeLog.page({ order: 'desc', limit: 1 })).items;
+      tail = newest ? noticeId(newest) : noticeId({ at: 0, seq: 0 });
+    }
+    for (;;) {
+      const { items, next } = await noticeLog.page({ order: 'asc', after: tail, limit: pageSize });
+      for (const worker of workers.values())
+        if (items.some((notice) => wantsNotice(worker.webhook, notice))) wake(worker);
+      const newest = items.at(-1);
+      if (newest) tail = noticeId(newest);
+      if (next === null) return;
+    }
+  }
+
+  let looking: Promise<void> | undefined;
+  let isChanged = false;
+
+  async function lookUntilQuiet(): Promise<void> {
+    do {
+      isChanged = false;
+      await readNotices();
+      await readWebhooks();
+    } while (isChanged && !stopping.signal.aborted);
+  }
+
+  function look(): Promise<void> {
+    isChanged = true;
+    looking ??= lookUntilQuiet().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  }
+
+  const onError = (err: unknown) =>
+    log.warn({ err }, 'Webhooks could not be read; this is retried in 20 seconds.');
+  const lookNow = () => void look().catch(onError);
+  const stopWatching = [noticeLog.watch(lookNow), store.watch('notices/webhooks', lookNow)];
+  const stopJob = startPeriodicJob(clock, intervalMs, look, onError);
+  lookNow();
+  return async () => {
+    stopping.abort();
+    for (const stop of stopWatching) stop();
+    await stopJob();
+    await looking?.catch(() => {});
+    for (const worker of [...workers.values()]) drop(worker);
+    await queue.clear();
+  };
+}
