@@ -54,6 +54,7 @@ const given: { [T in TableName]?: (number: number) => Partial<Rows[T]> } = {
   configs: (number) => ({ id: `screen/${guid('owne', number)}` }),
   notices: (number) => ({ id: `bucket ${number}/${number}` }),
   creations: () => ({ tokenId: guid('toke', 1) }),
+  webhookDeliveries: () => ({ pendingOf: guid('webh', 1) }),
   claims: (number) => ({ id: `CLAIM${number}`, shard: '7', expiresAt: createdAt + 600_000 }),
 };
 
