@@ -172,8 +172,9 @@ function startServices(parts: OpenParts) {
   metrics.watchHeldDevices(services.deviceChanges.heldCount);
   metrics.watchRequestLog(services.requests.droppedCount);
   stops.push(startHousekeeping(services.deps, retentionDays, log));
-  stops.push(startNoticeWatch({ ...services.deps, ...services }, log));
-  stops.push(startWebhookDelivery(services.deps, services.noticeLog, webhookSender, log));
+  const startDelivery = () =>
+    startWebhookDelivery(services.deps, services.noticeLog, webhookSender, log);
+  stops.push(startNoticeWatch({ ...services.deps, ...services, startDelivery }, log));
   if (parts.media.files) stops.push(startMediaUpkeep(services.deps, parts.media.files, log));
   stops.push(startClockWatch(services.deps, log));
   stops.push(services.denials.stop);

@@ -15,17 +15,20 @@ interface WatchParts {
   clock: Clock;
   noticeLog: NoticeLog;
   screenWatch: ScreenWatch;
+  /** Starts what only the instance that watches does. Returns a function that stops it. */
+  startDelivery: () => () => Promise<void>;
 }
 
 /**
- * Starts the watch: it looks at the screens, and moves notices from the outbox to the log. Of
- * several instances, one watches. Returns a function that stops it.
+ * Starts the watch: it looks at the screens, moves notices from the outbox to the log, and delivers
+ * them. Of several instances, one watches. Returns a function that stops it.
  */
 export function startNoticeWatch(
-  { store, clock, noticeLog, screenWatch }: WatchParts,
+  { store, clock, noticeLog, screenWatch, startDelivery }: WatchParts,
   log: LogSink,
 ): () => Promise<void> {
   let isWatching = false;
+  let stopDelivery: (() => Promise<void>) | undefined;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   let collecting: Promise<void> | undefined;
   let isAgain = false;
@@ -47,11 +50,20 @@ export function startNoticeWatch(
     await collecting;
   }
 
+  async function setWatching(isNow: boolean): Promise<void> {
+    isWatching = isNow;
+    if (isNow) stopDelivery ??= startDelivery();
+    else
+      await stopDelivery?.().finally(() => {
+        stopDelivery = undefined;
+      });
+  }
+
   async function tick(): Promise<void> {
     const nowMs = clock.now();
     if (!isWatching || Math.abs(nowMs - lookedAtMs) >= lookMs) {
       lookedAtMs = nowMs;
-      isWatching = await screenWatch.look();
+      await setWatching(await screenWatch.look());
     }
     await collect();
   }
@@ -66,6 +78,7 @@ export function startNoticeWatch(
     await first;
     await stopJob();
     await collecting?.catch(() => {});
+    await stopDelivery?.();
     if (isWatching) await screenWatch.release().catch(onError);
   };
 }

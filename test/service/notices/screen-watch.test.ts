@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/domain/clock.ts';
 import { makeIdSource } from '../../../src/domain/id.ts';
+import { silentLog } from '../../../src/domain/log.ts';
+import { makeNoticeLog } from '../../../src/service/notices/notice-log.ts';
+import { startNoticeWatch } from '../../../src/service/notices/notice-watch.ts';
 import { makeScreenWatch } from '../../../src/service/notices/screen-watch.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { emptyDatabase, freshDatabase } from '../../support/postgres/postgres.ts';
@@ -133,5 +136,38 @@ describe('the watch of two instances', () => {
     await Promise.all([one!.release(), other!.release()]);
     expect(await one!.look()).toBe(true);
     await Promise.all(stores.map((store) => store.close()));
+  });
+
+  it('delivers by the one that watches', async () => {
+    const url = await freshDatabase();
+    await emptyDatabase(url);
+    const clock = new ManualClock();
+    const newId = makeIdSource(clock);
+    const delivering = new Set<string>();
+    const start = async (name: string) => {
+      const store = await openStore(url, { clock });
+      const parts = {
+        store,
+        clock,
+        noticeLog: makeNoticeLog(store),
+        screenWatch: makeScreenWatch({ store, clock, newId }, async function* () {}),
+        startDelivery() {
+          delivering.add(name);
+          return async () => void delivering.delete(name);
+        },
+      };
+      const stop = startNoticeWatch(parts, silentLog);
+      return () => stop().then(() => store.close());
+    };
+    const stopOne = await start('one');
+    await expect.poll(() => [...delivering]).toEqual(['one']);
+    const stopOther = await start('other');
+    clock.advance(5 * secondMs);
+    await stopOne();
+    expect([...delivering]).toEqual([]);
+    clock.advance(5 * secondMs);
+    await expect.poll(() => [...delivering]).toEqual(['other']);
+    await stopOther();
+    expect([...delivering]).toEqual([]);
   });
 });
