@@ -13,8 +13,8 @@ export interface FileTarget extends MediaReader {
   undo(): Promise<void>;
 }
 
-/** Bytes of a record, which is one line. They block the event loop for a few milliseconds. */
-const chunkBytes = 256 * 1024;
+/** Bytes of a record, which is one line. */
+const chunkBytes = 64 * 1024;
 
 /** Returns the size of a file, or `undefined` if it is missing, or its bytes are not its own. */
 async function intactSize(files: MediaReader, id: string): Promise<number | undefined> {
