@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
@@ -36,19 +35,29 @@ async function* prepended<T>(first: T, rest: AsyncIterable<T>): AsyncGenerator<T
   yield* rest;
 }
 
+/**
+ * Resolves as `work`, or rejects when the signal aborts. `Promise.race` with one promise for all
+ * chunks would keep them all in memory.
+ */
+function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new Error('it was interrupted'));
+    signal.addEventListener('abort', stop);
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
 /** Yields the file in chunks. Fails as soon as the signal aborts, even while a pipe has no data. */
 async function* readUntil(signal: AbortSignal, path: string): AsyncGenerator<Buffer> {
   const stream = createReadStream(path, { highWaterMark: 1 << 18 });
   const chunks = stream.iterator({ destroyOnReturn: false });
-  const aborted = once(signal, 'abort').then(() => Promise.reject(new Error('it was interrupted')));
-  aborted.catch(() => undefined);
   const explain = (error: unknown) => {
     throw unusable(path, `it cannot be read: ${fileProblem(error, path)}`, error);
   };
   try {
     for (;;) {
       signal.throwIfAborted();
-      const { done, value } = await Promise.race([chunks.next().catch(explain), aborted]);
+      const { done, value } = await unlessAborted(signal, chunks.next().catch(explain));
       if (done) return;
       yield value;
     }
