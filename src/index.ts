@@ -18,6 +18,7 @@ export type { LogMethod, LogSink } from './domain/log.ts';
 export type { MaybePromise } from './domain/maybe-promise.ts';
 export type { ByteRange } from './domain/media/media.ts';
 export type { MediaType } from './domain/media/media-types.ts';
+export type { NoticeView } from './domain/notices/notice.ts';
 export type {
   Activities,
   DeviceActivity,
@@ -67,7 +68,7 @@ export type { AwsSettings } from './origin/object-store/open-object-store.ts';
 export type { S3Credentials } from './origin/object-store/s3-client.ts';
 export type { OnDemandPlaylists, OnDemandScreen } from './origin/origin.ts';
 export type { RequestInfo, ServeOptions } from './serve/serve-options.ts';
-export { type Running, serve } from './serve.ts';
+export { type Running, type ServiceNotice, serve } from './serve.ts';
 export type { FileSystem, OpenFile } from './store/json/disk/file-system.ts';
 export { type DatabaseOptions, type OpenStoreOptions, openStore } from './store/open.ts';
 export type {

@@ -35,6 +35,7 @@ import { startClockWatch } from './service/clock-watch.ts';
 import { fillWithDemo } from './service/demo.ts';
 import { startHousekeeping } from './service/housekeeping.ts';
 import { startMediaUpkeep } from './service/media/media-upkeep.ts';
+import { followNotices } from './service/notices/notice-follower.ts';
 import { startNoticeWatch } from './service/notices/notice-watch.ts';
 import { observedStore } from './service/observed-store.ts';
 import type { LockOut } from './service/pairing/rate-limit.ts';
@@ -44,6 +45,7 @@ import { isFolder, openStore } from './store/open.ts';
 import { storeClock } from './store/store-clock.ts';
 
 export type { Running } from './serve/running.ts';
+export type { ServiceNotice } from './service/notices/notice-follower.ts';
 
 /** The version of this package. Throws in a bundle, which lacks the files of the package. */
 function ownVersion(): string {
@@ -247,7 +249,7 @@ async function startOn(
   parts: OpenParts,
   onToken: (takeBack: () => Promise<void>) => void,
 ): Promise<Running> {
-  const { options, checked, log, stops, stopping } = parts;
+  const { options, checked, log, stops, stopping, storeTime } = parts;
   const services = startServices(parts);
   const handling = makeHandling(parts, services);
   // Runs before the port opens, so that every request finds the tenant and the platform token.
@@ -283,6 +285,14 @@ async function startOn(
       stopping: stopping.signal,
     }),
     nodeHandler: mounted.nodeHandler,
+    on(_event, listener) {
+      const followed = { noticeLog: services.noticeLog, clock: storeTime };
+      const stop = followNotices(followed, listener, (err) =>
+        log.warn({ err }, 'A listener of notices failed.'),
+      );
+      stops.push(async () => stop());
+      return stop;
+    },
     replaceTls: listener?.replaceTls ?? refuseTls,
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Tls } from '../http/listener/tls.ts';
+import type { ServiceNotice } from '../service/notices/notice-follower.ts';
 import type { RequestInfo } from './serve-options.ts';
 
 /** A running service. */
@@ -38,6 +39,14 @@ export interface Running {
    * createServer(service.nodeHandler).listen(8080);
    */
   nodeHandler(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  /**
+   * Calls `listener` with each notice from now on (docs/protocol.md §5.16), of all tenants and
+   * instances, in order. Errors of the listener are logged. Returns a function that stops it.
+   *
+   * @example
+   * service.on('notice', ({ type, data }) => console.log(type, data.venue, data.screen));
+   */
+  on(event: 'notice', listener: (notice: ServiceNotice) => void): () => void;
   /**
    * Replaces the TLS certificate for new connections. Throws `invalid_option` if the certificate is
    * invalid, or if the service was started without TLS.

@@ -9,7 +9,7 @@ import { isInScope } from '../lookup.ts';
 import { afterId } from '../paging.ts';
 import { type NoticeLog, noticeId } from './notice-log.ts';
 
-function noticeView(row: Notice): NoticeView {
+export function noticeView(row: Notice): NoticeView {
   const { at, type, venueId, screenId, deviceId, data } = row;
   return { id: noticeId(row), at: iso(at), type, venueId, screenId, deviceId, data };
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../src/domain/clock.ts';
+import { serve } from '../../../src/serve.ts';
 import { expectInvalid, item, type Manager, manager } from '../../support/service/management.ts';
 import { startService, type TestService } from '../../support/service/service.ts';
 
@@ -123,5 +124,31 @@ describe('GET /v1/notices', () => {
     await types(2);
     service.clock.advance(dayMs);
     await types(1);
+  });
+});
+
+describe('on of a running service', () => {
+  it('calls listeners with each notice from then on, once, until they stop', async () => {
+    const heard: string[] = [];
+    let stop = () => {};
+    const own = await startService({}, async (options) => {
+      const running = await serve(options);
+      running.on('notice', () => {
+        throw new Error('a listener that fails');
+      });
+      stop = running.on('notice', ({ type, tenantId, data }) => {
+        heard.push(`${type} ${tenantId === null} ${data.screen}`);
+      });
+      return running;
+    });
+    const screen = await own.screen({ name: 'Main' });
+    const { deviceId } = await own.tv(screen.id);
+    await own.manage('POST', `/v1/devices/${deviceId}/revoke`, {});
+    const told = ['screen.paired false Main', 'device.revoked false Main'];
+    await expect.poll(() => heard).toEqual(told);
+    stop();
+    await own.tv();
+    await own.close();
+    expect(heard).toEqual(told);
   });
 });
