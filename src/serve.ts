@@ -28,19 +28,15 @@ import { OutageLog } from './serve/outage-log.ts';
 import type { Running } from './serve/running.ts';
 import type { ServeOptions } from './serve/serve-options.ts';
 import { makeShutdown } from './serve/shutdown.ts';
+import { startUpkeep } from './serve/start-upkeep.ts';
 import { objectStoreOf, onDemandOf, wireOrigins } from './serve/wire-origins.ts';
 import { identifyToken } from './service/auth/management-auth.ts';
 import { bootstrap, checkAdminToken } from './service/bootstrap.ts';
-import { startClockWatch } from './service/clock-watch.ts';
 import { fillWithDemo } from './service/demo.ts';
-import { startHousekeeping } from './service/housekeeping.ts';
-import { startMediaUpkeep } from './service/media/media-upkeep.ts';
 import { followNotices } from './service/notices/notice-follower.ts';
-import { startNoticeWatch } from './service/notices/notice-watch.ts';
 import { observedStore } from './service/observed-store.ts';
 import type { LockOut } from './service/pairing/rate-limit.ts';
 import { makeServices } from './service/services.ts';
-import { startWebhookDelivery } from './service/webhooks/webhook-delivery.ts';
 import { isFolder, openStore } from './store/open.ts';
 import { storeClock } from './store/store-clock.ts';
 
@@ -131,7 +127,7 @@ type OpenParts = Awaited<ReturnType<typeof openParts>>;
 /** Makes the services over the store and the origins of playlists, and starts their upkeep. */
 function startServices(parts: OpenParts) {
   const { checked, random, log, metrics, stops, observed, storeTime } = parts;
-  const { codeTtlMinutes, authGraceMs, retentionDays } = checked;
+  const { codeTtlMinutes, authGraceMs } = checked;
   const playlists = wireOrigins(
     observed,
     {
@@ -173,14 +169,10 @@ function startServices(parts: OpenParts) {
   metrics.watchScreens(services.screenStatus.counts, parts.clock);
   metrics.watchHeldDevices(services.deviceChanges.heldCount);
   metrics.watchRequestLog(services.requests.droppedCount);
-  stops.push(startHousekeeping(services.deps, retentionDays, log));
-  const startDelivery = () =>
-    startWebhookDelivery(services.deps, services.noticeLog, webhookSender, log);
-  stops.push(startNoticeWatch({ ...services.deps, ...services, startDelivery }, log));
-  if (parts.media.files) stops.push(startMediaUpkeep(services.deps, parts.media.files, log));
-  stops.push(startClockWatch(services.deps, log));
-  stops.push(services.denials.stop);
-  stops.push(services.requests.stop);
+  const { retentionDays } = checked;
+  const mediaFiles = parts.media.files;
+  for (const stop of startUpkeep(services, { retentionDays, mediaFiles, webhookSender, log }))
+    stops.push(stop);
   return services;
 }
 

@@ -75,3 +75,38 @@ export function cached<T>(
     return current;
   };
 }
+
+/** Work that runs one at a time, again and again. */
+export interface Repeated {
+  /** Runs the work, or once more after a run in progress, which may have missed a change. */
+  run(): Promise<void>;
+  /** Waits for a run in progress. */
+  idle(): Promise<void>;
+}
+
+/** Calls of `run` during a run cause one more run. A failure ends both. */
+export function repeated(work: () => Promise<void>): Repeated {
+  let running: Promise<void> | undefined;
+  let isAgain = false;
+
+  async function runAll(): Promise<void> {
+    try {
+      while (isAgain) {
+        isAgain = false;
+        await work();
+      }
+    } finally {
+      // Not later than the last look at `isAgain`, so that no call is lost.
+      running = undefined;
+    }
+  }
+
+  return {
+    run() {
+      isAgain = true;
+      running ??= Promise.resolve().then(runAll);
+      return running;
+    },
+    idle: async () => running?.catch(() => {}),
+  };
+}

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { forEachBounded } from '../../src/domain/concurrency.ts';
+import { describe, expect, it } from 'vitest';
+import { forEachBounded, repeated } from '../../src/domain/concurrency.ts';
 
 const soon = () => new Promise<void>((done) => setImmediate(done));
 
@@ -29,4 +29,38 @@ it('starts nothing more after an error, and waits for pending work', async () =>
 
 it('resolves for no items', async () => {
   await forEachBounded([], 4, () => Promise.reject(new Error('never')));
+});
+
+describe('repeated work', () => {
+  it('runs once more for calls during a run, whenever they come', async () => {
+    let changes = 0;
+    let seen = 0;
+    const { run } = repeated(async () => {
+      const now = changes;
+      await null;
+      seen = now;
+    });
+    for (let delay = 0; delay < 20; delay++) {
+      changes++;
+      const first = run();
+      for (let turn = 0; turn < delay; turn++) await null;
+      changes++;
+      await run();
+      await first;
+      expect(seen, `after ${delay} turns`).toBe(changes);
+    }
+  });
+
+  it('passes a failure on, and runs again at the next call', async () => {
+    let runs = 0;
+    const { run, idle } = repeated(async () => {
+      runs++;
+      if (runs === 1) throw new Error('broken');
+    });
+    const failing = run();
+    await idle();
+    await expect(failing).rejects.toThrow('broken');
+    await run();
+    expect(runs).toBe(2);
+  });
 });

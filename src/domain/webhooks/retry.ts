@@ -18,12 +18,6 @@ const longestPauseMs = dayMs;
 /** A webhook without success for this long is disabled. */
 export const disableAfterMs = 5 * dayMs;
 
-export interface AttemptResult {
-  /** `null`: no answer. */
-  status: number | null;
-  retryAfter: string | undefined;
-}
-
 /** `refused`: trying again is pointless. `gone`: the receiver wants no more messages. */
 export type Verdict = 'delivered' | 'retry' | 'refused' | 'gone';
 

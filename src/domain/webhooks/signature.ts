@@ -9,17 +9,17 @@ export interface WebhookMessage {
 
 const prefix = 'whsec_';
 
-/** Returns the text form of a secret: `whsec_` and base64. */
-export const secretText = (key: Uint8Array): string => prefix + Buffer.from(key).toString('base64');
-
-/** Derives the secret of a webhook from the secret of the service, so that none is stored. */
+/**
+ * Derives the secret of a webhook from the secret of the service, so that none is stored. Returns
+ * `whsec_` and base64.
+ */
 export function deriveWebhookSecret(
   serverSecret: Uint8Array,
   webhookId: string,
   generation: number,
 ): string {
   const text = `webhook-secret\n${webhookId}\n${generation}`;
-  return secretText(createHmac('sha256', serverSecret).update(text).digest());
+  return prefix + createHmac('sha256', serverSecret).update(text).digest('base64');
 }
 
 /**

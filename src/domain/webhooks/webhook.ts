@@ -138,7 +138,7 @@ export const redelivery = z
     const hasRange = from !== undefined || to !== undefined;
     if (noticeIds ? hasRange : !isRange) context.addIssue({ code: 'custom', message: oneOf });
   })
-  .meta({ id: 'Redelivery' });
+  .meta({ id: 'RedeliveryCreation' });
 
 export const redelivered = z
   .object({ queued: z.int().meta({ description: 'Number of notices that will be sent again.' }) })

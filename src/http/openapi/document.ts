@@ -33,6 +33,8 @@ const tags = [
   { name: 'media', description: 'Files that playlists show' },
   { name: 'config', description: 'Intervals and storage limits of TVs' },
   { name: 'event', description: 'Telemetry' },
+  { name: 'notice', description: 'What happened to TVs, venues and playlists' },
+  { name: 'webhook', description: 'Receivers of notices' },
   { name: 'report', description: 'Proof of play' },
   { name: 'data', description: 'Backups of the whole store' },
   { name: 'audit', description: 'Audit trail of all changes' },

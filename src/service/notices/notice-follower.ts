@@ -1,4 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
+import { repeated } from '../../domain/concurrency.ts';
 import type { NoticeView } from '../../domain/notices/notice.ts';
 import type { NoticeLog } from './notice-log.ts';
 import { noticeView } from './notices.ts';
@@ -22,8 +23,6 @@ export function followNotices(
   const from = clock.now();
   let after: string | undefined;
   let isStopped = false;
-  let isReading = false;
-  let isAgain = false;
 
   async function read(): Promise<void> {
     for (let next: string | null = ''; next !== null && !isStopped; ) {
@@ -43,24 +42,13 @@ export function followNotices(
     }
   }
 
-  async function wake(): Promise<void> {
-    isAgain = true;
-    if (isReading) return;
-    isReading = true;
-    try {
-      while (isAgain && !isStopped) {
-        isAgain = false;
-        await read();
-      }
-    } catch (error) {
+  const reading = repeated(read);
+  const wake = () =>
+    void reading.run().catch((error) => {
       if (!isStopped) onError(error);
-    } finally {
-      isReading = false;
-    }
-  }
-
-  const stopWatching = noticeLog.watch(() => void wake());
-  void wake();
+    });
+  const stopWatching = noticeLog.watch(wake);
+  wake();
   return () => {
     isStopped = true;
     stopWatching();

@@ -1,4 +1,5 @@
 import { type Clock, secondMs } from '../../domain/clock.ts';
+import { repeated } from '../../domain/concurrency.ts';
 import type { LogSink } from '../../domain/log.ts';
 import { startPeriodicJob } from '../../domain/periodic-job.ts';
 import type { Store } from '../../store/store.ts';
@@ -30,24 +31,10 @@ export function startNoticeWatch(
   let isWatching = false;
   let stopDelivery: (() => Promise<void>) | undefined;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
-  let collecting: Promise<void> | undefined;
-  let isAgain = false;
+  const collecting = repeated(() => noticeLog.collect());
 
-  async function collectAll(): Promise<void> {
-    while (isAgain) {
-      isAgain = false;
-      await noticeLog.collect();
-    }
-  }
-
-  /** Moves the notices in the outbox. Looks again if the outbox changes meanwhile. */
   async function collect(): Promise<void> {
-    if (!isWatching) return;
-    isAgain = true;
-    collecting ??= collectAll().finally(() => {
-      collecting = undefined;
-    });
-    await collecting;
+    if (isWatching) await collecting.run();
   }
 
   async function setWatching(isNow: boolean): Promise<void> {
@@ -77,7 +64,7 @@ export function startNoticeWatch(
     stopWatching();
     await first;
     await stopJob();
-    await collecting?.catch(() => {});
+    await collecting.idle();
     await stopDelivery?.();
     if (isWatching) await screenWatch.release().catch(onError);
   };

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { secondMs } from '../../domain/clock.ts';
+import { repeated } from '../../domain/concurrency.ts';
 import type { LogSink } from '../../domain/log.ts';
 import { startPeriodicJob } from '../../domain/periodic-job.ts';
 import type { Notice, Token } from '../../domain/records/rows.ts';
@@ -171,36 +172,23 @@ export function startWebhookDelivery(
     }
   }
 
-  let looking: Promise<void> | undefined;
-  let isChanged = false;
-
-  async function lookUntilQuiet(): Promise<void> {
-    do {
-      isChanged = false;
-      await readNotices();
-      await readWebhooks();
-    } while (isChanged && !stopping.signal.aborted);
-  }
-
-  function look(): Promise<void> {
-    isChanged = true;
-    looking ??= lookUntilQuiet().finally(() => {
-      looking = undefined;
-    });
-    return looking;
-  }
+  const looking = repeated(async () => {
+    if (stopping.signal.aborted) return;
+    await readNotices();
+    await readWebhooks();
+  });
 
   const onError = (err: unknown) =>
     log.warn({ err }, 'Webhooks could not be read; this is retried in 20 seconds.');
-  const lookNow = () => void look().catch(onError);
+  const lookNow = () => void looking.run().catch(onError);
   const stopWatching = [noticeLog.watch(lookNow), store.watch('notices/webhooks', lookNow)];
-  const stopJob = startPeriodicJob(clock, intervalMs, look, onError);
+  const stopJob = startPeriodicJob(clock, intervalMs, looking.run, onError);
   lookNow();
   return async () => {
     stopping.abort();
     for (const stop of stopWatching) stop();
     await stopJob();
-    await looking?.catch(() => {});
+    await looking.idle();
     for (const worker of [...workers.values()]) drop(worker);
     await queue.clear();
   };

@@ -115,6 +115,7 @@ describe('GET /openapi.json', () => {
         "["id","The id of the tenant",{"type":"string","format":"uuid"}]",
         "["id","The id of the token",{"type":"string","format":"uuid"}]",
         "["id","The id of the venue",{"type":"string","format":"uuid"}]",
+        "["id","The id of the webhook",{"type":"string","format":"uuid"}]",
       ]
     `);
   });

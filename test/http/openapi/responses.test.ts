@@ -207,6 +207,16 @@ async function readAndEnd(venueId: string, screenId: string, tokenId: string): P
   await manage('DELETE', `/v1/screens/${screenId}`);
   await manage('DELETE', `/v1/venues/${venueId}`);
   await manage('GET', '/v1/venues');
+  const url = 'https://localhost:9/';
+  const hook = `/v1/webhooks/${(await manage('POST', '/v1/webhooks', { url })).body.id}`;
+  await manage('GET', '/v1/webhooks');
+  await manage('GET', hook);
+  await manage('PATCH', hook, { name: 'Chat' });
+  await manage('POST', `${hook}/secret`);
+  await manage('POST', `${hook}/test`);
+  await manage('GET', `${hook}/deliveries`);
+  await manage('POST', `${hook}/redeliver`, { noticeIds: [tokenId] });
+  await manage('DELETE', hook);
   await manage('POST', `/v1/tokens/${tokenId}/rotate`);
   await manage('DELETE', `/v1/tokens/${tokenId}`);
   await manage('DELETE', `/v1/tokens/${(await manage('GET', '/v1/me')).body.tokenId}`);

@@ -32,8 +32,7 @@ let published = 0;
 /** Publishes a playlist, which causes one notice. */
 const publish = (screen = screenId) =>
   admin.put(`/v1/screens/${screen}/playlist`, { items: [item({ duration: ++published })] });
-const count = (expected: number) =>
-  expect.poll(() => receiver.received.length, { timeout: 5000 }).toBe(expected);
+const count = (expected: number) => expect.poll(() => receiver.received.length).toBe(expected);
 const notices = async (type: string) =>
   (await admin.get(`/v1/notices?type=${type}`)).body.items as { id: string; data: object }[];
 const deliveries = async (id: string, query = '') =>
@@ -76,7 +75,7 @@ describe('a delivery', () => {
     const { id, secret } = await webhook();
     const next = (await admin.post(`/v1/webhooks/${id}/secret`)).body;
     await publish();
-    await count(1);
+    await expect.poll(async () => (await deliveries(id))[0]?.state).toBe('delivered');
     service.clock.advance(dayMs + 1);
     await publish();
     await count(2);

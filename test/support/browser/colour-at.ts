@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core';
 
-/** Returns the colour of a pixel of the page, such as `255,0,0`. The browser decodes the screenshot. */
+/**
+ * Returns the colour of a pixel of the page, such as `255,0,0`. The browser decodes the screenshot.
+ */
 export async function colourAt(page: Page, at: { x: number; y: number }): Promise<string> {
   const pixel = await page.screenshot({ clip: { ...at, width: 1, height: 1 } });
   return page.evaluate(`(async () => {
