@@ -101,6 +101,9 @@ async function openParts(open: typeof openStore, options: ServeOptions) {
   if (folder !== undefined) metrics.watchDisk(folder, clock);
   stops.push(closeStore);
   stops.push(media.close);
+  /** Time of the store, which decides. */
+  const storeTime = storeClock(observed.store, clock);
+  const addresses = makeCallableAddresses(options.webhookAllow ?? []);
   return {
     options,
     checked,
@@ -115,8 +118,8 @@ async function openParts(open: typeof openStore, options: ServeOptions) {
     onDemand,
     mirrored,
     media,
-    /** Time of the store, which decides. */
-    storeTime: storeClock(observed.store, clock),
+    storeTime,
+    webhookSender: makeWebhookSender({ addresses, clock: storeTime }),
     /** Aborts when the service begins to stop. */
     stopping: new AbortController(),
   };
@@ -145,10 +148,8 @@ function startServices(parts: OpenParts) {
       'Too many unknown pairing codes: registrations from this source, or from untrusted sources beyond their share, are rejected for a while.',
     );
   };
-  const addresses = makeCallableAddresses(parts.options.webhookAllow ?? []);
-  const webhookSender = makeWebhookSender({ addresses, clock: storeTime });
   const services = makeServices({
-    webhookSender,
+    webhookSender: parts.webhookSender,
     ...playlists,
     onChange: observed.onChange,
     clock: storeTime,
@@ -169,10 +170,8 @@ function startServices(parts: OpenParts) {
   metrics.watchScreens(services.screenStatus.counts, parts.clock);
   metrics.watchHeldDevices(services.deviceChanges.heldCount);
   metrics.watchRequestLog(services.requests.droppedCount);
-  const { retentionDays } = checked;
-  const mediaFiles = parts.media.files;
-  for (const stop of startUpkeep(services, { retentionDays, mediaFiles, webhookSender, log }))
-    stops.push(stop);
+  stops.push(services.denials.stop);
+  stops.push(services.requests.stop);
   return services;
 }
 
@@ -250,6 +249,7 @@ async function startOn(
     onToken(takeBack);
     await options.keepToken?.(adminToken);
   }
+  for (const stop of startUpkeep(services, parts)) stops.push(stop);
   const listener = await startListener(parts, handling);
   const mounted = makeNodeHandler({ ...handling, stopping: stopping.signal });
   stops.push(mounted.idle);

@@ -44,7 +44,7 @@ describe('npm start', () => {
     const data = join(await temporaryFolder(), 'data');
     const first = start(data);
     const [url] = await first.until(/http:\/\/127\.0\.0\.1:\d+/);
-    await first.until(/Window +impression {2}\S+, \d+ s\n/);
+    await first.until(/Window +impression {2}\S.*, \d+ s\n/);
     const [, command] = await first.until(/Try: +(curl .*)\n/);
     expect(JSON.parse((await inShell(`${command} --silent --max-time 5`)).stdout)).toMatchObject({
       role: 'platform',

@@ -9,8 +9,8 @@ import type { makeServices } from '../service/services.ts';
 import { startWebhookDelivery } from '../service/webhooks/webhook-delivery.ts';
 
 interface UpkeepParts {
-  retentionDays: number;
-  mediaFiles: MediaStore | undefined;
+  checked: { retentionDays: number };
+  media: { files: MediaStore | undefined };
   webhookSender: WebhookSender;
   log: LogSink;
 }
@@ -18,16 +18,14 @@ interface UpkeepParts {
 /** Starts what the services do in the background. Returns the functions that stop it. */
 export function startUpkeep(
   services: ReturnType<typeof makeServices>,
-  { retentionDays, mediaFiles, webhookSender, log }: UpkeepParts,
+  { checked, media, webhookSender, log }: UpkeepParts,
 ): (() => Promise<void>)[] {
   const { deps, noticeLog } = services;
   const startDelivery = () => startWebhookDelivery(deps, noticeLog, webhookSender, log);
   return [
-    startHousekeeping(deps, retentionDays, log),
+    startHousekeeping(deps, checked.retentionDays, log),
     startNoticeWatch({ ...deps, ...services, startDelivery }, log),
-    ...(mediaFiles ? [startMediaUpkeep(deps, mediaFiles, log)] : []),
+    ...(media.files ? [startMediaUpkeep(deps, media.files, log)] : []),
     startClockWatch(deps, log),
-    services.denials.stop,
-    services.requests.stop,
   ];
 }

@@ -30,6 +30,7 @@ describe('settings of signage serve', () => {
       maxConnections: 20_000,
       keepAlive: 75,
       trustProxy: [],
+      webhookAllow: [],
       corsOrigin: [],
       fault: [],
       onDemandTtlSeconds: 10,
