@@ -6,12 +6,11 @@ import type { Tx } from '../store/store.ts';
 import type { SystemDependencies } from './context.ts';
 import { creationRetentionMs } from './creations.ts';
 import { makeNoticeLog } from './notices/notice-log.ts';
+import { purgeDeliveries } from './webhooks/deliveries.ts';
 
 /** Retention of finished pairing codes (docs/protocol.md §4). */
 const codeRetentionMs = 24 * hourMs;
 const intervalMs = minuteMs;
-/** Interval of the search for contents that only past versions name. It reads all past versions. */
-const contentIntervalMs = hourMs;
 /** Minimum time between the move of a content and its purge. */
 const unnamedMs = hourMs / 2;
 const batchSize = 500;
@@ -21,7 +20,8 @@ const contentBatchSize = 50;
 /**
  * Starts the housekeeping, which runs once a minute. It purges codes that finished more than a day
  * ago, expired claims, creations older than a day, and events, notices and audit entries past their
- * retention. Once an hour, it purges items of playlists that no version names. Returns a function
+ * retention. Once an hour, because it reads all past versions, it purges items of playlists that no
+ * version names, and deliveries of webhooks past their retention. Returns a function
  * that stops it.
  */
 export function startHousekeeping(
@@ -110,10 +110,15 @@ export function startHousekeeping(
   const stopPurge = startPeriodicJob(clock, intervalMs, purge, (error) =>
     log.warn({ err: error }, 'Housekeeping failed; it runs again in a minute.'),
   );
-  const stopContents = startPeriodicJob(clock, contentIntervalMs, purgeContents, (error) =>
-    log.warn({ err: error }, 'The search for unused playlists failed; it runs again in an hour.'),
+  async function purgeHourly(): Promise<void> {
+    await purgeContents();
+    await purgeDeliveries(store, clock.now() - retentionDays * dayMs);
+  }
+
+  const stopHourly = startPeriodicJob(clock, hourMs, purgeHourly, (error) =>
+    log.warn({ err: error }, 'The search for unused rows failed; it runs again in an hour.'),
   );
   return async () => {
-    await Promise.all([stopPurge(), stopContents()]);
+    await Promise.all([stopPurge(), stopHourly()]);
   };
 }

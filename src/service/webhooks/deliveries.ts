@@ -8,6 +8,7 @@ import type {
   WebhookDeliveriesQuery,
   WebhookDeliveryView,
 } from '../../domain/webhooks/webhook.ts';
+import type { Store } from '../../store/store.ts';
 import { type Principal, recordChange, type ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
 import { type NoticeLog, noticeId } from '../notices/notice-log.ts';
@@ -20,6 +21,25 @@ const maxQueued = 1000;
 const pageSize = 200;
 
 export const deliveryId = (webhookId: string, notice: string) => `${webhookId}/${notice}`;
+
+/** Deletes the rows of deliveries whose notice is older than `timeMs`. */
+export async function purgeDeliveries(store: Store, timeMs: number): Promise<void> {
+  const firstKept = noticeId({ at: timeMs, seq: 0 });
+  for (let after: string | null | undefined; after !== null; ) {
+    const from = after === undefined ? {} : { after };
+    const { items, next } = await store.list('webhooks', { limit: pageSize, ...from });
+    for (const { id } of items) {
+      const rows = await store.read.select('webhookDeliveries', 'webhookId', [id]);
+      const old = rows.filter(({ noticeId: noticed }) => noticed < firstKept);
+      for (let first = 0; first < old.length; first += maxQueued)
+        await store.write(async (tx) => {
+          for (const row of old.slice(first, first + maxQueued))
+            await tx.delete('webhookDeliveries', row.id);
+        });
+    }
+    after = next;
+  }
+}
 
 /**
  * Deliveries of webhooks. A delivery is a notice in the log: before the cursor of the webhook it

@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/domain/clock.ts';
+import { openStore } from '../../../src/store/open.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import {
   isSignedBy,
   type Receiver,
   startReceiver,
 } from '../../support/network/webhook-receiver.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { expectProblem, item, type Manager, manager } from '../../support/service/management.ts';
 import { startService, type TestService } from '../../support/service/service.ts';
 
@@ -135,6 +137,25 @@ describe('a delivery', () => {
     expect(repeated).toBe(failed);
     expect(new Set([first, failed, last]).size).toBe(3);
   });
+});
+
+it('of a notice whose time is over is forgotten, failed or not', async () => {
+  await service.close();
+  const clock = new ManualClock();
+  const store = await openStore('memory:', { clock });
+  service = await startService({ store, clock, webhookAllow: ['127.0.0.1'], retentionDays: 1 });
+  admin = manager(service);
+  screenId = (await admin.screen((await admin.venue('Old')).id, 'Main')).id;
+  const { id } = await webhook();
+  fail(400);
+  await publish();
+  await expect.poll(async () => (await deliveries(id))[0]?.state).toBe('dead');
+  const rows = () => store.read.select('webhookDeliveries', 'webhookId', [id]);
+  expect(await rows()).toHaveLength(1);
+  service.clock.advance(2 * dayMs);
+  await expect.poll(rows).toEqual([]);
+  await service.close();
+  await store.close();
 });
 
 describe('a receiver that is away', () => {
