@@ -46,6 +46,7 @@ const mayImport: Record<string, string[]> = {
     'wire',
     'media/media-type.ts',
     'media/markup.ts',
+    'network/webhook-sender.ts',
     'domain',
     'assets.ts',
   ],

@@ -1,5 +1,4 @@
 import type { CallAnswer, CallInput } from '../../client/call.ts';
-import { noticeTypes } from '../../domain/notices/notice-types.ts';
 import type { CommandContext } from '../command/context.ts';
 import { defineCommand, optional } from '../command/spec.ts';
 import { followList, followRequests, printFollowed, type RequestFilters } from '../event/follow.ts';
@@ -11,12 +10,7 @@ import { limitPages } from '../output/results.ts';
 import { findDevice, findScreen } from '../records/find.ts';
 import { isUuid } from '../records/names.ts';
 import { countText } from '../records/text.ts';
-import {
-  eventView,
-  impressionView,
-  noticeView,
-  tvRequestView,
-} from '../records/views/history-views.ts';
+import { eventView, impressionView, tvRequestView } from '../records/views/history-views.ts';
 
 /**
  * Resolves a name to an id. Returns an id without a look-up, because events outlive their screens
@@ -89,50 +83,6 @@ received the event.
 });
 
 export const event = { list };
-
-const listNotices = defineCommand({
-  summary: 'List or follow what the service tells about TVs, venues and playlists',
-  description: `Newest first; with --follow or --after, oldest first. A TV that goes dark is told once, and once
-when it is back. If half of the TVs of a venue go dark, it is one notice of the venue.
-
---follow prints new notices until Ctrl-C. It starts now, or at --since or --after.`,
-  options: {
-    type: option.choice(noticeTypes, '--type <type>', 'only notices of this type'),
-    since: option.text(
-      '--since <time>',
-      'from this time on: ISO 8601, epoch seconds, or a time span such as 2h',
-    ),
-    until: option.text('--until <time>', 'before this time'),
-    after: option.text('--after <notice>', 'only notices after the notice with this id'),
-    follow: option.flag('-F, --follow', 'keep printing new notices'),
-  },
-  examples: [
-    ['signage notice list --since 1d', 'what happened since yesterday'],
-    ['signage notice list --follow --type screen.dark', 'TVs that go dark, as it happens'],
-    ['signage notice list --follow -o ndjson', 'for scripts: one JSON object per line'],
-  ],
-  list: true,
-  async run(call) {
-    const { type, follow: follows, after } = call.options;
-    if (follows && call.options.until !== undefined)
-      throw usage('--follow never ends. Leave out --until.');
-    if (after !== undefined && !isUuid(after))
-      throw usage(`--after takes the id of a notice, not "${after}".`);
-    const { from, to } = readRange(call);
-    const filters = { type, from };
-    if (follows)
-      return printFollowed(
-        call,
-        (signal) => followList(call, 'listNotices', { filters, after, signal }),
-        noticeView,
-      );
-    // The cursor of the list is the id of a notice.
-    const resume = after === undefined ? {} : { order: 'asc' as const, cursor: after };
-    await call.list('listNotices', noticeView, { query: { ...filters, to, ...resume } });
-  },
-});
-
-export const notice = { list: listNotices };
 
 export const logs = defineCommand({
   summary: 'Show what TVs requested and how the service answered',

@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto';
+import type { Random } from '../clock.ts';
+import type { NoticeView } from '../notices/notice.ts';
 
 /** What a webhook sends: type, ISO 8601 time, and data. */
 export interface WebhookMessage {
@@ -8,6 +10,11 @@ export interface WebhookMessage {
 }
 
 const prefix = 'whsec_';
+const secretBytes = 24;
+
+export function makeWebhookSecret(random: Random): string {
+  return prefix + Buffer.from(random(secretBytes)).toString('base64');
+}
 
 /**
  * Derives the secret of a webhook from the secret of the service, so that none is stored. Returns
@@ -20,6 +27,17 @@ export function deriveWebhookSecret(
 ): string {
   const text = `webhook-secret\n${webhookId}\n${generation}`;
   return prefix + createHmac('sha256', serverSecret).update(text).digest('base64');
+}
+
+export function webhookMessage({
+  at,
+  type,
+  venueId,
+  screenId,
+  deviceId,
+  data,
+}: Omit<NoticeView, 'id'>): WebhookMessage {
+  return { type, timestamp: at, data: { venueId, screenId, deviceId, ...data } };
 }
 
 /**

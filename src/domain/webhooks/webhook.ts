@@ -4,7 +4,8 @@ import { noticeTypes } from '../notices/notice-types.ts';
 import { pageQuery } from '../paging.ts';
 
 const groups = [...new Set(noticeTypes.map((type) => `${type.split('.')[0]}.*`))];
-const typePatterns = [...noticeTypes, ...groups];
+/** What `types` may contain. */
+export const typePatterns: readonly string[] = [...noticeTypes, ...groups];
 
 /** Returns whether a type is one of these types, or in one of these groups, such as `screen.*`. */
 export function matchesType(type: string, patterns: readonly string[] | null): boolean {

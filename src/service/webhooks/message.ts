@@ -1,5 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
-import { isBetween, iso } from '../../domain/clock.ts';
+import { isBetween } from '../../domain/clock.ts';
 import type { Notice } from '../../domain/records/rows.ts';
 import type { Webhook } from '../../domain/webhooks/rows.ts';
 import {
@@ -24,10 +24,6 @@ export function wantsNotice(webhook: Webhook, notice: Notice): boolean {
   return (
     maySeeNotice({ tenantId, venueIds, role: 'admin' }, notice) && matchesType(notice.type, types)
   );
-}
-
-export function messageOf({ at, type, venueId, screenId, deviceId, data }: Notice): WebhookMessage {
-  return { type, timestamp: iso(at), data: { venueId, screenId, deviceId, ...data } };
 }
 
 /** Signs a message with the secrets of a webhook, and sends it once. */

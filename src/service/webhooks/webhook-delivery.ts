@@ -5,11 +5,13 @@ import type { LogSink } from '../../domain/log.ts';
 import { startPeriodicJob } from '../../domain/periodic-job.ts';
 import type { Notice, Token } from '../../domain/records/rows.ts';
 import type { Webhook } from '../../domain/webhooks/rows.ts';
+import { webhookMessage } from '../../domain/webhooks/signature.ts';
 import type { WebhookSender } from '../../network/webhook-sender.ts';
 import type { SystemDependencies } from '../context.ts';
 import { type NoticeLog, noticeId } from '../notices/notice-log.ts';
+import { noticeView } from '../notices/notices.ts';
 import { FairQueue } from './fair-queue.ts';
-import { messageOf, sendMessage, wantsNotice } from './message.ts';
+import { sendMessage, wantsNotice } from './message.ts';
 import { settleAttempt, stopWebhook } from './settle.ts';
 
 /** Interval of the looks at all webhooks. Changes cause a look at once. */
@@ -86,7 +88,7 @@ export function startWebhookDelivery(
     const next = await nextOf(webhook);
     if (!next || next.at > clock.now()) return next?.at;
     const noticed = noticeId(next.notice);
-    const message = messageOf(next.notice);
+    const message = webhookMessage(noticeView(next.notice));
     const outcome = await sendMessage(deps, sender, webhook, noticed, message, {
       signal: stopping.signal,
     });

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { interrupted, pause } from '../../client/pause.ts';
+import { secondMs } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import type { NoticeView } from '../../domain/notices/notice.ts';
+import { nextAttemptAt } from '../../domain/webhooks/retry.ts';
+import { makeWebhookSecret } from '../../domain/webhooks/signature.ts';
+import { matchesType, typePatterns } from '../../domain/webhooks/webhook.ts';
+import { readPrivateFile, replaceFile } from '../api/private-file.ts';
+import type { CommandContext } from '../command/context.ts';
+import { exitCodeOf } from '../command/exit-code.ts';
+import { followList } from '../event/follow.ts';
+import { fileProblem } from '../options/file-error.ts';
+import { usage } from '../options/settings.ts';
+import { span } from '../records/text.ts';
+import { type NoticeTarget, programTarget, urlTarget } from './notice-target.ts';
+
+interface ListenOptions {
+  /** Types, or groups of types such as `screen.*`. Empty: all. */
+  types: readonly string[];
+  forwardTo: URL | undefined;
+  exec: string | undefined;
+  state: string | undefined;
+}
+
+const stateSchema = z.strictObject({
+  format: z.literal(1),
+  secret: z.string(),
+  /** Id of the last notice that was passed on. `null`: none. */
+  after: z.string().nullable(),
+});
+type State = z.infer<typeof stateSchema>;
+
+const retryMs = 5 * secondMs;
+const unreachableExitCode = 7;
+/** A log without notices begins here. */
+const beginning = '1970-01-01T00:00:00.000Z';
+
+async function readState(path: string): Promise<State | undefined> {
+  const text = await readPrivateFile(path, 'invalid_file').catch((error: unknown) => {
+    if (error instanceof SignageError) throw error;
+    throw new SignageError('invalid_file', `${fileProblem(error, path)} (--state).`);
+  });
+  if (text === undefined) return undefined;
+  try {
+    return stateSchema.parse(JSON.parse(text));
+  } catch {
+    throw new SignageError('invalid_file', `The file ${path} (--state) is damaged.`, {
+      hint: 'Delete it to start at the present, with a new secret.',
+    });
+  }
+}
+
+async function writeState(path: string, state: State): Promise<void> {
+  await replaceFile(path, `${JSON.stringify(state)}\n`).catch((error: unknown) => {
+    const problem = fileProblem(error, path, 'written');
+    throw new SignageError('invalid_file', `${problem} (--state).`);
+  });
+}
+
+/** Yields notices as they come, also after the service was away. */
+async function* followNotices(call: CommandContext, start: string | null) {
+  const signal = call.interrupted;
+  let after = start ?? undefined;
+  let isAway = false;
+  for (;;) {
+    try {
+      const filters = after === undefined ? { from: beginning } : {};
+      for await (const notices of followList(call, 'listNotices', { filters, after, signal })) {
+        if (isAway) call.note('The service answers again.');
+        isAway = false;
+        for (const notice of notices) {
+          yield notice;
+          after = notice.id;
+        }
+      }
+    } catch (error) {
+      if (exitCodeOf(error) !== unreachableExitCode) throw error;
+      if (!isAway) call.note(`${(error as SignageError).message} Trying again.`);
+      isAway = true;
+      await pause(call.clock, retryMs, signal);
+      if (signal.aborted) throw interrupted(signal);
+    }
+  }
+}
+
+const titleOf = ({ type, data }: NoticeView) =>
+  [type, [data.venue, data.screen].filter((name) => name != null).join('/')].join(' ').trim();
+
+/** Passes a notice on, and tries again as webhooks do (docs/protocol.md §5.17). */
+async function passOn(
+  { clock, random, note, interrupted: signal }: CommandContext,
+  target: NoticeTarget,
+  notice: NoticeView,
+): Promise<void> {
+  for (let attempts = 1; ; attempts++) {
+    const { outcome, text, retryAfter } = await target(notice);
+    if (signal.aborted) throw interrupted(signal);
+    const title = `${titleOf(notice)}: ${text}`;
+    const nowMs = clock.now();
+    const nextMs =
+      outcome === 'retry' ? nextAttemptAt(attempts, retryAfter, nowMs, random) : undefined;
+    if (outcome === 'delivered') return note(`${title}.`);
+    if (nextMs === undefined) return note(`${title}. It is given up.`);
+    note(`${title}. Trying again in ${span(nextMs - nowMs)}.`);
+    await pause(clock, nextMs - nowMs, signal);
+    if (signal.aborted) throw interrupted(signal);
+  }
+}
+
+/** Runs `signage listen` until it is interrupted, or the service refuses the token. */
+export async function listen(
+  call: CommandContext,
+  { types, forwardTo, exec, state }: ListenOptions,
+): Promise<void> {
+  const unknown = types.find((type) => !typePatterns.includes(type));
+  if (unknown !== undefined)
+    throw usage(`There is no type "${unknown}". Types: ${typePatterns.join(', ')}.`);
+  const saved = state === undefined ? undefined : await readState(state);
+  const [newest] = (await call.read('listNotices', { query: { limit: 1 } })).items;
+  const secret = saved?.secret ?? makeWebhookSecret(call.random);
+  let after = saved ? saved.after : (newest?.id ?? null);
+  const save = async () => {
+    if (state !== undefined) await writeState(state, { format: 1, secret, after });
+  };
+  await save();
+  const target = forwardTo
+    ? urlTarget(call, forwardTo, secret)
+    : programTarget(call, exec as string);
+  const what = types.length === 0 ? 'all notices' : types.join(', ');
+  call.note(`Listening to ${what}. Ctrl-C ends it.`);
+  if (forwardTo) call.note(`The secret that verifies the messages: ${secret}`);
+  for await (const notice of followNotices(call, after)) {
+    if (matchesType(notice.type, types.length > 0 ? types : null))
+      await passOn(call, target, notice);
+    after = notice.id;
+    await save();
+  }
+}
