@@ -38,16 +38,23 @@ interface Venue<S> {
 
 /** How a screen is, and since when it is so. */
 interface Phase {
-  is: 'bad' | 'asleep' | 'good';
+  is: 'dark' | 'failing' | 'asleep' | 'good';
   sinceMs: number;
   /** Of a bad screen: when its hours began. 0: it was not asleep before. */
   openSinceMs: number;
 }
 
+function phaseOf({ condition, isBad }: SeenScreen): Phase['is'] {
+  if (condition === 'asleep') return 'asleep';
+  if (!isBad) return 'good';
+  return condition === 'dark' ? 'dark' : 'failing';
+}
+
 function phaseAfter(before: Phase | undefined, seen: SeenScreen, nowMs: number): Phase {
-  const is = seen.condition === 'asleep' ? 'asleep' : seen.isBad ? 'bad' : 'good';
+  const is = phaseOf(seen);
   if (before?.is === is) return before;
-  return { is, sinceMs: nowMs, openSinceMs: is === 'bad' && before?.is === 'asleep' ? nowMs : 0 };
+  const openSinceMs = before?.is === 'asleep' ? nowMs : (before?.openSinceMs ?? 0);
+  return { is, sinceMs: nowMs, openSinceMs: seen.isBad ? openSinceMs : 0 };
 }
 
 /**
@@ -90,7 +97,7 @@ export class AlarmRules<S extends SeenScreen = SeenScreen> {
           decisions.push({ type: 'screen.recovered', seen });
         continue;
       }
-      const isDark = seen.condition === 'dark';
+      const isDark = phase.is === 'dark';
       const recoveredAt = this.#venueRecoveredAt.get(venueId) ?? 0;
       const countsFromMs = Math.max(hearingSince, recoveredAt, phase.openSinceMs) + seen.windowMs;
       const badSince = isDark ? seen.lastSeenAt + seen.windowMs : phase.sinceMs;

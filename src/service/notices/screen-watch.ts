@@ -47,7 +47,7 @@ function watched({ screen, device, judged }: JudgedScreen): WatchedScreen | unde
     hasCalled: !isNeverSeen({ createdAt, activity }),
     lastSeenAt: activity.lastSeenAt ?? createdAt,
     windowMs: onlineWindowMs(config),
-    goneMs: (config.heartbeatIntervalMinutes + 1) * minuteMs,
+    goneMs: (Math.max(config.syncIntervalMinutes, config.heartbeatIntervalMinutes) + 1) * minuteMs,
     screen,
     judged,
   };

@@ -82,6 +82,33 @@ describe('the watch over screens', () => {
     expect(dark?.data).toMatchObject({ venue: 'Venue 0', gone: 50, tvs: 50 });
   });
 
+  it('tells another bad condition, and the dark TV that it becomes, and one recovery', async () => {
+    const { at, span, told } = await liveTown({ venues: 1, tvsPerVenue: 1 });
+    const [tv] = town.tvs;
+    town.stopApp(tv!, at(0));
+    await town.liveUntil(at(20));
+    expect(await told()).toEqual([['screen.failing', between(2, 3)]]);
+    tv!.off.push(span(20, 60));
+    await town.liveUntil(at(61));
+    town.stopApp(tv!, null);
+    await town.liveUntil(at(80));
+    expect(await told()).toEqual([
+      ['screen.failing', between(2, 3)],
+      ['screen.dark', between(31, 33)],
+      ['screen.recovered', between(63, 65)],
+    ]);
+    const conditions = (await town.notices()).map(({ data }) => data.condition);
+    expect(conditions.slice(0, 2)).toEqual(['stopped', 'dark']);
+  });
+
+  it('does not count TVs as gone that call seldom', async () => {
+    const plan = { venues: 1, tvsPerVenue: 4, minutesBetweenCalls: 4.5 };
+    const { at, span, told } = await liveTown(plan);
+    town.tvs[0]!.off.push(span(0, 60));
+    await town.liveUntil(at(90));
+    expect((await told()).map(([type]) => type)).toEqual(['screen.dark', 'screen.recovered']);
+  });
+
   it('tells nothing outside the hours, and gives TVs time after the opening', async () => {
     town = await makeTown({ venues: 1, tvsPerVenue: 2, withHours: 1 });
     const at = (hours: number) => town.startMs + hours * hourMs;

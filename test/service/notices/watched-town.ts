@@ -12,8 +12,7 @@ import { faultyStore } from '../../support/stores/faulty-store.ts';
 
 /** Time between two looks of the watch, and two steps of the town. */
 export const stepMs = 15 * secondMs;
-/** A TV calls once a minute. With the default config, it is dark after 10 minutes. */
-const stepsPerCall = 4;
+/** With the default config, a TV is dark after 10 minutes. */
 export const windowMs = 10 * minuteMs;
 /** The latest time at which a TV is told, after its last call. */
 export const tellMs = windowMs + 3 * minuteMs;
@@ -46,12 +45,20 @@ export interface TownPlan {
   tvsPerVenue: number;
   /** Venues with hours, from 08:00 to 22:00. The first ones. */
   withHours?: number;
+  /** Default: 1. */
+  minutesBetweenCalls?: number;
 }
 
 export type Town = Awaited<ReturnType<typeof makeTown>>;
 
 /** A service with TVs that are paired, at midnight. */
-export async function makeTown({ venues: count, tvsPerVenue, withHours = 0 }: TownPlan) {
+export async function makeTown({
+  venues: count,
+  tvsPerVenue,
+  withHours = 0,
+  minutesBetweenCalls = 1,
+}: TownPlan) {
+  const stepsPerCall = (minutesBetweenCalls * minuteMs) / stepMs;
   const clock = new ManualClock(Date.UTC(2026, 10, 23));
   const startMs = clock.now();
   const inner = await openStore('memory:', { clock });
@@ -146,8 +153,12 @@ export async function makeTown({ venues: count, tvsPerVenue, withHours = 0 }: To
     }
   }
 
+  /** Records when the app of a TV was stopped. `null`: it runs. */
+  const stopApp = (tv: TownTv, stoppedAt: number | null) =>
+    store.touch('device', devices.get(tv) as string, { stoppedAt });
+
   const close = () => inner.close();
-  return { clock, startMs, venues, tvs, down, away, restart, liveUntil, notices, close };
+  return { clock, startMs, venues, tvs, down, away, restart, liveUntil, notices, stopApp, close };
 }
 
 /** The random numbers of a seed, from 0 to 1 (mulberry32). */
