@@ -311,6 +311,25 @@ describe('POST /v1/webhooks/:id/redeliver', () => {
     expect(entry.details).toMatchObject({ queued: 2 });
   });
 
+  it('of 201 notices, by their time, without those from before the webhook', async () => {
+    await publish();
+    service.clock.advance(1);
+    const { id } = await webhook();
+    expect(await deliveries(id)).toEqual([]);
+    const screenIds: string[] = [];
+    for (let n = 0; n < 201; n++) screenIds.push((await admin.screen(venueId, `S${n}`)).id);
+    const from = new Date(service.clock.now()).toISOString();
+    const items = [item({ duration: 77 })];
+    await admin.post('/v1/publications', { screenIds, action: 'publish', items });
+    await count(201);
+    await expect.poll(() => deliveries(id, '?state=pending')).toEqual([]);
+    const to = new Date(service.clock.now() + 1).toISOString();
+    const answer = await admin.post(`/v1/webhooks/${id}/redeliver`, { from, to });
+    expect(answer.body).toEqual({ queued: 201 });
+    await count(402);
+    expect(new Set(receiver.ids()).size).toBe(201);
+  });
+
   it.each([{}, { from: '2026-01-01' }, { noticeIds: [] }, { noticeIds: 'x' }])(
     '400 for %o',
     async (body) => {

@@ -85,6 +85,18 @@ describe('PATCH /v1/webhooks/:id', () => {
     expectProblem(await patch({ 'If-Match': etag }), 'precondition_failed');
   });
 
+  it('narrows it to venues, and changes nothing for the same members', async () => {
+    const { id } = await create();
+    const venue = await admin.venue('Narrow');
+    const narrow = () => admin.patch(`/v1/webhooks/${id}`, { venueIds: [venue.id] });
+    const first = await narrow();
+    expect(first.body.venueIds).toEqual([venue.id]);
+    service.clock.advance(1000);
+    expect((await narrow()).body).toEqual(first.body);
+    const unknown = { venueIds: [crypto.randomUUID()] };
+    expectProblem(await admin.patch(`/v1/webhooks/${id}`, unknown), 'venue_not_found');
+  });
+
   it('400 address_refused for a forbidden address', async () => {
     const { id } = await create();
     const answer = await admin.patch(`/v1/webhooks/${id}`, { url: 'https://[::1]/' });
@@ -124,4 +136,13 @@ describe('POST /v1/webhooks/:id/test', () => {
     const answer = await admin.post(`/v1/webhooks/${id}/test`);
     expect(answer.body).toMatchObject({ delivered: false, status: null, error: 'ECONNREFUSED' });
   });
+});
+
+it('a tenant takes its webhooks with it', async () => {
+  const tenant = (await admin.post('/v1/tenants', { name: 'Short-lived' })).body;
+  const other = manager(service, undefined, tenant.id);
+  const { id } = (await other.post('/v1/webhooks', { url })).body;
+  expect((await other.get('/v1/webhooks')).body.items).toHaveLength(1);
+  expect((await admin.delete(`/v1/tenants/${tenant.id}`)).status).toBe(204);
+  expectProblem(await admin.get(`/v1/webhooks/${id}`), 'webhook_not_found');
 });

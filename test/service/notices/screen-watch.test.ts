@@ -101,6 +101,26 @@ describe('the watch over screens', () => {
     expect(conditions.slice(0, 2)).toEqual(['stopped', 'dark']);
   });
 
+  it('tells no recovery of a TV that was revoked while it was dark', async () => {
+    const { at, span, told } = await liveTown({ venues: 1, tvsPerVenue: 1 });
+    town.tvs[0]!.off.push(span(0, 60));
+    await town.liveUntil(at(20));
+    await town.revoke(town.tvs[0]!);
+    await town.liveUntil(at(80));
+    expect((await told()).map(([type]) => type)).toEqual(['screen.dark']);
+  });
+
+  it('repeats none of 201 alarms after a restart', async () => {
+    const { at, span, told } = await liveTown({ venues: 201, tvsPerVenue: 1 });
+    for (const tv of town.tvs) tv.off.push(span(0, 30));
+    await town.liveUntil(at(20));
+    town.restart();
+    await town.liveUntil(at(40));
+    const types = (await told()).map(([type]) => type);
+    expect(types.slice(0, 201)).toEqual(Array(201).fill('screen.dark'));
+    expect(types.slice(201)).toEqual(Array(201).fill('screen.recovered'));
+  });
+
   it('does not count TVs as gone that call seldom', async () => {
     const plan = { venues: 1, tvsPerVenue: 4, minutesBetweenCalls: 4.5 };
     const { at, span, told } = await liveTown(plan);
@@ -168,11 +188,11 @@ describe('the watch of two instances', () => {
   it('delivers by the one that watches', async () => {
     const url = await freshDatabase();
     await emptyDatabase(url);
-    const clock = new ManualClock();
-    const newId = makeIdSource(clock);
     const delivering = new Set<string>();
     const start = async (name: string) => {
+      const clock = new ManualClock();
       const store = await openStore(url, { clock });
+      const newId = makeIdSource(clock);
       const parts = {
         store,
         clock,
@@ -184,17 +204,23 @@ describe('the watch of two instances', () => {
         },
       };
       const stop = startNoticeWatch(parts, silentLog);
-      return () => stop().then(() => store.close());
+      return { clock, stop: () => stop().then(() => store.close()) };
     };
-    const stopOne = await start('one');
-    await expect.poll(() => [...delivering]).toEqual(['one']);
-    const stopOther = await start('other');
-    clock.advance(5 * secondMs);
-    await stopOne();
-    expect([...delivering]).toEqual([]);
-    clock.advance(5 * secondMs);
-    await expect.poll(() => [...delivering]).toEqual(['other']);
-    await stopOther();
-    expect([...delivering]).toEqual([]);
+    const shown = () => [...delivering].sort();
+    const one = await start('one');
+    await expect.poll(shown).toEqual(['one']);
+    const other = await start('other');
+    // The first one stands still for longer than its lease, and notices it then.
+    other.clock.advance(30 * secondMs);
+    await expect.poll(shown).toEqual(['one', 'other']);
+    one.clock.set(other.clock.now());
+    one.clock.advance(5 * secondMs);
+    await expect.poll(shown).toEqual(['other']);
+    await other.stop();
+    expect(shown()).toEqual([]);
+    one.clock.advance(5 * secondMs);
+    await expect.poll(shown).toEqual(['one']);
+    await one.stop();
+    expect(shown()).toEqual([]);
   });
 });

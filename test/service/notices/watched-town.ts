@@ -157,8 +157,19 @@ export async function makeTown({
   const stopApp = (tv: TownTv, stoppedAt: number | null) =>
     store.touch('device', devices.get(tv) as string, { stoppedAt });
 
+  /** Revokes a TV, whose screen is free then. */
+  async function revoke(tv: TownTv): Promise<void> {
+    await inner.write(async (tx) => {
+      const screen = (await tx.get('screens', tv.screenId))!;
+      await tx.put('screens', { ...screen, state: 'provisioning', deviceId: null });
+      const device = (await tx.get('devices', devices.get(tv) as string))!;
+      await tx.put('devices', { ...device, state: 'suspended' });
+    });
+  }
+
   const close = () => inner.close();
-  return { clock, startMs, venues, tvs, down, away, restart, liveUntil, notices, stopApp, close };
+  const times = { clock, startMs, down, away };
+  return { ...times, venues, tvs, restart, liveUntil, notices, stopApp, revoke, close };
 }
 
 /** The random numbers of a seed, from 0 to 1 (mulberry32). */
