@@ -1,4 +1,4 @@
-import { iso, minuteMs, secondMs } from '../../domain/clock.ts';
+import { iso, isoOrNull, minuteMs, secondMs } from '../../domain/clock.ts';
 import { badConditions, isNeverSeen } from '../../domain/conditions/condition.ts';
 import { onlineWindowMs } from '../../domain/conditions/online-window.ts';
 import type { Alarm, Watch } from '../../domain/notices/alarm-row.ts';
@@ -117,7 +117,7 @@ export function makeScreenWatch(
     await putScreenNotice({ newId }, tx, isDark ? 'screen.dark' : 'screen.failing', screen, {
       deviceId,
       condition,
-      since: since === null ? null : iso(since),
+      since: isoOrNull(since),
       reason: reasonOf(judged)?.text ?? null,
     });
     return alarm;
@@ -130,8 +130,7 @@ export function makeScreenWatch(
     await tx.delete('alarms', screenId);
     if (!screen) return undefined;
     const { condition } = judged.judgement;
-    const since = known.since === null ? null : iso(known.since);
-    const data = { deviceId, condition, since };
+    const data = { deviceId, condition, since: isoOrNull(known.since) };
     await putScreenNotice({ newId }, tx, 'screen.recovered', screen, data);
     return undefined;
   }
@@ -144,13 +143,15 @@ export function makeScreenWatch(
     const known = await tx.get('alarms', venueId);
     const isDark = type === 'venue.dark';
     if (isDark === (known !== undefined)) return known;
-    const { tenantId } = venue ?? {};
-    const since = known?.since ?? tx.now;
-    if (tenantId !== undefined) {
-      const data = { venue: venue?.name ?? null, since: iso(since), gone, tvs };
-      await putNotice({ newId }, tx, { type, tenantId, venueId, data });
+    if (!venue) {
+      await tx.delete('alarms', venueId);
+      return undefined;
     }
-    if (!isDark || tenantId === undefined) {
+    const { tenantId, name } = venue;
+    const since = known?.since ?? tx.now;
+    const data = { venue: name, since: iso(since), gone, tvs };
+    await putNotice({ newId }, tx, { type, tenantId, venueId, data });
+    if (!isDark) {
       await tx.delete('alarms', venueId);
       return undefined;
     }

@@ -2,13 +2,13 @@ import { iso, isoOrNull } from '../../domain/clock.ts';
 import { invalid } from '../../domain/error.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { Notice } from '../../domain/records/rows.ts';
-import type { Webhook, WebhookDelivery } from '../../domain/webhooks/rows.ts';
+import type { Webhook, WebhookCursor, WebhookDelivery } from '../../domain/webhooks/rows.ts';
 import type {
   Redelivery,
   WebhookDeliveriesQuery,
   WebhookDeliveryView,
 } from '../../domain/webhooks/webhook.ts';
-import type { Store } from '../../store/store.ts';
+import type { Reader, Store } from '../../store/store.ts';
 import { type Principal, recordChange, type ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
 import { type NoticeLog, noticeId } from '../notices/notice-log.ts';
@@ -21,6 +21,10 @@ const maxQueued = 1000;
 const pageSize = 200;
 
 export const deliveryId = (webhookId: string, notice: string) => `${webhookId}/${notice}`;
+
+/** Each webhook has a cursor. */
+const cursorOf = async (reader: Pick<Reader, 'get'>, { id }: Webhook) =>
+  (await reader.get('webhookCursors', id)) as WebhookCursor;
 
 /** Deletes the rows of deliveries whose notice is older than `timeMs`. */
 export async function purgeDeliveries(store: Store, timeMs: number): Promise<void> {
@@ -54,11 +58,11 @@ export function makeWebhookDeliveries(deps: ServiceDependencies, log: NoticeLog)
     { cursor, limit, state }: WebhookDeliveriesQuery,
   ): Promise<Page<WebhookDeliveryView>> {
     const webhook = await lookUp(store.read, principal, 'webhook', id);
-    const progress = await store.read.get('webhookCursors', webhook.id);
+    const progress = await cursorOf(store.read, webhook);
     const rows = await store.read.select('webhookDeliveries', 'webhookId', [webhook.id]);
     const failures = new Map(rows.map((row) => [row.noticeId, row]));
     const stateOf = (notice: string) => {
-      const isPassed = notice <= (progress?.after ?? '');
+      const isPassed = notice <= progress.after;
       return failures.get(notice)?.state ?? (isPassed ? 'delivered' : 'pending');
     };
     const matches = (notice: Notice) => {
@@ -119,7 +123,7 @@ export function makeWebhookDeliveries(deps: ServiceDependencies, log: NoticeLog)
     const ids = await named(webhook, wanted);
     return deps.write(principal, async (tx) => {
       const row = await lookUp(tx, principal, 'webhook', id);
-      const after = (await tx.get('webhookCursors', row.id))?.after ?? '';
+      const { after } = await cursorOf(tx, row);
       const queued = ids.filter((noticed) => noticed <= after);
       for (const noticed of queued)
         await tx.put('webhookDeliveries', {

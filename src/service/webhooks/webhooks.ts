@@ -59,6 +59,9 @@ export const webhookChange = (verb: AuditVerb<'webhook'>, row: Webhook) =>
     state: row.state,
   });
 
+/** Only tokens may call this part. */
+const tokenOf = ({ actor }: Principal) => actor.id as string;
+
 async function deleteWebhookRows(tx: Tx, id: string): Promise<void> {
   for (const delivery of await tx.select('webhookDeliveries', 'webhookId', [id]))
     await tx.delete('webhookDeliveries', delivery.id);
@@ -149,7 +152,7 @@ export function makeWebhooks(deps: ServiceDependencies, sender: WebhookSender) {
         url,
         types: wanted.types ?? null,
         venueIds: await reachOf(tx, principal, wanted.venueIds),
-        tokenId: principal.actor.id ?? '',
+        tokenId: tokenOf(principal),
         generation: 0,
         retiring: null,
         state: 'active',
@@ -199,8 +202,7 @@ export function makeWebhooks(deps: ServiceDependencies, sender: WebhookSender) {
         state,
         stateReason: patch.state === undefined ? before.stateReason : null,
         // A webhook never sees more than its token may see.
-        tokenId:
-          isActivated || venueIds !== undefined ? (principal.actor.id ?? '') : before.tokenId,
+        tokenId: isActivated || venueIds !== undefined ? tokenOf(principal) : before.tokenId,
       };
       if (isActivated) await activate(tx, before);
       if (isDeepStrictEqual(after, before)) return webhookView(before);

@@ -82,6 +82,19 @@ describe('GET /v1/notices', () => {
     expect(ended?.data).toMatchObject({ version: 1, reason: 'expired' });
   });
 
+  it('goes on after an id that it does not know, by its place in the order', async () => {
+    const venue = await service.venue({ name: 'Lobby' });
+    const screen = await service.screen({ venueId: venue.id, name: 'Main' });
+    await service.tv(screen.id);
+    expect(await types(1)).toEqual(['screen.paired']);
+    const [{ id }] = (await read('')) as [Notice];
+    const before = '00000000-0000-7000-8000-000000000000';
+    const after = 'ffffffff-ffff-4fff-bfff-ffffffffffff';
+    const next = async (unknown: string) =>
+      (await read(`?order=asc&after=${unknown}`)).map((one) => one.id);
+    expect([await next(before), await next(after)]).toEqual([[id], []]);
+  });
+
   it('tells only platform tokens of a lock-out', async () => {
     for (let n = 0; n < 12; n++) await service.register(`WRNGCD2${'ABCDEFGHJKLM'[n]}`);
     expect(await types(1)).toEqual(['registration.locked_out']);

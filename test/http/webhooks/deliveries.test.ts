@@ -10,6 +10,7 @@ import {
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { expectProblem, item, type Manager, manager } from '../../support/service/management.ts';
 import { startService, type TestService } from '../../support/service/service.ts';
+import { faultyStore } from '../../support/stores/faulty-store.ts';
 
 let service: TestService;
 let admin: Manager;
@@ -116,6 +117,30 @@ describe('a delivery', () => {
     expect(receiver.received[0]?.body.data.venueId).toBe(venueId);
   });
 
+  it('counts also if the webhook was paused meanwhile, and not if it was deleted', async () => {
+    let end = () => {};
+    receiver.answer = (response) => {
+      end = () => response.writeHead(204).end();
+    };
+    const { id } = await webhook();
+    await publish();
+    await count(1);
+    await admin.patch(`/v1/webhooks/${id}`, { state: 'paused' });
+    end();
+    await expect.poll(async () => (await deliveries(id))[0]?.state).toBe('delivered');
+    expect(await stateOf(id)).toBe('paused');
+    await admin.patch(`/v1/webhooks/${id}`, { state: 'active' });
+    await publish();
+    await count(2);
+    await admin.delete(`/v1/webhooks/${id}`);
+    end();
+    succeed();
+    await webhook();
+    await publish();
+    await count(3);
+    expect((await admin.get('/v1/webhooks')).body.items).toHaveLength(1);
+  });
+
   it('happens once, also across a restart', async () => {
     await service.close();
     const store = await temporaryFolder();
@@ -156,6 +181,34 @@ it('of a notice whose time is over is forgotten, failed or not', async () => {
   await expect.poll(rows).toEqual([]);
   await service.close();
   await store.close();
+});
+
+it('whose outcome could not be stored happens again 20 seconds later', async () => {
+  await service.close();
+  const clock = new ManualClock();
+  const inner = await openStore('memory:', { clock });
+  const store = faultyStore(inner);
+  service = await startService({ store, clock, webhookAllow: ['127.0.0.1'] });
+  admin = manager(service);
+  screenId = (await admin.screen((await admin.venue('Old')).id, 'Main')).id;
+  await webhook();
+  receiver.answer = (response) => {
+    store.faultOfWrites = 'error';
+    response.writeHead(204).end();
+  };
+  await publish();
+  await count(1);
+  // Until the failure was noticed, the pause before the next attempt has not begun.
+  await expect
+    .poll(() => {
+      store.faultOfWrites = receiver.received.length > 1 ? 'no' : 'error';
+      clock.advance(secondMs);
+      return receiver.received.length;
+    })
+    .toBe(2);
+  expect(new Set(receiver.ids()).size).toBe(1);
+  await service.close();
+  await inner.close();
 });
 
 describe('a receiver that is away', () => {
