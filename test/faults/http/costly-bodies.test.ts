@@ -131,7 +131,9 @@ beforeAll(async () => {
   const aim = { host: '', token: adminToken, key: apiKey, screenId };
   // Another device than the one that sends events is revoked.
   const { deviceId } = await service.tv();
-  targets = bodyTargets(aim, { venue: venueId, tenant: tenantId, device: deviceId });
+  const given = { key: adminToken, body: { url: 'https://localhost:9/' } };
+  const { id: webhook } = (await service.send('POST', '/v1/webhooks', given)).body;
+  targets = bodyTargets(aim, { venue: venueId, tenant: tenantId, device: deviceId, webhook });
 });
 
 const queries: readonly (readonly [name: string, query: string])[] = [
