@@ -123,7 +123,9 @@ export class Topology {
       change({
         now: this.nowMs,
         audit: async (entry: AuditEntry) => void (this.#dry || this.audit.push(entry)),
-      } as Tx);
+        // The notice of a lock-out.
+        put: async () => {},
+      } as unknown as Tx);
     const deps = {
       store: { updateGuessCounters: attempts, write } as Store,
       clock: own,
