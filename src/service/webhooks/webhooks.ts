@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { iso } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
@@ -17,7 +18,7 @@ import type {
 import type { WebhookSender } from '../../network/webhook-sender.ts';
 import type { Slice } from '../../store/queries.ts';
 import type { Tx } from '../../store/store.ts';
-import { retiringMs } from '../auth/authority.ts';
+import { checkAuthority, retiringMs } from '../auth/authority.ts';
 import {
   type Principal,
   recordChange,
@@ -34,6 +35,9 @@ import { changeOf, isVisibleTo, lookUp, requireTenant } from '../lookup.ts';
 import { noticeId } from '../notices/notice-log.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { currentSecret, sendMessage } from './message.ts';
+
+/** Receivers may take 15 seconds, and each test has a connection. */
+const maxTestsOfTenant = 4;
 
 function webhookView(row: Webhook): WebhookView {
   const { id, name, url, state, stateReason, tokenId } = row;
@@ -77,6 +81,8 @@ export async function deleteWebhooksOfTenant(tx: Tx, tenantId: string): Promise<
 /** Webhooks (docs/protocol.md §5.17). */
 export function makeWebhooks(deps: ServiceDependencies, sender: WebhookSender) {
   const { store } = deps;
+  /** The tenants of the tests in progress. */
+  const tests: string[] = [];
 
   /** Throws `address_refused`. */
   function normalUrl(text: string): string {
@@ -242,9 +248,30 @@ export function makeWebhooks(deps: ServiceDependencies, sender: WebhookSender) {
     });
   }
 
-  /** Sends a `webhook.test` now, also if the webhook is paused. */
+  /**
+   * Sends a `webhook.test` now, also if the webhook is paused. Throws `unavailable` for too many at
+   * a time.
+   */
   async function test(principal: Principal, id: string): Promise<WebhookTestView> {
     const row = await lookUp(store.read, principal, 'webhook', id);
+    if (tests.filter((tenantId) => tenantId === row.tenantId).length >= maxTestsOfTenant)
+      throw new SignageError(
+        'unavailable',
+        `This tenant tests ${maxTestsOfTenant} webhooks already. Test fewer at a time.`,
+        { retryAfterSeconds: 1 },
+      );
+    tests.push(row.tenantId);
+    try {
+      const outcome = await sendTest(row);
+      // The token may have been revoked while the receiver took its time.
+      await checkAuthority(store.read, principal, deps.clock.now());
+      return outcome;
+    } finally {
+      tests.splice(tests.indexOf(row.tenantId), 1);
+    }
+  }
+
+  async function sendTest(row: Webhook): Promise<WebhookTestView> {
     const message = {
       type: 'webhook.test',
       timestamp: iso(deps.clock.now()),
