@@ -18,6 +18,7 @@ export type { LogMethod, LogSink } from './domain/log.ts';
 export type { MaybePromise } from './domain/maybe-promise.ts';
 export type { ByteRange } from './domain/media/media.ts';
 export type { MediaType } from './domain/media/media-types.ts';
+export type { Media as MediaRow, MediaUsage, MediaUse, UnusedMedia } from './domain/media/rows.ts';
 export type { NoticeView } from './domain/notices/notice.ts';
 export type {
   Activities,
@@ -43,16 +44,12 @@ export type {
   Creation as CreationRow,
   Device as DeviceRow,
   DeviceKey as DeviceKeyRow,
-  Media as MediaRow,
-  MediaUsage,
-  MediaUse,
   PairingCode as PairingCodeRow,
   Playlist as PlaylistRow,
   Screen as ScreenRow,
   StoredConfig as ConfigRow,
   Tenant as TenantRow,
   Token as TokenRow,
-  UnusedMedia,
   Venue as VenueRow,
 } from './domain/records/rows.ts';
 export type { TvRequestQuery, TvRequestView } from './domain/records/tv-request.ts';

@@ -1,11 +1,11 @@
 import { iso, isoOrNull } from '../domain/clock.ts';
 import { type MediaView, mediaPath } from '../domain/media/media.ts';
+import type { Media } from '../domain/media/rows.ts';
 import type { TokenActivity } from '../domain/records/activity.ts';
 import type { AuditEntry, AuditView } from '../domain/records/audit.ts';
 import { codeStatusAt } from '../domain/records/pairing-code.ts';
 import { type PlaylistView, playlistStatusAt } from '../domain/records/playlist.ts';
 import type {
-  Media,
   PairingCode,
   Playlist,
   Screen,

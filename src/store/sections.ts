@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { foldName } from '../domain/fields.ts';
-import { alarmRow, watchRow } from '../domain/notices/alarm-row.ts';
+import { mediaRow, mediaUsageRow, mediaUseRow, unusedMediaRow } from '../domain/media/rows.ts';
+import { alarmRow, noticeLogRow, noticeRow, outboxRow, watchRow } from '../domain/notices/rows.ts';
 import { codeFinishedAt } from '../domain/records/pairing-code.ts';
 import {
   claimRow,
@@ -10,19 +11,12 @@ import {
   creationRow,
   deviceKeyRow,
   deviceRow,
-  mediaRow,
-  mediaUsageRow,
-  mediaUseRow,
-  noticeLogRow,
-  noticeRow,
-  outboxRow,
   pastContentRow,
   playlistRow,
   type StoredConfig,
   screenRow,
   tenantRow,
   tokenRow,
-  unusedMediaRow,
   venueRow,
 } from '../domain/records/rows.ts';
 import { webhookCursorRow, webhookDeliveryRow, webhookRow } from '../domain/webhooks/rows.ts';

@@ -1,8 +1,5 @@
 import { z } from 'zod';
 import { hours } from '../hours/hours.ts';
-import { mediaTypeNames } from '../media/media-types.ts';
-import { noticeData } from '../notices/notice.ts';
-import { noticeTypes } from '../notices/notice-types.ts';
 import { configBody } from './config.ts';
 import { shownDeviceInfo } from './device.ts';
 import { roles } from './role.ts';
@@ -234,79 +231,3 @@ export const claimRow = z.strictObject({
   offer: z.strictObject({ id: text, codeId: text, screenId: text, tenantId: text }).nullable(),
 });
 export type Claim = z.infer<typeof claimRow>;
-
-/** A file that a tenant has uploaded. `id` is `<tenant id>/<file id>`. */
-export const mediaRow = z.strictObject({
-  id: text,
-  tenantId: text,
-  /** SHA-256 of the bytes, in hex. Tenants with equal files share the bytes. */
-  fileId: text,
-  name: text,
-  type: z.enum(mediaTypeNames),
-  bytes: z.number(),
-  /** Tokens bound to venues that have uploaded the file, and may see it for that. */
-  tokenIds: z.array(text).readonly(),
-  createdAt: time,
-});
-export type Media = z.infer<typeof mediaRow>;
-
-/** What the media of a tenant take. `id` is the id of the tenant. */
-export const mediaUsageRow = z.strictObject({ id: text, files: z.number(), bytes: z.number() });
-export type MediaUsage = z.infer<typeof mediaUsageRow>;
-
-/**
- * A file that a screen uses: `version` is the last version of its playlist that names the file.
- * `id` is `<screen id>/<file id>`.
- */
-export const mediaUseRow = z.strictObject({
-  id: text,
-  /** Id of the record of the file. */
-  mediaId: text,
-  screenId: text,
-  version: z.number(),
-});
-export type MediaUse = z.infer<typeof mediaUseRow>;
-
-/**
- * A file in the media store that no record names: its last record was deleted, or its upload is
- * about to end. `id` is the id of the file.
- */
-export const unusedMediaRow = z.strictObject({
-  id: text,
-  since: time,
-  /** Whether its deletion has begun, so that an upload of the same bytes must wait. */
-  isBeingDeleted: z.boolean(),
-});
-export type UnusedMedia = z.infer<typeof unusedMediaRow>;
-
-/** A notice that the log does not contain yet. */
-export const outboxRow = z.strictObject({
-  id: text,
-  /** `null`: only platform tokens may read it. */
-  tenantId: text.nullable(),
-  at: time,
-  type: z.enum(noticeTypes),
-  venueId: text.nullable(),
-  screenId: text.nullable(),
-  deviceId: text.nullable(),
-  data: noticeData,
-});
-export type OutboxNotice = z.infer<typeof outboxRow>;
-
-/**
- * A notice in the log. `seq` is its position, without gaps, and `id` is `<bucket>/<seq>`. The
- * notices of a bucket are read together. `at` never decreases.
- */
-export const noticeRow = outboxRow.extend({ bucket: text, seq: z.number() });
-export type Notice = z.infer<typeof noticeRow>;
-
-/** The ends of the log of notices: a single row, with the id `log`. */
-export const noticeLogRow = z.strictObject({
-  id: text,
-  /** Position of the oldest notice that is kept, and of the next notice. */
-  firstSeq: z.number(),
-  nextSeq: z.number(),
-  /** Time of the newest notice. */
-  at: time,
-});
-export type NoticeLogEnds = z.infer<typeof noticeLogRow>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+/** The rows of webhooks. See `records/rows.ts` for their form. */
 const text = z.string();
 const time = z.number();
 

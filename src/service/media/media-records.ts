@@ -1,6 +1,6 @@
 import { SignageError } from '../../domain/error.ts';
 import { isMediaId } from '../../domain/media/media.ts';
-import type { Media, MediaUsage } from '../../domain/records/rows.ts';
+import type { Media, MediaUsage } from '../../domain/media/rows.ts';
 import type { Reader, Store, Tx } from '../../store/store.ts';
 import type { TenantPrincipal } from '../context.ts';
 import { isMediaVisible, mediaRowId } from './media-uses.ts';

@@ -1,7 +1,7 @@
 import { hourMs, minuteMs } from '../../domain/clock.ts';
 import type { LogSink } from '../../domain/log.ts';
+import type { MediaUse } from '../../domain/media/rows.ts';
 import { startPeriodicJob } from '../../domain/periodic-job.ts';
-import type { MediaUse } from '../../domain/records/rows.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 import type { SystemDependencies } from '../context.ts';
 import { MediaParts } from './media-parts.ts';

@@ -1,7 +1,7 @@
 import { invalid, SignageError } from '../../domain/error.ts';
 import { isMediaId, type MediaUpload, type MediaView } from '../../domain/media/media.ts';
 import type { MediaType } from '../../domain/media/media-types.ts';
-import type { Media } from '../../domain/records/rows.ts';
+import type { Media } from '../../domain/media/rows.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 import type { Tx } from '../../store/store.ts';
 import { recordChange, type ServiceDependencies, type TenantPrincipal } from '../context.ts';

@@ -1,6 +1,7 @@
 import { SignageError } from '../../domain/error.ts';
+import type { Media, MediaUse } from '../../domain/media/rows.ts';
 import { keptVersions } from '../../domain/records/playlist.ts';
-import type { Media, MediaUse, Playlist } from '../../domain/records/rows.ts';
+import type { Playlist } from '../../domain/records/rows.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import type { Principal } from '../context.ts';
 

@@ -5,8 +5,8 @@ import {
   type MediaQuery,
   type MediaView,
 } from '../../domain/media/media.ts';
+import type { Media } from '../../domain/media/rows.ts';
 import type { Page } from '../../domain/paging.ts';
-import type { Media } from '../../domain/records/rows.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 import type { Reader } from '../../store/store.ts';
 import { recordChange, type ServiceDependencies, type TenantPrincipal } from '../context.ts';

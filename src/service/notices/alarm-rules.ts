@@ -1,6 +1,6 @@
 import { minuteMs } from '../../domain/clock.ts';
 import type { Condition } from '../../domain/conditions/condition.ts';
-import type { Alarm } from '../../domain/notices/alarm-row.ts';
+import type { Alarm } from '../../domain/notices/rows.ts';
 
 /** Time for which a bad condition, or a recovery, must hold until it is told. */
 const holdMs = 2 * minuteMs;

@@ -1,7 +1,7 @@
 import { dayMs } from '../../domain/clock.ts';
 import { eventId, eventPosition } from '../../domain/events/event-id.ts';
+import type { Notice, NoticeLogEnds, OutboxNotice } from '../../domain/notices/rows.ts';
 import { jsonBytes, PageItems } from '../../domain/page-items.ts';
-import type { Notice, NoticeLogEnds, OutboxNotice } from '../../domain/records/rows.ts';
 import type { Slice } from '../../store/queries.ts';
 import type { Reader, Store } from '../../store/store.ts';
 

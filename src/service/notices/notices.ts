@@ -1,7 +1,7 @@
 import { iso, secondMs } from '../../domain/clock.ts';
 import type { NoticeQuery, NoticeView } from '../../domain/notices/notice.ts';
+import type { Notice } from '../../domain/notices/rows.ts';
 import type { Page } from '../../domain/paging.ts';
-import type { Notice } from '../../domain/records/rows.ts';
 import { checkAuthority } from '../auth/authority.ts';
 import type { Principal, ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { type ConcurrencySlot, longPoll } from '../long-poll.ts';

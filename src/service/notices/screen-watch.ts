@@ -1,7 +1,7 @@
 import { iso, isoOrNull, minuteMs, secondMs } from '../../domain/clock.ts';
 import { badConditions, isNeverSeen } from '../../domain/conditions/condition.ts';
 import { onlineWindowMs } from '../../domain/conditions/online-window.ts';
-import type { Alarm, Watch } from '../../domain/notices/alarm-row.ts';
+import type { Alarm, Watch } from '../../domain/notices/rows.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import type { Store, Tx } from '../../store/store.ts';
 import type { ServiceDependencies } from '../context.ts';

@@ -1,7 +1,7 @@
 import { iso, isoOrNull } from '../../domain/clock.ts';
 import { invalid } from '../../domain/error.ts';
+import type { Notice } from '../../domain/notices/rows.ts';
 import type { Page } from '../../domain/paging.ts';
-import type { Notice } from '../../domain/records/rows.ts';
 import type { Webhook, WebhookCursor, WebhookDelivery } from '../../domain/webhooks/rows.ts';
 import type {
   Redelivery,

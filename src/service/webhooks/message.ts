@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import { isBetween } from '../../domain/clock.ts';
-import type { Notice } from '../../domain/records/rows.ts';
+import type { Notice } from '../../domain/notices/rows.ts';
 import type { Webhook } from '../../domain/webhooks/rows.ts';
 import {
   deriveWebhookSecret,

@@ -1,5 +1,5 @@
 import { minuteMs } from '../../../src/domain/clock.ts';
-import type { Notice } from '../../../src/domain/records/rows.ts';
+import type { Notice } from '../../../src/domain/notices/rows.ts';
 import {
   isWithin,
   type Span,

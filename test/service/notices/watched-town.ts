@@ -1,6 +1,6 @@
 import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/domain/clock.ts';
 import { makeIdSource } from '../../../src/domain/id.ts';
-import type { Notice } from '../../../src/domain/records/rows.ts';
+import type { Notice } from '../../../src/domain/notices/rows.ts';
 import type { ServiceDependencies } from '../../../src/service/context.ts';
 import { makeNoticeLog } from '../../../src/service/notices/notice-log.ts';
 import { makeScreenWatch } from '../../../src/service/notices/screen-watch.ts';
