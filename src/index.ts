@@ -83,6 +83,7 @@ export type {
   TvRequestPageQuery,
   WithinVenues,
 } from './store/queries.ts';
+export {} from './store/section.ts';
 export {
   type IndexOf,
   type ListedTable,

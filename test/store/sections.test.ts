@@ -6,13 +6,8 @@ import { checkStore } from '../../src/store/maintenance/check.ts';
 import { repairStore } from '../../src/store/maintenance/repair.ts';
 import { restoreStore } from '../../src/store/maintenance/restore.ts';
 import { openStore } from '../../src/store/open.ts';
-import {
-  type Section,
-  section,
-  sections,
-  type TableName,
-  tableNames,
-} from '../../src/store/sections.ts';
+import { type Section, section } from '../../src/store/section.ts';
+import { sections, type TableName, tableNames } from '../../src/store/sections.ts';
 import type { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../support/disk/temporary-folder.ts';
 import { freshDatabase } from '../support/postgres/postgres.ts';

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { foldName } from '../../../domain/fields.ts';
-import { type Section, sectionOf, type TableName } from '../../sections.ts';
+import type { Section } from '../../section.ts';
+import { sectionOf, type TableName } from '../../sections.ts';
 
 /** The value of a column that is stored beside a row's text. */
 type Value = string | number | null | Record<string, string>;
