@@ -83,13 +83,11 @@ export type {
   TvRequestPageQuery,
   WithinVenues,
 } from './store/queries.ts';
-export {} from './store/section.ts';
+export type { RowSchema, Section } from './store/section.ts';
 export {
   type IndexOf,
   type ListedTable,
-  type RowSchema,
   type Rows,
-  type Section,
   sections,
   type TableName,
   type UniqueOf,

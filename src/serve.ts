@@ -1,10 +1,4 @@
-import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { readAsset } from './assets.ts';
-import { systemClock } from './domain/clock.ts';
-import { silentLog } from './domain/log.ts';
-import { Faults, fractionsOf } from './faults/faults.ts';
-import { parseServiceFault } from './faults/parse-fault.ts';
 import { makeIsKnown, makeLoadShed } from './http/admission/load-shed.ts';
 import { makeApp } from './http/app.ts';
 import type { AppOptions } from './http/app-options.ts';
@@ -13,119 +7,31 @@ import { makeEarlyErrors } from './http/listener/early-errors.ts';
 import { listen } from './http/listener/listener.ts';
 import { makeNodeHandler, serviceStopped } from './http/listener/node-handler.ts';
 import { refuseTls } from './http/listener/tls.ts';
-import { makeMetrics } from './http/metrics/metrics.ts';
 import { makeFastPath } from './http/request/fast-path.ts';
 import { makeRemoveMountPath, mountPathOf } from './http/request/mount-path.ts';
-import { makeCallableAddresses } from './network/callable-address.ts';
-import { makeWebhookSender } from './network/webhook-sender.ts';
-import { checkDataAccess } from './serve/check-data-access.ts';
 import { checkOpenFiles } from './serve/check-open-files.ts';
-import { checkOptions } from './serve/check-options.ts';
 import { makeInProcess, trackAnswers } from './serve/in-process.ts';
-import { maskedLog } from './serve/masked-log.ts';
-import { openMedia } from './serve/media-files.ts';
-import { OutageLog } from './serve/outage-log.ts';
+import { type OpenParts, openParts, version } from './serve/open-parts.ts';
 import type { Running } from './serve/running.ts';
 import type { ServeOptions } from './serve/serve-options.ts';
-import { makeShutdown } from './serve/shutdown.ts';
 import { startUpkeep } from './serve/start-upkeep.ts';
-import { objectStoreOf, onDemandOf, wireOrigins } from './serve/wire-origins.ts';
+import { wireOrigins } from './serve/wire-origins.ts';
 import { identifyToken } from './service/auth/management-auth.ts';
-import { bootstrap, checkAdminToken } from './service/bootstrap.ts';
+import { bootstrap } from './service/bootstrap.ts';
 import { fillWithDemo } from './service/demo.ts';
 import { followNotices } from './service/notices/notice-follower.ts';
-import { observedStore } from './service/observed-store.ts';
 import type { LockOut } from './service/pairing/rate-limit.ts';
 import { makeServices } from './service/services.ts';
-import { isFolder, openStore } from './store/open.ts';
-import { storeClock } from './store/store-clock.ts';
+import { openStore } from './store/open.ts';
 
 export type { Running } from './serve/running.ts';
 export type { ServiceNotice } from './service/notices/notice-follower.ts';
-
-/** The version of this package. Throws in a bundle, which lacks the files of the package. */
-function ownVersion(): string {
-  const text = readAsset('package', 'package.json').toString();
-  const { name, version } = JSON.parse(text) as { name: string; version: string };
-  if (name !== 'signage-kit')
-    throw new Error(
-      'signage-kit does not find the files of its package. If a bundler put it into this file, make signage-kit an external package of the bundle.',
-    );
-  return version;
-}
-
-const version = ownVersion();
 
 /** URL of a service that neither listens nor has a public URL. The name is reserved (RFC 6761). */
 const noUrl = 'http://signage.invalid';
 
 const deletionFailed =
   'The start failed, and the new platform token could not be deleted. Set SIGNAGE_ADMIN_TOKEN for the next start.';
-
-/** Opens everything that the options name, and that must be closed if the start fails. */
-async function openParts(open: typeof openStore, options: ServeOptions) {
-  const { store: given = './signage-data', clock = systemClock, random = randomBytes } = options;
-  const checked = checkOptions(options);
-  const outage = new OutageLog(options.log ? maskedLog(options.log) : silentLog, clock);
-  const log = outage.sink;
-  const folder = typeof given === 'string' && isFolder(given) ? given : undefined;
-  checkAdminToken(options.adminToken);
-  const rules = options.faults?.map(parseServiceFault) ?? [];
-  for (const { rule } of rules)
-    log.warn({ rule }, 'This service misbehaves on purpose, by a fault rule.');
-  const onDemand = await onDemandOf(options, clock);
-  if (folder !== undefined)
-    await checkDataAccess(folder, { allowOpenData: options.allowOpenData, log });
-  const mirrored = await objectStoreOf(options, folder, clock);
-  const plain =
-    typeof given === 'string'
-      ? await open(given, {
-          clock,
-          random,
-          database: options.database,
-          onWarning: (message, cause) => log.warn({ err: cause }, message),
-          onReachable: outage.onReachable,
-        })
-      : given;
-  const stops = makeShutdown();
-  const closeStore = async () => {
-    if (typeof given === 'string') await plain.close();
-  };
-  // After the store, whose lock protects the data folder.
-  const media = await openMedia(options, folder, () => clock.now()).catch(async (error) => {
-    await closeStore();
-    throw error;
-  });
-  const metrics = makeMetrics(version);
-  const observed = observedStore(plain, metrics.storeWrite);
-  if (folder !== undefined) metrics.watchDisk(folder, clock);
-  stops.push(closeStore);
-  stops.push(media.close);
-  /** Time of the store, which decides. */
-  const storeTime = storeClock(observed.store, clock);
-  const addresses = makeCallableAddresses(options.webhookAllow ?? []);
-  return {
-    options,
-    checked,
-    clock,
-    random,
-    log,
-    metrics,
-    stops,
-    observed,
-    faults: rules.length > 0 ? new Faults(rules, fractionsOf(random)) : undefined,
-    isInMemory: folder !== undefined || given === 'memory:',
-    onDemand,
-    mirrored,
-    media,
-    storeTime,
-    webhookSender: makeWebhookSender({ addresses, clock: storeTime }),
-    /** Aborts when the service begins to stop. */
-    stopping: new AbortController(),
-  };
-}
-
-type OpenParts = Awaited<ReturnType<typeof openParts>>;
 
 /** Makes the services over the store and the origins of playlists, and starts their upkeep. */
 function startServices(parts: OpenParts) {

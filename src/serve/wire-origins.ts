@@ -35,7 +35,7 @@ export async function onDemandOf(
 }
 
 /** An object store, and the function that closes it if `serve` opened it. */
-interface OpenObjectStore {
+export interface OpenObjectStore {
   objectStore: ObjectStore;
   close(): Promise<void>;
 }

@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { readAsset } from '../assets.ts';
+import { systemClock } from '../domain/clock.ts';
+import { silentLog } from '../domain/log.ts';
+import { Faults, fractionsOf } from '../faults/faults.ts';
+import { parseServiceFault } from '../faults/parse-fault.ts';
+import { makeMetrics } from '../http/metrics/metrics.ts';
+import { makeCallableAddresses } from '../network/callable-address.ts';
+import { makeWebhookSender } from '../network/webhook-sender.ts';
+import { checkAdminToken } from '../service/bootstrap.ts';
+import { observedStore } from '../service/observed-store.ts';
+import { isFolder, type openStore } from '../store/open.ts';
+import { storeClock } from '../store/store-clock.ts';
+import { checkDataAccess } from './check-data-access.ts';
+import { checkOptions } from './check-options.ts';
+import { maskedLog } from './masked-log.ts';
+import { openMedia } from './media-files.ts';
+import { OutageLog } from './outage-log.ts';
+import type { ServeOptions } from './serve-options.ts';
+import { makeShutdown } from './shutdown.ts';
+import { objectStoreOf, onDemandOf } from './wire-origins.ts';
+
+/** The version of this package. Throws in a bundle, which lacks the files of the package. */
+function ownVersion(): string {
+  const text = readAsset('package', 'package.json').toString();
+  const { name, version } = JSON.parse(text) as { name: string; version: string };
+  if (name !== 'signage-kit')
+    throw new Error(
+      'signage-kit does not find the files of its package. If a bundler put it into this file, make signage-kit an external package of the bundle.',
+    );
+  return version;
+}
+
+export const version = ownVersion();
+
+/** Opens everything that the options name, and that must be closed if the start fails. */
+export async function openParts(open: typeof openStore, options: ServeOptions) {
+  const { store: given = './signage-data', clock = systemClock, random = randomBytes } = options;
+  const checked = checkOptions(options);
+  const outage = new OutageLog(options.log ? maskedLog(options.log) : silentLog, clock);
+  const log = outage.sink;
+  const folder = typeof given === 'string' && isFolder(given) ? given : undefined;
+  checkAdminToken(options.adminToken);
+  const rules = options.faults?.map(parseServiceFault) ?? [];
+  for (const { rule } of rules)
+    log.warn({ rule }, 'This service misbehaves on purpose, by a fault rule.');
+  const onDemand = await onDemandOf(options, clock);
+  if (folder !== undefined)
+    await checkDataAccess(folder, { allowOpenData: options.allowOpenData, log });
+  const mirrored = await objectStoreOf(options, folder, clock);
+  const plain =
+    typeof given === 'string'
+      ? await open(given, {
+          clock,
+          random,
+          database: options.database,
+          onWarning: (message, cause) => log.warn({ err: cause }, message),
+          onReachable: outage.onReachable,
+        })
+      : given;
+  const stops = makeShutdown();
+  const closeStore = async () => {
+    if (typeof given === 'string') await plain.close();
+  };
+  // After the store, whose lock protects the data folder.
+  const media = await openMedia(options, folder, () => clock.now()).catch(async (error) => {
+    await closeStore();
+    throw error;
+  });
+  const metrics = makeMetrics(version);
+  const observed = observedStore(plain, metrics.storeWrite);
+  if (folder !== undefined) metrics.watchDisk(folder, clock);
+  stops.push(closeStore);
+  stops.push(media.close);
+  /** Time of the store, which decides. */
+  const storeTime = storeClock(observed.store, clock);
+  const addresses = makeCallableAddresses(options.webhookAllow ?? []);
+  return {
+    options,
+    checked,
+    clock,
+    random,
+    log,
+    metrics,
+    stops,
+    observed,
+    faults: rules.length > 0 ? new Faults(rules, fractionsOf(random)) : undefined,
+    isInMemory: folder !== undefined || given === 'memory:',
+    onDemand,
+    mirrored,
+    media,
+    storeTime,
+    webhookSender: makeWebhookSender({ addresses, clock: storeTime }),
+    /** Aborts when the service begins to stop. */
+    stopping: new AbortController(),
+  };
+}
+
+export type OpenParts = Awaited<ReturnType<typeof openParts>>;
