@@ -1,72 +1,21 @@
-import { hasCode, SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { mapBounded } from '../command/for-each-record.ts';
 import { defineCommand, some } from '../command/spec.ts';
-import * as option from '../options/option.ts';
 import {
   hasFilter,
   isSingle,
   noneMatches,
-  selectionFilters,
   selectionOptions,
   selectScreens,
 } from '../options/select-screens.ts';
 import { type Setting, usage } from '../options/settings.ts';
-import { type Device, findScreen, type Screen } from '../records/find.ts';
-import { isUuid } from '../records/names.ts';
-import { countText, shellQuote } from '../records/text.ts';
-import { devicesOfScreenView, devicesView } from '../records/views/device-views.ts';
+import type { Screen } from '../records/find.ts';
+import { shellQuote } from '../records/text.ts';
 import { screensOfVenueView, screensView } from '../records/views/place-views.ts';
-import { type Seen, waitFor } from '../records/wait.ts';
 import type { JudgedScreen } from '../status/fleet-status.ts';
 
-const timeout = option.duration(
-  '15m',
-  '--timeout <time>',
-  'stop waiting after this time, such as 90s, 15m or 2h',
-);
-
-/** One of the records that a command waits for. */
-interface SeenRecord<T> extends Seen<T> {
-  name: string;
-}
-
-interface Goal<T> {
-  /** What to wait for: of one record, or of all selected screens. */
-  what: string;
-  hint: string;
-  /**
-   * Interval between two checks of several records. Longer than for one record, because each check
-   * requests all of them. Default: 2000.
-   */
-  everyMsForMany?: number;
-  look(): Promise<SeenRecord<T>[]>;
-}
-
-/** Waits until all records are in the wanted state, and returns them. */
-function waitForAll<T>(
-  call: CommandContext,
-  names: readonly string[],
-  { look, everyMsForMany = 2000, ...goal }: Goal<T>,
-): Promise<T[]> {
-  const isOne = isSingle(call, names);
-  const waiting = {
-    ...goal,
-    timeoutMs: call.options.timeout,
-    everyMs: isOne ? 1000 : everyMsForMany,
-  };
-  return waitFor(call, waiting, async () => {
-    const all = await look();
-    const left = all.filter(({ found }) => found === undefined);
-    const [first] = left;
-    const count = `${left.length.toLocaleString('en')} of ${countText(all.length, 'screen')}`;
-    const saw = first?.saw ? `: ${first.saw}` : '';
-    return {
-      found: first ? undefined : all.map(({ found }) => found as T),
-      saw: (isOne && first?.saw) || `still missing are ${count}, such as "${first?.name}"${saw}`,
-    };
-  });
-}
+import { device } from '../wait/wait-device.ts';
+import { type Goal, type SeenRecord, timeout, waitForAll } from '../wait/wait-for-all.ts';
 
 function describeScreen({ state, provisioningCode }: Screen): string {
   if (state === 'active') return 'it is active';
@@ -213,108 +162,6 @@ some did. Screens without a TV are listed but not waited for, unless no screen h
     if (isOne && screen)
       return call.results.record(screen, screensOfVenueView(call, screen.venueId));
     await call.results.list([screens], screensView(call));
-  },
-});
-
-/** A device by its id, or the current device of a screen. */
-type Target = { deviceId: string } | { screenId: string };
-
-async function findTarget(call: CommandContext, text: string): Promise<Target> {
-  if (!isUuid(text)) return { screenId: (await findScreen(call, text)).id };
-  try {
-    return { deviceId: (await call.read('getDevice', { params: { id: text } })).id };
-  } catch (error) {
-    if (!hasCode(error, 'device_not_found')) throw error;
-    await call.read('getScreen', { params: { id: text } }).catch(() => Promise.reject(error));
-    return { screenId: text };
-  }
-}
-
-function describeDevice({ state, lastSeenAt }: Device): string {
-  if (state === 'suspended') return 'it is suspended';
-  return lastSeenAt === null ? 'it was never seen' : `it was last seen at ${lastSeenAt}`;
-}
-
-async function lookAtDevice(call: CommandContext, target: Target): Promise<Seen<Device>> {
-  const id =
-    'deviceId' in target
-      ? target.deviceId
-      : (await call.read('getScreen', { params: { id: target.screenId } })).deviceId;
-  if (id === null) return { found: undefined, saw: 'the screen has no device' };
-  const device = await call.read('getDevice', { params: { id } });
-  // Another device may be paired with the screen.
-  if (device.state === 'suspended' && 'deviceId' in target) {
-    throw new SignageError(
-      'wait_timed_out',
-      `The device ${id} was revoked and cannot come online again.`,
-      {
-        hint: 'Pair its TV again: signage pair',
-      },
-    );
-  }
-  return { found: device.online ? device : undefined, saw: describeDevice(device) };
-}
-
-/** Looks at the devices of all selected screens with one list of online devices. */
-async function lookAtSelected(
-  call: CommandContext,
-  names: readonly string[],
-): Promise<SeenRecord<Device>[]> {
-  const { screens } = await selectScreens(call, names);
-  const filters = selectionFilters(call, screens);
-  const query = { ...filters, state: 'bound', online: 'true' } as const;
-  const devices = screens.length === 0 ? [] : await call.all('listDevices', { query });
-  const online = new Map(devices.map((device) => [device.screenId, device]));
-  return screens.map(({ id, name }) => ({ name, found: online.get(id), saw: '' }));
-}
-
-async function onlineDevices(
-  call: CommandContext,
-  names: readonly string[],
-): Promise<Goal<Device>['look']> {
-  if (names.length === 0 || hasFilter(call)) return () => lookAtSelected(call, names);
-  const targets = await mapBounded([...new Set(names)], async (name) => ({
-    name,
-    target: await findTarget(call, name),
-  }));
-  return () =>
-    mapBounded(targets, async ({ name, target }) => ({
-      name,
-      ...(await lookAtDevice(call, target)),
-    }));
-}
-
-const device = defineCommand({
-  summary: 'Wait until a device is online',
-  description: `Returns at once if the device is online. For a screen, the device may be paired
-while the command waits. With several screens, --selector or --venue, it waits until the devices of
-all the screens are online. Exit code 8: the timeout passed.`,
-  arguments: { device: some('the device id, or the screen that it is on', 'device') },
-  options: {
-    ...selectionOptions,
-    timeout,
-  },
-  examples: [
-    ['signage wait device Lobby/Main', 'waits until its TV is online'],
-    ['signage wait device Lobby/Main --timeout 2m', 'waits at most two minutes'],
-  ],
-  async run(call) {
-    const names = call.args.device;
-    const [name = ''] = names;
-    const isOne = isSingle(call, names);
-    const devices = await waitForAll(call, names, {
-      what: isOne
-        ? `the device ${isUuid(name) ? name : `of "${name}"`} to be online`
-        : 'all selected screens to have an online device',
-      hint: isOne
-        ? `To find out why: signage doctor ${shellQuote(name)}`
-        : 'signage device list --offline',
-      look: await onlineDevices(call, names),
-    });
-    const [device] = devices;
-    if (isOne && device)
-      return call.results.record(device, devicesOfScreenView(call, device.screenId));
-    await call.results.list([devices], devicesView(call));
   },
 });
 
