@@ -1,7 +1,8 @@
 import type { CallAnswer, CallInput } from '../../client/call.ts';
 import type { CommandContext } from '../command/context.ts';
 import { defineCommand, optional } from '../command/spec.ts';
-import { followList, followRequests, printFollowed, type RequestFilters } from '../event/follow.ts';
+import { followRequests, printFollowed, type RequestFilters } from '../event/follow.ts';
+import { followOptions, listOrFollow, readFollowOptions } from '../event/list-or-follow.ts';
 import * as option from '../options/option.ts';
 import { hasFilter, selectionOptions, selectScreens } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
@@ -40,13 +41,7 @@ received the event.
       'only events of this device, by its id or the name of its screen',
       'device',
     ),
-    since: option.text(
-      '--since <time>',
-      'from this time on: ISO 8601, epoch seconds, or a time span such as 2h',
-    ),
-    until: option.text('--until <time>', 'before this time'),
-    after: option.text('--after <event>', 'only events received after the event with this id'),
-    follow: option.flag('-F, --follow', 'keep printing new events'),
+    ...followOptions('event', 'only events received after the event with this id'),
   },
   examples: [
     ['signage event list --since 1h --type playback_error', 'playback errors of the last hour'],
@@ -58,25 +53,13 @@ received the event.
   ],
   list: true,
   async run(call) {
-    const { type, follow: follows, after } = call.options;
-    if (follows && call.options.until !== undefined)
-      throw usage('--follow never ends. Leave out --until.');
-    if (after !== undefined && !isUuid(after))
-      throw usage(`--after takes the id of an event, not "${after}".`);
-    const { from, to } = readRange(call);
+    const { type } = call.options;
+    const range = readFollowOptions(call, 'an event');
     const screenId = await idOf(call.options.screen, (name) => findScreen(call, name));
     const deviceId = await idOf(call.options.device, (name) => findDevice(call, name));
-    const filters = { type, screenId, deviceId, from };
-    if (follows)
-      return printFollowed(
-        call,
-        (signal) => followList(call, 'listEvents', { filters, after, signal }),
-        eventView(call),
-      );
-    // The cursor of the event list is an event id.
-    const resume = after === undefined ? {} : { order: 'asc' as const, cursor: after };
-    const query = { ...filters, to, ...resume };
-    if (await call.list('listEvents', eventView(call), { query })) return;
+    const filters = { type, screenId, deviceId };
+    const found = await listOrFollow(call, 'listEvents', eventView(call), { ...range, filters });
+    if (found !== false) return;
     const { noteUnknownType } = await import('../records/unknown-words.ts');
     await noteUnknownType(call, type);
   },

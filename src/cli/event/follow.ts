@@ -112,7 +112,7 @@ export async function* followRequests(
 const waitSeconds = 30;
 
 /** The lists that can be followed. */
-type FollowedList = 'listEvents' | 'listNotices';
+export type FollowedList = 'listEvents' | 'listNotices';
 
 interface FollowOptions<L extends FollowedList> {
   filters: CallInput<L>['query'];

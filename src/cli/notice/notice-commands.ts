@@ -1,10 +1,8 @@
 import { noticeTypes } from '../../domain/notices/notice-types.ts';
 import { defineCommand } from '../command/spec.ts';
-import { followList, printFollowed } from '../event/follow.ts';
+import { followOptions, listOrFollow, readFollowOptions } from '../event/list-or-follow.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
-import { readRange } from '../options/time.ts';
-import { isUuid } from '../records/names.ts';
 import { noticeView } from '../records/views/history-views.ts';
 
 const listNotices = defineCommand({
@@ -15,13 +13,7 @@ when it is back. If half of the TVs of a venue go dark, it is one notice of the 
 --follow prints new notices until Ctrl-C. It starts now, or at --since or --after.`,
   options: {
     type: option.choice(noticeTypes, '--type <type>', 'only notices of this type'),
-    since: option.text(
-      '--since <time>',
-      'from this time on: ISO 8601, epoch seconds, or a time span such as 2h',
-    ),
-    until: option.text('--until <time>', 'before this time'),
-    after: option.text('--after <notice>', 'only notices after the notice with this id'),
-    follow: option.flag('-F, --follow', 'keep printing new notices'),
+    ...followOptions('notice', 'only notices after the notice with this id'),
   },
   examples: [
     ['signage notice list --since 1d', 'what happened since yesterday'],
@@ -30,22 +22,9 @@ when it is back. If half of the TVs of a venue go dark, it is one notice of the 
   ],
   list: true,
   async run(call) {
-    const { type, follow: follows, after } = call.options;
-    if (follows && call.options.until !== undefined)
-      throw usage('--follow never ends. Leave out --until.');
-    if (after !== undefined && !isUuid(after))
-      throw usage(`--after takes the id of a notice, not "${after}".`);
-    const { from, to } = readRange(call);
-    const filters = { type, from };
-    if (follows)
-      return printFollowed(
-        call,
-        (signal) => followList(call, 'listNotices', { filters, after, signal }),
-        noticeView,
-      );
-    // The cursor of the list is the id of a notice.
-    const resume = after === undefined ? {} : { order: 'asc' as const, cursor: after };
-    await call.list('listNotices', noticeView, { query: { ...filters, to, ...resume } });
+    const filters = { type: call.options.type };
+    const range = readFollowOptions(call, 'a notice');
+    await listOrFollow(call, 'listNotices', noticeView, { ...range, filters });
   },
 });
 
