@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { fileProblem } from '../../../src/cli/options/file-error.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { runCli } from '../run-cli.ts';
@@ -12,12 +12,20 @@ const refusalOf = async (argv: string[]) => {
   return { code, stderr };
 };
 
+const nobody = 65_534;
+
 describe('a file that the user named', () => {
-  it('2 without the permission to read it', async (test) => {
-    if (process.getuid?.() === 0) return test.skip('root may read every file');
-    const file = join(await temporaryFolder(), 'closed.yaml');
+  it('2 without the permission to read it', async () => {
+    const folder = await temporaryFolder();
+    const file = join(folder, 'closed.yaml');
     await writeFile(file, '');
     await chmod(file, 0);
+    if (process.getuid?.() === 0) {
+      // Root may read every file.
+      await chmod(folder, 0o755);
+      process.seteuid?.(nobody);
+      onTestFinished(() => process.seteuid?.(0));
+    }
     const { code, stderr } = await runCli(['apply', '-f', file]);
     expect({ code, stderr }).toEqual({
       code: 2,
