@@ -11,7 +11,10 @@ const host = '127.0.0.1';
 const secretBytes = 16;
 /** How long a request for a change is held. */
 const holdMs = 25 * secondMs;
-/** A connection without a byte in either direction is cut. Longer than a hold. */
+/**
+ * A connection without a byte in either direction is cut, one that does not read its answer after
+ * twice the time. Longer than a hold.
+ */
 const silentMs = minuteMs;
 const maxConnections = 256;
 const closeMs = secondMs;
