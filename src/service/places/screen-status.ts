@@ -79,7 +79,7 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
     const hours = own ?? venue?.hours ?? [];
     if (hours.length === 0 || venue?.timezone == null) return true;
     // Few services have hours, and a calendar takes 5 MB.
-    const { isOpenNow } = await import('./opening-hours.ts');
+    const { isOpenNow } = await import('../../calendar/opening-hours.ts');
     return isOpenNow(hours, venue.timezone, nowMs);
   }
 

@@ -1,18 +1,7 @@
-import { Temporal } from 'temporal-polyfill';
-import { BoundedMap } from '../../domain/bounded-map.ts';
-import { minuteMs } from '../../domain/clock.ts';
-import { type Hours, weekdays } from '../../domain/hours/hours-text.ts';
-
-/**
- * Returns the instant of a local time. A time that the clocks skip is the instant at which they do.
- * A time that comes twice is the first or the second one.
- */
-function instantOf(local: Temporal.PlainDateTime, timezone: string, which: 'earlier' | 'later') {
-  const found = local.toZonedDateTime(timezone, { disambiguation: which });
-  if (found.toPlainDateTime().equals(local)) return found.epochMilliseconds;
-  const before = local.toZonedDateTime(timezone, { disambiguation: 'earlier' });
-  return (before.getTimeZoneTransition('next') ?? found).epochMilliseconds;
-}
+import { BoundedMap } from '../domain/bounded-map.ts';
+import { minuteMs } from '../domain/clock.ts';
+import { type Hours, weekdays } from '../domain/hours/hours-text.ts';
+import { dateAt, instantOf } from './local-time.ts';
 
 /**
  * Returns whether a place is open (docs/protocol.md §5.3). An entry opens on each of its days at
@@ -20,9 +9,7 @@ function instantOf(local: Temporal.PlainDateTime, timezone: string, which: 'earl
  */
 export function isOpenAt(hours: Hours, timezone: string, timeMs: number): boolean {
   if (hours.length === 0) return true;
-  const today = Temporal.Instant.fromEpochMilliseconds(timeMs)
-    .toZonedDateTimeISO(timezone)
-    .toPlainDate();
+  const today = dateAt(timeMs, timezone);
   return [today.subtract({ days: 1 }), today].some((date) =>
     hours.some(({ days, from, to }) => {
       const day = weekdays[date.dayOfWeek - 1];
