@@ -87,7 +87,7 @@ export function waitSecondsUpTo(most: number) {
 export const waitSeconds = waitSecondsUpTo(30);
 
 /** A time in a query, ISO 8601 or Unix epoch seconds, converted to milliseconds. */
-const timeInQuery = z.string().transform((text, context) => {
+export const timeInQuery = z.string().transform((text, context) => {
   const time = /^\d{1,15}$/.test(text) ? epochMs(Number(text)) : isoMs(text);
   if (!Number.isNaN(new Date(time).getTime())) return time;
   context.addIssue({

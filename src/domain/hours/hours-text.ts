@@ -1,6 +1,6 @@
 /** Days of the week, in ISO's order. */
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-type Weekday = (typeof weekdays)[number];
+export type Weekday = (typeof weekdays)[number];
 
 /** Opening hours in the local time of a venue (docs/protocol.md §5.3). Empty: always open. */
 export type Hours = { days: Weekday[]; from: string; to: string }[];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { weekdays } from './hours-text.ts';
 
-const timeOfDay = z
+export const timeOfDay = z
   .string('must be a time such as 08:00')
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 08:00')
   .meta({ example: '08:00' });

@@ -207,8 +207,30 @@ const members = {
   items: z.array(playlistItem),
 };
 
+const upcomingSpan = z.object({
+  from: z.int().meta({ description: 'Unix epoch seconds' }),
+  until: z.int().meta({ description: 'Unix epoch seconds' }),
+  entryId: z.string().nullable().meta({ description: '`null`: `base`' }),
+});
+
 /** The playlist as sent to TVs. */
-export const activePlaylist = z.object(members).meta({ id: 'ActivePlaylist' });
+export const activePlaylist = z
+  .object({
+    ...members,
+    entryId: z.string().nullable().optional().meta({
+      description: 'The entry of a schedule, or `takeover`. `null`: the playlist of the screen.',
+    }),
+    upcoming: z.array(upcomingSpan).optional().meta({
+      description: 'What plays when, from now on. At a time without a span, nothing plays.',
+    }),
+    entries: z.record(z.string(), z.array(playlistItem)).optional().meta({
+      description: 'The items of all entries that `upcoming` names.',
+    }),
+    base: z.array(playlistItem).optional().meta({
+      description: 'The items of spans whose `entryId` is null.',
+    }),
+  })
+  .meta({ id: 'ActivePlaylist' });
 
 /** The playlist in the management API: `validUntil` is `null` if the publisher gave none. */
 export const storedPlaylist = z

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { weekdays } from '../hours/hours-text.ts';
+
+/** The rows of schedules and takeovers. See `records/rows.ts` for their form. */
+const text = z.string();
+const time = z.number();
+const mediaIds = z.array(text).readonly();
+
+const entryTimes = {
+  name: text.nullable(),
+  days: z.array(z.enum(weekdays)).readonly().nullable(),
+  from: text.nullable(),
+  to: text.nullable(),
+  dates: z.strictObject({ from: text.nullable(), until: text.nullable() }).nullable(),
+  at: time.nullable(),
+  until: time.nullable(),
+};
+
+/** An entry of a schedule. Its items are content (`contentRow`). */
+const storedEntry = z.strictObject({ ...entryTimes, contentId: text, mediaIds });
+export type StoredEntry = z.infer<typeof storedEntry>;
+
+/**
+ * The layers above the playlist of a screen, or of all screens of a venue. `id` is the level and
+ * the id of that record, such as `venue/<id>`.
+ */
+export const layersRow = z.strictObject({
+  id: text,
+  tenantId: text,
+  ownerId: text,
+  schedule: z.strictObject({ entries: z.array(storedEntry).readonly(), since: time }).nullable(),
+  /** Ends at `until`. Screens only. */
+  takeover: z.strictObject({ contentId: text, mediaIds, since: time, until: time }).nullable(),
+  /**
+   * The last switch, which has made a version of its own: what TVs get since `at`. Screens only.
+   * `contentId` is `null` if they get nothing to play.
+   */
+  delivered: z
+    .strictObject({
+      playlistId: text,
+      version: z.number(),
+      entryId: text.nullable(),
+      contentId: text.nullable(),
+      at: time,
+    })
+    .nullable(),
+});
+export type Layers = z.infer<typeof layersRow>;
+export type StoredSchedule = NonNullable<Layers['schedule']>;
+export type StoredTakeover = NonNullable<Layers['takeover']>;
+
+/**
+ * A schedule that was replaced or cleared, for explanations of the past. `id` is the id of its
+ * screen or venue and the time of its end.
+ */
+export const pastScheduleRow = z.strictObject({
+  id: text,
+  tenantId: text,
+  ownerId: text,
+  entries: z.array(z.strictObject(entryTimes)).readonly(),
+  since: time,
+  until: time,
+});
+export type PastSchedule = z.infer<typeof pastScheduleRow>;
