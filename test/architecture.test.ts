@@ -163,6 +163,7 @@ const bans: { what: string[]; except: string[] }[] = [
       'playlists/on-demand-versions',
       'pairing/claims',
       'pairing/registration',
+      'schedules/delivery',
       'services',
       'webhooks/settle',
       'webhooks/webhook-delivery',

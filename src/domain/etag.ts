@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { SignageError } from './error.ts';
 import type { ConfigBody } from './records/config.ts';
 import type { Playlist, Screen, Venue } from './records/rows.ts';
+import type { StoredSchedule } from './schedule/rows.ts';
 import type { Webhook } from './webhooks/rows.ts';
 
 type WebhookMember = 'id' | 'name' | 'url' | 'types' | 'venueIds' | 'state';
@@ -36,6 +37,7 @@ export const revision = {
   webhook: (row: Pick<Webhook, WebhookMember>) =>
     tagOf([row.id, row.name, row.url, row.types, row.venueIds, row.state]),
   config: (config: ConfigBody) => tagOf(config),
+  schedule: ({ entries }: Pick<StoredSchedule, 'entries'>) => tagOf(entries),
   playlist: (row: PlaylistVersion) => `"${versionTag(row)}"`,
 };
 

@@ -45,6 +45,19 @@ export function epochMs(time: number): number {
   return time >= firstMilliseconds ? time : time * 1000;
 }
 
+const instantForm = 'must be Unix epoch seconds, or ISO 8601 with a zone (2026-12-24T18:00:00Z)';
+
+/** An instant in a body: epoch seconds or ISO 8601, converted to milliseconds. */
+export const instant = z
+  .union([epochTime, z.string()], instantForm)
+  .transform((given, context) => {
+    const time = typeof given === 'string' ? isoMs(given) : epochMs(given);
+    if (!Number.isNaN(time)) return time;
+    context.addIssue({ code: 'custom', message: instantForm });
+    return z.NEVER;
+  })
+  .meta({ description: 'Unix epoch seconds, or ISO 8601 with a zone.', example: 1_766_599_200 });
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are intended
 const noControls = /^[^\u0000-\u001f\u007f-\u009f]*$/;
 

@@ -169,6 +169,8 @@ export interface RenderedPlaylist {
   body: TwoPartBody;
   /** Whether items name files of the service, by their path only. */
   hasMedia: boolean;
+  /** The version of the playlist. `undefined` if another layer plays, and there is none. */
+  row: Playlist | undefined;
 }
 
 export type ChainAnswer =

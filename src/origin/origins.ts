@@ -133,6 +133,8 @@ export interface OriginsOptions {
 
 export interface Origins {
   ask: PlaylistChain;
+  /** Reads rows, with the time-out and the circuit breaker of the origin `store`. */
+  reader: Pick<Reader, 'get'>;
   /** Calls the on-demand source, bypassing its cache. `undefined` without such a source. */
   refresh: OnDemandOrigin['refresh'] | undefined;
   /** Returns the health of each origin that can hang, in the order in which they are asked. */
@@ -201,6 +203,7 @@ export function makeOrigins({
   }
   return {
     ask: makeChain(links, items, clock, log),
+    reader: guardedRows,
     refresh: onDemandOrigin?.refresh,
     health: () => links.flatMap(({ tracker }) => tracker?.health() ?? []),
   };

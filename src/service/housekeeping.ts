@@ -2,6 +2,7 @@ import { dayMs, hourMs, minuteMs } from '../domain/clock.ts';
 import type { LogSink } from '../domain/log.ts';
 import { startPeriodicJob } from '../domain/periodic-job.ts';
 import { isLiveClaim } from '../domain/records/claim.ts';
+import type { Layers } from '../domain/schedule/rows.ts';
 import type { Tx } from '../store/store.ts';
 import type { SystemDependencies } from './context.ts';
 import { creationRetentionMs } from './creations.ts';
@@ -20,8 +21,8 @@ const contentBatchSize = 50;
 /**
  * Starts the housekeeping, which runs once a minute. It purges codes that finished more than a day
  * ago, expired claims, creations older than a day, and events, notices and audit entries past their
- * retention. Once an hour, because it reads all past versions, it purges items of playlists that no
- * version names, and deliveries of webhooks past their retention. Returns a function
+ * retention. Once an hour, because it reads all past versions, it purges items that nothing names,
+ * takeovers that have ended, and deliveries of webhooks past their retention. Returns a function
  * that stops it.
  */
 export function startHousekeeping(
@@ -85,6 +86,25 @@ export function startHousekeeping(
     });
   }
 
+  /** Forgets takeovers that have ended, so that nothing names their items and files. */
+  async function purgeTakeovers(): Promise<void> {
+    let after: string | undefined;
+    do {
+      const { items, next } = await store.list('layers', {
+        limit: batchSize,
+        ...(after !== undefined && { after }),
+      });
+      const isOver = ({ takeover }: Layers, nowMs: number) =>
+        takeover !== null && takeover.until <= nowMs;
+      const over = items.filter((layers) => isOver(layers, clock.now())).map(({ id }) => id);
+      await inBatches(over, async (tx, id) => {
+        const layers = await tx.get('layers', id);
+        if (layers && isOver(layers, tx.now)) await tx.put('layers', { ...layers, takeover: null });
+      });
+      after = next ?? undefined;
+    } while (after !== undefined);
+  }
+
   async function inBatches(
     ids: readonly string[],
     change: (tx: Tx, id: string) => Promise<void>,
@@ -111,6 +131,7 @@ export function startHousekeeping(
     log.warn({ err: error }, 'Housekeeping failed; it runs again in a minute.'),
   );
   async function purgeHourly(): Promise<void> {
+    await purgeTakeovers();
     await purgeContents();
     await purgeDeliveries(store, clock.now() - retentionDays * dayMs);
   }

@@ -9,7 +9,7 @@ import type {
   OriginHealth,
   PlaylistChain,
 } from '../origin/origin.ts';
-import type { Store } from '../store/store.ts';
+import type { Reader, Store } from '../store/store.ts';
 import { withAuthority } from './auth/authority.ts';
 import { makeDenials } from './auth/denials.ts';
 import { makeDeviceAuth } from './auth/device-auth.ts';
@@ -52,6 +52,10 @@ import { makePlaylistRefresh } from './playlists/refresh.ts';
 import type { ServedVersions } from './playlists/served-versions.ts';
 import { makeReading } from './reading.ts';
 import { makeTvRequests } from './requests/request-log.ts';
+import { makeDelivery } from './schedules/delivery.ts';
+import { makeExplain } from './schedules/explain.ts';
+import { makeSchedules } from './schedules/schedules.ts';
+import { makeTakeovers } from './schedules/takeovers.ts';
 import { makeTelemetry } from './telemetry.ts';
 import { makeWebhookDeliveries } from './webhooks/deliveries.ts';
 import { makeWebhooks } from './webhooks/webhooks.ts';
@@ -65,6 +69,7 @@ export interface ServiceOptions {
   /** The playlist origins and their health. */
   origins: {
     ask: PlaylistChain;
+    reader: Pick<Reader, 'get'>;
     refresh?: OnDemandOrigin['refresh'] | undefined;
     health(): OriginHealth[];
   };
@@ -125,7 +130,7 @@ export function makeServices(options: ServiceOptions) {
   const media = makeMedia(deps, options.media.files);
   const screenStatus = makeScreenStatus(deps);
   const playback = makePlayback(deps, {
-    ask: origins.ask,
+    delivery: makeDelivery(system, origins),
     served,
     configCopies,
   });
@@ -175,6 +180,9 @@ export function makeServices(options: ServiceOptions) {
     refreshPlaylist: makePlaylistRefresh(deps, origins.refresh),
     copies: makeMirrorAdmin(deps, mirror),
     configs: makeConfigs(deps),
+    schedules: makeSchedules(deps),
+    takeovers: makeTakeovers(deps),
+    explain: makeExplain(deps),
     media,
     mediaUploads: makeMediaUploads(deps, options.media),
     reading: makeReading(deps),

@@ -34,7 +34,14 @@ export interface ListQuery<T extends ListedTable> {
 /** A playlist without its items. */
 export type PlaylistSummary = Pick<
   Playlist,
-  'playlistId' | 'version' | 'state' | 'publishedAt' | 'validUntil' | 'hasMedia'
+  | 'playlistId'
+  | 'version'
+  | 'state'
+  | 'publishedAt'
+  | 'validUntil'
+  | 'hasMedia'
+  | 'contentId'
+  | 'origin'
 >;
 
 export interface PastPlaylistQuery {

@@ -19,6 +19,7 @@ import {
   tokenRow,
   venueRow,
 } from '../domain/records/rows.ts';
+import { layersRow, pastScheduleRow } from '../domain/schedule/rows.ts';
 import { webhookCursorRow, webhookDeliveryRow, webhookRow } from '../domain/webhooks/rows.ts';
 import { shardNames } from './json/checkpoint/line-table.ts';
 import { type Section, section } from './section.ts';
@@ -38,6 +39,8 @@ const playlistDocument = shardNames('rows-playlists', screenShards);
 const contentDocument = shardNames('rows-contents', 256);
 const pastPlaylistDocument = shardNames('disk-pastPlaylists', 256);
 const pastContentDocument = shardNames('disk-pastContents', 256);
+const layersDocument = shardNames('rows-layers', screenShards);
+const pastScheduleDocument = shardNames('disk-pastSchedules', 256);
 const noticeDocument = shardNames('disk-notices', 256);
 const creationDocument = shardNames('rows-creations', 64);
 const webhookDocument = shardNames('rows-webhooks', 16);
@@ -73,6 +76,7 @@ export const sections = {
     unique: { name: (row) => nameKey(row.tenantId, row.name) },
     indexed: ['tenantId'],
     listed: true,
+    topic: (id) => `venues/${id}`,
     document: (row) => venueDocument(row.id),
   }),
   screens: section({
@@ -131,6 +135,19 @@ export const sections = {
     document: ({ id }) => pastContentDocument(id),
     held: 'disk',
   }),
+  layers: section({
+    row: layersRow,
+    listed: true,
+    // The id is `<level>/<owner id>`.
+    topic: (id) => id.replace('/', 's/'),
+    document: ({ ownerId }) => layersDocument(ownerId),
+  }),
+  pastSchedules: section({
+    row: pastScheduleRow,
+    indexed: ['ownerId'],
+    document: ({ id }) => pastScheduleDocument(id.slice(0, id.indexOf('/'))),
+    held: 'disk',
+  }),
   configs: section({
     row: configRow,
     numbers: {
@@ -156,7 +173,7 @@ export const sections = {
     row: mediaUseRow,
     indexed: ['mediaId'],
     listed: true,
-    document: (row) => screenDocument(row.screenId),
+    document: (row) => screenDocument(row.ownerId),
   }),
   unusedMedia: section({
     row: unusedMediaRow,

@@ -54,6 +54,8 @@ export const errorKinds = {
     'claim_not_found',
     'playlist_not_found',
     'config_not_found',
+    'schedule_not_found',
+    'takeover_not_found',
     'media_not_found',
     'webhook_not_found',
   ]),

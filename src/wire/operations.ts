@@ -6,6 +6,7 @@ import { platformOperations } from './operations/platform.ts';
 import { playlistOperations } from './operations/playlists.ts';
 import { readingOperations } from './operations/reports.ts';
 import { runtimeOperations } from './operations/runtime.ts';
+import { scheduleOperations } from './operations/schedules.ts';
 import { webhookOperations } from './operations/webhooks.ts';
 
 export type { Operation, RecordKind } from './operation.ts';
@@ -20,6 +21,7 @@ export const operations = {
   ...platformOperations,
   ...placesOperations,
   ...playlistOperations,
+  ...scheduleOperations,
   ...mediaOperations,
   ...configOperations,
   ...readingOperations,

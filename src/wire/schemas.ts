@@ -39,6 +39,7 @@ import {
   playlistRefresh,
   playlistVersions,
   publication,
+  publishedPlaylist,
   storedPlaylist,
 } from '../domain/records/playlist.ts';
 import { impressionReport, reportQuery } from '../domain/records/report.ts';
@@ -61,6 +62,14 @@ import {
 } from '../domain/records/token.ts';
 import { tvRequest, tvRequestQuery } from '../domain/records/tv-request.ts';
 import { venue, venueCreation, venuePatch, venueQuery } from '../domain/records/venue.ts';
+import {
+  explainQuery,
+  explanation,
+  schedule,
+  scheduleView,
+  takeover,
+  takeoverView,
+} from '../domain/schedule/schedule.ts';
 import {
   createdWebhook,
   redelivered,
@@ -150,6 +159,7 @@ export const schemas = {
   playlistVersionsQuery: z.strictObject(pageQuery),
   problem,
   publication,
+  publishedPlaylist,
   registered,
   registration,
   reportQuery,
@@ -157,6 +167,12 @@ export const schemas = {
   revoked,
   rotated,
   rotatedToken,
+  explainQuery,
+  explanation,
+  schedule: scheduleView,
+  scheduleInput: schedule,
+  takeover: takeoverView,
+  takeoverInput: takeover,
   screen,
   screenCreation,
   screenDeletionQuery,

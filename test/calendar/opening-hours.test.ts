@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Hours } from '../../../src/domain/hours/hours-text.ts';
 import { isOpenAt } from '../../src/calendar/opening-hours.ts';
+import type { Hours } from '../../src/domain/hours/hours-text.ts';
 
 const workdays: Hours[number]['days'] = ['mon', 'tue', 'wed', 'thu', 'fri'];
 const at = (text: string) => Date.parse(text);

@@ -37,6 +37,7 @@ const words: Record<Body['action'], readonly [changed: string, unchanged: string
   publish: ['published', 'unchanged'],
   withdraw: ['withdrawn', 'no playlist'],
   rollback: ['rolled back', 'unchanged'],
+  takeover: ['taken over', 'unchanged'],
 };
 
 type Code = Extract<BulkResult, { code: string }>['code'];

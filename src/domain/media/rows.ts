@@ -25,15 +25,17 @@ export const mediaUsageRow = z.strictObject({ id: text, files: z.number(), bytes
 export type MediaUsage = z.infer<typeof mediaUsageRow>;
 
 /**
- * A file that a screen uses: `version` is the last version of its playlist that names the file.
- * `id` is `<screen id>/<file id>`.
+ * A file that a screen or the screens of a venue use. `id` is `<owner id>/<file id>` for a
+ * playlist, and `layers/<owner id>/<file id>` for a schedule or takeover.
  */
 export const mediaUseRow = z.strictObject({
   id: text,
   /** Id of the record of the file. */
   mediaId: text,
-  screenId: text,
-  version: z.number(),
+  level: z.enum(['screen', 'venue']),
+  ownerId: text,
+  /** The last version of the playlist that names the file. `null`: the layers name it. */
+  version: z.number().nullable(),
 });
 export type MediaUse = z.infer<typeof mediaUseRow>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dayMs } from '../clock.ts';
-import { epochTime, freeText, recordId } from '../fields.ts';
+import { epochTime, freeText, instant, recordId } from '../fields.ts';
 import { mediaIdOf } from '../media/media.ts';
 import { selectorQuery } from '../paging.ts';
 import { canonicalMediaUrl, maxMediaUrl, mediaUrlFault } from './media-url.ts';
@@ -96,10 +96,11 @@ const bulkMembers = z.strictObject({
   cursor: recordId
     .optional()
     .meta({ description: 'The `nextCursor` of the previous answer, with the same selection.' }),
-  action: z.enum(['publish', 'withdraw', 'rollback'], {
-    error: 'must be publish, withdraw or rollback',
+  action: z.enum(['publish', 'withdraw', 'rollback', 'takeover'], {
+    error: 'must be publish, withdraw, rollback or takeover',
   }),
-  items: playlistItems.optional().meta({ description: 'Required for `publish`.' }),
+  items: playlistItems.optional().meta({ description: 'Required for `publish` and `takeover`.' }),
+  until: instant.optional().meta({ description: 'The end. Required for `takeover`.' }),
   validUntil: epochTime.nullish().meta({
     description:
       'Unix epoch seconds, in the future. `publish`: the default, also for null, is no end. `rollback`: null is no end, and the default is the end of the version.',
@@ -118,7 +119,8 @@ type BulkMember = keyof z.infer<typeof bulkMembers>;
 
 /** Members that only these actions have. */
 const actionsOf: { [M in BulkMember]?: readonly string[] } = {
-  items: ['publish'],
+  items: ['publish', 'takeover'],
+  until: ['takeover'],
   validUntil: ['publish', 'rollback'],
   to: ['rollback'],
 };
@@ -133,6 +135,9 @@ export const bulkPublication = bulkMembers
       complain(['screenIds'], 'is required, or else venueId, selector or both');
     if (screenIds && body.cursor !== undefined) complain(['cursor'], 'is not for screenIds');
     if (action === 'publish' && !body.items) complain(['items'], 'is required to publish');
+    for (const member of ['items', 'until'] as const)
+      if (action === 'takeover' && body[member] === undefined)
+        complain([member], 'is required for a takeover');
     for (const [member, actions] of Object.entries(actionsOf))
       if (body[member as BulkMember] !== undefined && !actions.includes(action))
         complain([member], `is only for ${actions.join(' and ')}`);
@@ -156,12 +161,17 @@ export const bulkCodes = [
   'not_repeatable',
 ] as const;
 
+const isPlaying = z.boolean().meta({
+  description: 'Whether TVs play it now. `false`: a schedule or takeover is above it.',
+});
+
 const bulkResult = z
   .union([
     z.object({
       screenId: recordId,
       version: z.int().min(1).nullable().meta({ description: '`null`: no playlist' }),
       changed: z.boolean(),
+      playing: isPlaying,
     }),
     z.object({ screenId: recordId, code: z.enum(bulkCodes) }),
   ])
@@ -237,6 +247,12 @@ export const storedPlaylist = z
   .object({ ...members, validUntil: members.validUntil.nullable() })
   .meta({ id: 'Playlist' });
 export type PlaylistView = z.infer<typeof storedPlaylist>;
+
+/** The answer to a publication. */
+export const publishedPlaylist = storedPlaylist
+  .extend({ playing: isPlaying })
+  .meta({ id: 'PublishedPlaylist' });
+export type PublishedPlaylist = z.infer<typeof publishedPlaylist>;
 
 export const playlistVersions = z
   .object({ items: z.array(storedPlaylist), nextCursor: z.string().nullable() })

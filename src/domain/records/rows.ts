@@ -162,6 +162,11 @@ export const playlistRow = z.strictObject({
   /** Id of the playlist, which is the same for all versions of a screen. */
   playlistId: text,
   version: z.number(),
+  /**
+   * The kept past versions, newest first. Switches of schedules take numbers, too, so versions may
+   * have gaps. Empty in a past version.
+   */
+  past: z.array(z.number()).readonly(),
   /** Stays `active` after `validUntil`: see `playlistStatusAt`. */
   state: z.enum(['active', 'superseded', 'withdrawn']),
   /** Id of the row with the items. */

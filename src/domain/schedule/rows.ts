@@ -17,7 +17,8 @@ const entryTimes = {
 };
 
 /** An entry of a schedule. Its items are content (`contentRow`). */
-const storedEntry = z.strictObject({ ...entryTimes, contentId: text, mediaIds });
+const content = { contentId: text, mediaIds, /** Of the items as JSON. */ bytes: z.number() };
+const storedEntry = z.strictObject({ ...entryTimes, ...content });
 export type StoredEntry = z.infer<typeof storedEntry>;
 
 /**
@@ -30,7 +31,7 @@ export const layersRow = z.strictObject({
   ownerId: text,
   schedule: z.strictObject({ entries: z.array(storedEntry).readonly(), since: time }).nullable(),
   /** Ends at `until`. Screens only. */
-  takeover: z.strictObject({ contentId: text, mediaIds, since: time, until: time }).nullable(),
+  takeover: z.strictObject({ ...content, since: time, until: time }).nullable(),
   /**
    * The last switch, which has made a version of its own: what TVs get since `at`. Screens only.
    * `contentId` is `null` if they get nothing to play.

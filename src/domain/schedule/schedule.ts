@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isoMs } from '../clock.ts';
-import { epochMs, epochTime, isoTime, recordId, recordName } from '../fields.ts';
+import { instant, isoTime, recordId, recordName } from '../fields.ts';
 import { timeOfDay } from '../hours/hours.ts';
 import { weekdays } from '../hours/hours-text.ts';
 import { timeInQuery } from '../paging.ts';
@@ -9,19 +9,6 @@ import { entryIdOf, takeoverId } from './entry-times.ts';
 
 /** Maximum number of entries of a schedule (docs/protocol.md §5.18). */
 export const maxEntries = 24;
-
-const instantForm = 'must be Unix epoch seconds, or ISO 8601 with a zone (2026-12-24T18:00:00Z)';
-
-/** An instant in a body: epoch seconds or ISO 8601, converted to milliseconds. */
-const instant = z
-  .union([epochTime, z.string()], instantForm)
-  .transform((given, context) => {
-    const time = typeof given === 'string' ? isoMs(given) : epochMs(given);
-    if (!Number.isNaN(time)) return time;
-    context.addIssue({ code: 'custom', message: instantForm });
-    return z.NEVER;
-  })
-  .meta({ description: 'Unix epoch seconds, or ISO 8601 with a zone.', example: 1_766_599_200 });
 
 const localDate = z
   .string('must be a date such as 2026-12-24')

@@ -9,6 +9,7 @@ import { makeLongPollReply } from '../request/held.ts';
 import type { Call, Handlers } from '../request/pipeline.ts';
 import { created, done, idempotentRequest, noStore, result, revised } from './replies.ts';
 import { reportCsv } from './report-csv.ts';
+import { scheduleHandlers } from './schedules.ts';
 import { webhookHandlers } from './webhooks.ts';
 
 /** Time-out for a client that reads nothing of a backup (docs/protocol.md §5.9). */
@@ -28,6 +29,7 @@ export function managementHandlers(
     ...recordHandlers(services),
     ...configHandlers(services),
     ...webhookHandlers(services),
+    ...scheduleHandlers(services, baseUrlOf),
 
     async publishPlaylist({ principal, id, body, precondition, request }) {
       const content = withStoredUrls(body, baseUrlOf(request));

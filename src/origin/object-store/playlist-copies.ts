@@ -89,6 +89,7 @@ export function readPlaylistObject(bytes: Uint8Array, screen: ScreenKey): Playli
     tenantId,
     playlistId,
     version,
+    past: [],
     state: 'active',
     items: content.items,
     contentId: contentId(tenantId, content),

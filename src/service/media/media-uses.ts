@@ -1,7 +1,7 @@
 import { SignageError } from '../../domain/error.ts';
 import type { Media, MediaUse } from '../../domain/media/rows.ts';
-import { keptVersions } from '../../domain/records/playlist.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
+import type { Layers } from '../../domain/schedule/rows.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import type { Principal } from '../context.ts';
 
@@ -14,24 +14,55 @@ export function noteUse(
   id: string,
 ): Promise<void> {
   const mediaId = mediaRowId(tenantId, id);
-  return tx.put('mediaUses', { id: `${screenId}/${id}`, mediaId, screenId, version });
+  const use = { id: `${screenId}/${id}`, mediaId, ownerId: screenId };
+  return tx.put('mediaUses', { ...use, level: 'screen', version });
 }
 
-/** Whether a kept version of the playlist of a screen still names a file. */
+/** Notes that layers name files, in the transaction that stores the layers. */
+export async function noteLayerUses(
+  tx: Tx,
+  { id, tenantId, ownerId }: Layers,
+  mediaIds: readonly string[],
+): Promise<void> {
+  for (const fileId of mediaIds)
+    await tx.put('mediaUses', {
+      id: `layers/${ownerId}/${fileId}`,
+      mediaId: mediaRowId(tenantId, fileId),
+      level: id.startsWith('venue/') ? 'venue' : 'screen',
+      ownerId,
+      version: null,
+    });
+}
+
+function namesMedia({ schedule, takeover }: Layers, mediaId: string): boolean {
+  const named = [...(schedule?.entries ?? []), ...(takeover ? [takeover] : [])];
+  return named.some(({ mediaIds }) => mediaIds.some((id) => mediaId.endsWith(`/${id}`)));
+}
+
+/** Whether a kept version of the playlist of a screen, or its layers, still name a file. */
 export async function isInUse(
   reader: Pick<Reader, 'get'>,
-  { screenId, version }: MediaUse,
+  { level, ownerId, mediaId, version }: MediaUse,
 ): Promise<boolean> {
-  const newest = await reader.get('playlists', screenId);
-  return newest !== undefined && version > newest.version - keptVersions;
+  if (version === null) {
+    const layers = await reader.get('layers', `${level}/${ownerId}`);
+    return layers !== undefined && namesMedia(layers, mediaId);
+  }
+  const newest = await reader.get('playlists', ownerId);
+  return newest !== undefined && (newest.version === version || newest.past.includes(version));
 }
 
-/** Returns the ids of the screens whose kept playlists name a file. */
+/** Returns the ids of the screens whose kept playlists or layers name a file. */
 export async function screensUsing(reader: Reader, { id }: Pick<Media, 'id'>): Promise<string[]> {
-  const screens: string[] = [];
-  for (const use of await reader.select('mediaUses', 'mediaId', [id]))
-    if (await isInUse(reader, use)) screens.push(use.screenId);
-  return screens;
+  const found = new Set<string>();
+  for (const use of await reader.select('mediaUses', 'mediaId', [id])) {
+    if (!(await isInUse(reader, use))) continue;
+    const screens =
+      use.level === 'venue' ? await reader.select('screens', 'venueId', [use.ownerId]) : undefined;
+    for (const screenId of screens?.map((screen) => screen.id) ?? [use.ownerId])
+      found.add(screenId);
+  }
+  return [...found];
 }
 
 /**

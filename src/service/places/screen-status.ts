@@ -20,6 +20,7 @@ import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { whereVenue } from '../lookup.ts';
 import { pageFilters } from '../paging.ts';
 import { viewDevice } from '../pairing/devices.ts';
+import { deliveredSummary } from '../schedules/delivered-summary.ts';
 import { screenView } from '../views.ts';
 import { conditionView, type ItemFacts, itemFacts, type Judged } from './condition-view.ts';
 import { readEffectiveConfig } from './configs.ts';
@@ -54,6 +55,7 @@ const countsLifetimeMs = 15 * secondMs;
 export interface JudgedScreen {
   screen: Screen;
   device: Device | undefined;
+  /** The playlist below all layers. */
   playlist: PlaylistSummary | undefined;
   judged: Judged & { config: DeviceConfig };
 }
@@ -62,14 +64,13 @@ export interface JudgedScreen {
 export function makeScreenStatus({ store, clock }: ServiceDependencies) {
   const facts = new BoundedMap<string, ItemFacts>(contentsKnown);
 
-  /** Returns the facts about the items of the playlist, which its versions and screens share. */
-  async function factsOf(screenId: string): Promise<ItemFacts | undefined> {
-    const row = await store.read.get('playlists', screenId);
-    const known = row && facts.get(row.contentId);
-    if (!row || known) return known;
-    const content = await readContent(store.read, row.contentId);
+  /** Returns the facts about items, which versions and screens share. */
+  async function factsOf({ contentId }: PlaylistSummary): Promise<ItemFacts | undefined> {
+    const known = facts.get(contentId);
+    if (known) return known;
+    const content = await readContent(store.read, contentId);
     const found = content && itemFacts(content.items);
-    if (found) facts.set(row.contentId, found);
+    if (found) facts.set(contentId, found);
     return found;
   }
 
@@ -92,7 +93,8 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
     const status = summary && playlistStatusAt(summary, nowMs);
     const activity = device && (await store.marks('device', device.id));
     const hasReported = activity?.lastPlayAt !== undefined || activity?.playErrors?.length;
-    const items = status === 'active' && hasReported ? await factsOf(row.id) : undefined;
+    const isShown = summary !== undefined && status === 'active';
+    const items = isShown && hasReported ? await factsOf(summary) : undefined;
     const owner = { tenantId: row.tenantId, venueId: row.venueId, screenId: row.id };
     const { config } = await readEffectiveConfig(store.read, owner);
     const playlist = summary &&
@@ -132,7 +134,7 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
           store.read.get('venues', row.venueId),
           boundDevice(store.read, row),
         ]);
-        const playlist = playlists.get(row.id);
+        const playlist = await deliveredSummary(store.read, row, playlists.get(row.id), nowMs);
         return {
           at: iso(nowMs),
           venueName: venue?.name ?? '',
@@ -189,7 +191,12 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
             screen,
             device,
             playlist,
-            judged: await judge(screen, device, playlist, { nowMs }),
+            judged: await judge(
+              screen,
+              device,
+              await deliveredSummary(store.read, screen, playlist, nowMs),
+              { nowMs },
+            ),
           };
         }),
       );

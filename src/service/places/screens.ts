@@ -23,6 +23,7 @@ import { type IdempotentRequest, lookUpCreated, prepareCreation } from '../creat
 import { labelFilter, patchLabels } from '../labels.ts';
 import { changeOf, lookUp, whereVenue, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
+import { deleteLayers } from '../schedules/layers.ts';
 import { screenView } from '../views.ts';
 import { requireTimezone } from './venues.ts';
 
@@ -176,6 +177,7 @@ export function makeScreens(deps: ServiceDependencies) {
       for (const past of await tx.select('pastPlaylists', 'screenId', [row.id]))
         await tx.delete('pastPlaylists', past.id);
       await tx.delete('playlists', row.id);
+      await deleteLayers(tx, 'screen', row.id);
       await tx.delete('configs', `screen/${row.id}`);
       await tx.delete('screens', row.id);
       await recordChange(deps, tx, principal, {

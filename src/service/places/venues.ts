@@ -4,13 +4,14 @@ import { checkPrecondition, type Precondition, revision } from '../../domain/eta
 import type { Hours } from '../../domain/hours/hours-text.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
-import type { Venue } from '../../domain/records/rows.ts';
+import type { Screen, Venue } from '../../domain/records/rows.ts';
 import type {
   VenueCreation,
   VenuePatch,
   VenueQuery,
   VenueView,
 } from '../../domain/records/venue.ts';
+import { needsTimezone } from '../../domain/schedule/entry-times.ts';
 import type { Tx } from '../../store/store.ts';
 import {
   type Principal,
@@ -22,6 +23,7 @@ import { type IdempotentRequest, lookUpCreated, prepareCreation } from '../creat
 import { patchLabels } from '../labels.ts';
 import { changeOf, lookUp, requireTenant, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
+import { deleteLayers } from '../schedules/layers.ts';
 import { venueView } from '../views.ts';
 
 /** Throws `timezone_required` if hours have no time zone that says what they mean. */
@@ -33,9 +35,23 @@ export function requireTimezone({ timezone }: Pick<Venue, 'timezone'>, hours: Ho
   );
 }
 
-/** Throws `timezone_in_use` if the venue or one of its screens has hours. */
+/** Throws `timezone_in_use` if a schedule has local times. */
+async function requireNoSchedules(tx: Tx, venue: Venue, screens: readonly Screen[]): Promise<void> {
+  const ids = [`venue/${venue.id}`, ...screens.map(({ id }) => `screen/${id}`)];
+  const layers = await Promise.all(ids.map((id) => tx.get('layers', id)));
+  const holder = layers.find((one) => one?.schedule?.entries.some(needsTimezone));
+  if (!holder) return;
+  const name = [venue, ...screens].find(({ id }) => id === holder.ownerId)?.name;
+  throw new SignageError(
+    'timezone_in_use',
+    `The schedule of ${JSON.stringify(name)} needs the time zone: remove it first.`,
+  );
+}
+
+/** Throws `timezone_in_use` if the venue or one of its screens has hours or local times. */
 async function requireNoHours(tx: Tx, venue: Venue): Promise<void> {
   const screens = await tx.select('screens', 'venueId', [venue.id]);
+  await requireNoSchedules(tx, venue, screens);
   const holder = [venue, ...screens].find(({ hours }) => hours !== null && hours.length > 0);
   if (!holder) return;
   throw new SignageError(
@@ -137,6 +153,7 @@ export function makeVenues(deps: ServiceDependencies) {
         );
       }
       await tx.delete('configs', `venue/${row.id}`);
+      await deleteLayers(tx, 'venue', row.id);
       await tx.delete('venues', row.id);
       await recordChange(deps, tx, principal, change('delete', row));
     });

@@ -187,7 +187,7 @@ export function makeDeviceChanges(
   }
 
   /** Keeps the hold waiting for a change, the end of the playlist, or the end of the hold. */
-  function wait(hold: Hold, playlistEndsAtMs = Number.POSITIVE_INFINITY): void {
+  function wait(hold: Hold, playlistEndsAtMs: number): void {
     if (hold.hasChanged) {
       queue(hold);
       return;

@@ -94,6 +94,7 @@ export function makeLastKnownVersions(maxScreens = 200_000) {
         screenId,
         tenantId,
         state: 'active',
+        past: [],
         hasMedia: content.mediaIds.length > 0,
         origin: 'on-demand',
         noneSince: null,
@@ -144,8 +145,13 @@ export function makeOnDemandVersions(
       if (!hasSameContent(before, contentOf(screen.tenantId, content), tx.now)) {
         if (isOutdated(before, base, tx.now)) return before;
         const stored = await storeItems(tx, screen.tenantId, content);
-        const next = { screen, previous: before, content: stored, origin: 'on-demand' as const };
-        return putNextVersion(deps, tx, bySystem, next);
+        return putNextVersion(deps, tx, bySystem, {
+          screen,
+          previous: before,
+          layers: await tx.get('layers', `screen/${screen.id}`),
+          content: stored,
+          origin: 'on-demand',
+        });
       }
       if (before.noneSince === null) return before;
       const row = { ...before, noneSince: null };

@@ -7,7 +7,7 @@ import { allOf, andThen, type MaybePromise, orElse } from '../../domain/maybe-pr
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import { playlistStatusAt, servedValidUntilSeconds } from '../../domain/records/playlist.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
-import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../../origin/origin.ts';
+import type { ChainAnswer, ConfigCopies, OriginName } from '../../origin/origin.ts';
 import type { PlaylistSummary } from '../../store/queries.ts';
 import type { DevicePrincipal, ServiceDependencies } from '../context.ts';
 import {
@@ -16,6 +16,7 @@ import {
   mergeConfigs,
   readConfigLevels,
 } from '../places/configs.ts';
+import type { CurrentDelivery, Delivery } from '../schedules/delivery.ts';
 import { AbsoluteItems } from './absolute-items.ts';
 import type { ServedVersions } from './served-versions.ts';
 
@@ -68,12 +69,12 @@ function makeRenderedConfigs(): (levels: ConfigLevels) => RenderedConfig {
 /** The current playlist and config of a device (docs/protocol.md §2.9). */
 export interface CurrentAnswers {
   changes: DeviceChanges;
-  /** End of the playlist, in Unix epoch milliseconds. `undefined` without a playlist. */
-  endsAtMs: number | undefined;
+  /** Time at which the playlist ends or switches, in Unix epoch milliseconds. */
+  endsAtMs: number;
 }
 
 interface PlaybackOptions {
-  ask: PlaylistChain;
+  delivery: Delivery;
   served?: Pick<ServedVersions, 'note'> | undefined;
   /** Source of configs while the store is unavailable, if enabled. */
   configCopies?: ConfigCopies | undefined;
@@ -82,7 +83,7 @@ interface PlaybackOptions {
 /** Returns playlist and config to TVs (docs/protocol.md §2.3, §2.4). */
 export function makePlayback(
   deps: ServiceDependencies,
-  { ask: askOrigins, served, configCopies }: PlaybackOptions,
+  { delivery, served, configCopies }: PlaybackOptions,
 ) {
   const { store, clock } = deps;
   const renderConfig = makeRenderedConfigs();
@@ -135,7 +136,7 @@ export function makePlayback(
     baseUrl: string,
   ): MaybePromise<PlaylistAnswer> {
     const { device, screen } = principal;
-    return andThen(askOrigins(screen), (answer): MaybePromise<PlaylistAnswer> => {
+    return andThen(delivery.ask(screen), (answer): MaybePromise<PlaylistAnswer> => {
       if (answer.kind !== 'playlist') return refuse(principal, answer);
       const { playlist, source } = answer;
       const { version, hasMedia } = playlist;
@@ -185,27 +186,31 @@ export function makePlayback(
     );
   }
 
-  function etagOf(row: PlaylistSummary, nowMs: number, baseUrl: string): string {
+  /** Returns the playlist of a screen without layers. */
+  function plain(row: PlaylistSummary | undefined): CurrentDelivery {
+    const nowMs = clock.now();
+    const isActive = row && playlistStatusAt(row, nowMs) === 'active';
+    if (!isActive) return { playlist: undefined, endsAtMs: Number.POSITIVE_INFINITY };
+    const { version, hasMedia, validUntil } = row;
     const etag = servedPlaylistEtag(row, servedValidUntilSeconds(row, nowMs));
-    return row.hasMedia ? etagAt(etag, baseUrl) : etag;
+    return {
+      playlist: { version, hasMedia, etag },
+      endsAtMs: validUntil ?? Number.POSITIVE_INFINITY,
+    };
   }
 
   function currentAnswers(
-    row: PlaylistSummary | undefined,
+    { playlist, endsAtMs }: CurrentDelivery,
     levels: ConfigLevels,
     baseUrl: string,
   ): CurrentAnswers {
-    const nowMs = clock.now();
-    const active = row && playlistStatusAt(row, nowMs) === 'active' ? row : undefined;
-    const playlist = active
-      ? { version: active.version, etag: etagOf(active, nowMs, baseUrl) }
-      : null;
-    const { etag } = renderConfig(levels);
-    const cursor = hash('sha256', `${playlist?.etag ?? ''}|${etag}`, 'base64url').slice(0, 22);
-    return {
-      changes: { cursor, playlist, config: { etag } },
-      endsAtMs: active?.validUntil ?? undefined,
+    const shown = playlist && {
+      version: playlist.version,
+      etag: playlist.hasMedia ? etagAt(playlist.etag, baseUrl) : playlist.etag,
     };
+    const { etag } = renderConfig(levels);
+    const cursor = hash('sha256', `${shown?.etag ?? ''}|${etag}`, 'base64url').slice(0, 22);
+    return { changes: { cursor, playlist: shown ?? null, config: { etag } }, endsAtMs };
   }
 
   /** Returns the current playlist and config of the device. Does not call the on-demand source. */
@@ -213,9 +218,11 @@ export function makePlayback(
     { device, screen }: Pick<DevicePrincipal, 'device' | 'screen'>,
     baseUrl: string,
   ): MaybePromise<CurrentAnswers> {
-    const summary = store.playlistSummary(screen.id);
+    const delivered = andThen(store.playlistSummary(screen.id), (row) =>
+      andThen(delivery.current(screen, row), (layered) => layered ?? plain(row)),
+    );
     const levels = orElse(() => configLevels(device), throwConfigFailure);
-    return andThen(allOf([summary, levels]), ([row, rows]) => currentAnswers(row, rows, baseUrl));
+    return andThen(allOf([delivered, levels]), ([now, rows]) => currentAnswers(now, rows, baseUrl));
   }
 
   return { playlist, config, current };

@@ -4,12 +4,18 @@ import { epochMs } from '../../domain/fields.ts';
 import { PageItems } from '../../domain/page-items.ts';
 import type { Page } from '../../domain/paging.ts';
 import { playlistContent } from '../../domain/playlist-content.ts';
-import type { PlaylistView, Publication } from '../../domain/records/playlist.ts';
+import type {
+  PlaylistView,
+  Publication,
+  PublishedPlaylist,
+} from '../../domain/records/playlist.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
 import type { Principal, ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
 import { requireMedia } from '../media/media-uses.ts';
 import { badCursor } from '../paging.ts';
+import { isBasePlaying } from '../schedules/base-playing.ts';
+import { readLayers } from '../schedules/layers.ts';
 import { playlistView } from '../views.ts';
 import {
   adopt,
@@ -34,8 +40,8 @@ function revisionOf(row: Playlist | undefined): string | undefined {
 }
 
 /** A playlist and its revision (docs/protocol.md §5.10). */
-export interface RevisedPlaylist {
-  playlist: PlaylistView;
+export interface RevisedPlaylist<P extends PlaylistView = PlaylistView> {
+  playlist: P;
   etag: string;
 }
 
@@ -56,7 +62,7 @@ export function makePlaylists(deps: ServiceDependencies) {
     screenId: string,
     { items, validUntil }: Publication,
     precondition: Precondition = {},
-  ): Promise<RevisedPlaylist> {
+  ): Promise<RevisedPlaylist<PublishedPlaylist>> {
     const until = validUntil == null ? null : epochMs(validUntil);
     const content = playlistContent(items, until);
     return deps.write(principal, async (tx) => {
@@ -66,15 +72,19 @@ export function makePlaylists(deps: ServiceDependencies) {
       const before = await tx.get('playlists', screen.id);
       checkPrecondition(precondition, revisionOf(before));
       await requireMedia(tx, principal, content.mediaIds);
-      if (hasSameContent(before, contentOf(screen.tenantId, content), tx.now))
-        return revised(await adopt(tx, before), content.items, tx.now);
-      const row = await putNextVersion(deps, tx, principal, {
-        screen,
-        previous: before,
-        content: await storeItems(tx, screen.tenantId, content),
-        origin: 'published',
-      });
-      return revised(row, content.items, tx.now);
+      const layers = await readLayers(tx, screen);
+      const row = hasSameContent(before, contentOf(screen.tenantId, content), tx.now)
+        ? await adopt(tx, before)
+        : await putNextVersion(deps, tx, principal, {
+            screen,
+            previous: before,
+            layers: layers.own,
+            content: await storeItems(tx, screen.tenantId, content),
+            origin: 'published',
+          });
+      const { playlist, etag } = revised(row, content.items, tx.now);
+      const playing = await isBasePlaying(tx, screen, { layers, row, nowMs: tx.now });
+      return { playlist: { ...playlist, playing }, etag };
     });
   }
 

@@ -14,6 +14,9 @@ import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { type IdempotentRequest, prepareCreation } from '../creations.ts';
 import { isVisibleTo, lookUp, whereVenue } from '../lookup.ts';
 import { requireMedia } from '../media/media-uses.ts';
+import { isBasePlaying } from '../schedules/base-playing.ts';
+import { layersOf, readLayers, type ScreenLayers } from '../schedules/layers.ts';
+import { putTakeover, storeTakeover } from '../schedules/takeovers.ts';
 import {
   adopt,
   contentOf,
@@ -28,7 +31,7 @@ import {
 
 type Code = (typeof bulkCodes)[number];
 /** What was done on a screen: its version afterwards, or why nothing was done. */
-type Outcome = { version: number | null; changed: boolean } | { code: Code };
+type Outcome = { version: number | null; changed: boolean; playing: boolean } | { code: Code };
 
 /** A screen, as a bulk publication finds it. */
 interface Target {
@@ -37,7 +40,10 @@ interface Target {
   screen: Screen | undefined;
   /** The newest version, also if it was withdrawn. */
   row: Playlist | undefined;
+  layers: ScreenLayers;
 }
+
+type VisibleTarget = Target & { screen: Screen };
 
 const versionOf = (row: Playlist | undefined) =>
   row && row.state !== 'withdrawn' ? row.version : null;
@@ -55,11 +61,17 @@ const letterOf = (outcome: Outcome) =>
       : 'u';
 
 /** Returns the answer to a repeat for one screen. */
-function repeated({ id, screen, row }: Target, letter: string): BulkResult {
+async function repeated(tx: Tx, { id, screen, ...target }: Target, letter: string) {
   const code = bulkCodes[letters.indexOf(letter) - 2];
   if (code !== undefined) return { screenId: id, code };
-  if (!screen) return { screenId: id, code: 'screen_not_found' };
-  return { screenId: id, version: versionOf(row), changed: letter === 'c' };
+  if (!screen) return { screenId: id, code: 'screen_not_found' as const };
+  const playing = await isPlaying(tx, { id, screen, ...target });
+  return { screenId: id, version: versionOf(target.row), changed: letter === 'c', playing };
+}
+
+/** Whether TVs play the playlist of the screen now. */
+async function isPlaying(tx: Tx, { screen, layers, row }: VisibleTarget): Promise<boolean> {
+  return row !== undefined && isBasePlaying(tx, screen, { layers, row, nowMs: tx.now });
 }
 
 /** Changes the playlists of many screens at once (docs/protocol.md §5.4). */
@@ -92,13 +104,15 @@ export function makePublications(deps: ServiceDependencies) {
       Promise.all(ids.map((id) => tx.get('screens', id))),
       Promise.all(ids.map((id) => tx.get('playlists', id))),
     ]);
-    return ids.map((id, place) => {
-      const screen = screens[place];
-      const isVisible = screen !== undefined && isVisibleTo(principal, 'screen', screen);
-      return isVisible
-        ? { id, screen, row: rows[place] }
-        : { id, screen: undefined, row: undefined };
-    });
+    const none = { own: undefined, venue: undefined };
+    return Promise.all(
+      ids.map(async (id, place) => {
+        const screen = screens[place];
+        if (!screen || !isVisibleTo(principal, 'screen', screen))
+          return { id, screen: undefined, row: undefined, layers: none };
+        return { id, screen, row: rows[place], layers: await readLayers(tx, screen) };
+      }),
+    );
   }
 
   /** Returns the version that a rollback publishes again, or why there is none. */
@@ -111,7 +125,7 @@ export function makePublications(deps: ServiceDependencies) {
       version === row?.version ? row : tx.get('pastPlaylists', pastId(id, version));
     if (!row || (to === 'previous' && row.state === 'withdrawn')) return 'playlist_not_found';
     if (to !== 'previous') return (await read(to)) ?? 'playlist_not_found';
-    const [previous, beforeThat] = await Promise.all([row.version - 1, row.version - 2].map(read));
+    const [previous, beforeThat] = await Promise.all(row.past.slice(0, 2).map(read));
     // Another rollback would publish the version again that the first one has replaced.
     const isRolledBack =
       previous?.contentId !== row.contentId && beforeThat?.contentId === row.contentId;
@@ -122,29 +136,33 @@ export function makePublications(deps: ServiceDependencies) {
   async function publishOn(
     tx: Tx,
     principal: TenantPrincipal,
-    { screen, row: previous }: Target & { screen: Screen },
+    target: VisibleTarget,
     content: VersionContent,
     from?: number,
   ): Promise<Outcome> {
-    if (hasSameContent(previous, content, tx.now))
-      return { version: (await adopt(tx, previous)).version, changed: false };
-    const { version } = await putNextVersion(deps, tx, principal, {
-      screen,
-      previous,
-      content,
-      origin: 'published',
-      ...(from !== undefined && { from }),
-    });
-    return { version, changed: true };
+    const { screen, row: previous, layers } = target;
+    const changed = !hasSameContent(previous, content, tx.now);
+    const row = changed
+      ? await putNextVersion(deps, tx, principal, {
+          screen,
+          previous,
+          layers: layers.own,
+          content,
+          origin: 'published',
+          ...(from !== undefined && { from }),
+        })
+      : await adopt(tx, previous);
+    const playing = await isPlaying(tx, { ...target, row });
+    return { version: row.version, changed, playing };
   }
 
-  type Act = (target: Target & { screen: Screen }) => Promise<Outcome>;
+  type Act = (target: VisibleTarget) => Promise<Outcome>;
 
   /** Returns the work for one screen. Throws `invalid_request` for an end in the past. */
   async function prepareAct(
     tx: Tx,
     principal: TenantPrincipal,
-    { action, items, validUntil, to }: BulkPublication,
+    { action, items, until, validUntil, to }: BulkPublication,
     targets: readonly Target[],
   ): Promise<Act> {
     const end = validUntil == null ? validUntil : epochMs(validUntil);
@@ -154,8 +172,19 @@ export function makePublications(deps: ServiceDependencies) {
       return async ({ screen, row }) => {
         const isPresent = row !== undefined && row.state !== 'withdrawn';
         if (isPresent) await withdrawVersion(deps, tx, principal, screen, row);
-        return { version: null, changed: isPresent };
+        return { version: null, changed: isPresent, playing: false };
       };
+    if (action === 'takeover') {
+      const takeover = await storeTakeover(tx, principal, principal.tenantId, {
+        items: items ?? [],
+        until: until ?? tx.now,
+      });
+      return async ({ screen, row, layers: { own } }) => {
+        const layers = own ?? (await layersOf(tx, 'screen', screen));
+        await putTakeover(deps, tx, principal, { screen, layers, takeover });
+        return { version: versionOf(row), changed: true, playing: false };
+      };
+    }
     if (action === 'publish') {
       const content = playlistContent(items ?? [], end ?? null);
       await requireMedia(tx, principal, content.mediaIds);
@@ -180,22 +209,22 @@ export function makePublications(deps: ServiceDependencies) {
       if (typeof version === 'string') return { code: version };
       const mediaIds = kept.get(version.contentId);
       if (!mediaIds) return { code: 'playlist_not_found' };
-      const until = end === undefined ? version.validUntil : end;
-      if (until !== null && until <= tx.now) return { code: 'invalid_request' };
-      const content = { contentId: version.contentId, validUntil: until, mediaIds };
+      const endsAt = end === undefined ? version.validUntil : end;
+      if (endsAt !== null && endsAt <= tx.now) return { code: 'invalid_request' };
+      const content = { contentId: version.contentId, validUntil: endsAt, mediaIds };
       return publishOn(tx, principal, target, content, version.version);
     };
   }
 
   async function changeOne(
-    { id, screen, row }: Target,
+    { screen, ...target }: Target,
     { ifVersions = {} }: BulkPublication,
     act: Act,
   ): Promise<Outcome> {
     if (!screen) return { code: 'screen_not_found' };
-    const expected = ifVersions[id];
-    return expected === undefined || expected === versionOf(row)
-      ? act({ id, screen, row })
+    const expected = ifVersions[target.id];
+    return expected === undefined || expected === versionOf(target.row)
+      ? act({ ...target, screen })
       : { code: 'precondition_failed' };
   }
 
@@ -218,7 +247,9 @@ export function makePublications(deps: ServiceDependencies) {
       if (earlierId !== undefined) {
         // Without the letters of other screens, if a selector now finds others.
         const known = earlierId.length === targets.length ? earlierId : '';
-        return targets.map((target, place) => repeated(target, known.charAt(place)));
+        return Promise.all(
+          targets.map((target, place) => repeated(tx, target, known.charAt(place))),
+        );
       }
       const act = await prepareAct(tx, principal, body, targets);
       const outcomes: BulkResult[] = [];

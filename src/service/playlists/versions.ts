@@ -3,6 +3,7 @@ import { contentId, type PlaylistContent } from '../../domain/playlist-content.t
 import type { AuditVerb } from '../../domain/records/audit.ts';
 import { keptVersions, playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
+import type { Layers } from '../../domain/schedule/rows.ts';
 import { type Reader, readContent, type Tx } from '../../store/store.ts';
 import {
   type AuditActor,
@@ -101,6 +102,8 @@ interface NextVersion {
   screen: Screen;
   /** The newest version so far. */
   previous: Playlist | undefined;
+  /** The layers of the screen. Their switches have taken versions, too. */
+  layers: Layers | undefined;
   /** The items are stored already (`storeItems`). */
   content: VersionContent;
   origin: Playlist['origin'];
@@ -108,21 +111,38 @@ interface NextVersion {
   from?: number;
 }
 
+/**
+ * Returns the number of the next version, and the id of the playlist if it has one. Versions of the
+ * playlist and switches of its layers share one counter.
+ */
+export function nextNumber(
+  newest: Pick<Playlist, 'playlistId' | 'version'> | undefined,
+  layers: Layers | undefined,
+): { version: number; playlistId: string | undefined } {
+  const delivered = layers?.delivered;
+  return {
+    version: Math.max(newest?.version ?? 0, delivered?.version ?? 0) + 1,
+    playlistId: newest?.playlistId ?? delivered?.playlistId,
+  };
+}
+
 /** Stores the next version of a screen's playlist. Keeps only the last 20 versions. */
 export async function putNextVersion(
   deps: Pick<ServiceDependencies, 'newId'>,
   tx: Tx,
   by: AuditActor,
-  { screen, previous, content, origin, from }: NextVersion,
+  { screen, previous, layers, content, origin, from }: NextVersion,
 ): Promise<Playlist> {
   const { id: screenId, tenantId } = screen;
-  const version = (previous?.version ?? 0) + 1;
+  const { version, playlistId = deps.newId() } = nextNumber(previous, layers);
+  const past = previous ? [previous.version, ...previous.past] : [];
   const row: Playlist = {
     id: screenId,
     screenId,
     tenantId,
-    playlistId: previous?.playlistId ?? deps.newId(),
+    playlistId,
     version,
+    past: past.slice(0, keptVersions - 1),
     contentId: content.contentId,
     hasMedia: content.mediaIds.length > 0,
     validUntil: content.validUntil,
@@ -136,9 +156,9 @@ export async function putNextVersion(
   if (previous) {
     const state = playlistStatusAt(previous, tx.now) === 'active' ? 'superseded' : previous.state;
     const id = pastId(screenId, previous.version);
-    await tx.put('pastPlaylists', { ...previous, id, state, noneSince: null });
-    if (version > keptVersions)
-      await tx.delete('pastPlaylists', pastId(screenId, version - keptVersions));
+    await tx.put('pastPlaylists', { ...previous, id, state, past: [], noneSince: null });
+    for (const oldest of past.slice(keptVersions - 1))
+      await tx.delete('pastPlaylists', pastId(screenId, oldest));
   }
   await recordChange(deps, tx, by, change('publish', row, screen, from));
   // An on-demand source changes its playlists all day.

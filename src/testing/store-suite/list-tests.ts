@@ -180,7 +180,8 @@ export function listTests({ it, store, put }: TestGroup): void {
 export function playlistSummaryTests({ it, store, put }: TestGroup): void {
   const summaryOf = (row: Playlist) => {
     const { playlistId, version, state, publishedAt, validUntil, hasMedia } = row;
-    return { playlistId, version, state, publishedAt, validUntil, hasMedia };
+    const { contentId, origin } = row;
+    return { playlistId, version, state, publishedAt, validUntil, hasMedia, contentId, origin };
   };
 
   it('returns id, version, state and times of the newest playlists', async () => {

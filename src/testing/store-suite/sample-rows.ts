@@ -51,6 +51,8 @@ const given: { [T in TableName]?: (number: number) => Partial<Rows[T]> } = {
     version: 1,
     contentId: 'content-1',
   }),
+  layers: (number) => ({ id: `screen/${guid('owne', number)}` }),
+  pastSchedules: (number) => ({ id: `${guid('owne', number)}/1` }),
   configs: (number) => ({ id: `screen/${guid('owne', number)}` }),
   notices: (number) => ({ id: `bucket ${number}/${number}` }),
   creations: () => ({ tokenId: guid('toke', 1) }),

@@ -8,12 +8,13 @@ export const playlistOperations = {
     record: 'screen',
     body: 'publication',
     partLimit: 50_000,
-    answer: 'playlist',
+    answer: 'publishedPlaylist',
     errors: ['media_not_found'],
     command: ['playlist', 'publish'],
   }),
   publishMany: post('/v1/publications', 'operator', {
-    summary: 'Publish, withdraw or roll back the playlists of up to 1,000 screens',
+    summary:
+      'Publish, withdraw or roll back the playlists of up to 1,000 screens, or take them over',
     body: 'bulkPublication',
     partLimit: 50_000,
     headers: ['Idempotency-Key'],

@@ -33,7 +33,7 @@ const tvOf = (id: string): DevicePrincipal => {
 function makeHolds({ isInMemory, draw }: { isInMemory: boolean; draw: number }) {
   const clock = new ManualClock();
   let cursor = 'old';
-  let endsAtMs: number | undefined;
+  let endsAtMs = Number.POSITIVE_INFINITY;
   let onChange: ((topic: string) => void) | undefined;
   let pausedRead = isInMemory ? undefined : Promise.resolve();
   let rejection: Error | undefined;

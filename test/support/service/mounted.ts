@@ -46,6 +46,7 @@ export async function mounted<C extends Clock = ManualClock>({
         clock,
         log,
       ),
+      reader: store.read,
       health: () => [],
     },
   },

@@ -36,6 +36,7 @@ export function playlistRow(
     tenantId,
     playlistId: randomUUID(),
     version: 1,
+    past: [],
     state: 'active',
     contentId: contentId(tenantId, playlistContent(JSON.parse(items), null)),
     items,

@@ -100,8 +100,9 @@ export class CommittedRows implements RowLookup {
     const row = this.peek('playlists', id) as Playlist | undefined;
     if (!row) return undefined;
     const { playlistId, version, state, publishedAt, validUntil, hasMedia } = row;
+    const { contentId, origin } = row;
     const shown = { playlistId, version, state, publishedAt, validUntil, hasMedia };
-    const summary = Object.freeze(shown);
+    const summary = Object.freeze({ ...shown, contentId, origin });
     this.#playlistSummaries.set(id, summary);
     return summary;
   }

@@ -14,6 +14,7 @@ import type {
   StoredConfig,
   Venue,
 } from '../../../domain/records/rows.ts';
+import type { Layers } from '../../../domain/schedule/rows.ts';
 import { matchesSelector, type Selector } from '../../../domain/selector.ts';
 import type {
   ContentSearch,
@@ -140,6 +141,11 @@ export async function listPastPlaylists(
   return { items, next: items.length < rows.length ? String(items.at(-1)?.version) : null };
 }
 
+const contentsOf = ({ schedule, takeover }: Layers) => [
+  ...(schedule?.entries ?? []),
+  ...(takeover ? [takeover] : []),
+];
+
 /**
  * Returns the contents that only past versions name, and those that no version names. Reads the
  * past versions after the newest ones, because a version becomes a past one, and never a newest one
@@ -157,6 +163,12 @@ export async function searchContents(base: CommittedRows, disk: DiskRows): Promi
   for (const id of base.all('playlists')) {
     const row = base.peek('playlists', id) as Playlist | undefined;
     if (row) for (const ids of [past, unnamed]) ids.delete(row.contentId);
+    if (slices.isLastRow()) await slices.next();
+  }
+  for (const id of base.all('layers')) {
+    const layers = base.peek('layers', id) as unknown as Layers | undefined;
+    for (const { contentId } of layers ? contentsOf(layers) : [])
+      for (const ids of [past, unnamed]) ids.delete(contentId);
     if (slices.isLastRow()) await slices.next();
   }
   if (unnamed.size > 0)

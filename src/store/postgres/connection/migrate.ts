@@ -10,7 +10,7 @@ import { send, sendAll } from './query.ts';
 
 const schemaFile = 'schema.sql';
 /** The format that `schema.sql` stores. Databases of other formats are refused. */
-const schemaFormat = 5;
+const schemaFormat = 6;
 
 /** Key of the advisory lock: `SIGN` in ASCII. */
 const lockKey = 0x5349474e;

@@ -62,7 +62,8 @@ export async function readPlaylistSummaries(
 /** The database parses the rows. */
 const playlistSummaries = `SELECT id, summary.* FROM signage.playlists,
   json_to_record(row::json) AS summary ("playlistId" text, version double precision, state text,
-    "publishedAt" double precision, "validUntil" double precision, "hasMedia" boolean)
+    "publishedAt" double precision, "validUntil" double precision, "hasMedia" boolean,
+    "contentId" text, origin text)
   WHERE id = ANY ($1::text[])`;
 
 /** Returns one page of a screen's past versions, newest first. */
@@ -92,11 +93,16 @@ export async function searchContents(query: Query): Promise<ContentSearch> {
   return { past: past.map(({ id }) => id), unnamed: unnamed.map(({ id }) => id) };
 }
 
+/** Contents of entries and takeovers, and of switches, whose contents are among them. */
+const namedByLayers = `SELECT jsonb_path_query(row::jsonb, 'strict $.**.contentId ? (@ != null)')
+  #>> '{}' FROM signage.layers`;
+
 function unnamedIn(contents: string, versions: readonly string[]): string {
   const isUnnamed = versions.map(
     (table) => `NOT EXISTS (SELECT FROM signage.${table} WHERE content_id = c.id)`,
   );
-  return `SELECT id FROM signage.${contents} c WHERE ${isUnnamed.join(' AND ')} ORDER BY id`;
+  return `SELECT id FROM signage.${contents} c WHERE ${isUnnamed.join(' AND ')}
+    AND id NOT IN (${namedByLayers}) ORDER BY id`;
 }
 
 function pageStatement<T extends ListedTable>(

@@ -17,6 +17,7 @@ function row(n: number, version: number, more: Partial<Playlist> = {}): Playlist
     tenantId: tenantA,
     playlistId: guid('play', n),
     version,
+    past: [],
     state: 'superseded',
     contentId: 'ü',
     validUntil: null,

@@ -1,0 +1,47 @@
+import { withStoredUrls } from '../../domain/records/playlist.ts';
+import type { Services } from '../../service/services.ts';
+import type { BaseUrlOf } from '../request/base-url.ts';
+import type { Call, Handlers } from '../request/pipeline.ts';
+import { done, result } from './replies.ts';
+
+type Level = 'screen' | 'venue';
+type OwnerCall = Pick<Call<'getScreenSchedule'>, 'principal' | 'id' | 'precondition'>;
+type PutCall = Call<'putScreenSchedule'> | Call<'putVenueSchedule'>;
+
+/** Handlers of schedules and takeovers (docs/protocol.md §5.18). */
+export function scheduleHandlers(
+  { schedules, takeovers, explain }: Services,
+  baseUrlOf: BaseUrlOf,
+) {
+  const get =
+    (level: Level) =>
+    async ({ principal, id }: OwnerCall) => {
+      const { schedule, etag } = await schedules.get(principal, level, id);
+      return { body: schedule, headers: { ETag: etag } };
+    };
+  const put =
+    (level: Level) =>
+    async ({ principal, id, body, precondition, request }: PutCall) => {
+      const baseUrl = baseUrlOf(request);
+      const entries = body.entries.map((entry) => withStoredUrls(entry, baseUrl));
+      const set = await schedules.put(principal, level, id, { entries }, precondition);
+      return { body: set.schedule, headers: { ETag: set.etag } };
+    };
+  const remove =
+    (level: Level) =>
+    ({ principal, id, precondition }: OwnerCall) =>
+      done(schedules.remove(principal, level, id, precondition));
+  return {
+    getScreenSchedule: get('screen'),
+    putScreenSchedule: put('screen'),
+    deleteScreenSchedule: remove('screen'),
+    getVenueSchedule: get('venue'),
+    putVenueSchedule: put('venue'),
+    deleteVenueSchedule: remove('venue'),
+    putTakeover: ({ principal, id, body, request }) =>
+      result(takeovers.put(principal, id, withStoredUrls(body, baseUrlOf(request)))),
+    getTakeover: ({ principal, id }) => result(takeovers.get(principal, id)),
+    deleteTakeover: ({ principal, id }) => done(takeovers.remove(principal, id)),
+    explainScreen: ({ principal, id, query }) => result(explain(principal, id, query.at)),
+  } satisfies Partial<Handlers>;
+}

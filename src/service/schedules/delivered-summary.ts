@@ -1,0 +1,41 @@
+import { playlistStatusAt } from '../../domain/records/playlist.ts';
+import type { Screen } from '../../domain/records/rows.ts';
+import type { PlaylistSummary } from '../../store/queries.ts';
+import type { Reader } from '../../store/store.ts';
+import { recordedVersion } from './delivered.ts';
+import { hasLayers, planOf } from './delivery.ts';
+import { readLayers } from './layers.ts';
+
+/**
+ * Returns the playlist that TVs of a screen get: its own, or what a layer puts above it. A switch
+ * that no TV has met yet is not recorded, so the version is then the last one.
+ */
+export async function deliveredSummary(
+  reader: Pick<Reader, 'get'>,
+  screen: Screen,
+  base: PlaylistSummary | undefined,
+  nowMs: number,
+): Promise<PlaylistSummary | undefined> {
+  const layers = await readLayers(reader, screen);
+  if (!hasLayers(layers, nowMs)) return base;
+  const active = base && playlistStatusAt(base, nowMs) === 'active' ? base : undefined;
+  const { spans } = await planOf(reader, screen, { layers, base: active, nowMs });
+  const { playable } = spans[0];
+  const { delivered } = layers.own ?? {};
+  if (!playable) return base;
+  const { version, publishedAt } = recordedVersion(playable, active, layers.own) ?? {
+    version: delivered?.version ?? base?.version ?? 0,
+    publishedAt: delivered?.at ?? base?.publishedAt ?? nowMs,
+  };
+  const isBase = playable.entryId === null;
+  return {
+    playlistId: base?.playlistId ?? delivered?.playlistId ?? screen.id,
+    version,
+    publishedAt,
+    state: 'active',
+    validUntil: isBase ? (active?.validUntil ?? null) : null,
+    hasMedia: playable.hasMedia,
+    contentId: playable.contentId,
+    origin: active?.origin ?? 'published',
+  };
+}

@@ -1,0 +1,113 @@
+import { hash } from 'node:crypto';
+import { servedPlaylistEtag } from '../../domain/etag.ts';
+import { servedValidUntilSeconds } from '../../domain/records/playlist.ts';
+import type { Layers } from '../../domain/schedule/rows.ts';
+import type { Base, Plan, PlannedSpan, Playable } from './plan.ts';
+
+/** A version that TVs get: one of the playlist, or one that a switch has made. */
+export interface DeliveredVersion {
+  playlistId: string;
+  version: number;
+  /** Since when TVs get it, in Unix epoch milliseconds. */
+  publishedAt: number;
+}
+
+/**
+ * Returns the version of what plays now, or `undefined` if a switch to it has not been recorded
+ * yet. A new version of the playlist needs no switch.
+ */
+export function recordedVersion(
+  playable: Playable | undefined,
+  base: Base | undefined,
+  own: Layers | undefined,
+): DeliveredVersion | undefined {
+  const delivered = own?.delivered;
+  const isBase = playable?.entryId === null;
+  if (isBase && base && base.version > (delivered?.version ?? 0)) {
+    const { playlistId, version, publishedAt } = base;
+    return { playlistId, version, publishedAt };
+  }
+  const isSame =
+    delivered != null &&
+    delivered.entryId === (playable?.entryId ?? null) &&
+    delivered.contentId === (playable?.contentId ?? null);
+  if (!isSame) return undefined;
+  const { playlistId, version, at } = delivered;
+  return { playlistId, version, publishedAt: at };
+}
+
+/** Limit of the items of entries in a playlist, in bytes (docs/protocol.md §5.18). */
+const maxEntryBytes = 64 * 1024;
+
+/** What TVs are told of later switches. */
+export interface Upcoming {
+  spans: { from: number; until: number; entryId: string | null }[];
+  /** By the id of the entry. */
+  entries: Map<string, Playable>;
+  base: Playable | undefined;
+}
+
+const seconds = (ms: number) => Math.floor(ms / 1000);
+
+/** Returns as many spans as fit, with what they play. */
+export function upcomingOf(spans: readonly PlannedSpan[]): Upcoming {
+  const upcoming: Upcoming = { spans: [], entries: new Map(), base: undefined };
+  let bytes = 0;
+  for (const { fromMs, untilMs, playable } of spans) {
+    if (!playable) continue;
+    const { entryId } = playable;
+    if (entryId === null) upcoming.base = playable;
+    else if (!upcoming.entries.has(entryId)) {
+      bytes += playable.bytes;
+      if (bytes > maxEntryBytes) break;
+      upcoming.entries.set(entryId, playable);
+    }
+    upcoming.spans.push({ from: seconds(fromMs), until: seconds(untilMs), entryId });
+  }
+  return upcoming;
+}
+
+/** What a TV gets under layers, without the items. */
+export interface DeliveredPlaylist extends DeliveredVersion {
+  playable: Playable | undefined;
+  upcoming: Upcoming | undefined;
+  validUntil: number;
+  etag: string;
+  /** Hash of all that plays now and later. Two screens with the same one get the same items. */
+  digest: string;
+  hasMedia: boolean;
+}
+
+/** Returns what a TV gets, or `undefined` if nothing plays, and nothing will. */
+export function deliver(
+  { spans, isLayered }: Plan,
+  base: Base | undefined,
+  version: DeliveredVersion,
+  nowMs: number,
+): DeliveredPlaylist | undefined {
+  const { playable } = spans[0];
+  const upcoming = isLayered ? upcomingOf(spans) : undefined;
+  if (!playable && (upcoming?.spans.length ?? 0) === 0) return undefined;
+  const isBase = playable?.entryId === null;
+  const validity = { validUntil: isBase ? (base?.validUntil ?? null) : null };
+  const validUntil = servedValidUntilSeconds(
+    { ...validity, publishedAt: version.publishedAt },
+    nowMs,
+  );
+  const used = [playable, ...(upcoming?.entries.values() ?? []), upcoming?.base];
+  const contents = used.map((one) => one && [one.entryId, one.contentId]);
+  const digest = hash('sha256', JSON.stringify([contents, upcoming?.spans]), 'base64url').slice(
+    0,
+    22,
+  );
+  const etag = `${servedPlaylistEtag(version, validUntil).slice(0, -1)}.${digest}"`;
+  return {
+    ...version,
+    playable,
+    upcoming,
+    validUntil,
+    etag,
+    digest,
+    hasMedia: used.some((one) => one?.hasMedia),
+  };
+}

@@ -1,0 +1,44 @@
+import { allOf, andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
+import type { Screen } from '../../domain/records/rows.ts';
+import type { Layers } from '../../domain/schedule/rows.ts';
+import type { Reader, Tx } from '../../store/store.ts';
+
+/** The levels that can have a schedule. */
+export type ScheduleLevel = 'screen' | 'venue';
+
+export const layersId = (level: ScheduleLevel, ownerId: string) => `${level}/${ownerId}`;
+
+/** The layers of a screen, and those of its venue. */
+export interface ScreenLayers {
+  own: Layers | undefined;
+  venue: Layers | undefined;
+}
+
+/** Reads the layers of a screen, synchronously when the rows are in memory. */
+export function readLayers(
+  reader: Pick<Reader, 'get'>,
+  { id, venueId }: Pick<Screen, 'id' | 'venueId'>,
+): MaybePromise<ScreenLayers> {
+  const rows = allOf([
+    reader.get('layers', layersId('screen', id)),
+    reader.get('layers', layersId('venue', venueId)),
+  ]);
+  return andThen(rows, ([own, venue]) => ({ own, venue }));
+}
+
+/** Returns the layers of a screen or venue in a change, to be stored with a member replaced. */
+export async function layersOf(
+  tx: Tx,
+  level: ScheduleLevel,
+  { id, tenantId }: { id: string; tenantId: string },
+): Promise<Layers> {
+  const none = { schedule: null, takeover: null, delivered: null };
+  const rowId = layersId(level, id);
+  return (await tx.get('layers', rowId)) ?? { id: rowId, tenantId, ownerId: id, ...none };
+}
+
+export async function deleteLayers(tx: Tx, level: ScheduleLevel, ownerId: string): Promise<void> {
+  await tx.delete('layers', layersId(level, ownerId));
+  for (const { id } of await tx.select('pastSchedules', 'ownerId', [ownerId]))
+    await tx.delete('pastSchedules', id);
+}

@@ -1,0 +1,198 @@
+import { isDeepStrictEqual } from 'node:util';
+import { dayMs } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
+import { playlistContent } from '../../domain/playlist-content.ts';
+import type { AuditVerb } from '../../domain/records/audit.ts';
+import type { Screen, Venue } from '../../domain/records/rows.ts';
+import { needsTimezone } from '../../domain/schedule/entry-times.ts';
+import type { Layers, StoredEntry, StoredSchedule } from '../../domain/schedule/rows.ts';
+import type { Schedule, ScheduleView } from '../../domain/schedule/schedule.ts';
+import { type Reader, readContent, type Tx } from '../../store/store.ts';
+import { type Principal, recordChange, type ServiceDependencies } from '../context.ts';
+import { lookUp, venuesOf } from '../lookup.ts';
+import { noteLayerUses, requireMedia } from '../media/media-uses.ts';
+import { storeItems } from '../playlists/versions.ts';
+import { layersId, layersOf, type ScheduleLevel } from './layers.ts';
+
+/** Retention of replaced schedules (docs/protocol.md §5.18). */
+const pastMs = 90 * dayMs;
+
+/** A schedule and its revision (docs/protocol.md §5.10). */
+export interface RevisedSchedule {
+  schedule: ScheduleView;
+  etag: string;
+}
+
+const revisionOf = (layers: Layers | undefined) =>
+  layers?.schedule ? revision.schedule(layers.schedule) : undefined;
+
+/** Reads items that layers name. Throws `store_damaged` if they are lost. */
+export async function readItems(
+  reader: Pick<Reader, 'get'>,
+  contentId: string,
+): Promise<ScheduleView['entries'][number]['items']> {
+  const content = await readContent(reader, contentId);
+  if (content) return JSON.parse(content.items);
+  throw new SignageError('store_damaged', 'The items are not in the store. Set them again.');
+}
+
+/** Throws `timezone_required` if entries have local times that no time zone gives a meaning. */
+export function requireTimezoneOf(
+  entries: readonly Pick<StoredEntry, 'at'>[],
+  venue: Pick<Venue, 'timezone'> | undefined,
+): void {
+  if (venue?.timezone != null || !entries.some(needsTimezone)) return;
+  throw new SignageError(
+    'timezone_required',
+    'The entries have local times, and the venue has no time zone: set its timezone first.',
+  );
+}
+
+async function viewOf(
+  reader: Pick<Reader, 'get'>,
+  { entries }: StoredSchedule,
+): Promise<ScheduleView> {
+  const shown: ScheduleView['entries'] = [];
+  for (const { name, days, from, to, dates, at, until, contentId } of entries)
+    shown.push({
+      ...(name !== null && { name }),
+      ...(days && { days: [...days] }),
+      ...(from !== null && { from }),
+      ...(to !== null && { to }),
+      ...(dates && {
+        dates: {
+          ...(dates.from !== null && { from: dates.from }),
+          ...(dates.until !== null && { until: dates.until }),
+        },
+      }),
+      ...(at !== null && { at: at / 1000 }),
+      ...(until !== null && { until: until / 1000 }),
+      items: await readItems(reader, contentId),
+    });
+  return { entries: shown };
+}
+
+const wholeSeconds = (ms: number | undefined) =>
+  ms === undefined ? null : Math.floor(ms / 1000) * 1000;
+
+/** Schedules of screens and venues (docs/protocol.md §5.18). */
+export function makeSchedules(deps: ServiceDependencies) {
+  const { store } = deps;
+  const change = (verb: AuditVerb<'schedule'>, level: ScheduleLevel, owner: Screen | Venue) => ({
+    action: `schedule.${verb}` as const,
+    subject: { kind: level, id: owner.id },
+    tenantId: owner.tenantId,
+    venueIds: venuesOf(level, owner),
+  });
+
+  async function storeEntries(
+    tx: Tx,
+    principal: Principal,
+    tenantId: string,
+    { entries }: Schedule,
+  ): Promise<StoredEntry[]> {
+    const contents = entries.map(({ items }) => playlistContent(items, null));
+    await requireMedia(tx, principal, [...new Set(contents.flatMap(({ mediaIds }) => mediaIds))]);
+    const stored: StoredEntry[] = [];
+    for (const [place, { name, days, from, to, dates, at, until }] of entries.entries()) {
+      const content = contents[place] as (typeof contents)[number];
+      const { contentId, mediaIds } = await storeItems(tx, tenantId, content);
+      stored.push({
+        name: name ?? null,
+        days: days ?? null,
+        from: from ?? null,
+        to: to ?? null,
+        dates: dates ? { from: dates.from ?? null, until: dates.until ?? null } : null,
+        at: wholeSeconds(at),
+        until: wholeSeconds(until),
+        contentId,
+        mediaIds,
+        bytes: Buffer.byteLength(content.items),
+      });
+    }
+    return stored;
+  }
+
+  /** Keeps a replaced schedule, and forgets those whose time is over. */
+  async function keepPast(tx: Tx, { ownerId, tenantId, schedule }: Layers): Promise<void> {
+    if (!schedule) return;
+    for (const { id, until } of await tx.select('pastSchedules', 'ownerId', [ownerId]))
+      if (until < tx.now - pastMs) await tx.delete('pastSchedules', id);
+    const { entries, since } = schedule;
+    await tx.put('pastSchedules', {
+      id: `${ownerId}/${tx.stamp}`,
+      tenantId,
+      ownerId,
+      entries: entries.map(({ contentId, mediaIds, bytes, ...times }) => times),
+      since,
+      until: tx.stamp,
+    });
+  }
+
+  /** Throws `schedule_not_found`. */
+  async function get(
+    principal: Principal,
+    level: ScheduleLevel,
+    id: string,
+  ): Promise<RevisedSchedule> {
+    const owner = await lookUp(store.read, principal, level, id);
+    const layers = await store.read.get('layers', layersId(level, owner.id));
+    if (!layers?.schedule)
+      throw new SignageError('schedule_not_found', `This ${level} has no schedule of its own.`);
+    const { schedule } = layers;
+    return { schedule: await viewOf(store.read, schedule), etag: revision.schedule(schedule) };
+  }
+
+  /**
+   * Sets the schedule. Setting the same schedule again has no effect. Throws `timezone_required`,
+   * `media_not_found`.
+   */
+  async function put(
+    principal: Principal,
+    level: ScheduleLevel,
+    id: string,
+    body: Schedule,
+    precondition: Precondition = {},
+  ): Promise<RevisedSchedule> {
+    return deps.write(principal, async (tx) => {
+      const owner = await lookUp(tx, principal, level, id);
+      const before = await layersOf(tx, level, owner);
+      checkPrecondition(precondition, revisionOf(before));
+      const entries = await storeEntries(tx, principal, owner.tenantId, body);
+      const venueId = 'venueId' in owner ? owner.venueId : owner.id;
+      requireTimezoneOf(entries, await tx.get('venues', venueId));
+      const schedule = { entries, since: tx.stamp };
+      if (!isDeepStrictEqual(before.schedule?.entries, entries)) {
+        await keepPast(tx, before);
+        const layers = { ...before, schedule };
+        await tx.put('layers', layers);
+        await noteLayerUses(tx, layers, [...new Set(entries.flatMap(({ mediaIds }) => mediaIds))]);
+        await recordChange(deps, tx, principal, {
+          ...change('set', level, owner),
+          details: { entries: entries.length },
+        });
+      }
+      return { schedule: await viewOf(tx, schedule), etag: revision.schedule(schedule) };
+    });
+  }
+
+  async function remove(
+    principal: Principal,
+    level: ScheduleLevel,
+    id: string,
+    precondition: Precondition = {},
+  ): Promise<void> {
+    await deps.write(principal, async (tx) => {
+      const owner = await lookUp(tx, principal, level, id);
+      const before = await layersOf(tx, level, owner);
+      checkPrecondition(precondition, revisionOf(before));
+      if (!before.schedule) return;
+      await keepPast(tx, before);
+      await tx.put('layers', { ...before, schedule: null });
+      await recordChange(deps, tx, principal, change('clear', level, owner));
+    });
+  }
+
+  return { get, put, remove };
+}

@@ -1,0 +1,99 @@
+import { iso } from '../../domain/clock.ts';
+import { invalid, SignageError } from '../../domain/error.ts';
+import { playlistContent } from '../../domain/playlist-content.ts';
+import type { Screen } from '../../domain/records/rows.ts';
+import type { Layers, StoredTakeover } from '../../domain/schedule/rows.ts';
+import type { Takeover, TakeoverView } from '../../domain/schedule/schedule.ts';
+import type { Reader, Tx } from '../../store/store.ts';
+import { type Principal, recordChange, type ServiceDependencies } from '../context.ts';
+import { lookUp } from '../lookup.ts';
+import { noteLayerUses, requireMedia } from '../media/media-uses.ts';
+import { storeItems } from '../playlists/versions.ts';
+import { layersId, layersOf } from './layers.ts';
+import { activeTakeover } from './plan.ts';
+import { readItems } from './schedules.ts';
+
+/** Stores the items of a takeover. Throws `invalid_request` if its end is not in the future. */
+export async function storeTakeover(
+  tx: Tx,
+  principal: Principal,
+  tenantId: string,
+  { items, until }: Takeover,
+): Promise<StoredTakeover> {
+  const endMs = Math.floor(until / 1000) * 1000;
+  if (endMs <= tx.now) throw invalid([{ path: '/until', message: 'must be in the future' }]);
+  const content = playlistContent(items, null);
+  await requireMedia(tx, principal, content.mediaIds);
+  const { contentId, mediaIds } = await storeItems(tx, tenantId, content);
+  const bytes = Buffer.byteLength(content.items);
+  return { contentId, mediaIds, bytes, since: tx.now, until: endMs };
+}
+
+/** Puts a takeover above everything else on a screen, in place of another one. */
+export async function putTakeover(
+  deps: Pick<ServiceDependencies, 'newId'>,
+  tx: Tx,
+  principal: Principal,
+  { screen, layers, takeover }: { screen: Screen; layers: Layers; takeover: StoredTakeover },
+): Promise<void> {
+  const row = { ...layers, takeover };
+  await tx.put('layers', row);
+  await noteLayerUses(tx, row, takeover.mediaIds);
+  await recordChange(deps, tx, principal, {
+    action: 'takeover.set',
+    subject: { kind: 'screen', id: screen.id },
+    tenantId: screen.tenantId,
+    venueIds: [screen.venueId],
+    details: { until: iso(takeover.until) },
+  });
+}
+
+async function viewOf(
+  reader: Pick<Reader, 'get'>,
+  { contentId, since, until }: StoredTakeover,
+): Promise<TakeoverView> {
+  return { items: await readItems(reader, contentId), until: until / 1000, since: iso(since) };
+}
+
+/** Takeovers of screens, which end by themselves (docs/protocol.md §5.18). */
+export function makeTakeovers(deps: ServiceDependencies) {
+  const { store, clock } = deps;
+  return {
+    /** Throws `takeover_not_found`, also after the end. */
+    async get(principal: Principal, screenId: string): Promise<TakeoverView> {
+      const screen = await lookUp(store.read, principal, 'screen', screenId);
+      const own = await store.read.get('layers', layersId('screen', screen.id));
+      const takeover = activeTakeover({ own, venue: undefined }, clock.now());
+      if (!takeover)
+        throw new SignageError('takeover_not_found', 'There is no takeover on this screen now.');
+      return viewOf(store.read, takeover);
+    },
+
+    /** Throws `invalid_request`, `media_not_found`. */
+    async put(principal: Principal, screenId: string, body: Takeover): Promise<TakeoverView> {
+      return deps.write(principal, async (tx) => {
+        const screen = await lookUp(tx, principal, 'screen', screenId);
+        const takeover = await storeTakeover(tx, principal, screen.tenantId, body);
+        const layers = await layersOf(tx, 'screen', screen);
+        await putTakeover(deps, tx, principal, { screen, layers, takeover });
+        return viewOf(tx, takeover);
+      });
+    },
+
+    async remove(principal: Principal, screenId: string): Promise<void> {
+      await deps.write(principal, async (tx) => {
+        const screen = await lookUp(tx, principal, 'screen', screenId);
+        const layers = await layersOf(tx, 'screen', screen);
+        if (!layers.takeover) return;
+        await tx.put('layers', { ...layers, takeover: null });
+        if (layers.takeover.until <= tx.now) return;
+        await recordChange(deps, tx, principal, {
+          action: 'takeover.clear',
+          subject: { kind: 'screen', id: screen.id },
+          tenantId: screen.tenantId,
+          venueIds: [screen.venueId],
+        });
+      });
+    },
+  };
+}
