@@ -33,6 +33,7 @@ describe('rendered playlists', () => {
       status: 'active',
       version: 1,
       validUntil: 1760000000,
+      entryId: null,
       items: JSON.parse(one.items),
     });
   });

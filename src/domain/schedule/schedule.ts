@@ -161,7 +161,10 @@ export const explanation = z
       .nullable(),
     config: z.record(
       z.string(),
-      z.object({ value: z.unknown(), source: z.enum(['screen', 'venue', 'tenant', 'default']) }),
+      z.object({
+        value: z.unknown().meta({ description: 'any JSON' }),
+        source: z.enum(['screen', 'venue', 'tenant', 'default']),
+      }),
     ),
   })
   .meta({ id: 'Explanation' });

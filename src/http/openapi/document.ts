@@ -30,6 +30,8 @@ const tags = [
   { name: 'venue', description: 'Places with screens' },
   { name: 'screen', description: 'Screens' },
   { name: 'playlist', description: 'Playlists of the screens' },
+  { name: 'schedule', description: 'What screens play when' },
+  { name: 'takeover', description: 'What is above everything else on a screen, for a while' },
   { name: 'media', description: 'Files that playlists show' },
   { name: 'config', description: 'Intervals and storage limits of TVs' },
   { name: 'event', description: 'Telemetry' },

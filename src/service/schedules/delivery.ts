@@ -144,7 +144,7 @@ export function makeDelivery(deps: SystemDependencies, { ask, reader }: Delivery
     const nowMs = clock.now();
     const plan = await planOf(reader, screen, { layers, base, nowMs });
     const { endsAtMs } = plan;
-    const isOver = !plan.isLayered && !plan.spans[0].playable;
+    const isOver = !plan.spans.some(({ playable }) => playable);
     const version = isOver ? undefined : await versionOf(screen, plan, base, layers);
     return { playlist: version && deliver(plan, base, version, nowMs), endsAtMs };
   }

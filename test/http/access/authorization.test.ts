@@ -112,7 +112,8 @@ function expectSuccess(answer: Answer, operation: Operation): void {
   if (/refresh|mirror/.test(operation.path)) expectProblem(answer, 'not_supported');
   // The record was just created, so nothing is published or stored for it.
   else if (/upload$/.test(operation.path)) expectProblem(answer, 'media_not_found');
-  else if (answer.status === 404) expect(answer.body.code).toMatch(/^(playlist|config)_not_found$/);
+  else if (answer.status === 404)
+    expect(answer.body.code).toMatch(/^(playlist|config|schedule|takeover)_not_found$/);
   else if (!(answer.status in (operation.otherAnswers ?? {})))
     expect(answer.status, answer.text).toBe(operation.status);
 }

@@ -103,6 +103,25 @@ async function runLifecycle(): Promise<void> {
     await manage('GET', `${path}/config`);
     await manage('DELETE', `${path}/config`);
   }
+  const inAnHour = Math.floor(Date.now() / 1000) + 3600;
+  const entries = [
+    { name: 'Breakfast', days: ['mon'], from: '06:00', to: '11:00', items: [item()] },
+    { dates: { from: '2026-12-24', until: '2026-12-26' }, items: [item()] },
+    { at: '2026-12-31T23:00:00Z', until: inAnHour + 1e9, items: [item()] },
+  ];
+  for (const path of [`/v1/venues/${venue.id}`, `/v1/screens/${screen.id}`]) {
+    await manage('GET', `${path}/schedule`);
+    await manage('PUT', `${path}/schedule`, { entries });
+    await manage('GET', `${path}/schedule`);
+  }
+  const takeover = `/v1/screens/${screen.id}/takeover`;
+  await manage('GET', takeover);
+  await manage('PUT', takeover, { items: [item()], until: inAnHour });
+  await manage('GET', takeover);
+  await manage('GET', `/v1/screens/${screen.id}/explain`);
+  await manage('DELETE', takeover);
+  for (const path of [`/v1/venues/${venue.id}`, `/v1/screens/${screen.id}`])
+    await manage('DELETE', `${path}/schedule`);
   const screenIds = [screen.id, crypto.randomUUID()];
   await manage('POST', '/v1/publications', { screenIds, action: 'publish', items: [item()] });
   await pairAndPlay(screen.id);

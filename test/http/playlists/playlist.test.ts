@@ -41,6 +41,7 @@ describe('GET /devices/:id/playlist', () => {
       status: 'active',
       version: 1,
       validUntil,
+      entryId: null,
       items,
     });
     expect(Object.fromEntries(answer.headers)).toMatchObject({

@@ -30,7 +30,7 @@ const publish = (items: unknown, more: object = {}) =>
 const rollback = (more: object = {}, key?: string) =>
   results({ screenIds: ids, action: 'rollback', ...more }, key);
 const on = (version: number | null, changed = true) =>
-  ids.map((screenId) => ({ screenId, version, changed }));
+  ids.map((screenId) => ({ screenId, version, changed, playing: version !== null }));
 const refused = (code: string) => ids.map((screenId) => ({ screenId, code }));
 const current = (id: string = ids[0]) => admin.get(`/v1/screens/${id}/playlist`);
 const seconds = () => Math.floor(service.clock.now() / 1000);
@@ -63,8 +63,8 @@ describe('POST /v1/publications', () => {
     await admin.put(`/v1/screens/${ids[0]}/playlist`, { items: spring });
     const body = { screenIds: ids, action: 'withdraw' };
     expect(await results(body)).toEqual([
-      { screenId: ids[0], version: null, changed: true },
-      { screenId: ids[1], version: null, changed: false },
+      { screenId: ids[0], version: null, changed: true, playing: false },
+      { screenId: ids[1], version: null, changed: false, playing: false },
     ]);
     expectProblem(await current(), 'playlist_not_found');
   });
@@ -109,16 +109,16 @@ describe('POST /v1/publications', () => {
     const ifVersions = { [ids[0]]: null, [ids[1]]: null };
     expect(await publish(summer, { ifVersions })).toEqual([
       { screenId: ids[0], code: 'precondition_failed' },
-      { screenId: ids[1], version: 1, changed: true },
+      { screenId: ids[1], version: 1, changed: true, playing: true },
     ]);
     expect(await publish(summer, { ifVersions: { [ids[0].toUpperCase()]: 1 } })).toEqual([
-      { screenId: ids[0], version: 2, changed: true },
-      { screenId: ids[1], version: 1, changed: false },
+      { screenId: ids[0], version: 2, changed: true, playing: true },
+      { screenId: ids[1], version: 1, changed: false, playing: true },
     ]);
     await results({ screenIds: ids, action: 'withdraw' });
     expect(await publish(summer, { ifVersions: { [ids[0]]: null } })).toEqual([
-      { screenId: ids[0], version: 3, changed: true },
-      { screenId: ids[1], version: 2, changed: true },
+      { screenId: ids[0], version: 3, changed: true, playing: true },
+      { screenId: ids[1], version: 2, changed: true, playing: true },
     ]);
   });
 
@@ -146,7 +146,7 @@ describe('POST /v1/publications', () => {
     const second = (await send({ ...body, cursor: first.nextCursor })).body;
     expect(second.nextCursor).toBeNull();
     expect([...first.results, ...second.results]).toEqual(
-      expected.map((screenId) => ({ screenId, version: 1, changed: true })),
+      expected.map((screenId) => ({ screenId, version: 1, changed: true, playing: true })),
     );
     const tooMany = { screenIds: expected.slice(0, 1001), action: 'withdraw' };
     expectInvalid(await send(tooMany), '/screenIds');
@@ -260,7 +260,7 @@ describe('the Idempotency-Key of a publication', () => {
     };
     const first = await results(body, key);
     expect(first).toMatchObject([
-      { version: 3, changed: true },
+      { version: 3, changed: true, playing: true },
       { code: 'precondition_failed' },
       { code: 'screen_not_found' },
     ]);

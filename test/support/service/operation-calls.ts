@@ -77,6 +77,8 @@ export function operationCalls(
       action: 'publish',
       items: [item()],
     }),
+    scheduleInput: () => ({ entries: [{ at: 1, until: 2, items: [item()] }] }),
+    takeoverInput: () => ({ items: [item()], until: '2100-01-01T00:00:00Z' }),
     webhookCreation: ({ venueId }) => ({
       url: refusedUrl,
       ...(venueId !== undefined && { venueIds: [venueId] }),
