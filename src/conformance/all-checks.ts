@@ -20,6 +20,7 @@ import { venueChecks } from './checks/venues.ts';
 import { waitingChecks } from './checks/waiting.ts';
 import { wireChecks } from './checks/wire.ts';
 import { mediaChecks } from './media-checks.ts';
+import { scheduleChecks } from './schedule-checks.ts';
 
 /**
  * All checks in the order of a run. The order begins with the requests that a TV sends first, and
@@ -33,6 +34,7 @@ export const allChecks: readonly ConformanceCheck[] = [
   ...publishingChecks,
   ...bulkChecks,
   ...mediaChecks,
+  ...scheduleChecks,
   ...configChecks,
   ...changesChecks,
   ...eventChecks,
