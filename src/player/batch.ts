@@ -33,6 +33,7 @@ export function proofOfPlay(
     ...(hasCampaign && { campaignId }),
     creativeId,
     duration,
+    ...(typeof playlist.entryId === 'string' && { entryId: playlist.entryId }),
   };
 }
 

@@ -11,6 +11,7 @@ import type {
   UnpairedReason,
 } from './observer.ts';
 import type { PlayerClock, PlayerOptions, Showing } from './options.ts';
+import { PlaylistSwitches, type Present } from './playlist-switches.ts';
 import { SavedPlayerState } from './saved-state.ts';
 import { Notifier } from './schedule.ts';
 import { type Stage, timerStage } from './stage.ts';
@@ -62,6 +63,7 @@ export class PlayerCore {
   readonly changesNotifier = new Notifier();
   /** Fetches to make at once, because an answer for changes named new content. */
   readonly due = new Set<FetchOperation>();
+  readonly #switches = new PlaylistSwitches();
   readonly #random: Random;
   #bound: { client: DeviceClient; id: string } | undefined;
   #phase: PlayerPhase = 'unpaired';
@@ -87,6 +89,12 @@ export class PlayerCore {
 
   get state(): PlayerHead {
     return this.record.head;
+  }
+
+  /** The playlist that holds now. `undefined` without a playlist, and after its end. */
+  get present(): Present | undefined {
+    const { playlist } = this.state;
+    return playlist && this.#switches.at(playlist, this.clock.now(), this.speed);
   }
 
   /** Whether the power is cut. The TV then sends and saves nothing any more. */

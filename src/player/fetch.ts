@@ -23,27 +23,39 @@ export async function fetchConfig(core: PlayerCore): Promise<boolean> {
 }
 
 /**
+ * Maximum error of an estimate of the service's clock: `Date` has whole seconds. An estimate by a
+ * slow answer is wrong by more.
+ */
+const dateErrorMs = secondMs;
+
+/**
  * Returns the end of the playlist's validity by the TV's clock. The TV's clock may be wrong, so the
- * remaining time is computed with the service's clock.
+ * remaining time is computed with the service's clock. An estimate is too late by up to a second.
+ * So an earlier one is kept, unless the difference shows that a clock was set.
  */
 function validUntilMs(
   { validUntil }: ActivePlaylist,
   answeredAtMs: number | undefined,
-  { clock, speed }: PlayerCore,
+  { clock, speed, state }: PlayerCore,
 ): number {
   const now = clock.now();
-  return now + (validUntil * secondMs - (answeredAtMs ?? now)) * speed;
+  const estimateMs = now + (validUntil * secondMs - (answeredAtMs ?? now)) * speed;
+  if (!state.playlist) return estimateMs;
+  const { answer, validUntilMs } = state.playlist;
+  const beforeMs = validUntilMs + (validUntil - answer.validUntil) * secondMs * speed;
+  const laterMs = estimateMs - beforeMs;
+  return laterMs > 0 && laterMs <= dateErrorMs * speed ? beforeMs : estimateMs;
 }
 
 function takePlaylist(
   core: PlayerCore,
   { answer, etag, answeredAtMs }: Fetched<ActivePlaylist>,
 ): void {
-  const playlist = answer ?? core.state.playlist?.answer;
+  const before = core.state.playlist;
+  const playlist = answer ?? before?.answer;
   if (!playlist) return;
-  core.record.change({
-    playlist: { answer: playlist, etag, validUntilMs: validUntilMs(playlist, answeredAtMs, core) },
-  });
+  const untilMs = validUntilMs(playlist, answeredAtMs, core);
+  core.record.change({ playlist: { answer: playlist, etag, validUntilMs: untilMs } });
   if (answer) {
     core.saveInBackground();
     core.observer.onPlaylist?.(answer);

@@ -111,8 +111,12 @@ export interface PlayerView {
   screenId: string | undefined;
   tenantId: string | undefined;
   config: DeviceConfig | undefined;
+  /** The playlist, with the items that hold now. */
   playlist: ActivePlaylist | undefined;
-  /** End of the playlist's validity. `undefined` without a playlist. */
+  /**
+   * Time until which these items hold. `Infinity` if no end is known. `undefined` without a
+   * playlist.
+   */
   validUntilMs: number | undefined;
   showing: Showing | undefined;
   /** Number of events not acknowledged yet, including the events of the pending batch. */

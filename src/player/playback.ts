@@ -10,22 +10,37 @@ import type { PlaybackFailure, Shown } from './stage.ts';
 const maxItemSeconds = 86_400;
 /** Minimum time between two reports of the same failing item. */
 const reportEveryMs = 15 * minuteMs;
+/** Minimum time of an item before a switch. Until the switch, the previous item stays. */
+const minShownMs = secondMs;
 /** Pause after a round in which no item could be shown. */
 const failedRoundMs = 10 * secondMs;
 
-/** Returns the playlist if it is valid and has an item to show. */
-function playable({ state, clock }: PlayerCore): ActivePlaylist | undefined {
-  const { playlist } = state;
-  return playlist && playlist.validUntilMs > clock.now() && playlist.answer.items.some(isPlayable)
-    ? playlist.answer
-    : undefined;
-}
+const ifPlayable = (playlist: ActivePlaylist | undefined): ActivePlaylist | undefined =>
+  playlist?.items.some(isPlayable) ? playlist : undefined;
+
+/** Returns the playlist that holds now if it has an item to show. */
+const playable = ({ present }: PlayerCore) => ifPlayable(present?.playlist);
+
+/** Returns the time until another playlist holds, in milliseconds. At most a day. */
+const timeLeftMs = ({ present, clock }: PlayerCore) =>
+  Math.min((present?.untilMs ?? 0) - clock.now(), maxItemSeconds * secondMs);
 
 const keyOf = ({ creativeId, creativeUrl }: PlaylistItem) => `${creativeId} ${creativeUrl}`;
 
 /** Returns whether the playlist contains this creative: the same id with the same URL. */
 const names = ({ items }: ActivePlaylist, item: PlaylistItem) =>
   items.some((one) => keyOf(one) === keyOf(item));
+
+const entryOf = ({ entryId }: ActivePlaylist) => entryId ?? null;
+
+/**
+ * Returns whether a new answer of the service goes on with an entry of the previous answer. The
+ * service makes such answers at each switch, and when it extends `upcoming`.
+ */
+const continues = (playlist: ActivePlaylist, before: ActivePlaylist) =>
+  playlist.upcoming !== undefined &&
+  entryOf(playlist) === entryOf(before) &&
+  JSON.stringify(playlist.items) === JSON.stringify(before.items);
 
 /** Shows the items of the playlist on the stage, and queues the events about them. */
 class Playback {
@@ -35,6 +50,8 @@ class Playback {
   readonly #reportedMs = new Map<string, number>();
   /** Number of failures since an item was last visible. */
   #failures = 0;
+  /** The playlist that held when the lookahead began. */
+  #preparedFor: ActivePlaylist | undefined;
 
   constructor(core: PlayerCore) {
     this.#core = core;
@@ -65,29 +82,42 @@ class Playback {
     if (!playlist) {
       this.#lookahead.stop();
       this.showNothing();
-      await core.showNotifier.wait();
+      await this.#waitForPlaylist();
       return;
     }
+    if (core.present?.next && timeLeftMs(core) < minShownMs) return this.#waitForPlaylist();
     await this.#show(this.#lookahead.take(playlist) ?? placeFrom(playlist, 0));
     if (this.#failures < playlist.items.length) return;
     this.#failures = 0;
     this.showNothing();
     const isSame = () => core.isLive && playable(core) === playlist;
-    await core.showNotifier.waitFor(core.clock, failedRoundMs, isSame);
+    await core.showNotifier.waitFor(
+      core.clock,
+      Math.min(failedRoundMs, Math.max(0, timeLeftMs(core))),
+      isSame,
+    );
+  }
+
+  /** Waits until a playlist may hold: until a known switch, or a fetch. */
+  async #waitForPlaylist(): Promise<void> {
+    const core = this.#core;
+    const { present } = core;
+    if (!present?.next) return core.showNotifier.wait();
+    const isSame = () => core.isLive && core.present?.untilMs === present.untilMs;
+    await core.showNotifier.waitFor(core.clock, timeLeftMs(core), isSame);
   }
 
   /** Shows one item until the item or its playlist ends, and queues its event. */
-  async #show({ playlist, index, item }: Place): Promise<void> {
+  async #show(place: Place): Promise<void> {
     const core = this.#core;
+    const { playlist, index, item } = place;
     const sinceMs = core.clock.now();
     const fullMs = Math.min(item.duration, maxItemSeconds) * secondMs;
-    const forMs = Math.min(fullMs, (core.state.playlist?.validUntilMs ?? sinceMs) - sinceMs);
+    const forMs = Math.min(fullMs, timeLeftMs(core));
     core.showing = { item, place: index, sinceMs };
     core.observer.onShow?.(item);
     core.reportPhase();
-    const { playedMs, failure } = await this.#showFor(item, forMs, () =>
-      this.#lookahead.begin(placeFrom(playlist, index + 1)),
-    );
+    const { playedMs, failure } = await this.#showFor(place, forMs, sinceMs + fullMs);
     if (core.isCut || !core.state.binding) return;
     // The clock may have been set meanwhile, so the measured time is limited to the planned time.
     const duration = Math.round(Math.min(forMs, Math.max(0, playedMs))) / secondMs;
@@ -98,23 +128,23 @@ class Playback {
   }
 
   /**
-   * Shows an item until its time is over, it fails, or it must leave the stage. Calls `onBegin`
-   * after the call of `Stage.show`.
+   * Shows an item until its time is over, it fails, or it must leave the stage. Then prepares the
+   * next item.
    */
-  async #showFor(item: PlaylistItem, forMs: number, onBegin: () => void): Promise<Shown> {
+  async #showFor(place: Place, forMs: number, endsAtMs: number): Promise<Shown> {
     const core = this.#core;
     const ending = new AbortController();
     let isOver = false;
-    const shown = this.#onStage(item, forMs, ending.signal).finally(() => {
+    const shown = this.#onStage(place.item, forMs, ending.signal).finally(() => {
       isOver = true;
       core.showNotifier.notify();
     });
-    onBegin();
-    const stays = () => !isOver && !this.#mustLeave(item);
+    this.#prepare(place.playlist, place.index + 1, endsAtMs);
+    const stays = () => !isOver && !this.#mustLeave(place, endsAtMs);
     while (stays()) {
-      const untilMs = core.state.playlist?.validUntilMs ?? 0;
-      const isAsBefore = () => stays() && core.state.playlist?.validUntilMs === untilMs;
-      await core.showNotifier.waitFor(core.clock, untilMs - core.clock.now(), isAsBefore);
+      const untilMs = core.present?.untilMs;
+      const isAsBefore = () => stays() && core.present?.untilMs === untilMs;
+      await core.showNotifier.waitFor(core.clock, timeLeftMs(core), isAsBefore);
     }
     ending.abort();
     return shown;
@@ -131,16 +161,34 @@ class Playback {
   }
 
   /**
-   * Returns whether the item must leave the stage now (docs/protocol.md §2.3). An item that a new
-   * playlist does not contain leaves as soon as the first item of the new playlist is ready.
+   * Returns whether the item must leave the stage now (docs/protocol.md §2.3). An item of another
+   * entry, or that a new playlist does not contain, leaves as soon as the first item of the new
+   * playlist is ready.
    */
-  #mustLeave(item: PlaylistItem): boolean {
+  #mustLeave({ playlist: before, index, item }: Place, endsAtMs: number): boolean {
     const playlist = this.#core.isLive ? playable(this.#core) : undefined;
     if (!playlist) return true;
-    const isDropped = !names(playlist, item);
-    if (this.#lookahead.playlist !== playlist)
-      this.#lookahead.begin(placeFrom(playlist, 0), isDropped);
+    const isDropped = entryOf(playlist) !== entryOf(before) || !names(playlist, item);
+    // At a switch, the lookahead may already have the first item of the playlist.
+    if (this.#preparedFor !== playlist && this.#lookahead.playlist !== playlist)
+      if (isDropped) this.#prepare(playlist, 0);
+      else this.#prepare(playlist, continues(playlist, before) ? index + 1 : 0, endsAtMs);
     return this.#lookahead.isReady && isDropped;
+  }
+
+  /**
+   * Prepares the item for the time when the visible item leaves: at `endsAtMs`, or as soon as the
+   * item is ready. If a switch comes earlier, that is the first item of the next playlist.
+   */
+  #prepare(playlist: ActivePlaylist, index: number, endsAtMs?: number): void {
+    const { present } = this.#core;
+    const isCut = endsAtMs !== undefined && present !== undefined && present.untilMs < endsAtMs;
+    const next = isCut ? ifPlayable(present.next) : undefined;
+    this.#preparedFor = playlist;
+    this.#lookahead.begin(
+      next ? placeFrom(next, 0) : placeFrom(playlist, index),
+      endsAtMs === undefined,
+    );
   }
 
   #failed(item: PlaylistItem, failure: PlaybackFailure): void {

@@ -60,7 +60,7 @@ export class Player {
 
   /** Returns a snapshot of the state. */
   get state(): PlayerView {
-    const { phase, state, showing, answers } = this.#core;
+    const { phase, state, showing, answers, present } = this.#core;
     const { binding, config, playlist, batch } = state;
     return {
       phase,
@@ -68,8 +68,8 @@ export class Player {
       screenId: binding?.screenId,
       tenantId: binding?.tenantId,
       config,
-      playlist: playlist?.answer,
-      validUntilMs: playlist?.validUntilMs,
+      playlist: present?.playlist ?? playlist?.answer,
+      validUntilMs: present?.untilMs ?? playlist?.validUntilMs,
       showing,
       queued: unsentCount(this.#core),
       batch,
