@@ -124,6 +124,7 @@ describe('the package', () => {
       'fixtures/playlists',
       'fixtures/scenarios',
       'fixtures/sites',
+      'fixtures/upcoming',
       'package.json',
     ]);
   });
