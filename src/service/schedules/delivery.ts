@@ -4,6 +4,7 @@ import { TwoPartBody } from '../../domain/json/two-part-body.ts';
 import { allOf, andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
 import { playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Screen } from '../../domain/records/rows.ts';
+import { withTimeout } from '../../domain/timeout.ts';
 import type { ChainAnswer, PlaylistChain } from '../../origin/origin.ts';
 import type { PlaylistSummary } from '../../store/queries.ts';
 import { type Reader, readContent } from '../../store/store.ts';
@@ -38,6 +39,7 @@ export interface CurrentDelivery {
   endsAtMs: number;
 }
 
+const writeTimeoutMs = 2000;
 /** Memory for rendered items with all that is upcoming. */
 const renderedBytes = 16 * 1024 * 1024;
 
@@ -88,7 +90,7 @@ export function makeDelivery(deps: SystemDependencies, { ask, reader }: Delivery
 
   /** Records the switch that is due, unless another instance has. */
   async function record(screen: Screen): Promise<DeliveredVersion | undefined> {
-    return store.write(async (tx) => {
+    const write = store.write(async (tx) => {
       if (!(await tx.get('screens', screen.id))) return undefined;
       const layers = await readLayers(tx, screen);
       const row = await tx.get('playlists', screen.id);
@@ -103,6 +105,7 @@ export function makeDelivery(deps: SystemDependencies, { ask, reader }: Delivery
       await tx.put('layers', { ...(await layersOf(tx, 'screen', screen)), delivered });
       return { playlistId, version, publishedAt: tx.stamp };
     });
+    return withTimeout(clock, writeTimeoutMs, write);
   }
 
   /** Single flight: requests and holds of a screen share one change of the store. */
@@ -141,9 +144,10 @@ export function makeDelivery(deps: SystemDependencies, { ask, reader }: Delivery
     layers: ScreenLayers,
     base: Base | undefined,
   ): Promise<{ playlist: DeliveredPlaylist | undefined; endsAtMs: number }> {
-    const nowMs = clock.now();
+    // The time of the store, so that all instances switch at the same moment.
+    const nowMs = store.now();
     const plan = await planOf(reader, screen, { layers, base, nowMs });
-    const { endsAtMs } = plan;
+    const endsAtMs = clock.now() + plan.endsAtMs - nowMs;
     const isOver = !plan.spans.some(({ playable }) => playable);
     const version = isOver ? undefined : await versionOf(screen, plan, base, layers);
     return { playlist: version && deliver(plan, base, version, nowMs), endsAtMs };
@@ -211,7 +215,7 @@ export function makeDelivery(deps: SystemDependencies, { ask, reader }: Delivery
     /** Returns what a TV plays now, and what later. Asks the origins as `PlaylistChain` does. */
     ask(screen: Screen): MaybePromise<ChainAnswer> {
       return andThen(allOf([layersOfScreen(screen), ask(screen)]), ([layers, answer]) =>
-        hasLayers(layers, clock.now()) ? layered(screen, layers, answer) : answer,
+        hasLayers(layers, store.now()) ? layered(screen, layers, answer) : answer,
       );
     },
 
@@ -224,7 +228,7 @@ export function makeDelivery(deps: SystemDependencies, { ask, reader }: Delivery
       summary: PlaylistSummary | undefined,
     ): MaybePromise<CurrentDelivery | undefined> {
       return andThen(layersOfScreen(screen), (layers) => {
-        const nowMs = clock.now();
+        const nowMs = store.now();
         if (!hasLayers(layers, nowMs)) return undefined;
         const isActive = summary && playlistStatusAt(summary, nowMs) === 'active';
         return delivered(screen, layers, isActive ? summary : undefined);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { freshDatabase } from '../../support/postgres/postgres.ts';
 import { startService } from '../../support/service/service.ts';
-import { guessEverywhere, raceForCodes, racePublications } from './races.ts';
+import { guessEverywhere, raceForCodes, racePublications, raceSwitches } from './races.ts';
 
 const screens = 1000;
 
@@ -22,6 +22,10 @@ it('keeps its promises when three instances race on one database', async () => {
   const publications = await racePublications(services.slice(0, 2), { screens: 500, calls: 12 });
   console.log(`${publications.published} versions published by two instances at once`);
   expect(publications.wrong).toEqual([]);
+
+  const switches = await raceSwitches(services.slice(0, 2), { screens: 100, switches: 10 });
+  console.log(`${switches.switched} switches met by two instances at once`);
+  expect(switches.wrong).toEqual([]);
 
   expect(await guessEverywhere(services, 300)).toEqual({ 404: 10, 429: 290 });
 });

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { freshDatabase } from '../../support/postgres/postgres.ts';
 import { impression } from '../../support/service/content.ts';
 import { startService, type TestService } from '../../support/service/service.ts';
-import { guessEverywhere, raceForCodes, racePublications } from './races.ts';
+import { guessEverywhere, raceForCodes, racePublications, raceSwitches } from './races.ts';
 
 // `npm run faults` runs the full suite.
 describe('three instances on one database', () => {
@@ -34,6 +34,11 @@ describe('three instances on one database', () => {
   it('publish whole calls on the same screens: no version is lost or given twice', async () => {
     const report = await racePublications(services, { screens: 40, calls: 9 });
     expect(report).toEqual({ wrong: [], published: 360 });
+  });
+
+  it('make one version of each switch, with the same bytes from all', async () => {
+    const report = await raceSwitches(services, { screens: 10, switches: 3 });
+    expect(report).toEqual({ wrong: [], switched: 30 });
   });
 
   it('404 for ten unknown codes from one address at any instance, then 429 from all', async () => {

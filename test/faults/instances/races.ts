@@ -165,3 +165,43 @@ export async function racePublications(
   }
   return { wrong, published: calls * screens };
 }
+
+/**
+ * Lets screens of a venue switch to one entry after the other while TVs ask all instances at once.
+ * Returns what is wrong: an instance that answers with other bytes, a version that was given twice,
+ * or a switch with several versions.
+ */
+export async function raceSwitches(
+  services: readonly Service[],
+  { screens, switches }: { screens: number; switches: number },
+): Promise<{ wrong: string[]; switched: number }> {
+  const [first] = services as [Service];
+  const { id: venueId } = await first.venue();
+  const limit = pLimit(atOnce);
+  const make = async () => first.tv((await first.screen({ venueId })).id);
+  const tvs = await Promise.all(times(screens, () => limit(make)));
+  const wrong: string[] = [];
+  for (const n of times(switches, (index) => index)) {
+    const name = `Entry ${n}`;
+    const entries = [{ name, at: 0, until: 4_000_000_000, items: [item({ name })] }];
+    await first.manage('PUT', `/v1/venues/${venueId}/schedule`, { entries });
+    const looks = tvs.flatMap((tv) =>
+      services.map((service) =>
+        limit(async () => {
+          const path = `/devices/${tv.screenId}/playlist`;
+          return { tv, answer: await service.send('GET', path, { key: tv.apiKey }) };
+        }),
+      ),
+    );
+    const seen = new Map<string, Set<string>>();
+    for (const { tv, answer } of await Promise.all(looks)) {
+      if (answer.body?.entryId !== name || answer.body.version !== n + 1)
+        wrong.push(`${tv.screenId}: ${answer.status} ${answer.text.slice(0, 300)}`);
+      const known = seen.get(tv.screenId) ?? new Set();
+      seen.set(tv.screenId, known.add(`${answer.headers.get('etag')} ${answer.text}`));
+    }
+    for (const [id, bytes] of seen)
+      if (bytes.size !== 1) wrong.push(`${id} has ${bytes.size} different answers: ${[...bytes]}`);
+  }
+  return { wrong, switched: screens * switches };
+}
