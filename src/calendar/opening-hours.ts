@@ -1,7 +1,7 @@
 import { BoundedMap } from '../domain/bounded-map.ts';
 import { minuteMs } from '../domain/clock.ts';
-import { type Hours, weekdays } from '../domain/hours/hours-text.ts';
-import { dateAt, instantOf } from './local-time.ts';
+import type { Hours } from '../domain/hours/hours-text.ts';
+import { scheduleSpans } from './schedule-spans.ts';
 
 /**
  * Returns whether a place is open (docs/protocol.md §5.3). An entry opens on each of its days at
@@ -9,17 +9,8 @@ import { dateAt, instantOf } from './local-time.ts';
  */
 export function isOpenAt(hours: Hours, timezone: string, timeMs: number): boolean {
   if (hours.length === 0) return true;
-  const today = dateAt(timeMs, timezone);
-  return [today.subtract({ days: 1 }), today].some((date) =>
-    hours.some(({ days, from, to }) => {
-      const day = weekdays[date.dayOfWeek - 1];
-      if (!days.some((one) => one === day)) return false;
-      const opens = instantOf(date.toPlainDateTime(from), timezone, 'earlier');
-      const closingDate = to > from ? date : date.add({ days: 1 });
-      const closes = instantOf(closingDate.toPlainDateTime(to), timezone, 'later');
-      return opens <= timeMs && timeMs < closes;
-    }),
-  );
+  const [now] = scheduleSpans(hours, timezone, { fromMs: timeMs, untilMs: timeMs + 1 });
+  return now?.place !== null;
 }
 
 /** Number of different hours whose answers are kept. */
