@@ -21,6 +21,7 @@ export const groupOrder: readonly ReportGroup[] = [
   'day',
   'campaign',
   'creative',
+  'entry',
   'venue',
   'screen',
 ];

@@ -181,7 +181,7 @@ Impressions of simulated TVs are left out, unless --include-simulated is given. 
 --venue report by screen.`,
   options: {
     groupBy: option.choice(
-      ['campaign', 'creative', 'screen', 'venue', 'day'],
+      ['campaign', 'creative', 'entry', 'screen', 'venue', 'day'],
       '--group-by <group>',
       'one row per group (default: campaign)',
     ),

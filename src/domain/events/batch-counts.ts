@@ -34,15 +34,20 @@ function secondsOf({ duration }: CountedEvent): number {
   return typeof duration === 'number' && Number.isFinite(duration) ? duration : 0;
 }
 
+/** Longer ids of entries are ignored. Names have at most 200 characters. */
+const maxEntryId = 400;
+
 /**
- * Impressions of one day, by campaign and by creative. Ids are in lower case. Events without an id
- * count under the empty string.
+ * Impressions of one day, by campaign, by creative, and by entry of a schedule. Ids of campaigns
+ * and creatives are in lower case. Events without one count under the empty string.
  */
 export class DaySums {
   /** Days since 1970 in UTC, by the timestamps of the events. */
   readonly day: number;
   readonly campaigns = new Map<string, ImpressionCount>();
   readonly creatives = new Map<string, ImpressionCount>();
+  /** Without the impressions of the playlists below schedules. */
+  readonly entries = new Map<string, ImpressionCount>();
   readonly all: ImpressionCount = { impressions: 0, seconds: 0 };
 
   constructor(day: number) {
@@ -54,12 +59,16 @@ export class DaySums {
     const once: ImpressionCount = { impressions: 1, seconds: secondsOf(event) };
     count(this.campaigns, event.campaignId?.toLowerCase() ?? '', once);
     count(this.creatives, event.creativeId?.toLowerCase() ?? '', once);
+    const { entryId } = event;
+    if (typeof entryId === 'string' && entryId !== '' && entryId.length <= maxEntryId)
+      count(this.entries, entryId, once);
     addTo(this.all, once);
   }
 
-  addAll({ campaigns, creatives, all }: DaySums): void {
+  addAll({ campaigns, creatives, entries, all }: DaySums): void {
     for (const [id, cell] of campaigns) count(this.campaigns, id, cell);
     for (const [id, cell] of creatives) count(this.creatives, id, cell);
+    for (const [id, cell] of entries) count(this.entries, id, cell);
     addTo(this.all, all);
   }
 }

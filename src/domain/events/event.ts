@@ -37,6 +37,10 @@ const telemetryEvent = z
           minimum: 0,
           example: 15,
         }),
+      entryId: z.unknown().optional().meta({
+        description: 'Of an impression: the entry of the schedule, or `takeover`.',
+        example: 'Breakfast',
+      }),
       seq: z.unknown().optional().meta({
         description:
           'Number of the event: 1, 2, 3 … since the registration. Any other value is kept and ignored.',
@@ -88,7 +92,7 @@ export type TelemetryEvent = z.infer<typeof telemetryEvent>;
 /** The members of an event that the service reads. The whole event is stored as sent. */
 export type CountedEvent = Pick<
   TelemetryEvent,
-  'type' | 'timestamp' | 'campaignId' | 'creativeId' | 'duration' | 'seq'
+  'type' | 'timestamp' | 'campaignId' | 'creativeId' | 'entryId' | 'duration' | 'seq'
 >;
 
 export const eventBatch = z

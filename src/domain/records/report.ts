@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { iso } from '../clock.ts';
 
-export const reportGroups = ['campaign', 'creative', 'screen', 'venue', 'day'] as const;
+export const reportGroups = ['campaign', 'creative', 'entry', 'screen', 'venue', 'day'] as const;
 export type ReportGroup = (typeof reportGroups)[number];
 
 /** Whether a report counts all devices, no simulated devices, or only simulated devices. */

@@ -7,12 +7,16 @@ import type { TestGroup } from './store-test.ts';
 /** Tests of `impressions`. */
 export function impressionTests({ it, store, reopen }: TestGroup): void {
   const today = Date.UTC(2026, 10, 20, 12);
-  const groups: ReportGroup[] = ['campaign', 'creative', 'screen', 'venue', 'day'];
+  const groups: ReportGroup[] = ['campaign', 'creative', 'entry', 'screen', 'venue', 'day'];
   const timestamps = { tenantId: tenantA, by: 'timestamp' } as const;
 
   for (const groupBy of groups)
     it(`are counted by ${groupBy}`, async () => {
-      const ids = (n: number) => ({ campaignId: guid('camp', n), creativeId: guid('crea', n) });
+      const ids = (n: number) => ({
+        campaignId: guid('camp', n),
+        creativeId: guid('crea', n),
+        entryId: `Entry ${n}`,
+      });
       const place = (n: number) => ({ screenId: guid('scre', n), venueId: guid('venu', n) });
       await store.appendBatch(
         batchOf(
@@ -28,6 +32,7 @@ export function impressionTests({ it, store, reopen }: TestGroup): void {
         const keys = {
           campaign: ids(n).campaignId,
           creative: ids(n).creativeId,
+          entry: ids(n).entryId,
           screen: place(n).screenId,
           venue: place(n).venueId,
         };
@@ -100,6 +105,14 @@ export function impressionTests({ it, store, reopen }: TestGroup): void {
     assert.deepEqual(await days({ from: '2026-11-23', to: '2026-11-21' }), []);
   });
 
+  it('leave out entries without an id, and ids that are no text', async () => {
+    const ids = [undefined, null, 7, '', 'x'.repeat(401), 'Breakfast'];
+    await store.appendBatch(batchOf(ids.map((entryId) => impression(today, { entryId }))));
+    assert.deepEqual(await store.impressions({ ...timestamps, groupBy: 'entry' }), [
+      { key: 'Breakfast', impressions: 1, seconds: 0 },
+    ]);
+  });
+
   it('match ids without regard to case', async () => {
     const campaignId = 'abcdefab-0000-4000-8000-00000000000a';
     await store.appendBatch(
@@ -114,8 +127,9 @@ export function impressionTests({ it, store, reopen }: TestGroup): void {
   });
 
   it('of another tenant are not counted', async () => {
-    await store.appendBatch(batchOf([impression(today)]));
-    await store.appendBatch(batchOf([impression(today), impression(today)], { tenantId: tenantB }));
+    const played = impression(today, { entryId: 'Entry' });
+    await store.appendBatch(batchOf([played]));
+    await store.appendBatch(batchOf([played, played], { tenantId: tenantB }));
     for (const groupBy of groups) {
       assert.deepEqual(
         (await store.impressions({ ...timestamps, groupBy })).map((row) => row.impressions),
@@ -137,11 +151,13 @@ export function impressionTests({ it, store, reopen }: TestGroup): void {
         const own = impression(today + n * dayMs, {
           campaignId: guid('camp', n),
           creativeId: guid('crea', n),
+          entryId: guid('entr', n),
           duration: n,
         });
         const shared = impression(today, {
           campaignId: guid('camp', 7),
           creativeId: guid('crea', 7),
+          entryId: guid('entr', 7),
           duration: 10,
         });
         await store.appendBatch(batchOf([own, shared], place));
@@ -149,6 +165,7 @@ export function impressionTests({ it, store, reopen }: TestGroup): void {
       const kinds = {
         campaign: 'camp',
         creative: 'crea',
+        entry: 'entr',
         screen: 'scre',
         venue: 'venu',
       } as const;
@@ -188,7 +205,7 @@ export function impressionTests({ it, store, reopen }: TestGroup): void {
   for (const groupBy of groups)
     it(`of simulated devices are counted separately by ${groupBy}`, async () => {
       const played = (duration: number, campaign: number) =>
-        impression(today, { duration, campaignId: guid('camp', campaign) });
+        impression(today, { duration, campaignId: guid('camp', campaign), entryId: 'Entry' });
       await store.appendBatch(batchOf([played(0.1, 1)]));
       await store.appendBatch(batchOf([played(0.2, 1), played(5, 2)], { simulated: true }));
       await store.appendBatch(batchOf([played(9, 1)], { tenantId: tenantB, simulated: true }));

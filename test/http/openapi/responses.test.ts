@@ -212,7 +212,7 @@ async function pairAndPlay(screenId: string): Promise<void> {
 
 async function readAndEnd(venueId: string, screenId: string, tokenId: string): Promise<void> {
   await manage('GET', '/v1/events?limit=1');
-  for (const groupBy of ['campaign', 'creative', 'screen', 'venue', 'day'])
+  for (const groupBy of ['campaign', 'creative', 'entry', 'screen', 'venue', 'day'])
     await manage('GET', `/v1/reports/impressions?groupBy=${groupBy}`);
   await manage('GET', '/v1/reports/impressions', undefined, { Accept: 'text/csv' });
   await manage('GET', '/v1/audit?limit=200');

@@ -47,26 +47,26 @@ it('a fixed history leaves the same files, byte for byte, in each version', asyn
     [
       {
         "audit": "3d3ae34b9ee3f155",
-        "documents": "3bd1e12b9f35e959",
+        "documents": "bd67bf03b377a13d",
         "events": "d56101fc11d62326",
         "journal": "aeccd668c834c95a",
-        "manifest": "f7c03a3e860ce525",
+        "manifest": "bc01451ee6a081a2",
         "secret": "0b0e84c6c43e32bc",
       },
       {
         "audit": "3fcbbd4e0de79451",
-        "documents": "55c3ae29d762d15b",
+        "documents": "fcacafcbce53eb32",
         "events": "d56101fc11d62326",
         "journal": "402537070c98ba03",
-        "manifest": "e0bd25a2415bd717",
+        "manifest": "1ff053b523e6424e",
         "secret": "0b0e84c6c43e32bc",
       },
       {
         "audit": "29516998782ee875",
-        "documents": "0074da879b0cb4ff",
+        "documents": "9466b64f0a234cb4",
         "events": "d544cff49e99f983",
         "journal": "abcf17138846b505",
-        "manifest": "259dacecff37ce7d",
+        "manifest": "3610ae350a61c7b8",
         "secret": "0b0e84c6c43e32bc",
       },
     ]

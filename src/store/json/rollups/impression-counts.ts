@@ -35,6 +35,7 @@ export class ImpressionCounter {
       this.#count(groups.venue, venueId.toLowerCase(), sums.all);
       for (const [id, cell] of sums.campaigns) this.#count(groups.campaign, id, cell);
       for (const [id, cell] of sums.creatives) this.#count(groups.creative, id, cell);
+      for (const [id, cell] of sums.entries) this.#count(groups.entry, id, cell);
     }
   }
 

@@ -9,7 +9,7 @@ interface BatchPlace {
 }
 
 type Sum = [
-  group: 'day' | 'campaign' | 'creative',
+  group: 'day' | 'campaign' | 'creative' | 'entry',
   key: string,
   impressions: number,
   seconds: number,
@@ -27,14 +27,20 @@ interface DayCells {
 
 /**
  * Returns a batch's impressions as the JSON that is stored with it, or `null` if there are none.
- * For each day of the events' timestamps, the JSON has the sums of the day, of each campaign and of
- * each creative.
+ * For each day of the events' timestamps, the JSON has the sums of the day, of each campaign, each
+ * creative and each entry.
  */
 export function keptCounts({ days }: BatchSums): string | null {
   return days.length === 0 ? null : JSON.stringify(days.map(dayToJson));
 }
 
-function dayToJson({ day, all, campaigns, creatives }: DaySums): [day: string, sums: Sum[]] {
+function dayToJson({
+  day,
+  all,
+  campaigns,
+  creatives,
+  entries,
+}: DaySums): [day: string, sums: Sum[]] {
   const name = dayOf(day * dayMs);
   const sumsOf = (group: Sum[0], cells: Iterable<[string, ImpressionCount]>) =>
     Array.from(cells, ([key, { impressions, seconds }]): Sum => [group, key, impressions, seconds]);
@@ -44,6 +50,7 @@ function dayToJson({ day, all, campaigns, creatives }: DaySums): [day: string, s
       ...sumsOf('day', [[name, all]]),
       ...sumsOf('campaign', campaigns),
       ...sumsOf('creative', creatives),
+      ...sumsOf('entry', entries),
     ],
   ];
 }

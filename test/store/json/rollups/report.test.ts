@@ -20,7 +20,7 @@ interface Line {
 
 const scopes = [1, 2, 3].map((n) => guid('tena', n));
 const sections = scopes
-  .flatMap((scope) => ['3-venue', '4-screen'].map((group) => `["${group}","${scope}",`))
+  .flatMap((scope) => ['4-venue', '5-screen'].map((group) => `["${group}","${scope}",`))
   .sort();
 const days = ['2026-11-20', '2026-11-21'];
 const textOf = ({ section, day, key, impressions, seconds }: Line) =>

@@ -68,12 +68,12 @@ describe('the documents of roll-ups', () => {
       ['2-creative', tenantA, '2026-11-20', guid('crea', 1), 1, 0],
       ['2-creative', tenantB, '2026-11-20', guid('crea', 1), 2, 5],
       ['2-creative', venue, '2026-11-20', guid('crea', 1), 3, 5],
-      ['3-venue', tenantA, '2026-11-20', guid('venu', 1), 1, 0],
-      ['3-venue', tenantB, '2026-11-20', guid('venu', 1), 2, 5],
-      ['3-venue', venue, '2026-11-20', guid('venu', 1), 3, 5],
-      ['4-screen', tenantA, '2026-11-20', guid('scre', 1), 1, 0],
-      ['4-screen', tenantB, '2026-11-20', guid('scre', 1), 2, 5],
-      ['4-screen', venue, '2026-11-20', guid('scre', 1), 3, 5],
+      ['4-venue', tenantA, '2026-11-20', guid('venu', 1), 1, 0],
+      ['4-venue', tenantB, '2026-11-20', guid('venu', 1), 2, 5],
+      ['4-venue', venue, '2026-11-20', guid('venu', 1), 3, 5],
+      ['5-screen', tenantA, '2026-11-20', guid('scre', 1), 1, 0],
+      ['5-screen', tenantB, '2026-11-20', guid('scre', 1), 2, 5],
+      ['5-screen', venue, '2026-11-20', guid('scre', 1), 3, 5],
     ]);
   });
 
@@ -245,6 +245,7 @@ describe('reports in random runs', () => {
       ),
       campaignId: fc.option(fc.nat(2).map((n) => guid('camp', n))),
       creativeId: fc.nat(3).map((n) => guid('crea', n)),
+      entryId: fc.constantFrom(undefined, 'Breakfast', 'Lunch'),
       duration: fc.option(fc.nat(100), { nil: undefined }),
     }),
     { minLength: 1, maxLength: 6 },
@@ -304,10 +305,13 @@ describe('reports in random runs', () => {
         day,
         campaign: event.campaignId ?? '',
         creative: event.creativeId!,
+        entry: event.entryId as string | undefined,
         screen: screenId,
         venue: screenId,
       };
-      const row = rows.get(keys[groupBy]) ?? { key: keys[groupBy], impressions: 0, seconds: 0 };
+      const key = keys[groupBy];
+      if (key === undefined) continue;
+      const row = rows.get(key) ?? { key, impressions: 0, seconds: 0 };
       rows.set(row.key, {
         ...row,
         impressions: row.impressions + 1,
