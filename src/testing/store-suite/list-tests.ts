@@ -4,7 +4,15 @@ import { parseSelector } from '../../domain/selector.ts';
 import type { ListQuery } from '../../store/queries.ts';
 import type { ListedTable } from '../../store/sections.ts';
 import { guid, tenantA, tenantB } from './sample-batch.ts';
-import { configRow, deviceRow, playlistRow, screenRow, tokenRow, venueRow } from './sample-rows.ts';
+import {
+  configRow,
+  deviceRow,
+  playlistRow,
+  sampleRow,
+  screenRow,
+  tokenRow,
+  venueRow,
+} from './sample-rows.ts';
 import type { TestGroup } from './store-test.ts';
 
 const minuteMs = 60_000;
@@ -66,6 +74,12 @@ export function listTests({ it, store, put }: TestGroup): void {
     );
     assert.deepEqual(await ids('screens', { where: { tenantId: tenantB } }), []);
     assert.deepEqual(await ids('tokens', { where: { tenantId: null } }), [2]);
+  });
+
+  it('lists rows without a name, which match no name', async () => {
+    await put({ webhooks: [sampleRow('webhooks', 1, { name: null }), sampleRow('webhooks', 2)] });
+    assert.deepEqual(await ids('webhooks', {}), [1, 2]);
+    assert.deepEqual(await ids('webhooks', { search: 'webhook' }), [2]);
   });
 
   it('filters by labels, all of which must match', async () => {

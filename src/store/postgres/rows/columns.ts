@@ -69,7 +69,7 @@ const listColumns: Record<string, Column> = {
   name: {
     name: 'folded',
     type: 'text',
-    of: ({ name }: { name: string }) => storableText(foldName(name)),
+    of: ({ name }: { name: string | null }) => name && storableText(foldName(name)),
   },
   labels: { name: 'labels', type: 'jsonb', of: ({ labels }) => storableLabels(labels) },
 };
