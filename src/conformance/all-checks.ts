@@ -20,7 +20,9 @@ import { venueChecks } from './checks/venues.ts';
 import { waitingChecks } from './checks/waiting.ts';
 import { wireChecks } from './checks/wire.ts';
 import { mediaChecks } from './media-checks.ts';
+import { noticeChecks } from './notice-checks.ts';
 import { scheduleChecks } from './schedule-checks.ts';
+import { webhookChecks } from './webhook-checks.ts';
 
 /**
  * All checks in the order of a run. The order begins with the requests that a TV sends first, and
@@ -55,5 +57,7 @@ export const allChecks: readonly ConformanceCheck[] = [
   ...listChecks,
   ...readingChecks,
   ...waitingChecks,
+  ...noticeChecks,
+  ...webhookChecks,
   ...guessingChecks,
 ];

@@ -11,12 +11,18 @@ interface CreatedRecord {
  * The collections whose records a run registers for deletion. All other records belong to a venue
  * or a screen, and are deleted with it.
  */
-const collections = ['/v1/venues', '/v1/tokens', '/v1/tenants'];
+const collections = ['/v1/venues', '/v1/tokens', '/v1/tenants', '/v1/webhooks'];
 const maxPages = 100;
 
 /** Collects the records created by a run, and deletes them. */
 export class Cleanup {
   readonly #created: CreatedRecord[] = [];
+  readonly #tenantId: string | undefined;
+
+  /** @param tenantId tenant of the records that were created without `X-Tenant-Id` */
+  constructor(tenantId: string | undefined) {
+    this.#tenantId = tenantId;
+  }
 
   /** Registers the record that a request has created, if it is in one of `collections`. */
   register(
@@ -27,7 +33,7 @@ export class Cleanup {
   ): void {
     const id = textAt(json, 'id');
     if (method !== 'POST' || status !== 201 || !collections.includes(path) || id === '') return;
-    const tenant = headers['x-tenant-id'];
+    const tenant = headers['x-tenant-id'] ?? this.#tenantId;
     this.#created.push({
       path: `${path}/${id}`,
       headers: tenant === undefined ? {} : { 'x-tenant-id': tenant },

@@ -74,7 +74,7 @@ export async function readRights(send: Send, deployment: Deployment): Promise<Ri
 const missing: Record<Need, string> = {
   time: 'waits until something expires: requires --slow',
   guessing: 'sends unknown codes until this address is locked out: requires --with-guessing',
-  tokens: 'creates tokens: requires a token of the role admin or platform',
+  tokens: 'creates tokens or webhooks: requires a token of the role admin or platform',
   platform: 'creates a token of the platform: requires a platform token',
   tenants: 'creates a second tenant: requires a platform token and --with-tenants',
 };

@@ -45,7 +45,7 @@ const maxSeenLength = 400;
 /** Masks keys, tokens, and pairing codes in paths. Truncates long texts. */
 function mask(text: string): string {
   const masked = text
-    .replaceAll(/\b((?:dak|mak|clm)_)[0-9A-Za-z]+/g, '$1…')
+    .replaceAll(/\b((?:dak|mak|clm|whsec)_)[0-9A-Za-z+/=]+/g, '$1…')
     .replaceAll(/(\/provisioning-codes\/)[^/?\s]+/g, '$1…');
   return masked.length > maxSeenLength ? `${masked.slice(0, maxSeenLength)}…` : masked;
 }
@@ -139,7 +139,7 @@ export async function* runConformance(options: ConformanceOptions): AsyncGenerat
   const sendUninterrupted = makeSend(connection);
   const checks = selectChecks(options);
   const rights = await readRights(send, options);
-  const cleanup = new Cleanup();
+  const cleanup = new Cleanup(rights.tenantId);
   const name = `Conformance ${randomHex(random, 4)}`;
   const fixture = new Fixture({
     send,

@@ -15,9 +15,9 @@ const start = () => startService<Clock>({ clock: systemClock });
 
 /** Counts the records that a run could have created. */
 async function recordCounts(service: Service): Promise<number[]> {
-  const lists = ['/v1/venues', '/v1/screens', '/v1/devices', '/v1/tokens', '/v1/tenants'];
+  const lists = ['venues', 'screens', 'devices', 'tokens', 'tenants', 'webhooks'];
   return Promise.all(
-    lists.map(async (path) => (await service.manage('GET', path)).body.items.length),
+    lists.map(async (path) => (await service.manage('GET', `/v1/${path}`)).body.items.length),
   );
 }
 

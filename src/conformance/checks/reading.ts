@@ -241,48 +241,12 @@ const requests = checkGroup({ id: 'requests', subject: 'GET /v1/requests', secti
   ),
 ]);
 
-const noticesOf = async (fixture: Fixture, { screenId }: Tv, query: string) =>
-  listAt(await fixture.requireOk('GET', `/v1/notices?limit=200${query}`), 'items').filter(
-    (one) => at(one, 'screenId') === screenId,
-  );
-
-const notices = checkGroup({ id: 'notices', subject: 'GET /v1/notices', section: '5.16' }, [
-  profile('members', 'an item has id, at, type, venueId, screenId, deviceId and data').expects(
-    'all members with the right types',
-    async (fixture) => {
-      const tv = await fixture.newTv();
-      const paired = () => noticesOf(fixture, tv, '&type=screen.paired');
-      return schemaViolations(await firstOf(fixture, paired), {
-        id: 'uuid',
-        at: 'time',
-        type: 'text',
-        venueId: 'uuid',
-        screenId: 'uuid',
-        deviceId: 'uuid',
-        data: 'object',
-      });
-    },
-  ),
-  profile('follow', 'order=asc with after and waitSeconds returns the next notice').expects(
-    'device.revoked',
-    async (fixture) => {
-      const tv = await fixture.newTv();
-      const paired = await firstOf(fixture, () => noticesOf(fixture, tv, '&type=screen.paired'));
-      await fixture.requireOk('POST', `/v1/devices/${tv.deviceId}/revoke`);
-      const query = `&type=device.revoked&order=asc&after=${textAt(paired, 'id')}&waitSeconds=10`;
-      const next = await firstOf(fixture, () => noticesOf(fixture, tv, query));
-      return at(next, 'type');
-    },
-  ),
-]);
-
 /**
- * Checks of events, notices, reports, devices, the audit trail and requests of TVs
- * (docs/protocol.md §5.3, §5.5–§5.7, §5.12, §5.16).
+ * Checks of events, reports, devices, the audit trail and requests of TVs (docs/protocol.md §5.3,
+ * §5.5–§5.7, §5.12).
  */
 export const readingChecks: readonly ConformanceCheck[] = [
   ...events,
-  ...notices,
   ...reports,
   ...devices,
   ...audit,
