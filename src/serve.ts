@@ -74,6 +74,7 @@ function startServices(parts: OpenParts) {
   });
   metrics.watchMedia(services.mediaUsage, parts.clock);
   metrics.watchScreens(services.screenStatus.counts, parts.clock);
+  metrics.watchNotices(services.noticeFigures, () => storeTime.now());
   metrics.watchHeldDevices(services.deviceChanges.heldCount);
   metrics.watchRequestLog(services.requests.droppedCount);
   stops.push(services.denials.stop);

@@ -20,8 +20,9 @@ export function startUpkeep(
   services: ReturnType<typeof makeServices>,
   { checked, media, webhookSender, log }: UpkeepParts,
 ): (() => Promise<void>)[] {
-  const { deps, noticeLog } = services;
-  const startDelivery = () => startWebhookDelivery(deps, noticeLog, webhookSender, log);
+  const { deps } = services;
+  const startDelivery = () =>
+    startWebhookDelivery(deps, { ...services, sender: webhookSender, log });
   return [
     startHousekeeping(deps, checked.retentionDays, log),
     startNoticeWatch({ ...deps, ...services, startDelivery }, log),

@@ -28,6 +28,7 @@ import { makeMediaUsage } from './media/media-records.ts';
 import { type MediaOptions, makeMediaUploads } from './media/media-uploads.ts';
 import { makeMirrorAdmin } from './mirror/admin.ts';
 import type { Mirror } from './mirror/mirror.ts';
+import { NoticeFigures } from './notices/notice-figures.ts';
 import { makeNoticeLog } from './notices/notice-log.ts';
 import { makeNotices } from './notices/notices.ts';
 import { makeScreenWatch } from './notices/screen-watch.ts';
@@ -123,7 +124,8 @@ export function makeServices(options: ServiceOptions) {
   const verified = new BoundedMap<string, true>(verifiedHashes);
   const checkKey = makeKeyCheck(system, verified);
   const ready = makeReadiness(store, clock);
-  const noticeLog = makeNoticeLog(store);
+  const noticeFigures = new NoticeFigures();
+  const noticeLog = makeNoticeLog(store, ({ type }) => noticeFigures.notices[type]++);
   const denials = makeDenials(system);
   const codes = makeCodes(deps, codeTtlMinutes);
   const claimOffers = makeClaimOffers(deps, codes);
@@ -173,7 +175,7 @@ export function makeServices(options: ServiceOptions) {
     venues: makeVenues(deps),
     screens: makeScreens(deps),
     screenStatus,
-    screenWatch: makeScreenWatch(system, screenStatus.judgeAll),
+    screenWatch: makeScreenWatch(system, screenStatus.judgeAll, noticeFigures),
     devices: makeDevices(deps),
     playlists: makePlaylists(deps),
     publishMany: makePublications(deps),
@@ -186,6 +188,7 @@ export function makeServices(options: ServiceOptions) {
     media,
     mediaUploads: makeMediaUploads(deps, options.media),
     reading: makeReading(deps),
+    noticeFigures,
     noticeLog,
     notices: makeNotices(deps, noticeLog),
     requests: makeTvRequests(deps, log),

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../../domain/clock.ts';
 import type { UploadOutcome } from '../../service/media/media-uploads.ts';
+import type { NoticeFigures } from '../../service/notices/notice-figures.ts';
 import type { StoreWriteKind } from '../../service/observed-store.ts';
 import type { OperationId } from '../../wire/operations.ts';
 import {
@@ -13,6 +14,7 @@ import {
   watchOrigins,
   watchScreens,
 } from './collected.ts';
+import { watchNotices } from './notice-metrics.ts';
 
 /**
  * The operation of a request, or a group of requests that belong to no operation. Never a path,
@@ -75,6 +77,8 @@ export interface Metrics {
   watchMedia(usage: Parameters<typeof watchMedia>[1], clock: Clock): void;
   /** Registers the metrics of the mirror. */
   watchMirror(lag: Parameters<typeof watchMirror>[1], nowMs: () => number): void;
+  /** Registers the metrics of notices and webhooks. */
+  watchNotices(figures: NoticeFigures, nowMs: () => number): void;
   /** Returns all metrics in the text format of Prometheus, with the type `contentType`. */
   render(): Promise<string>;
   readonly contentType: string;
@@ -277,6 +281,7 @@ export function makeMetrics(version: string): Metrics {
     mediaUpload: (outcome) => uploads.inc({ outcome }),
     watchMedia: (usage, clock) => watchMedia(register, usage, clock),
     watchMirror: (lag, nowMs) => watchMirror(register, lag, nowMs),
+    watchNotices: (figures, nowMs) => watchNotices(register, figures, nowMs),
     render: async () => `${await whole.metrics()}\n${await register.metrics()}`,
     contentType: register.contentType,
   };

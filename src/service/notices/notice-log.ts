@@ -55,8 +55,13 @@ export interface NoticeLog {
  * The log of notices, in the order in which their ids become visible. Ids are positions in the log.
  * They are given in the transaction that moves a notice from the outbox, so a later id is never
  * visible before an earlier one, even if several instances move notices.
+ *
+ * @param onAppended called for each notice that this instance has appended
  */
-export function makeNoticeLog(store: Store): NoticeLog {
+export function makeNoticeLog(
+  store: Store,
+  onAppended: (notice: OutboxNotice) => void = () => {},
+): NoticeLog {
   const { read } = store;
   const endsOf = async (reader: Pick<Reader, 'get'>) =>
     (await reader.get('noticeLogs', logId)) ?? emptyLog;
@@ -125,7 +130,8 @@ export function makeNoticeLog(store: Store): NoticeLog {
 
   /** Appends waiting notices to the log, and gives them their ids. */
   async function append(waiting: readonly OutboxNotice[]): Promise<void> {
-    await store.write(async (tx) => {
+    const appended = await store.write(async (tx) => {
+      const moved: OutboxNotice[] = [];
       let { nextSeq, at, ...ends } = await endsOf(tx);
       for (const { id } of waiting) {
         // Another instance may have moved it.
@@ -135,10 +141,13 @@ export function makeNoticeLog(store: Store): NoticeLog {
         const place = { id: rowIdOf(nextSeq), bucket: bucketOf(nextSeq), seq: nextSeq };
         await tx.put('notices', { ...notice, ...place, at });
         await tx.delete('outbox', id);
+        moved.push(notice);
         nextSeq++;
       }
       await tx.put('noticeLogs', { ...ends, nextSeq, at });
+      return moved;
     });
+    for (const notice of appended) onAppended(notice);
   }
 
   async function collect(): Promise<void> {

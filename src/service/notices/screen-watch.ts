@@ -8,6 +8,7 @@ import type { ServiceDependencies } from '../context.ts';
 import { type Judged, reasonOf } from '../places/condition-view.ts';
 import type { JudgedScreen } from '../places/screen-status.ts';
 import { AlarmRules, type Decision, type SeenScreen } from './alarm-rules.ts';
+import type { NoticeFigures } from './notice-figures.ts';
 import { putNotice, putScreenNotice } from './outbox.ts';
 
 /** Time after its last look for which an instance stays the one that watches. */
@@ -61,6 +62,7 @@ function watched({ screen, device, judged }: JudgedScreen): WatchedScreen | unde
 export function makeScreenWatch(
   { store, clock, newId }: Pick<ServiceDependencies, 'clock' | 'newId'> & { store: Store },
   judgeAll: () => AsyncIterable<readonly JudgedScreen[]>,
+  figures: NoticeFigures,
 ) {
   const holder = newId();
   const rules = new AlarmRules<WatchedScreen>();
@@ -234,6 +236,9 @@ export function makeScreenWatch(
     await tellEnds(ended, lookedAt);
     await apply(rules.decide(screens, known, { nowMs: clock.now(), hearingSince }), known);
     alarms = known;
+    const all = [...known.values()];
+    const screen = all.filter(({ screenId }) => screenId !== null).length;
+    figures.openAlarms = { screen, venue: all.length - screen };
   }
 
   return {
@@ -241,6 +246,7 @@ export function makeScreenWatch(
     async look(): Promise<boolean> {
       const watch = await takeLease();
       if (watch) await lookAtScreens(watch);
+      else figures.stopWatching();
       return watch !== undefined;
     },
     /** Lets another instance watch at once. */

@@ -5,10 +5,12 @@ import type { LogSink } from '../../domain/log.ts';
 import type { Notice } from '../../domain/notices/rows.ts';
 import { startPeriodicJob } from '../../domain/periodic-job.ts';
 import type { Token } from '../../domain/records/rows.ts';
+import { verdictOf } from '../../domain/webhooks/retry.ts';
 import type { Webhook } from '../../domain/webhooks/rows.ts';
 import { webhookMessage } from '../../domain/webhooks/signature.ts';
 import type { WebhookSender } from '../../network/webhook-sender.ts';
 import type { SystemDependencies } from '../context.ts';
+import type { NoticeFigures } from '../notices/notice-figures.ts';
 import { type NoticeLog, noticeId } from '../notices/notice-log.ts';
 import { noticeView } from '../notices/notices.ts';
 import { FairQueue } from './fair-queue.ts';
@@ -21,6 +23,13 @@ const intervalMs = 20 * secondMs;
 const limits = { total: 32, perTenant: 8 };
 const pageSize = 200;
 
+interface DeliveryParts {
+  noticeLog: NoticeLog;
+  noticeFigures: NoticeFigures;
+  sender: WebhookSender;
+  log: LogSink;
+}
+
 /** A webhook that is delivered. */
 interface Worker {
   webhook: Webhook;
@@ -28,6 +37,8 @@ interface Worker {
   /** Whether there is more to do since the last step began. */
   isAgain: boolean;
   cancelTimer: () => void;
+  /** Time of the oldest notice that waits, as far as it is known. */
+  waitingSince: number | undefined;
 }
 
 const isAlive = (token: Token | undefined, nowMs: number): boolean =>
@@ -39,9 +50,7 @@ const isAlive = (token: Token | undefined, nowMs: number): boolean =>
  */
 export function startWebhookDelivery(
   deps: SystemDependencies,
-  noticeLog: NoticeLog,
-  sender: WebhookSender,
-  log: LogSink,
+  { noticeLog, noticeFigures: figures, sender, log }: DeliveryParts,
 ): () => Promise<void> {
   const { store, clock } = deps;
   const workers = new Map<string, Worker>();
@@ -83,10 +92,12 @@ export function startWebhookDelivery(
   }
 
   /** Makes at most one attempt. Returns the time of the next one. `undefined`: nothing waits. */
-  async function step(id: string): Promise<number | undefined> {
+  async function step(worker: Worker): Promise<number | undefined> {
+    const { id } = worker.webhook;
     const webhook = await store.read.get('webhooks', id);
     if (webhook?.state !== 'active' || (await pauseIfTokenGone(webhook))) return undefined;
     const next = await nextOf(webhook);
+    worker.waitingSince = next?.notice.at;
     if (!next || next.at > clock.now()) return next?.at;
     const noticed = noticeId(next.notice);
     const message = webhookMessage(noticeView(next.notice));
@@ -95,6 +106,7 @@ export function startWebhookDelivery(
     });
     // A stopped attempt is no failure of the receiver.
     if (stopping.signal.aborted && outcome.status === null) return undefined;
+    figures.attempts[verdictOf(outcome.status)]++;
     await store.write((tx) => settleAttempt(deps, tx, id, noticed, outcome));
     return clock.now();
   }
@@ -103,7 +115,7 @@ export function startWebhookDelivery(
     worker.isAgain = false;
     let nextAt: number | undefined;
     try {
-      nextAt = await step(worker.webhook.id);
+      nextAt = await step(worker);
     } catch (err) {
       if (!stopping.signal.aborted)
         log.warn(
@@ -136,7 +148,13 @@ export function startWebhookDelivery(
   function keep(webhook: Webhook): void {
     const known = workers.get(webhook.id);
     if (known && isDeepStrictEqual(known.webhook, webhook)) return;
-    const worker = known ?? { webhook, isBusy: false, isAgain: false, cancelTimer: () => {} };
+    const worker = known ?? {
+      webhook,
+      isBusy: false,
+      isAgain: false,
+      cancelTimer: () => {},
+      waitingSince: undefined,
+    };
     worker.webhook = webhook;
     workers.set(webhook.id, worker);
     wake(worker);
@@ -144,17 +162,21 @@ export function startWebhookDelivery(
 
   async function readWebhooks(): Promise<void> {
     const active = new Set<string>();
+    const states = { active: 0, paused: 0, disabled: 0 };
     for (let after: string | undefined; ; ) {
       const from = after === undefined ? {} : { after };
       const { items, next } = await store.list('webhooks', { limit: pageSize, ...from });
       for (const webhook of items) {
-        if (webhook.state !== 'active' || (await pauseIfTokenGone(webhook))) continue;
+        const isPaused = webhook.state === 'active' && (await pauseIfTokenGone(webhook));
+        states[isPaused ? 'paused' : webhook.state]++;
+        if (webhook.state !== 'active' || isPaused) continue;
         active.add(webhook.id);
         keep(webhook);
       }
       if (next === null) break;
       after = next;
     }
+    figures.webhooks = states;
     for (const worker of [...workers.values()]) if (!active.has(worker.webhook.id)) drop(worker);
   }
 
@@ -167,8 +189,12 @@ export function startWebhookDelivery(
     }
     for (;;) {
       const { items, next } = await noticeLog.page({ order: 'asc', after: tail, limit: pageSize });
-      for (const worker of workers.values())
-        if (items.some((notice) => wantsNotice(worker.webhook, notice))) wake(worker);
+      for (const worker of workers.values()) {
+        const wanted = items.find((notice) => wantsNotice(worker.webhook, notice));
+        if (!wanted) continue;
+        worker.waitingSince ??= wanted.at;
+        wake(worker);
+      }
       const newest = items.at(-1);
       if (newest) tail = noticeId(newest);
       if (next === null) return;
@@ -181,6 +207,13 @@ export function startWebhookDelivery(
     await readWebhooks();
   });
 
+  figures.oldestWaitingAt = () => {
+    let oldest: number | undefined;
+    for (const { waitingSince } of workers.values())
+      if (waitingSince !== undefined && !(oldest !== undefined && oldest <= waitingSince))
+        oldest = waitingSince;
+    return oldest;
+  };
   const onError = (err: unknown) =>
     log.warn({ err }, 'Webhooks could not be read; this is retried in 20 seconds.');
   const lookNow = () => void looking.run().catch(onError);
@@ -194,5 +227,6 @@ export function startWebhookDelivery(
     await looking.idle();
     for (const worker of [...workers.values()]) drop(worker);
     await queue.clear();
+    figures.stopWatching();
   };
 }

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/domain/clock.ts';
 import { makeIdSource } from '../../../src/domain/id.ts';
 import { silentLog } from '../../../src/domain/log.ts';
+import { NoticeFigures } from '../../../src/service/notices/notice-figures.ts';
 import { makeNoticeLog } from '../../../src/service/notices/notice-log.ts';
 import { startNoticeWatch } from '../../../src/service/notices/notice-watch.ts';
 import { makeScreenWatch } from '../../../src/service/notices/screen-watch.ts';
@@ -168,7 +169,7 @@ describe('the watch of two instances', () => {
     const stores = await Promise.all([1, 2].map(() => openStore(url, { clock })));
     const newId = makeIdSource(clock);
     const [one, other] = stores.map((store) =>
-      makeScreenWatch({ store, clock, newId }, async function* () {}),
+      makeScreenWatch({ store, clock, newId }, async function* () {}, new NoticeFigures()),
     );
     expect(await one!.look()).toBe(true);
     expect(await other!.look()).toBe(false);
@@ -197,7 +198,11 @@ describe('the watch of two instances', () => {
         store,
         clock,
         noticeLog: makeNoticeLog(store),
-        screenWatch: makeScreenWatch({ store, clock, newId }, async function* () {}),
+        screenWatch: makeScreenWatch(
+          { store, clock, newId },
+          async function* () {},
+          new NoticeFigures(),
+        ),
         startDelivery() {
           delivering.add(name);
           return async () => void delivering.delete(name);

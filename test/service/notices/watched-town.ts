@@ -2,6 +2,7 @@ import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/domain/clock.ts'
 import { makeIdSource } from '../../../src/domain/id.ts';
 import type { Notice } from '../../../src/domain/notices/rows.ts';
 import type { ServiceDependencies } from '../../../src/service/context.ts';
+import { NoticeFigures } from '../../../src/service/notices/notice-figures.ts';
 import { makeNoticeLog } from '../../../src/service/notices/notice-log.ts';
 import { makeScreenWatch } from '../../../src/service/notices/screen-watch.ts';
 import { makeScreenStatus } from '../../../src/service/places/screen-status.ts';
@@ -108,7 +109,7 @@ export async function makeTown({
   /** When the service does not run, or its store is away. */
   const down: Span[] = [];
   const away: Span[] = [];
-  let watch = makeScreenWatch({ ...deps, store }, status.judgeAll);
+  let watch = makeScreenWatch({ ...deps, store }, status.judgeAll, new NoticeFigures());
   let step = 0;
   let wasDown = false;
 
@@ -121,7 +122,7 @@ export async function makeTown({
       wasDown = true;
       return;
     }
-    if (wasDown) watch = makeScreenWatch({ ...deps, store }, status.judgeAll);
+    if (wasDown) watch = makeScreenWatch({ ...deps, store }, status.judgeAll, new NoticeFigures());
     wasDown = false;
     store.fault = isWithin(away, nowMs) ? 'error' : 'no';
     if (store.fault === 'no')
