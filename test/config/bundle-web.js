@@ -68,10 +68,17 @@ async function bundleScript(entry, define = {}) {
     cwd: fromRoot(''),
     input: fromWeb(entry),
     platform: 'browser',
+    // The target of tsconfig.json would undo the assumption about class fields.
+    tsconfig: false,
     plugins: [runtimeOnly, withoutIterators, publicMembers],
     // package.json says that no module has side effects. The shims have.
     treeshake: { moduleSideEffects: (id) => id === fromWeb('shims.ts') },
-    transform: { target: 'es2017', define, assumptions: { setPublicClassFields: true } },
+    transform: {
+      target: 'es2017',
+      define,
+      assumptions: { setPublicClassFields: true },
+      typescript: { removeClassFieldsWithoutInitializer: true },
+    },
     onLog: refuseWarnings,
   });
   const { output } = await bundle.generate({ format: 'iife', codeSplitting: false, minify: true });
