@@ -53,6 +53,11 @@ function switchesOf(answer: ActivePlaylist): Switch[] | undefined {
   return switches;
 }
 
+/** Returns the playlists that an answer contains, in the order in which they hold. */
+export function playlistsOf(answer: ActivePlaylist): readonly ActivePlaylist[] {
+  return switchesOf(answer)?.map(({ playlist }) => playlist) ?? [answer];
+}
+
 /** Finds the playlist that holds now. Reads `upcoming` once for each answer of the service. */
 export class PlaylistSwitches {
   #answer: ActivePlaylist | undefined;

@@ -31,6 +31,8 @@ export interface IdleState {
   isIdle: boolean;
   isReached: boolean;
   hasPlaylist: boolean;
+  /** Whether nothing is to play now, but something later. */
+  isBreak: boolean;
   /** The setting `player.idle` (docs/web-player.md). */
   setting: string | undefined;
 }
@@ -91,14 +93,14 @@ export class IdleScreen {
   }
 
   /** Shows, changes or hides the idle screen. */
-  update({ isIdle, isReached, hasPlaylist, setting }: IdleState): void {
+  update({ isIdle, isReached, hasPlaylist, isBreak, setting }: IdleState): void {
     const isFirst = this.#storage.getItem(playedItem) === null;
     const wanted = setting ?? (isFirst ? 'info' : 'black');
     this.#root.hidden = !isIdle || wanted === 'black';
     if (this.#root.hidden) return;
     const isInfo = wanted === 'info';
     const failures = hasPlaylist ? [...this.#failures.values()] : [];
-    const status = this.#status(isReached, hasPlaylist, isFirst);
+    const status = isBreak ? 'Nothing plays now.' : this.#status(isReached, hasPlaylist, isFirst);
     const { name = '', venue = { name: '' } } = this.#place ?? {};
     const texts = isInfo ? [venue.name, name, status, ...failures] : [wanted];
     if (texts.join('\n') === this.#shown.join('\n')) return;

@@ -36,6 +36,7 @@ const rotateEveryMs = 30 * dayMs;
 const queueLimit = 200_000;
 const shiftMs = 10 * minuteMs;
 const retryMs = 30 * secondMs;
+const retryDownloadsMs = 5 * minuteMs;
 /** A watchdog outside the browser restarts a player that was not alive for 2 minutes. */
 const aliveMs = 30 * secondMs;
 /** Maximum time that the player has to send its events before a reload. */
@@ -118,6 +119,7 @@ async function runPlayer(): Promise<void> {
       isIdle: deviceId !== undefined && !stage.isShowing,
       isReached: phase !== 'offline',
       hasPlaylist: playlist !== undefined,
+      isBreak: playlist?.items.length === 0,
       setting: readSettings(config).idle,
     });
   };
@@ -244,6 +246,7 @@ async function runPlayer(): Promise<void> {
     elementOf('stage').style.transform = isOn ? `translate(${x}px, ${y}px)` : '';
   }, shiftMs);
 
+  setInterval(() => library.retryFailed(), retryDownloadsMs);
   setInterval(() => database.noteAlive(now()).catch(() => {}), aliveMs);
 
   startKey = (await memory.load())?.binding?.apiKey;

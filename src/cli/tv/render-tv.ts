@@ -112,7 +112,11 @@ function playlistText(
   validUntilMs: number | undefined,
 ): string {
   if (!playlist) return 'none';
-  return `version ${playlist.version}, ${countText(playlist.items.length, 'item')}, until ${dayText(validUntilMs ?? 0)} UTC`;
+  const { version, entryId, items } = playlist;
+  const entry = typeof entryId === 'string' ? [`entry ${entryId}`] : [];
+  const end =
+    validUntilMs === Number.POSITIVE_INFINITY ? [] : [`until ${dayText(validUntilMs ?? 0)} UTC`];
+  return [`version ${version}`, ...entry, countText(items.length, 'item'), ...end].join(', ');
 }
 
 function stateLines(view: PlayerView, { stored, dropped }: TvStatus): LiveLine[] {

@@ -31,6 +31,7 @@ const retryMs = 30 * secondMs;
 const retryLargeMs = hourMs;
 
 interface Failure {
+  file: ExpectedMedia;
   error: DownloadFailed;
   atMs: number;
 }
@@ -61,6 +62,12 @@ export class MediaLibrary {
     this.#wanted = [...files];
     this.#failures.clear();
     budget.evictExpired().catch(() => {});
+    this.#downloadNext();
+  }
+
+  /** Downloads files again that could not be stored. A file that plays later has no other retry. */
+  retryFailed(): void {
+    for (const { file } of this.#failures.values()) this.#wanted.push(file);
     this.#downloadNext();
   }
 
@@ -142,7 +149,7 @@ export class MediaLibrary {
           error instanceof DownloadFailed
             ? error
             : new DownloadFailed(isQuotaExceeded(error) ? 'too_large' : 'unreachable', false);
-        this.#failures.set(url, { error: known, atMs: this.#dependencies.now() });
+        this.#failures.set(url, { file, error: known, atMs: this.#dependencies.now() });
       })
       .then(() => {
         this.#pending.delete(url);

@@ -1,4 +1,5 @@
 import type { ActivePlaylist, PlaylistItem } from '../../client/entities.ts';
+import { playlistsOf } from '../../player/playlist-switches.ts';
 import type { ExpectedMedia } from './download.ts';
 
 /**
@@ -14,10 +15,14 @@ export function expectedMedia({ creativeUrl, size, sha256 }: PlaylistItem): Expe
   };
 }
 
-/** Returns the images and videos of a playlist in playing order, without duplicates. */
+/**
+ * Returns the images and videos of a playlist and of its upcoming entries in playing order, without
+ * duplicates.
+ */
 export function filesOf(playlist: ActivePlaylist | undefined): ExpectedMedia[] {
   const files = new Map<string, ExpectedMedia>();
-  for (const item of playlist?.items ?? [])
+  const items = (playlist ? playlistsOf(playlist) : []).flatMap((one) => one.items);
+  for (const item of items)
     if (item.creativeType !== 'html' && !files.has(item.creativeUrl))
       files.set(item.creativeUrl, expectedMedia(item));
   return [...files.values()];
