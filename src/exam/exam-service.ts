@@ -40,6 +40,13 @@ export function itemOf(
   return { edition: Number(edition), index: Number(index) };
 }
 
+/** The entries of the exam's schedule, with the editions that they play. */
+export const entryEditions = { first: 9001, second: 9002 } as const;
+/** Returns the id of an entry, as TVs get it. */
+export const entryIdOf = (entry: keyof typeof entryEditions) => `exam-${entry}`;
+/** Time after which the last entry of the schedule ends, in seconds. */
+const lastEntrySeconds = 3600;
+
 /** Number of items in each edition of the playlist. */
 export const itemCount = media.length;
 
@@ -131,16 +138,38 @@ export class ExamService {
 
   /** Publishes an edition of the playlist: three images of 5 seconds each. */
   async publish(edition: number): Promise<void> {
-    const items = this.#mediaPaths.map((creativeUrl, index) => ({
+    const items = this.#itemsOf(edition);
+    const validUntil = Math.floor(this.#clock.now() / 1000) + playlistValidDays * 86_400;
+    const params = { id: this.#screenId };
+    await this.#management.call('publishPlaylist', { params, body: { items, validUntil } });
+  }
+
+  /** Sets a schedule with two entries, from these times on in Unix epoch seconds. */
+  async setSchedule(firstAt: number, secondAt: number): Promise<void> {
+    const entryOf = (entry: keyof typeof entryEditions, at: number, until: number) => {
+      return { name: entryIdOf(entry), at, until, items: this.#itemsOf(entryEditions[entry]) };
+    };
+    const entries = [
+      entryOf('first', firstAt, secondAt),
+      entryOf('second', secondAt, secondAt + lastEntrySeconds),
+    ];
+    const params = { id: this.#screenId };
+    await this.#management.call('putScreenSchedule', { params, body: { entries } });
+  }
+
+  async clearSchedule(): Promise<void> {
+    const params = { id: this.#screenId };
+    await this.#management.call('deleteScreenSchedule', { params });
+  }
+
+  #itemsOf(edition: number) {
+    return this.#mediaPaths.map((creativeUrl, index) => ({
       creativeId: creativeIdOf(edition, index),
       creativeUrl,
       creativeType: 'image' as const,
       duration: itemSeconds,
       campaignId,
     }));
-    const validUntil = Math.floor(this.#clock.now() / 1000) + playlistValidDays * 86_400;
-    const params = { id: this.#screenId };
-    await this.#management.call('publishPlaylist', { params, body: { items, validUntil } });
   }
 
   async withdraw(): Promise<void> {

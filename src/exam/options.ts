@@ -7,7 +7,7 @@ export interface TvExamOptions {
   host?: string;
   /** Port to listen on. 0 takes any free port. Default: 0. */
   port?: number;
-  /** Runs the short exam, which takes about 8 minutes. Default: false. */
+  /** Runs the short exam, which takes about 10 minutes. Default: false. */
   quick?: boolean;
   /**
    * Factor by which TV time is faster than real time, like `speed` of a `Player`. Intervals,

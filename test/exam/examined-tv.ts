@@ -45,6 +45,21 @@ const inTvSeconds = (pace: number): Link =>
     };
   });
 
+/** The spans of `upcoming` are in the time of the service, too. The TV needs its own time. */
+const upcomingInTvTime =
+  (pace: number): Link =>
+  (send, tv) =>
+    changesAnswers(({ headers: { date: _, ...headers }, ...answer }) => {
+      const inTvTime = (seconds: number) =>
+        Math.round((tv.clock.now() + (seconds * 1000 - systemClock.now()) * pace) / 1000);
+      const upcoming = answer.json?.upcoming?.map((span: { from: number; until: number }) => ({
+        ...span,
+        from: inTvTime(span.from),
+        until: inTvTime(span.until),
+      }));
+      return { ...answer, headers, json: upcoming ? { ...answer.json, upcoming } : answer.json };
+    }, 'playlist')(send, tv);
+
 /** A TV: a person enters codes at it, and can pull its plug. */
 export class ExaminedTv implements TvPower, LinkedTv {
   readonly clock: PlayerClock;
@@ -81,7 +96,10 @@ export class ExaminedTv implements TvPower, LinkedTv {
     this.#plug = new AbortController();
     if (this.starts > 1) await pause(this.clock, bootMs);
     const { options, link = (send) => send, makeStage } = this.#style;
-    this.#makeRequester ??= requesterOver(linked(link, inTvSeconds(this.#pace)), this);
+    this.#makeRequester ??= requesterOver(
+      linked(link, inTvSeconds(this.#pace), upcomingInTvTime(this.#pace)),
+      this,
+    );
     const player = new Player({
       client: new RuntimeClient({
         url: this.url,

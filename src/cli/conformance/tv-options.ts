@@ -11,7 +11,7 @@ export const tvExamOptions = {
   listen: listen('with --tv: where the TV finds the service'),
   quick: option.flag(
     '--quick',
-    'with --tv: the exam of about 8 minutes; the full one takes about 20',
+    'with --tv: the exam of about 10 minutes; the full one takes about 22',
   ),
   part: option.repeated(
     '--part <name>',

@@ -11,6 +11,7 @@ import { registrationChecks } from './registration.ts';
 import { retryChecks, wireChecks } from './retries.ts';
 import { rotationChecks } from './rotation.ts';
 import { sequenceChecks } from './sequence.ts';
+import { upcomingChecks } from './upcoming.ts';
 
 /** All checks, in the order of the report. */
 export const allTvChecks: readonly TvCheck[] = [
@@ -23,6 +24,7 @@ export const allTvChecks: readonly TvCheck[] = [
   ...retryChecks,
   ...credentialChecks,
   ...networkChecks,
+  ...upcomingChecks,
   ...changesChecks,
   ...rotationChecks,
   ...powerChecks,

@@ -1,22 +1,29 @@
 import { phasesOf, secondConfig } from '../options.ts';
 import { type ExamPart, reportMinutes } from './part.ts';
+import { untilFirstSwitch, untilSecondSwitch } from './upcoming.ts';
 
-/** The network is down for some minutes: each connection breaks without an answer. */
+/**
+ * The network is down for some minutes: each connection breaks without an answer. A schedule
+ * switches to an entry shortly before, and to another entry meanwhile.
+ */
 export const network: ExamPart = {
   id: 'network',
   async run(exam) {
     const { away } = phasesOf(exam.isQuick);
     const sync = secondConfig.syncIntervalMinutes;
     await exam.untilSettled();
+    const switches = await untilFirstSwitch(exam);
     exam.step('has no network');
     exam.mark('network goes');
     const goneMs = exam.now();
     const cut = exam.inject('network.away', 'lost-request');
+    if (switches) await untilSecondSwitch(exam, switches);
     await exam.untilExchange(
       ({ atMs, fault }) => fault === 'network.away' && atMs >= goneMs,
       exam.minutes(1.6 * sync),
     );
     await exam.pauseTv(away);
+    await exam.service.clearSchedule();
     exam.remove(cut);
     exam.mark('network is back');
     const backMs = exam.now();

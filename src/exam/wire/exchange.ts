@@ -15,6 +15,7 @@ export interface SentEvent {
   playlistId: string | undefined;
   creativeId: string | undefined;
   campaignId: string | undefined;
+  entryId: string | undefined;
   /** Playing time in seconds. */
   duration: number | undefined;
   /** Sequence number of the event. `null`: not an integer of 1 or more. `undefined`: no `seq`. */
@@ -136,6 +137,7 @@ function readEvent(value: unknown): SentEvent {
     playlistId: text(event.playlistId),
     creativeId: text(event.creativeId),
     campaignId: text(event.campaignId),
+    entryId: text(event.entryId),
     duration: number(event.duration),
     seq: readSeq(event.seq),
   };

@@ -90,7 +90,7 @@ describe.concurrent('an exam of the simulated TV', () => {
       'tv.401.uncoded-keeps-key',
     ]);
     expect(report.summary).toMatch(
-      /^signage TV exam \(quick\): (\d+) of \1 must, \d of \d should, \d+ not judged$/,
+      /^signage TV exam \(quick\): (\d+) of \1 must, (\d+) of \2 should, \d+ not judged$/,
     );
     // Codes, keys and idempotency keys are not in the saved exam.
     const text = JSON.stringify(saved.at(-1));

@@ -2,6 +2,7 @@ import type { ActivePlaylist, PlaylistItem } from '../../../src/client/entities.
 import {
   changesAnswers,
   changesBodies,
+  changesEvents,
   changesHeader,
   changesRequests,
   type Link,
@@ -65,6 +66,16 @@ function everySecond(playlist: ActivePlaylist): ActivePlaylist {
   const { items } = playlist;
   const inOrder = items.map((_, place) => items[(2 * place) % items.length] as PlaylistItem);
   return { ...playlist, items: inOrder };
+}
+
+/** Takes each span to begin 25 seconds before its time. */
+function switchesEarly(playlist: ActivePlaylist): ActivePlaylist {
+  const upcoming = playlist.upcoming?.map(({ from, until, ...span }) => ({
+    ...span,
+    from: from - 25,
+    until: until - 25,
+  }));
+  return upcoming ? { ...playlist, upcoming } : playlist;
 }
 
 /** Sends nothing any more after four failures in a row. */
@@ -233,6 +244,10 @@ export const playingDefects: Defects = {
   },
   'goes dark after a 500': {
     link: changesAnswers((answer) => (answer.status === 500 ? noPlaylist : answer), 'playlist'),
+  },
+  'switches between entries 25 seconds early': { link: changesBodies(switchesEarly, 'playlist') },
+  'does not name the entry of an item': {
+    link: changesEvents((event) => without(event, 'entryId')),
   },
   'shows a withdrawn playlist': {
     link: changesAnswers(
