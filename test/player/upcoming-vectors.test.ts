@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { ActivePlaylist } from '../../src/client/entities.ts';
 import { secondMs } from '../../src/domain/clock.ts';
 import { hangUp, stubService } from '../support/network/stub-service.ts';
 import { upcomingVectors } from '../support/tv/upcoming-vectors.ts';
@@ -37,4 +39,24 @@ describe('fixtures/upcoming: a player without a network', () => {
       expect(at.length).toBeGreaterThan(1);
     }
   });
+});
+
+describe('fixtures/upcoming: the function of docs/tv.md', () => {
+  const page = readFileSync(new URL('../../docs/tv.md', import.meta.url), 'utf8');
+  const code = /^function playsAt[\s\S]*?^}$/m.exec(page)?.[0];
+  const playsAt: (
+    playlist: ActivePlaylist,
+    now: number,
+  ) => Pick<ActivePlaylist, 'entryId' | 'items'> | null = new Function(`return ${code}`)();
+
+  it.each(upcomingVectors.map((one) => [one.title, one] as const))(
+    '%s',
+    (_, { playlist, at, plays, entryIds }) => {
+      const seen = at.map((time) => {
+        const { entryId = null, items = [] } = playsAt(playlist, time) ?? {};
+        return [items[0]?.name ?? null, items.length > 0 ? entryId : null];
+      });
+      expect(seen).toEqual(plays.map((name, index) => [name, entryIds[index]]));
+    },
+  );
 });
