@@ -1,10 +1,15 @@
 import { Temporal } from 'temporal-polyfill';
 import { dayMs, minuteMs } from '../domain/clock.ts';
+import { type Weekday, weekdays } from '../domain/hours/hours-text.ts';
 
 /** The local clock of a time zone. Days are counted from 1 January 1970. */
 export interface LocalClock {
   /** Returns the local day at an instant. */
   dayAt(timeMs: number): number;
+  /** Returns the local time of day at an instant, in minutes. */
+  minuteAt(timeMs: number): number;
+  /** Returns the instants between two others at which the offset changes, and the change. */
+  changesIn(fromMs: number, untilMs: number): { timeMs: number; byMs: number }[];
   /**
    * Returns the instant of a local time, in Unix epoch milliseconds. A time that the clocks skip is
    * the instant at which they do. A time that comes twice is the first or the second one.
@@ -12,6 +17,20 @@ export interface LocalClock {
    * @param minute of the day; 1440 is the end of the day
    */
   instantOf(day: number, minute: number, which: 'earlier' | 'later'): number;
+}
+
+/** The first of January 1970 was a Thursday. */
+const firstWeekday = weekdays.indexOf('thu');
+
+/** Returns the name of a local day, counted from 1 January 1970. */
+export function weekdayOf(day: number): Weekday {
+  const place = (((day + firstWeekday) % weekdays.length) + weekdays.length) % weekdays.length;
+  return weekdays[place] as Weekday;
+}
+
+/** Returns the date of a local day, such as `2026-12-24`. */
+export function dateOf(day: number): string {
+  return new Date(day * dayMs).toISOString().slice(0, 10);
 }
 
 /** A time with one offset from UTC. */
@@ -48,11 +67,18 @@ function periodsOf(timezone: string, fromMs: number, untilMs: number): Period[] 
  */
 export function localClock(timezone: string, fromMs: number, untilMs: number): LocalClock {
   const periods = periodsOf(timezone, fromMs, untilMs);
+  const localAt = (timeMs: number) =>
+    timeMs + (periods.find((period) => timeMs < period.untilMs)?.offsetMs ?? 0);
+  const dayAt = (timeMs: number) => Math.floor(localAt(timeMs) / dayMs);
   return {
-    dayAt(timeMs) {
-      const found = periods.find((period) => timeMs < period.untilMs);
-      return Math.floor((timeMs + (found?.offsetMs ?? 0)) / dayMs);
-    },
+    dayAt,
+    minuteAt: (timeMs) => Math.floor((localAt(timeMs) - dayAt(timeMs) * dayMs) / minuteMs),
+    changesIn: (startMs, endMs) =>
+      periods.flatMap(({ fromMs: timeMs, offsetMs }, index) => {
+        const before = periods[index - 1];
+        if (!before || timeMs < startMs || timeMs >= endMs) return [];
+        return offsetMs === before.offsetMs ? [] : [{ timeMs, byMs: offsetMs - before.offsetMs }];
+      }),
     instantOf(day, minute, which) {
       const localMs = day * dayMs + minute * minuteMs;
       const isWithin = (period: Period) => {

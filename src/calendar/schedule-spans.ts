@@ -1,7 +1,5 @@
-import { dayMs } from '../domain/clock.ts';
-import { type Weekday, weekdays } from '../domain/hours/hours-text.ts';
 import type { EntryTimes } from '../domain/schedule/entry-times.ts';
-import { type LocalClock, localClock } from './local-clock.ts';
+import { dateOf, type LocalClock, localClock, weekdayOf } from './local-clock.ts';
 
 /** A time during which one entry of a schedule holds, or none. In Unix epoch milliseconds. */
 export interface Span {
@@ -11,21 +9,8 @@ export interface Span {
   place: number | null;
 }
 
-type Interval = Pick<Span, 'fromMs' | 'untilMs'>;
-
-/** The first of January 1970 was a Thursday. */
-const firstWeekday = weekdays.indexOf('thu');
-
-/** Returns the name of a local day, counted from 1 January 1970. */
-function weekdayOf(day: number): Weekday {
-  const place = (((day + firstWeekday) % weekdays.length) + weekdays.length) % weekdays.length;
-  return weekdays[place] as Weekday;
-}
-
-/** Returns the date of a local day, such as `2026-12-24`. */
-function dateOf(day: number): string {
-  return new Date(day * dayMs).toISOString().slice(0, 10);
-}
+/** In Unix epoch milliseconds. */
+export type Interval = Pick<Span, 'fromMs' | 'untilMs'>;
 
 const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
 
@@ -37,8 +22,8 @@ function beginsOn({ days, dates }: EntryTimes, day: number): boolean {
   return (dates.from ?? date) <= date && (dates.until ?? date) >= date;
 }
 
-/** Returns when an entry holds between two instants. */
-function intervalsOf(entry: EntryTimes, clock: LocalClock, range: Interval): Interval[] {
+/** Returns when an entry holds between two instants, whatever other entries hold. */
+export function intervalsOf(entry: EntryTimes, clock: LocalClock, range: Interval): Interval[] {
   const { at, until } = entry;
   if (at != null) return [{ fromMs: at, untilMs: until ?? at }];
   const start = minutesOf(entry.from ?? '00:00');
@@ -69,20 +54,32 @@ export function scheduleSpans(
   range: Interval,
 ): Span[] {
   const clock = localClock(timezone, range.fromMs, range.untilMs);
-  const intervals = entries.map((entry) => intervalsOf(entry, clock, range));
-  const isWithin = (time: number) => time > range.fromMs && time < range.untilMs;
-  const switches = intervals.flat().flatMap(({ fromMs, untilMs }) => [fromMs, untilMs]);
-  const times = [...new Set([range.fromMs, ...switches.filter(isWithin)])].sort((a, b) => a - b);
+  const switches = entries.flatMap((entry, place) =>
+    intervalsOf(entry, clock, range)
+      .filter(({ fromMs, untilMs }) => Math.max(fromMs, range.fromMs) < untilMs)
+      .flatMap(({ fromMs, untilMs }) => [
+        { timeMs: Math.max(fromMs, range.fromMs), place, step: 1 },
+        { timeMs: untilMs, place, step: -1 },
+      ]),
+  );
+  switches.sort((one, other) => one.timeMs - other.timeMs);
+  // An entry may begin again before it ends: its end may come twice.
+  const holding = entries.map(() => 0);
   const spans: Span[] = [];
-  for (const [index, fromMs] of times.entries()) {
-    const untilMs = times[index + 1] ?? range.untilMs;
-    const found = intervals.findIndex((ofEntry) =>
-      ofEntry.some((one) => one.fromMs <= fromMs && fromMs < one.untilMs),
-    );
+  let fromMs = range.fromMs;
+  const endAt = (untilMs: number) => {
+    if (untilMs <= fromMs) return;
+    const found = holding.findIndex((count) => count > 0);
     const place = found < 0 ? null : found;
     const last = spans.at(-1);
     if (last?.place === place) last.untilMs = untilMs;
     else spans.push({ fromMs, untilMs, place });
+    fromMs = untilMs;
+  };
+  for (const { timeMs, place, step } of switches) {
+    endAt(Math.min(timeMs, range.untilMs));
+    holding[place] = (holding[place] ?? 0) + step;
   }
+  endAt(range.untilMs);
   return spans;
 }
