@@ -1,13 +1,8 @@
-import { isAbsolute, join } from 'node:path';
-import { type FieldError, hasCode, SignageError } from '../../domain/error.ts';
+import type { FieldError } from '../../domain/error.ts';
 import { foldName } from '../../domain/fields.ts';
 import type { Environment } from '../command/environment.ts';
 import { MediaFiles } from '../media/media-files.ts';
-import { decodeText } from '../options/decode-text.ts';
-import { fileProblem } from '../options/file-error.ts';
 import { readInput } from '../options/input-file.ts';
-import { realPathInside } from '../options/inside-folder.ts';
-import { readRegularBytes } from '../options/read-file.ts';
 import { usage } from '../options/settings.ts';
 import {
   checkDocument,
@@ -16,7 +11,7 @@ import {
   parseDocuments,
   type SourceDocument,
 } from '../options/source-document.ts';
-import { playlistDocument } from '../playlist/playlist-document.ts';
+import { makePlaylistFiles } from '../playlist/named-files.ts';
 import {
   type NamedAttributes,
   type PlaylistPlace,
@@ -27,58 +22,14 @@ import {
   siteDocument,
 } from './site-schema.ts';
 
-/**
- * Returns a function that reads playlist files inside the folder of the site file, each only once.
- * Errors go to `fieldErrors`.
- */
-function makePlaylistFiles(
-  fieldErrors: FieldError[],
-  media: MediaFiles,
-  { allowOutside, nowMs }: { allowOutside: boolean; nowMs: number },
-) {
-  const schema = playlistDocument(nowMs);
-  const files = new Map<string, Promise<SitePlaylist | undefined>>();
-
-  async function parseFile(file: string, path: string): Promise<SitePlaylist | undefined> {
-    const [document, ...more] = parseDocuments(
-      decodeText(await readRegularBytes(file), { file: path }),
-      path,
-    );
-    if (!document || more.length > 0)
-      throw new SignageError('invalid_file', `${path} must hold one playlist`);
-    return checkDocument(schema, await media.resolve(document, fieldErrors), fieldErrors);
-  }
-
-  async function readBelow(folder: string, path: string): Promise<SitePlaylist | undefined> {
-    const file = await realPathInside(folder, path, { allowOutside });
-    const playlist = files.get(file) ?? parseFile(file, path);
-    files.set(file, playlist);
-    return playlist;
-  }
-
-  /**
-   * Returns a playlist, written in the document or in its own file. `at` is the path of the
-   * playlist in the document.
-   */
+/** Returns a function that reads playlists, written in the document or in files of their own. */
+function makePlaylistPlaces(readFile: ReturnType<typeof makePlaylistFiles>) {
   return async (
     place: PlaylistPlace,
     document: SourceDocument,
     at: Path,
-  ): Promise<SitePlaylist | undefined> => {
-    if ('items' in place) return place;
-    const path = isAbsolute(place.file) ? place.file : join(document.folder, place.file);
-    try {
-      return await readBelow(document.folder, path);
-    } catch (error) {
-      if (hasCode(error, 'invalid_file') && error.errors) {
-        for (const one of error.errors) fieldErrors.push(one);
-        return undefined;
-      }
-      const failure = hasCode(error, 'invalid_file') ? error.message : fileProblem(error, path);
-      fieldErrors.push(document.complaint([...at, 'file'], failure));
-      return undefined;
-    }
-  };
+  ): Promise<SitePlaylist | undefined> =>
+    'items' in place ? place : readFile(place.file, document, [...at, 'file']);
 }
 
 type ReadContext = Pick<Environment, 'io' | 'clock'>;
@@ -105,7 +56,7 @@ function makeDuplicateCheck(fieldErrors: FieldError[]) {
 async function namedPlaylists(
   all: readonly Read[],
   fieldErrors: FieldError[],
-  readPlaylist: ReturnType<typeof makePlaylistFiles>,
+  readPlaylist: ReturnType<typeof makePlaylistPlaces>,
 ) {
   const isFirst = makeDuplicateCheck(fieldErrors);
   const playlists = new Map<string, SitePlaylist | undefined>();
@@ -176,10 +127,10 @@ export async function readSite(
   const fieldErrors: FieldError[] = [];
   const media = new MediaFiles({ allowOutside });
   const all = await readDocuments(context, files, media, fieldErrors);
-  const readPlaylist = makePlaylistFiles(fieldErrors, media, {
-    allowOutside,
-    nowMs: context.clock.now(),
-  });
+  const nowMs = context.clock.now();
+  const readPlaylist = makePlaylistPlaces(
+    makePlaylistFiles(fieldErrors, media, { allowOutside, nowMs }),
+  );
   const playlists = await namedPlaylists(all, fieldErrors, readPlaylist);
   const isFirstTenant = makeDuplicateCheck(fieldErrors);
   const isFirstRecord = makeDuplicateCheck(fieldErrors);
