@@ -54,7 +54,7 @@ async function makeItem(
 }
 
 /** Makes the items of files, folders and URLs. */
-async function makeItems(call: CommandContext, words: readonly string[], files: MediaFiles) {
+export async function makeItems(call: CommandContext, words: readonly string[], files: MediaFiles) {
   const { duration } = call.options;
   const seconds = duration === undefined ? undefined : duration / secondMs;
   const items: MediaItem[] = [];

@@ -11,7 +11,7 @@ const screensAtOnce = 1000;
 
 type Body = CallInput<'publishMany'>['body'];
 /** A change of the playlists of screens. */
-export type PlaylistChange = Pick<Body, 'action' | 'items' | 'validUntil' | 'to'>;
+export type PlaylistChange = Pick<Body, 'action' | 'items' | 'until' | 'validUntil' | 'to'>;
 
 /** A screen to change. */
 export interface ChangedScreen {
@@ -21,7 +21,8 @@ export interface ChangedScreen {
   version?: number | null | undefined;
 }
 
-export type ChangeResult = ItemResult & { version?: number };
+/** `playing` is `false` if a schedule or takeover is above the playlist, and else absent. */
+export type ChangeResult = ItemResult & { version?: number; playing?: false };
 
 interface ChangeOptions {
   show?: (text: string) => void;
@@ -79,7 +80,8 @@ export function changeResult<T extends ChangedScreen>(
   }
   const version = outcome.version === null ? {} : { version: outcome.version };
   const result = outcome.changed ? changed : words[action][1];
-  return { name, id, result, ...version, error: null };
+  const isBelow = action === 'publish' && !outcome.playing;
+  return { name, id, result, ...version, ...(isBelow && { playing: false }), error: null };
 }
 
 /**

@@ -11,6 +11,7 @@ import {
 } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { member } from '../output/view.ts';
+import { countText, shellQuote } from '../records/text.ts';
 import { playlistView } from '../records/views/playlist-views.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { type ChangeResult, changedScreens } from './change-many.ts';
@@ -46,8 +47,14 @@ async function publishOnOne(
   if (!made) return;
   await call.results.record(made.answer, playlistView);
   const { wait } = call.options;
+  const { version, playing } = made.answer;
+  if (!playing) {
+    call.note(
+      `Not playing: something else plays on "${name}" now. To see what: signage explain ${shellQuote(name)}`,
+    );
+    return;
+  }
   if (wait === undefined) return;
-  const { version } = made.answer;
   const what = `version ${version}`;
   const delivery = new Delivery(call, { targets: [{ id, name, version }], filters: {}, what });
   await waitForDelivery(call, delivery);
@@ -80,9 +87,15 @@ async function publishAndWait(
       for await (const result of changedScreens(call, screens, publishing(body), show))
         results.push(result);
     });
-    const targets = results.flatMap(({ id, name, version }) =>
-      version === undefined ? [] : [{ id, name, version }],
+    const targets = results.flatMap(({ id, name, version, playing }) =>
+      version === undefined || playing === false ? [] : [{ id, name, version }],
     );
+    const below = results.filter(({ playing }) => playing === false);
+    const [first] = below;
+    if (first)
+      call.note(
+        `Not playing on ${countText(below.length, 'screen')}, where something else plays now. To see what: signage explain ${shellQuote(first.name)}`,
+      );
     const filters = selectionFilters(call, screens);
     delivery = new Delivery(call, { targets, filters, what: 'the new version' });
     await waitForDelivery(call, delivery);

@@ -31,3 +31,26 @@ export async function makePainter({ env }: Pick<Io, 'env'>, stream: Output): Pro
     inverse: chalk.bgBlack.whiteBright,
   };
 }
+
+/**
+ * Returns a function that gives a text one of six backgrounds by its place in a list. `null`: no
+ * background. It returns the text unchanged where `makePainter` does.
+ */
+export async function makePalette(
+  { env }: Pick<Io, 'env'>,
+  stream: Output,
+): Promise<(text: string, place: number | null) => string> {
+  if (!stream.isTTY || env.NO_COLOR || env.TERM === 'dumb') return unchanged;
+  const { Chalk } = await import('chalk');
+  const { black, dim } = new Chalk({ level: 1 });
+  const looks = [
+    black.bgCyan,
+    black.bgYellow,
+    black.bgGreen,
+    black.bgMagenta,
+    black.bgWhite,
+    black.bgRed,
+  ];
+  return (text, place) =>
+    place === null ? dim(text) : (looks[place % looks.length]?.(text) ?? text);
+}
