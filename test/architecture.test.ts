@@ -164,6 +164,7 @@ const bans: { what: string[]; except: string[] }[] = [
       'pairing/claims',
       'pairing/registration',
       'schedules/delivery',
+      'schedules/record-switches',
       'services',
       'webhooks/settle',
       'webhooks/webhook-delivery',

@@ -1,8 +1,8 @@
 import { playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
 import type { Reader } from '../../store/store.ts';
-import { hasLayers, planOf } from './delivery.ts';
 import type { ScreenLayers } from './layers.ts';
+import { hasLayers, planOf } from './plan-of-screen.ts';
 
 /** Whether TVs play the playlist of a screen now, and no layer above it. */
 export async function isBasePlaying(

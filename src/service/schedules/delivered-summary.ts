@@ -3,8 +3,8 @@ import type { Screen } from '../../domain/records/rows.ts';
 import type { PlaylistSummary } from '../../store/queries.ts';
 import type { Reader } from '../../store/store.ts';
 import { recordedVersion } from './delivered.ts';
-import { hasLayers, planOf } from './delivery.ts';
 import { readLayers } from './layers.ts';
+import { hasLayers, planOf } from './plan-of-screen.ts';
 
 /**
  * Returns the playlist that TVs of a screen get: its own, or what a layer puts above it. A switch

@@ -4,27 +4,20 @@ import { TwoPartBody } from '../../domain/json/two-part-body.ts';
 import { allOf, andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
 import { playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Screen } from '../../domain/records/rows.ts';
-import { withTimeout } from '../../domain/timeout.ts';
 import type { ChainAnswer, PlaylistChain } from '../../origin/origin.ts';
 import type { PlaylistSummary } from '../../store/queries.ts';
 import { type Reader, readContent } from '../../store/store.ts';
 import type { SystemDependencies } from '../context.ts';
-import { nextNumber } from '../playlists/versions.ts';
 import {
   type DeliveredPlaylist,
   type DeliveredVersion,
   deliver,
   recordedVersion,
 } from './delivered.ts';
-import { layersOf, readLayers, type ScreenLayers } from './layers.ts';
-import {
-  activeTakeover,
-  type Base,
-  makePlanner,
-  type Plan,
-  type Planner,
-  scheduleOf,
-} from './plan.ts';
+import { readLayers, type ScreenLayers } from './layers.ts';
+import type { Base, Plan } from './plan.ts';
+import { hasLayers, planOf } from './plan-of-screen.ts';
+import { makeSwitchRecorder } from './record-switches.ts';
 
 interface DeliveryOptions {
   /** Asks the origins of playlists. */
@@ -39,39 +32,8 @@ export interface CurrentDelivery {
   endsAtMs: number;
 }
 
-const writeTimeoutMs = 2000;
 /** Memory for rendered items with all that is upcoming. */
 const renderedBytes = 16 * 1024 * 1024;
-
-/** Whether a screen has or had a schedule or a takeover. Few screens do. */
-export function hasLayers(layers: ScreenLayers, nowMs: number): boolean {
-  return (
-    layers.own?.delivered != null ||
-    scheduleOf(layers) !== undefined ||
-    activeTakeover(layers, nowMs) !== undefined
-  );
-}
-
-let planner: Promise<Planner> | undefined;
-
-/** Loads the calendar, which takes 5 MB, with the first schedule. */
-export function loadPlanner(): Promise<Planner> {
-  planner ??= import('../../calendar/schedule-spans.ts').then(({ scheduleSpans }) =>
-    makePlanner(scheduleSpans),
-  );
-  return planner;
-}
-
-/** Returns the plan of a screen with layers. */
-export async function planOf(
-  reader: Pick<Reader, 'get'>,
-  { id, venueId }: Pick<Screen, 'id' | 'venueId'>,
-  { layers, base, nowMs }: { layers: ScreenLayers; base: Base | undefined; nowMs: number },
-): Promise<Plan> {
-  const plan = await loadPlanner();
-  const venue = scheduleOf(layers) ? await reader.get('venues', venueId) : undefined;
-  return plan(id, { layers, base, timezone: venue?.timezone ?? null, nowMs });
-}
 
 /**
  * Puts takeovers and schedules above the playlists of screens (docs/protocol.md §5.18). A switch is
@@ -80,42 +42,13 @@ export async function planOf(
 export function makeDelivery(deps: SystemDependencies, { ask, reader }: DeliveryOptions) {
   const { store, clock } = deps;
   const rendered = new BoundedMap<string, Buffer>(renderedBytes / 2, ({ length }) => length);
-  const recording = new Map<string, Promise<DeliveredVersion | undefined>>();
+  const record = makeSwitchRecorder(deps);
 
   const layersOfScreen = (screen: Screen): MaybePromise<ScreenLayers> =>
     orElse(
       () => readLayers(reader, screen),
       () => ({ own: undefined, venue: undefined }),
     );
-
-  /** Records the switch that is due, unless another instance has. */
-  async function record(screen: Screen): Promise<DeliveredVersion | undefined> {
-    const write = store.write(async (tx) => {
-      if (!(await tx.get('screens', screen.id))) return undefined;
-      const layers = await readLayers(tx, screen);
-      const row = await tx.get('playlists', screen.id);
-      const base = row && playlistStatusAt(row, tx.now) === 'active' ? row : undefined;
-      const { spans } = await planOf(tx, screen, { layers, base, nowMs: tx.now });
-      const { playable } = spans[0];
-      const known = recordedVersion(playable, base, layers.own);
-      if (known) return known;
-      const { version, playlistId = deps.newId() } = nextNumber(row, layers.own);
-      const { entryId = null, contentId = null } = playable ?? {};
-      const delivered = { playlistId, version, entryId, contentId, at: tx.stamp };
-      await tx.put('layers', { ...(await layersOf(tx, 'screen', screen)), delivered });
-      return { playlistId, version, publishedAt: tx.stamp };
-    });
-    return withTimeout(clock, writeTimeoutMs, write);
-  }
-
-  /** Single flight: requests and holds of a screen share one change of the store. */
-  function recordOnce(screen: Screen): Promise<DeliveredVersion | undefined> {
-    const inFlight = recording.get(screen.id);
-    if (inFlight) return inFlight;
-    const version = record(screen).finally(() => recording.delete(screen.id));
-    recording.set(screen.id, version);
-    return version;
-  }
 
   /**
    * Returns the version of what is due. While the store cannot record a switch, that is the last
@@ -130,7 +63,7 @@ export function makeDelivery(deps: SystemDependencies, { ask, reader }: Delivery
     const known = recordedVersion(plan.spans[0].playable, base, own);
     if (known) return known;
     try {
-      return await recordOnce(screen);
+      return await record(screen);
     } catch {
       const { delivered } = own ?? {};
       const last = Math.max(delivered?.version ?? 0, base?.version ?? 0, 1);

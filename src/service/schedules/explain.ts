@@ -8,9 +8,9 @@ import type { Principal, ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
 import { mergeConfigs, readConfigLevels } from '../places/configs.ts';
 import { recordedVersion } from './delivered.ts';
-import { planOf } from './delivery.ts';
 import { readLayers, type ScheduleLevel, type ScreenLayers } from './layers.ts';
 import { type Playable, scheduleOf } from './plan.ts';
+import { planOf } from './plan-of-screen.ts';
 
 /** Versions that `explain` looks at for a time in the past. */
 const maxPast = 20;
