@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ActivePlaylist, PlaylistItem } from '../../src/client/entities.ts';
-import { hourMs, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
+import { type Clock, hourMs, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
 import { type Stage, timerStage } from '../../src/player/stage.ts';
 import type { PlayerMemory } from '../../src/player/state.ts';
 import { makeVirtualClock } from '../../src/simulator/tv/virtual-clock.ts';
@@ -11,6 +11,7 @@ import {
   type StubService,
   stubService,
 } from '../support/network/stub-service.ts';
+import { startService } from '../support/service/service.ts';
 import { video, virtualTv } from '../support/tv/virtual-tv.ts';
 import { type Answer, accepted, memoryWith, playlistOf } from './saved-tv.ts';
 
@@ -268,6 +269,26 @@ describe('A player with upcoming entries', () => {
       [600, 'dinner'],
       [660, undefined],
     ]);
+  });
+
+  it('switches at the instants of the service if its time is faster', async () => {
+    const service = await startService<Clock>({ clock: systemClock });
+    const { code, screenId } = await service.code();
+    const at = Math.ceil(Date.now() / 1000) + 2;
+    await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: base });
+    const entries = [{ name: 'lunch', at, until: at + 60, items: lunch }];
+    const path = `/v1/screens/${screenId}/schedule`;
+    expect((await service.manage('PUT', path, { entries })).status).toBe(200);
+    const switchedMs: number[] = [];
+    const tv = virtualTv({
+      url: service.url,
+      speed: 60,
+      nextCode: async () => code,
+      observer: { onShow: (item) => nameOf(item) === 'lunch 1' && switchedMs.push(Date.now()) },
+    });
+    await tv.player.run(undefined, 4 * minuteMs);
+    expect(switchedMs[0]).toBeGreaterThan(at * secondMs - 100);
+    expect(switchedMs[0]).toBeLessThan((at + 2) * secondMs);
   });
 
   it('goes on with the last entry after two days without a network', async () => {

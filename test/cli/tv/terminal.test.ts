@@ -54,6 +54,25 @@ describe('signage tv at a terminal', () => {
     expect(io.err()).not.toContain(code);
   });
 
+  it('shows which entry of the schedule plays, and until when', async () => {
+    const { code, screenId } = await place();
+    const at = Math.floor(Date.now() / 1000) - 60;
+    const items = [item({ creativeUrl: 'https://media.example.com/lunch.mp4' })];
+    const entries = [
+      { name: 'Lunch', at, until: at + 3600, items },
+      { name: 'Dinner', at: at + 3600, until: at + 7200, items },
+    ];
+    const path = `/v1/screens/${screenId}/schedule`;
+    expect((await service.manage('PUT', path, { entries })).status).toBe(200);
+    const { io, seen, interrupt } = await sitDown(['--code', code]);
+    await io.until(/events +202/);
+    const end = new Date((at + 3600) * 1000).toISOString().slice(0, 16).replace('T', ' ');
+    expect(seen().join('\n')).toMatch(
+      new RegExp(`^playlist version \\d, entry Lunch, 1 item, until ${end} UTC$`, 'm'),
+    );
+    await interrupt();
+  });
+
   it.each([
     [40, 24],
     [30, 8],
