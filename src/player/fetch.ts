@@ -22,21 +22,19 @@ export async function fetchConfig(core: PlayerCore): Promise<boolean> {
   return fetched.answer !== undefined;
 }
 
-/**
- * Maximum error of an estimate of the service's clock: `Date` has whole seconds. An estimate by a
- * slow answer is wrong by more.
- */
+/** `Date` has whole seconds. */
 const dateErrorMs = secondMs;
 
 /**
  * Returns the end of the playlist's validity by the TV's clock. The TV's clock may be wrong, so the
- * remaining time is computed with the service's clock. An estimate is too late by up to a second.
- * So an earlier one is kept, unless the difference shows that a clock was set.
+ * remaining time is computed with the service's clock. An estimate is too late by up to a second
+ * and the time that the answer took. So an earlier one is kept, unless the difference shows that a
+ * clock was set.
  */
 function validUntilMs(
   { validUntil }: ActivePlaylist,
   answeredAtMs: number | undefined,
-  { clock, speed, state }: PlayerCore,
+  { clock, speed, state, answers }: PlayerCore,
 ): number {
   const now = clock.now();
   const estimateMs = now + (validUntil * secondMs - (answeredAtMs ?? now)) * speed;
@@ -44,7 +42,8 @@ function validUntilMs(
   const { answer, validUntilMs } = state.playlist;
   const beforeMs = validUntilMs + (validUntil - answer.validUntil) * secondMs * speed;
   const laterMs = estimateMs - beforeMs;
-  return laterMs > 0 && laterMs <= dateErrorMs * speed ? beforeMs : estimateMs;
+  const errorMs = dateErrorMs * speed + (answers.getPlaylist?.ms ?? 0);
+  return laterMs > 0 && laterMs <= errorMs ? beforeMs : estimateMs;
 }
 
 function takePlaylist(

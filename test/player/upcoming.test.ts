@@ -165,6 +165,19 @@ describe('A player with upcoming entries', () => {
     ]);
   });
 
+  it('is not late because one answer was slow', async () => {
+    const delaysMs = [0, 2500];
+    stub = await stubService((response, request) => {
+      response.setHeader('date', new Date().toUTCString());
+      setTimeout(() => json(200, day())(response, request), delaysMs.shift());
+    });
+    const tv = virtualTv({ url: stub.url, speed: 1, memory: await memoryWith() });
+    await tv.player.fetchPlaylist();
+    const before = (await tv.memory.load())?.playlist?.validUntilMs ?? 0;
+    await tv.player.fetchPlaylist();
+    expect((await tv.memory.load())?.playlist?.validUntilMs).toBeLessThanOrEqual(before);
+  });
+
   it('cuts an item at the switch, and has the first item of the next entry ready', async () => {
     const prepared: string[] = [];
     const long = [named(1, 'base', 3600), named(5, 'base 2')];
