@@ -1,10 +1,15 @@
 import type { CallInput } from '../../client/call.ts';
 import type { FieldError } from '../../domain/error.ts';
-import { schedule as scheduleSchema } from '../../domain/schedule/schedule.ts';
+import { type Schedule, schedule as scheduleSchema } from '../../domain/schedule/schedule.ts';
 import type { Environment } from '../command/environment.ts';
 import { MediaFiles } from '../media/media-files.ts';
 import { readSource } from '../options/input-file.ts';
-import { checkDocument, invalidFile, type SourceDocument } from '../options/source-document.ts';
+import {
+  checkDocument,
+  invalidFile,
+  type Path,
+  type SourceDocument,
+} from '../options/source-document.ts';
 import { makePlaylistFiles } from '../playlist/named-files.ts';
 import type { NamedTimes } from './draw-week.ts';
 
@@ -24,11 +29,15 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-type ReadPlaylist = ReturnType<typeof makePlaylistFiles>;
+/** Reads the playlist that an entry names. `at` is the path of the name in the document. */
+type ReadPlaylist = (
+  name: string,
+  document: SourceDocument,
+  at: Path,
+) => Promise<{ items: readonly object[]; validUntil: number | null } | undefined>;
 
 /**
- * Returns a document in which each entry with `playlist`, the path of a playlist file, has its
- * items instead. Adds mistakes to `fieldErrors`.
+ * Returns a document in which each entry with `playlist` has the items of this playlist instead. Adds mistakes to `fieldErrors`.
  */
 async function withPlaylists(
   source: SourceDocument,
@@ -46,9 +55,9 @@ async function withPlaylists(
     const at = ['entries', place, 'playlist'];
     const refuse = (message: string) => fieldErrors.push(source.complaint(at, message));
     if (rest.items !== undefined) refuse('must not stand beside items');
-    const isPath = typeof name === 'string' && name !== '';
-    if (!isPath) refuse('must be the path of a playlist file');
-    const playlist = isPath ? await readPlaylist(name, source, at) : undefined;
+    const isName = typeof name === 'string' && name !== '';
+    if (!isName) refuse('must name a playlist');
+    const playlist = isName ? await readPlaylist(name, source, at) : undefined;
     if (playlist && playlist.validUntil !== null)
       refuse(`has a validUntil, but an entry ends by its own times: ${name}`);
     // An entry without items would be a second error.
@@ -65,6 +74,17 @@ const placeholder = {
   duration: 1,
 };
 
+/** Returns a schedule as the service takes it, and answers it: instants in Unix epoch seconds. */
+function bodyOf({ entries }: Schedule): ScheduleBody {
+  return {
+    entries: entries.map(({ at, until, ...entry }) => ({
+      ...entry,
+      ...(at !== undefined && { at: Math.floor(at / 1000) }),
+      ...(until !== undefined && { until: Math.floor(until / 1000) }),
+    })),
+  };
+}
+
 /** Checks a document with a schedule. Adds mistakes to `fieldErrors`. */
 export async function parseSchedule(
   source: SourceDocument,
@@ -75,7 +95,7 @@ export async function parseSchedule(
   const whole = await withPlaylists(source, readPlaylist, fieldErrors);
   const resolved = await media.resolve(whole, fieldErrors);
   const parsed = checkDocument(scheduleSchema, resolved, fieldErrors);
-  return parsed && { body: resolved.value as ScheduleBody, times: parsed.entries };
+  return parsed && { body: bodyOf(parsed), times: parsed.entries };
 }
 
 /**

@@ -45,10 +45,11 @@ export function plannedResult(plan: Planned, force: boolean): Applied {
 }
 
 /**
- * Whether two records differ in attributes that share the ETag of the record: all but the config.
+ * Whether two records differ in attributes that share the ETag of the record: all but config and
+ * schedule.
  */
 const recordDiffers = (current: Attributes, wanted: Attributes) =>
-  differingAttributes(current, wanted).some((name) => name !== 'config');
+  differingAttributes(current, wanted).some((name) => name !== 'config' && name !== 'schedule');
 
 /**
  * Changes an existing record, all but its playlist, until it matches the files. If another caller

@@ -26,12 +26,12 @@ const differenceLines = (plans: readonly Planned[]): DifferenceLine[] =>
     differences.map((one) => ({ change, kind, name, id: current?.id ?? null, ...one })),
   );
 
-/** Shortens a value: lists and playlists become their number of items. */
+/** Shortens a value: lists, playlists and schedules become their number of items. */
 function brief(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 1 ? '1 item' : `${value.length} items`;
-  const items =
-    typeof value === 'object' && value !== null ? (value as { items?: unknown }).items : undefined;
-  return Array.isArray(items) ? brief(items) : value;
+  const { items, entries } = (value ?? {}) as { items?: unknown; entries?: unknown };
+  const inner = items ?? entries;
+  return Array.isArray(inner) ? brief(inner) : value;
 }
 
 const nameOf = ({ name, id }: { name: string; id: string | null }) =>
@@ -138,11 +138,13 @@ export async function applySite(
     (plan) => plan.change === 'delete' && deletionRefusal(plan, force) === null,
   );
   if (deletes.length > 0) await call.confirmDestruction(deletionQuestion(deletes));
-  const playlists = changing(plans).flatMap(({ wanted, differences }) =>
-    wanted.playlist && differences.some(({ member }) => member.startsWith('playlist'))
-      ? [wanted.playlist]
-      : [],
-  );
+  const playlists = changing(plans).flatMap(({ wanted, differences }) => {
+    const differs = (name: string) => differences.some(({ member }) => member.startsWith(name));
+    return [
+      ...(wanted.playlist && differs('playlist') ? [wanted.playlist] : []),
+      ...(wanted.schedule && differs('schedule') ? wanted.schedule.entries : []),
+    ];
+  });
   await site.media.upload(call, playlists);
   const { results, stopped } = await applyPlan(call, plans, { force });
   await call.results.list([results], appliedView);

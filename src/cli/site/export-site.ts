@@ -6,12 +6,13 @@ import {
   type RecordKind,
   readConfig,
   readPlaylist,
+  readSchedule,
   requestsAtOnce,
   writtenHours,
 } from './site-records.ts';
 import type { Attributes, SitePlaylist } from './site-schema.ts';
 
-type Read = Pick<Attributes, 'config'> & { playlist: SitePlaylist | null };
+type Read = Pick<Attributes, 'config' | 'schedule'> & { playlist: SitePlaylist | null };
 
 /** Collects the playlists. A playlist of several screens is written once, under `playlists`. */
 function makePlaylists(reads: Iterable<Read>) {
@@ -34,7 +35,10 @@ function makePlaylists(reads: Iterable<Read>) {
 const filled = (map: object) => Object.keys(map).length > 0;
 
 /** Returns the members that venues and screens have in common. Leaves out empty members. */
-function entry(record: Venue | Screen, { config }: Pick<Attributes, 'config'>): object {
+function entry(
+  record: Venue | Screen,
+  { config, schedule }: Pick<Attributes, 'config' | 'schedule'>,
+): object {
   const { name, labels } = record;
   const hours = writtenHours(record);
   return {
@@ -42,6 +46,7 @@ function entry(record: Venue | Screen, { config }: Pick<Attributes, 'config'>): 
     ...(hours !== null && { hours }),
     ...(filled(labels) && { labels }),
     ...(config && { config }),
+    ...(schedule && { schedule }),
   };
 }
 
@@ -52,7 +57,9 @@ export function exportSite(call: CommandContext, names: readonly string[]): Prom
     const config = (await readConfig(call, kind, id))?.answer ?? null;
     const stored = kind === 'screen' ? await readPlaylist(call, id) : undefined;
     // Skips expired playlists: apply would reject them.
-    reads.set(id, { config, playlist: stored?.isActive ? stored.playlist : null });
+    const schedule =
+      kind === 'tenant' ? null : ((await readSchedule(call, kind, id))?.answer ?? null);
+    reads.set(id, { config, schedule, playlist: stored?.isActive ? stored.playlist : null });
   };
   return withProgress(call, async (show) => {
     show('Reading current records …');
@@ -93,11 +100,11 @@ function document(
   const byVenue = new Map<string, Screen[]>(venues.map(({ id }) => [id, []]));
   for (const screen of screens) byVenue.get(screen.venueId)?.push(screen);
   const screenEntry = (screen: Screen) => {
-    const { config, playlist } = reads.get(screen.id) ?? { config: null, playlist: null };
-    return { ...entry(screen, { config }), ...(playlist && { playlist: playlists.of(playlist) }) };
+    const { playlist, ...read } = reads.get(screen.id) ?? { playlist: null };
+    return { ...entry(screen, read), ...(playlist && { playlist: playlists.of(playlist) }) };
   };
   const venueEntry = (venue: Venue) => {
-    const { name, ...rest } = entry(venue, { config: reads.get(venue.id)?.config }) as {
+    const { name, ...rest } = entry(venue, reads.get(venue.id) ?? {}) as {
       name: string;
     };
     const { address, timezone } = venue;

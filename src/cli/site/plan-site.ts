@@ -50,6 +50,7 @@ const attributeNames: readonly AttributeName[] = [
   'labels',
   'config',
   'playlist',
+  'schedule',
 ];
 const isNothing = (value: unknown) =>
   value === null || value === undefined || (isMap(value) && Object.keys(value).length === 0);

@@ -11,8 +11,10 @@ import {
   parseDocuments,
   type SourceDocument,
 } from '../options/source-document.ts';
-import { makePlaylistFiles } from '../playlist/named-files.ts';
+import { makeNamedFiles, makePlaylistFiles } from '../playlist/named-files.ts';
+import { parseSchedule } from '../schedule/schedule-document.ts';
 import {
+  type Attributes,
   type NamedAttributes,
   type PlaylistPlace,
   type Site,
@@ -30,6 +32,42 @@ function makePlaylistPlaces(readFile: ReturnType<typeof makePlaylistFiles>) {
     at: Path,
   ): Promise<SitePlaylist | undefined> =>
     'items' in place ? place : readFile(place.file, document, [...at, 'file']);
+}
+
+/** Returns a function that reads schedules, written in the document or in files of their own. */
+function makeSchedulePlaces(
+  fieldErrors: FieldError[],
+  media: MediaFiles,
+  playlists: ReadonlyMap<string, SitePlaylist | undefined>,
+  options: { allowOutside: boolean; nowMs: number },
+) {
+  const readPlaylistFile = makePlaylistFiles(fieldErrors, media, options);
+  const readFile = makeNamedFiles('schedule', fieldErrors, options, (source) =>
+    parseSchedule(source, media, readPlaylistFile, fieldErrors),
+  );
+  const readNamed = async (name: string, document: SourceDocument, at: Path) => {
+    if (!playlists.has(name))
+      fieldErrors.push(
+        document.complaint(at, `names the playlist "${name}", which is not under "playlists"`),
+      );
+    return playlists.get(name);
+  };
+  return async (
+    place: { file: string } | { entries: unknown } | null | undefined,
+    document: SourceDocument,
+    at: Path,
+  ): Promise<Attributes['schedule']> => {
+    if (place == null) return place;
+    if ('file' in place) return (await readFile(place.file, document, [...at, 'file']))?.body;
+    const within: SourceDocument = {
+      ...document,
+      value: place,
+      complaint: (path, message) => document.complaint([...at, ...path], message),
+      place: (path) => document.place([...at, ...path]),
+      written: (path) => document.written([...at, ...path]),
+    };
+    return (await parseSchedule(within, media, readNamed, fieldErrors))?.body;
+  };
 }
 
 type ReadContext = Pick<Environment, 'io' | 'clock'>;
@@ -132,16 +170,22 @@ export async function readSite(
     makePlaylistFiles(fieldErrors, media, { allowOutside, nowMs }),
   );
   const playlists = await namedPlaylists(all, fieldErrors, readPlaylist);
+  const readSchedule = makeSchedulePlaces(fieldErrors, media, playlists, {
+    allowOutside,
+    nowMs,
+  });
   const isFirstTenant = makeDuplicateCheck(fieldErrors);
   const isFirstRecord = makeDuplicateCheck(fieldErrors);
   let tenant: Site['tenant'];
   const venues: SiteVenue[] = [];
 
   async function screenOf(
-    { playlist: place, ...screen }: SiteDocument['venues'][number]['screens'][number],
+    { playlist: place, ...written }: SiteDocument['venues'][number]['screens'][number],
     source: SourceDocument,
     path: Path,
   ): Promise<NamedAttributes> {
+    const schedule = await readSchedule(written.schedule, source, [...path, 'schedule']);
+    const screen = { ...written, schedule };
     if (place === null || place === undefined) return { ...screen, playlist: place };
     const at = [...path, 'playlist'];
     if (typeof place !== 'string')
@@ -167,7 +211,8 @@ export async function readSite(
         ]);
         named.push(await screenOf(screen, source, where));
       }
-      venues.push({ ...venue, screens: named });
+      const schedule = await readSchedule(venue.schedule, source, [...path, 'schedule']);
+      venues.push({ ...venue, schedule, screens: named });
     }
   }
   if (fieldErrors.length > 0) throw invalidFile(fieldErrors);

@@ -5,7 +5,7 @@ import { preconditionOf } from '../api/conditional.ts';
 import type { CommandContext } from '../command/context.ts';
 import { createOrFind, orUndefined } from '../records/find.ts';
 import { deleteConfig, getConfigWithEtag, type Level, putConfig } from '../tenant-config/level.ts';
-import type { AttributeName, Attributes, SitePlaylist } from './site-schema.ts';
+import type { AttributeName, Attributes, SitePlaylist, SiteSchedule } from './site-schema.ts';
 
 export type RecordKind = Level;
 
@@ -13,10 +13,10 @@ export type RecordKind = Level;
 export const requestsAtOnce = 16;
 
 /**
- * ETags of a record and its config. `null`: nothing is stored. Absent: unknown, because lists send
+ * ETags of a record, its config and its schedule. `null`: nothing is stored. Absent: unknown, because lists send
  * none.
  */
-type Etags = Partial<Record<'record' | 'config', string | null | undefined>>;
+type Etags = Partial<Record<'record' | 'config' | 'schedule', string | null | undefined>>;
 
 /** A record as it exists on the service. */
 export interface CurrentRecord {
@@ -36,12 +36,23 @@ export interface CurrentRecord {
 const noneCodes = [
   'config_not_found',
   'playlist_not_found',
+  'schedule_not_found',
   'screen_not_found',
   'venue_not_found',
 ] as const;
 
 export function readConfig(reader: Reader, level: RecordKind, id: string) {
   return orUndefined(getConfigWithEtag(reader, { level, id }), ...noneCodes);
+}
+
+/** Reads the own schedule of a venue or screen. */
+export function readSchedule(reader: Reader, kind: 'venue' | 'screen', id: string) {
+  const params = { id };
+  const reading =
+    kind === 'venue'
+      ? reader.readWithEtag('getVenueSchedule', { params })
+      : reader.readWithEtag('getScreenSchedule', { params });
+  return orUndefined(reading, ...noneCodes);
 }
 
 /** Reads the playlist of a screen, including an expired one, and its version. */
@@ -68,6 +79,11 @@ export async function readDetails(
     const config = await readConfig(reader, kind, current.id);
     attributes.config = config ? config.answer : null;
     etags.config = config ? config.etag : null;
+  }
+  if (wanted.schedule !== undefined && kind !== 'tenant') {
+    const schedule = await readSchedule(reader, kind, current.id);
+    attributes.schedule = schedule ? schedule.answer : null;
+    etags.schedule = schedule ? schedule.etag : null;
   }
   if (wanted.playlist !== undefined) {
     const { playlist, version } = await readPlaylist(reader, current.id);
@@ -115,7 +131,7 @@ export async function readRecord(
 }
 
 const nothingStored: Pick<CurrentRecord, 'etags' | 'playlistVersion'> = {
-  etags: { config: null },
+  etags: { config: null, schedule: null },
   playlistVersion: null,
 };
 
@@ -165,6 +181,9 @@ export async function writeAttributes(
   names: readonly AttributeName[],
 ): Promise<void> {
   const params = { id };
+  const setsSchedule = names.includes('schedule');
+  // A schedule needs the time zone of its venue: it is removed before, and set after it.
+  if (setsSchedule && wanted.schedule == null) await writeSchedule(call, kind, { id, etags }, null);
   const body = {
     ...(names.includes('name') && wanted.name !== undefined && { name: wanted.name }),
     ...(names.includes('labels') && { labels: labelsPatch(attributes.labels, wanted.labels) }),
@@ -182,4 +201,23 @@ export async function writeAttributes(
     if (wanted.config == null) await deleteConfig(call, owner, headers);
     else await putConfig(call, owner, wanted.config, headers);
   }
+  if (setsSchedule && wanted.schedule != null)
+    await writeSchedule(call, kind, { id, etags }, wanted.schedule);
+}
+
+async function writeSchedule(
+  call: CommandContext,
+  kind: RecordKind,
+  { id, etags }: Pick<CurrentRecord, 'id' | 'etags'>,
+  schedule: SiteSchedule | null,
+): Promise<void> {
+  const input = { params: { id }, headers: preconditionOf(etags.schedule) };
+  const isVenue = kind === 'venue';
+  if (schedule === null)
+    await call.change(isVenue ? 'deleteVenueSchedule' : 'deleteScreenSchedule', input);
+  else
+    await call.change(isVenue ? 'putVenueSchedule' : 'putScreenSchedule', {
+      ...input,
+      body: schedule,
+    });
 }

@@ -7,6 +7,7 @@ import type { MediaFiles } from '../media/media-files.ts';
 import { chosenBy } from '../options/chosen-by.ts';
 import { hoursForm } from '../options/hours.ts';
 import { playlistDocument } from '../playlist/playlist-document.ts';
+import type { ScheduleBody } from '../schedule/schedule-document.ts';
 
 /** A playlist in the form in which it is published. */
 export interface SitePlaylist {
@@ -28,7 +29,12 @@ export interface Attributes {
   labels?: Readonly<Record<string, string>> | undefined;
   config?: ConfigBody | null | undefined;
   playlist?: SitePlaylist | null | undefined;
+  /** Of venues and screens. Instants are in Unix epoch seconds. */
+  schedule?: SiteSchedule | null | undefined;
 }
+
+/** A schedule in the form in which the service takes it, and answers it. */
+export type SiteSchedule = ScheduleBody;
 
 export type AttributeName = keyof Attributes;
 
@@ -48,18 +54,28 @@ export interface Site {
   media: MediaFiles;
 }
 
-/** A playlist in its own JSON or YAML file, relative to the folder of the site file. */
-const playlistFile = z.strictObject({
+/** A playlist or schedule in its own JSON or YAML file, relative to the folder of the site file. */
+const namedFile = z.strictObject({
   file: z.string('must be the path of a file').min(1, 'must be the path of a file'),
 });
 
-export type PlaylistPlace = SitePlaylist | z.infer<typeof playlistFile>;
+export type PlaylistPlace = SitePlaylist | z.infer<typeof namedFile>;
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 const playlistName = z
   .string('must be the name of a playlist under "playlists", { file: … }, { items: […] }, or null')
   .nullish();
+
+/** A schedule in a file of its own, or written here: `read-site.ts` checks it. */
+const schedulePlace = chosenBy<{ file: string } | { entries: unknown } | null | undefined>(
+  (value) =>
+    isObject(value)
+      ? 'file' in value
+        ? namedFile
+        : z.strictObject({ entries: z.unknown() })
+      : z.null('must be { entries: […] }, { file: … }, or null').optional(),
+).optional();
 
 const config = configBody.nullable().optional();
 const hours = z
@@ -87,13 +103,20 @@ const allLabels = labels
 export function siteDocument(nowMs: number) {
   const playlistBody = playlistDocument(nowMs);
   const playlistPlace = chosenBy<PlaylistPlace>((value) =>
-    isObject(value) && 'file' in value ? playlistFile : playlistBody,
+    isObject(value) && 'file' in value ? namedFile : playlistBody,
   );
   const playlistOfScreen = chosenBy<PlaylistPlace | string | null | undefined>((value) =>
     isObject(value) ? playlistPlace : playlistName,
   );
   const screen = z.strictObject(
-    { name: recordName, hours, labels: allLabels, config, playlist: playlistOfScreen.optional() },
+    {
+      name: recordName,
+      hours,
+      labels: allLabels,
+      config,
+      playlist: playlistOfScreen.optional(),
+      schedule: schedulePlace,
+    },
     'must be a screen: { name: … }',
   );
   const venue = z.strictObject(
@@ -104,6 +127,7 @@ export function siteDocument(nowMs: number) {
       hours,
       labels: allLabels,
       config,
+      schedule: schedulePlace,
       screens: z.array(screen, 'must be a list of screens').default([]),
     },
     'must be a venue: { name: … }',
