@@ -123,6 +123,7 @@ describe('the package', () => {
       'fixtures/on-demand-source',
       'fixtures/playlists',
       'fixtures/scenarios',
+      'fixtures/schedules',
       'fixtures/sites',
       'fixtures/upcoming',
       'package.json',
