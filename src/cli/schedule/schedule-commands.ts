@@ -119,7 +119,7 @@ Other formats than tables list the times.`,
   options: {
     ...shownOptions,
     from: option.day('--from <date>', 'the first local day; default: today'),
-    days: option.wholeNumber([1, 31], 7, '--days <number>', 'number of days'),
+    days: option.wholeNumber([1, 366], 7, '--days <number>', 'number of days'),
   },
   examples: [
     ['signage schedule preview Lobby/Main', 'the coming week'],
