@@ -210,7 +210,7 @@ export const sections = {
     row: webhookRow,
     indexed: ['tenantId'],
     listed: true,
-    topic: () => 'notices/webhooks',
+    topic: (id) => `webhooks/${id}`,
     document: ({ id }) => webhookDocument(id),
   }),
   webhookCursors: section({

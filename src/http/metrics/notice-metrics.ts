@@ -42,6 +42,6 @@ export function watchNotices(
   collect(register, 'counter', notices, () => samplesOf('type', figures.notices));
   collect(register, 'gauge', alarms, () => samplesOf('kind', figures.openAlarms));
   collect(register, 'counter', attempts, () => samplesOf('outcome', figures.attempts));
-  collect(register, 'gauge', webhooks, () => samplesOf('state', figures.webhooks));
+  collect(register, 'gauge', webhooks, () => samplesOf('state', figures.webhooks()));
   collect(register, 'gauge', oldest, () => [[{}, oldestSeconds()]]);
 }

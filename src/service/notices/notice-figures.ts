@@ -2,6 +2,8 @@ import { type NoticeType, noticeTypes } from '../../domain/notices/notice-types.
 import type { Verdict } from '../../domain/webhooks/retry.ts';
 import type { Webhook } from '../../domain/webhooks/rows.ts';
 
+const noWebhooks = () => ({ active: 0, paused: 0, disabled: 0 });
+
 /**
  * Figures of notices and webhooks, for metrics. Of several instances, only the one that watches
  * counts; the gauges of the others are 0.
@@ -15,14 +17,15 @@ export class NoticeFigures {
   readonly attempts: Record<Verdict, number> = { delivered: 0, retry: 0, refused: 0, gone: 0 };
   /** Bad conditions that were told and have not recovered. */
   openAlarms = { screen: 0, venue: 0 };
-  webhooks: Record<Webhook['state'], number> = { active: 0, paused: 0, disabled: 0 };
+  /** Returns the number of webhooks by state. */
+  webhooks: () => Record<Webhook['state'], number> = noWebhooks;
   /** Returns the time of the oldest notice that waits for an active webhook. */
   oldestWaitingAt: () => number | undefined = () => undefined;
 
   /** Resets the gauges, when this instance no longer watches. */
   stopWatching(): void {
     this.openAlarms = { screen: 0, venue: 0 };
-    this.webhooks = { active: 0, paused: 0, disabled: 0 };
+    this.webhooks = noWebhooks;
     this.oldestWaitingAt = () => undefined;
   }
 }

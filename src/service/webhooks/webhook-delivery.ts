@@ -17,7 +17,7 @@ import { FairQueue } from './fair-queue.ts';
 import { sendMessage, wantsNotice } from './message.ts';
 import { settleAttempt, stopWebhook } from './settle.ts';
 
-/** Interval of the looks at all webhooks. Changes cause a look at once. */
+/** Interval of the looks at all webhooks. A change causes a look at this webhook at once. */
 const intervalMs = 20 * secondMs;
 /** Attempts at a time, for the whole service and for each tenant. */
 const limits = { total: 32, perTenant: 8 };
@@ -54,6 +54,12 @@ export function startWebhookDelivery(
 ): () => Promise<void> {
   const { store, clock } = deps;
   const workers = new Map<string, Worker>();
+  /** States of all webhooks. */
+  const states = new Map<string, Webhook['state']>();
+  /** Ids of webhooks that changed since the last look. */
+  const changed = new Set<string>();
+  /** Whether the next look reads all webhooks. */
+  let isAllDue = true;
   const queue = new FairQueue(limits);
   const stopping = new AbortController();
   /** Id of the newest notice that was offered to the workers. */
@@ -160,24 +166,51 @@ export function startWebhookDelivery(
     wake(worker);
   }
 
-  async function readWebhooks(): Promise<void> {
-    const active = new Set<string>();
-    const states = { active: 0, paused: 0, disabled: 0 };
+  function forget(id: string): void {
+    states.delete(id);
+    const worker = workers.get(id);
+    if (worker) drop(worker);
+  }
+
+  async function take(webhook: Webhook): Promise<void> {
+    const isPaused = webhook.state === 'active' && (await pauseIfTokenGone(webhook));
+    if (webhook.state === 'active' && !isPaused) keep(webhook);
+    else forget(webhook.id);
+    states.set(webhook.id, isPaused ? 'paused' : webhook.state);
+  }
+
+  async function readAll(): Promise<void> {
+    const found = new Set<string>();
     for (let after: string | undefined; ; ) {
       const from = after === undefined ? {} : { after };
       const { items, next } = await store.list('webhooks', { limit: pageSize, ...from });
       for (const webhook of items) {
-        const isPaused = webhook.state === 'active' && (await pauseIfTokenGone(webhook));
-        states[isPaused ? 'paused' : webhook.state]++;
-        if (webhook.state !== 'active' || isPaused) continue;
-        active.add(webhook.id);
-        keep(webhook);
+        found.add(webhook.id);
+        await take(webhook);
       }
       if (next === null) break;
       after = next;
     }
-    figures.webhooks = states;
-    for (const worker of [...workers.values()]) if (!active.has(worker.webhook.id)) drop(worker);
+    for (const id of [...states.keys()]) if (!found.has(id)) forget(id);
+  }
+
+  /** Reads the webhooks that changed, or all of them. */
+  async function readWebhooks(): Promise<void> {
+    const ids = [...changed];
+    changed.clear();
+    try {
+      if (isAllDue) await readAll();
+      else
+        for (const id of ids) {
+          const webhook = await store.read.get('webhooks', id);
+          if (webhook) await take(webhook);
+          else forget(id);
+        }
+      isAllDue = false;
+    } catch (error) {
+      isAllDue = true;
+      throw error;
+    }
   }
 
   /** Wakes the webhooks that want a new notice. */
@@ -207,6 +240,11 @@ export function startWebhookDelivery(
     await readWebhooks();
   });
 
+  figures.webhooks = () => {
+    const counts = { active: 0, paused: 0, disabled: 0 };
+    for (const state of states.values()) counts[state]++;
+    return counts;
+  };
   figures.oldestWaitingAt = () => {
     let oldest: number | undefined;
     for (const { waitingSince } of workers.values())
@@ -217,8 +255,19 @@ export function startWebhookDelivery(
   const onError = (err: unknown) =>
     log.warn({ err }, 'Webhooks could not be read; this is retried in 20 seconds.');
   const lookNow = () => void looking.run().catch(onError);
-  const stopWatching = [noticeLog.watch(lookNow), store.watch('notices/webhooks', lookNow)];
-  const stopJob = startPeriodicJob(clock, intervalMs, looking.run, onError);
+  const onChange = (topic: string) => {
+    const [kind, id] = topic.split('/');
+    if (id === undefined) isAllDue = true;
+    else if (kind === 'webhooks') changed.add(id);
+    else return;
+    lookNow();
+  };
+  const lookAtAll = () => {
+    isAllDue = true;
+    return looking.run();
+  };
+  const stopWatching = [noticeLog.watch(lookNow), store.watch('*', onChange)];
+  const stopJob = startPeriodicJob(clock, intervalMs, lookAtAll, onError);
   lookNow();
   return async () => {
     stopping.abort();
