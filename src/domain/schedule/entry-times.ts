@@ -19,7 +19,7 @@ export interface EntryTimes {
   until?: number | null | undefined;
 }
 
-export interface EntryDates {
+interface EntryDates {
   from?: string | null | undefined;
   until?: string | null | undefined;
 }

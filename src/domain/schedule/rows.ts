@@ -62,4 +62,3 @@ export const pastScheduleRow = z.strictObject({
   since: time,
   until: time,
 });
-export type PastSchedule = z.infer<typeof pastScheduleRow>;

@@ -8,7 +8,7 @@ import { playlistItems } from '../records/playlist.ts';
 import { entryIdOf, takeoverId } from './entry-times.ts';
 
 /** Maximum number of entries of a schedule (docs/protocol.md §5.18). */
-export const maxEntries = 24;
+const maxEntries = 24;
 
 const localDate = z
   .string('must be a date such as 2026-12-24')
@@ -85,7 +85,6 @@ export const schedule = z
   })
   .meta({ id: 'ScheduleInput' });
 export type Schedule = z.infer<typeof schedule>;
-export type ScheduleEntry = Schedule['entries'][number];
 
 const epochSeconds = z.int().meta({ description: 'Unix epoch seconds', example: 1_766_599_200 });
 
@@ -120,7 +119,7 @@ export const takeoverView = z
 export type TakeoverView = z.infer<typeof takeoverView>;
 
 /** The layers that can be on a screen, from above. */
-export const layerNames = ['takeover', 'on-demand', 'schedule', 'base', 'none'] as const;
+const layerNames = ['takeover', 'on-demand', 'schedule', 'base', 'none'] as const;
 
 export const explainQuery = z.strictObject({
   at: timeInQuery.optional().meta({

@@ -40,7 +40,7 @@ export function recordedVersion(
 const maxEntryBytes = 64 * 1024;
 
 /** What TVs are told of later switches. */
-export interface Upcoming {
+interface Upcoming {
   spans: { from: number; until: number; entryId: string | null }[];
   /** By the id of the entry. */
   entries: Map<string, Playable>;
@@ -50,7 +50,7 @@ export interface Upcoming {
 const seconds = (ms: number) => Math.floor(ms / 1000);
 
 /** Returns as many spans as fit, with what they play. */
-export function upcomingOf(spans: readonly PlannedSpan[]): Upcoming {
+function upcomingOf(spans: readonly PlannedSpan[]): Upcoming {
   const upcoming: Upcoming = { spans: [], entries: new Map(), base: undefined };
   let bytes = 0;
   for (const { fromMs, untilMs, playable } of spans) {

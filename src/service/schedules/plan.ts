@@ -55,7 +55,7 @@ const horizonMs = 3 * dayMs;
  * Returns the start of the screen's window, which moves once a day. The time of day follows from
  * the id, so that the plans of a fleet do not change at one moment.
  */
-export function windowStart(screenId: string, nowMs: number): number {
+function windowStart(screenId: string, nowMs: number): number {
   const offset = hash('sha256', screenId, 'buffer').readUInt32BE() % (dayMs / 1000);
   const offsetMs = offset * 1000;
   return Math.floor((nowMs - offsetMs) / dayMs) * dayMs + offsetMs;

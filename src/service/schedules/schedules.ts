@@ -38,7 +38,7 @@ export async function readItems(
 }
 
 /** Throws `timezone_required` if entries have local times that no time zone gives a meaning. */
-export function requireTimezoneOf(
+function requireTimezoneOf(
   entries: readonly Pick<StoredEntry, 'at'>[],
   venue: Pick<Venue, 'timezone'> | undefined,
 ): void {
