@@ -13,8 +13,8 @@ export type RecordKind = Level;
 export const requestsAtOnce = 16;
 
 /**
- * ETags of a record, its config and its schedule. `null`: nothing is stored. Absent: unknown, because lists send
- * none.
+ * ETags of a record, its config and its schedule. `null`: nothing is stored. Absent: unknown,
+ * because lists send none.
  */
 type Etags = Partial<Record<'record' | 'config' | 'schedule', string | null | undefined>>;
 
