@@ -37,7 +37,8 @@ type ReadPlaylist = (
 ) => Promise<{ items: readonly object[]; validUntil: number | null } | undefined>;
 
 /**
- * Returns a document in which each entry with `playlist` has the items of this playlist instead. Adds mistakes to `fieldErrors`.
+ * Returns a document in which each entry with `playlist` has the items of this playlist instead.
+ * Adds mistakes to `fieldErrors`.
  */
 async function withPlaylists(
   source: SourceDocument,
