@@ -1,7 +1,9 @@
 // Services with one defect each, for testing whether other tests detect it.
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
+import { silentLog } from '../../../src/domain/log.ts';
 import type { Device, PairingCode } from '../../../src/domain/records/rows.ts';
 import { type ListenerOptions, listen } from '../../../src/http/listener/listener.ts';
+import { startNoticeWatch } from '../../../src/service/notices/notice-watch.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -60,10 +62,12 @@ async function copyRequest(
   more: { headers?: Headers; body?: string } = {},
 ): Promise<Request> {
   const headers = new Headers(more.headers ?? request.headers);
-  headers.delete('content-length');
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
   // As bytes: `Request` adds a Content-Type for text.
   const body = hasBody ? Buffer.from(more.body ?? (await request.clone().text())) : null;
+  headers.delete('content-length');
+  // An upload of a file must have it.
+  if (body) headers.set('content-length', String(body.length));
   return new Request(request.url, { method: request.method, headers, body });
 }
 
@@ -336,6 +340,9 @@ export async function serveWithDefect(
     store: decorateStore(store, defect.store?.(store) ?? {}),
     clock,
   });
+  const { deps } = service.services;
+  const watched = { ...deps, ...service.services, startDelivery: () => async () => {} };
+  const stopWatch = startNoticeWatch(watched, silentLog);
   const fetch = defect.middleware?.(async (request) => service.fetch(request), store);
   const listener = await listen({
     host: '127.0.0.1',
@@ -350,6 +357,7 @@ export async function serveWithDefect(
     async close() {
       running.delete(started);
       await listener.close();
+      await stopWatch();
       await store.close();
     },
   };
