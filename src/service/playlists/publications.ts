@@ -15,7 +15,7 @@ import { type IdempotentRequest, prepareCreation } from '../creations.ts';
 import { isVisibleTo, lookUp, whereVenue } from '../lookup.ts';
 import { requireMedia } from '../media/media-uses.ts';
 import { isBasePlaying } from '../schedules/base-playing.ts';
-import { layersOf, readLayers, type ScreenLayers } from '../schedules/layers.ts';
+import { emptyLayers, readLayers, type ScreenLayers } from '../schedules/layers.ts';
 import { putTakeover, storeTakeover } from '../schedules/takeovers.ts';
 import {
   adopt,
@@ -180,7 +180,7 @@ export function makePublications(deps: ServiceDependencies) {
         until: until ?? tx.now,
       });
       return async ({ screen, row, layers: { own } }) => {
-        const layers = own ?? (await layersOf(tx, 'screen', screen));
+        const layers = own ?? emptyLayers('screen', screen);
         await putTakeover(deps, tx, principal, { screen, layers, takeover });
         return { version: versionOf(row), changed: true, playing: false };
       };

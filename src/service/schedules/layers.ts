@@ -26,15 +26,22 @@ export function readLayers(
   return andThen(rows, ([own, venue]) => ({ own, venue }));
 }
 
+/** Returns the row of a screen or venue that has no layers yet. */
+export function emptyLayers(
+  level: ScheduleLevel,
+  { id, tenantId }: { id: string; tenantId: string },
+): Layers {
+  const none = { schedule: null, takeover: null, delivered: null };
+  return { id: layersId(level, id), tenantId, ownerId: id, ...none };
+}
+
 /** Returns the layers of a screen or venue in a change, to be stored with a member replaced. */
 export async function layersOf(
   tx: Tx,
   level: ScheduleLevel,
-  { id, tenantId }: { id: string; tenantId: string },
+  owner: { id: string; tenantId: string },
 ): Promise<Layers> {
-  const none = { schedule: null, takeover: null, delivered: null };
-  const rowId = layersId(level, id);
-  return (await tx.get('layers', rowId)) ?? { id: rowId, tenantId, ownerId: id, ...none };
+  return (await tx.get('layers', layersId(level, owner.id))) ?? emptyLayers(level, owner);
 }
 
 export async function deleteLayers(tx: Tx, level: ScheduleLevel, ownerId: string): Promise<void> {

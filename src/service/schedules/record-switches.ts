@@ -5,7 +5,7 @@ import type { Tx } from '../../store/store.ts';
 import type { SystemDependencies } from '../context.ts';
 import { nextNumber } from '../playlists/versions.ts';
 import { type DeliveredVersion, recordedVersion } from './delivered.ts';
-import { layersOf, readLayers } from './layers.ts';
+import { emptyLayers, readLayers } from './layers.ts';
 import { planOf } from './plan-of-screen.ts';
 
 const writeTimeoutMs = 2000;
@@ -35,8 +35,10 @@ export function makeSwitchRecorder(deps: SystemDependencies) {
 
   async function record(tx: Tx, screen: Screen): Promise<DeliveredVersion | undefined> {
     if (!(await tx.get('screens', screen.id))) return undefined;
-    const layers = await readLayers(tx, screen);
-    const row = await tx.get('playlists', screen.id);
+    const [layers, row] = await Promise.all([
+      readLayers(tx, screen),
+      tx.get('playlists', screen.id),
+    ]);
     const base = row && playlistStatusAt(row, tx.now) === 'active' ? row : undefined;
     const { spans } = await planOf(tx, screen, { layers, base, nowMs: tx.now });
     const { playable } = spans[0];
@@ -45,17 +47,14 @@ export function makeSwitchRecorder(deps: SystemDependencies) {
     const { version, playlistId = deps.newId() } = nextNumber(row, layers.own);
     const { entryId = null, contentId = null } = playable ?? {};
     const delivered = { playlistId, version, entryId, contentId, at: tx.stamp };
-    await tx.put('layers', { ...(await layersOf(tx, 'screen', screen)), delivered });
+    await tx.put('layers', { ...(layers.own ?? emptyLayers('screen', screen)), delivered });
     return { playlistId, version, publishedAt: tx.stamp };
   }
 
   async function recordAll(batch: readonly Waiting[]): Promise<void> {
     try {
-      const write = store.write(async (tx) => {
-        const versions: (DeliveredVersion | undefined)[] = [];
-        for (const { screen } of batch) versions.push(await record(tx, screen));
-        return versions;
-      });
+      // At once, so that a database gets few statements.
+      const write = store.write((tx) => Promise.all(batch.map(({ screen }) => record(tx, screen))));
       const versions = await withTimeout(clock, writeTimeoutMs, write);
       for (const [place, { resolve }] of batch.entries()) resolve(versions[place]);
     } catch (error) {

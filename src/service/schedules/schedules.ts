@@ -15,8 +15,9 @@ import { noteLayerUses, requireMedia } from '../media/media-uses.ts';
 import { storeItems } from '../playlists/versions.ts';
 import { layersId, layersOf, type ScheduleLevel } from './layers.ts';
 
-/** Retention of replaced schedules (docs/protocol.md §5.18). */
+/** Retention of replaced schedules, and their maximum number (docs/protocol.md §5.18). */
 const pastMs = 90 * dayMs;
+const maxPast = 200;
 
 /** A schedule and its revision (docs/protocol.md §5.10). */
 export interface RevisedSchedule {
@@ -117,8 +118,10 @@ export function makeSchedules(deps: ServiceDependencies) {
   /** Keeps a replaced schedule, and forgets those whose time is over. */
   async function keepPast(tx: Tx, { ownerId, tenantId, schedule }: Layers): Promise<void> {
     if (!schedule) return;
-    for (const { id, until } of await tx.select('pastSchedules', 'ownerId', [ownerId]))
-      if (until < tx.now - pastMs) await tx.delete('pastSchedules', id);
+    const past = await tx.select('pastSchedules', 'ownerId', [ownerId]);
+    for (const [place, { id, until }] of past.entries())
+      if (until < tx.now - pastMs || past.length - place >= maxPast)
+        await tx.delete('pastSchedules', id);
     const { entries, since } = schedule;
     await tx.put('pastSchedules', {
       id: `${ownerId}/${tx.stamp}`,
