@@ -4,7 +4,7 @@ import {
   isWithin,
   type Span,
   stepMs,
-  type Town,
+  type TownTroubles,
   type TownTv,
   tellMs,
   windowMs,
@@ -24,6 +24,8 @@ function joined(spans: readonly Span[]): Span[] {
 const overlaps = (spans: readonly Span[], { startMs, endMs }: Span) =>
   spans.some((one) => one.startMs < endMs && startMs < one.endMs);
 
+export type ToldNotice = Pick<Notice, 'at' | 'type' | 'venueId' | 'screenId'>;
+
 export interface Verdict {
   /** Sentences about what was told wrongly, late, twice or not at all. */
   wrong: string[];
@@ -33,7 +35,11 @@ export interface Verdict {
 }
 
 /** Compares the notices of a town with what happened there. */
-export function judgeNotices(town: Town, notices: readonly Notice[], endMs: number): Verdict {
+export function judgeNotices(
+  town: TownTroubles,
+  notices: readonly ToldNotice[],
+  endMs: number,
+): Verdict {
   const wrong: string[] = [];
   let outages = 0;
   const deaf = joined([...town.down, ...town.away]);
@@ -92,7 +98,7 @@ export function judgeNotices(town: Town, notices: readonly Notice[], endMs: numb
 
 /** Returns when something was told as dark. Each `dark` must be followed by one `recovered`. */
 function spansOf(
-  notices: readonly Notice[],
+  notices: readonly ToldNotice[],
   subject: 'screen' | 'venue',
   endMs: number,
   wrong: string[],

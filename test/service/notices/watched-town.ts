@@ -34,11 +34,21 @@ export interface TownTv {
   off: Span[];
 }
 
-interface TownVenue {
+export interface TownVenue {
   id: string;
   /** When it is open. `undefined`: always. */
   open: Span[] | undefined;
   tvs: TownTv[];
+}
+
+/** What happens to TVs and to the service. */
+export interface TownTroubles {
+  startMs: number;
+  venues: TownVenue[];
+  tvs: TownTv[];
+  /** When the service does not run, or its store is away. */
+  down: Span[];
+  away: Span[];
 }
 
 export interface TownPlan {
@@ -185,7 +195,7 @@ function randomOf(seed: number): () => number {
 }
 
 /** Plans nights, reboots, outages of TVs and venues, restarts and outages of the service. */
-export function planTrouble(town: Town, days: number, seed: number): void {
+export function planTrouble(town: TownTroubles, days: number, seed: number): void {
   const random = randomOf(seed);
   const between = (low: number, high: number) => low + random() * (high - low);
   const span = (startMs: number, lengthMs: number) => ({ startMs, endMs: startMs + lengthMs });
