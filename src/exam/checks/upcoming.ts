@@ -24,10 +24,13 @@ const playsOf = (view: ExamView, entry: Entry): SentEvent[] =>
 const startOf = ({ seconds = 0, duration = itemSeconds }: SentEvent) => seconds - duration;
 
 /**
- * Returns whether the TV played the second entry. Only `upcoming` tells a TV of this entry, which
- * begins and ends while the TV has no network.
+ * Returns whether the TV reported a play of the second entry from its time without a network. Only
+ * `upcoming` tells a TV of this entry.
  */
-const usesUpcoming = (view: ExamView) => playsOf(view, 'second').length > 0;
+function usesUpcoming(view: ExamView): boolean {
+  const back = view.playback.clockAt(view.markedMs('network is back') ?? 0) ?? 0;
+  return playsOf(view, 'second').some(({ seconds = 0 }) => seconds < back);
+}
 
 const unused = skip('The TV did not switch without a network, so it does not use upcoming.');
 
