@@ -17,12 +17,14 @@ export const network: ExamPart = {
     exam.mark('network goes');
     const goneMs = exam.now();
     const cut = exam.inject('network.away', 'lost-request');
-    if (switches) await untilSecondSwitch(exam, switches);
-    await exam.untilExchange(
-      ({ atMs, fault }) => fault === 'network.away' && atMs >= goneMs,
-      exam.minutes(1.6 * sync),
-    );
-    await exam.pauseTv(away);
+    const untilAway = async () => {
+      await exam.untilExchange(
+        ({ atMs, fault }) => fault === 'network.away' && atMs >= goneMs,
+        exam.minutes(1.6 * sync),
+      );
+      await exam.pauseTv(away);
+    };
+    await Promise.all([untilAway(), switches && untilSecondSwitch(exam, switches)]);
     await exam.service.clearSchedule();
     exam.remove(cut);
     exam.mark('network is back');
