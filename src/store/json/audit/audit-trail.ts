@@ -83,10 +83,10 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
   ): Promise<void> {
     const first = dayFile(Math.min(timeMs, this.#context.clock.now()));
     const names = this.log.names.filter((name) => name < first);
-    if (names.length === 0) return;
+    const pending = this.#pending.filter(({ file }) => file < first);
+    if (names.length === 0 && pending.length === 0) return;
     if (first > this.#newestFile) this.#newestFile = first;
     const { end } = this.log;
-    const pending = this.#pending.filter(({ file }) => file < first);
     const entries = () => this.#entriesOf(names, end, pending);
     if (!(await confirmDrop({ day: first.slice(0, 10), entries }))) return;
     this.#pending = this.#pending.filter(({ file }) => file >= first);

@@ -310,6 +310,17 @@ describe('purgeBefore of the audit trail', () => {
     expect(await numbers((await again()).trail)).toEqual([3, 2]);
   });
 
+  it('deletes entries that no checkpoint has written to a file yet', async () => {
+    const { disk, clock, trail, rig, add } = await opened();
+    add(entry(1, clock.now()));
+    clock.advance(2 * dayMs);
+    add(entry(2, clock.now()));
+    await trail.purgeBefore(clock.now() - dayMs);
+    expect(await numbers(trail)).toEqual([2]);
+    await rig.checkpoint();
+    expect(files(disk)).toEqual(['2026-11-22']);
+  });
+
   it('immediately hides the newest file when its day is past, and deletes it with the next checkpoint', async () => {
     const { disk, clock, trail, rig, add, again } = await fourDays();
     add(entry(4, clock.now()));
