@@ -36,3 +36,5 @@ export function entryIdOf({ name }: { name?: string | null | undefined }, place:
 
 /** The id of a takeover, where entries of schedules have theirs. */
 export const takeoverId = 'takeover';
+/** Where nothing plays any more after the last entry. */
+export const nothingId = 'nothing';

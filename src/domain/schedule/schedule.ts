@@ -5,7 +5,7 @@ import { timeOfDay } from '../hours/hours.ts';
 import { weekdays } from '../hours/hours-text.ts';
 import { timeInQuery } from '../paging.ts';
 import { playlistItems } from '../records/playlist.ts';
-import { entryIdOf, takeoverId } from './entry-times.ts';
+import { entryIdOf, nothingId, takeoverId } from './entry-times.ts';
 
 /** Maximum number of entries of a schedule (docs/protocol.md §5.18). */
 const maxEntries = 24;
@@ -70,15 +70,15 @@ export const schedule = z
       .max(maxEntries, `must have 1 to ${maxEntries} entries`),
   })
   .superRefine(({ entries }, context) => {
-    const known = new Set<string>([takeoverId, 'base']);
+    const reserved = ['base', nothingId, takeoverId];
+    const known = new Set<string>(reserved);
     for (const [place, one] of entries.entries()) {
       const id = entryIdOf(one, place);
       if (known.has(id))
         context.addIssue({
           code: 'custom',
           path: ['entries', place, 'name'],
-          message:
-            id === takeoverId || id === 'base' ? 'is reserved' : 'is the id of another entry, too',
+          message: reserved.includes(id) ? 'is reserved' : 'is the id of another entry, too',
         });
       known.add(id);
     }

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { servedPlaylistEtag } from '../../domain/etag.ts';
 import { servedValidUntilSeconds } from '../../domain/records/playlist.ts';
+import { nothingId } from '../../domain/schedule/entry-times.ts';
 import type { Layers } from '../../domain/schedule/rows.ts';
-import type { Base, Plan, PlannedSpan, Playable } from './plan.ts';
+import type { Base, Plan, Playable } from './plan.ts';
 
 /** A version that TVs get: one of the playlist, or one that a switch has made. */
 export interface DeliveredVersion {
@@ -45,16 +46,28 @@ interface Upcoming {
   /** By the id of the entry. */
   entries: Map<string, Playable>;
   base: Playable | undefined;
+  /** Whether the last span says that nothing plays any more. */
+  endsWithNothing: boolean;
 }
 
 const seconds = (ms: number) => Math.floor(ms / 1000);
 
 /** Returns as many spans as fit, with what they play. */
-function upcomingOf(spans: readonly PlannedSpan[]): Upcoming {
-  const upcoming: Upcoming = { spans: [], entries: new Map(), base: undefined };
+function upcomingOf({ spans, range }: Pick<Plan, 'spans' | 'range'>): Upcoming {
+  const upcoming: Upcoming = {
+    spans: [],
+    entries: new Map(),
+    base: undefined,
+    endsWithNothing: false,
+  };
   let bytes = 0;
   for (const { fromMs, untilMs, playable } of spans) {
-    if (!playable) continue;
+    const times = { from: seconds(fromMs), until: seconds(untilMs) };
+    if (!playable) {
+      upcoming.endsWithNothing = untilMs >= range.untilMs && upcoming.spans.length > 0;
+      if (upcoming.endsWithNothing) upcoming.spans.push({ ...times, entryId: nothingId });
+      continue;
+    }
     const { entryId } = playable;
     if (entryId === null) upcoming.base = playable;
     else if (!upcoming.entries.has(entryId)) {
@@ -62,7 +75,7 @@ function upcomingOf(spans: readonly PlannedSpan[]): Upcoming {
       if (bytes > maxEntryBytes) break;
       upcoming.entries.set(entryId, playable);
     }
-    upcoming.spans.push({ from: seconds(fromMs), until: seconds(untilMs), entryId });
+    upcoming.spans.push({ ...times, entryId });
   }
   return upcoming;
 }
@@ -80,13 +93,13 @@ export interface DeliveredPlaylist extends DeliveredVersion {
 
 /** Returns what a TV gets, or `undefined` if nothing plays, and nothing will. */
 export function deliver(
-  { spans, isLayered }: Plan,
+  plan: Plan,
   base: Base | undefined,
   version: DeliveredVersion,
   nowMs: number,
 ): DeliveredPlaylist | undefined {
-  const { playable } = spans[0];
-  const upcoming = isLayered ? upcomingOf(spans) : undefined;
+  const { playable } = plan.spans[0];
+  const upcoming = plan.isLayered ? upcomingOf(plan) : undefined;
   if (!playable && (upcoming?.spans.length ?? 0) === 0) return undefined;
   const isBase = playable?.entryId === null;
   const validity = { validUntil: isBase ? (base?.validUntil ?? null) : null };

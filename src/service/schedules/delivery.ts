@@ -4,6 +4,7 @@ import { TwoPartBody } from '../../domain/json/two-part-body.ts';
 import { allOf, andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
 import { playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Screen } from '../../domain/records/rows.ts';
+import { nothingId } from '../../domain/schedule/entry-times.ts';
 import type { ChainAnswer, PlaylistChain } from '../../origin/origin.ts';
 import type { PlaylistSummary } from '../../store/queries.ts';
 import { type Reader, readContent } from '../../store/store.ts';
@@ -104,7 +105,8 @@ export function makeDelivery(deps: SystemDependencies, { ask, reader }: Delivery
       const entries: string[] = [];
       for (const [id, { contentId }] of upcoming.entries)
         entries.push(`${JSON.stringify(id)}:${await itemsOf(contentId)}`);
-      const { spans, base } = upcoming;
+      const { spans, base, endsWithNothing } = upcoming;
+      if (endsWithNothing) entries.push(`"${nothingId}":[]`);
       text += `,"upcoming":${JSON.stringify(spans)},"entries":{${entries.join(',')}}`;
       if (base) text += `,"base":${await itemsOf(base.contentId)}`;
     }

@@ -50,6 +50,8 @@ export interface Plan {
 
 /** A plan reaches at least so far beyond the start of its window. */
 const horizonMs = 3 * dayMs;
+/** Beyond it, the calendar is searched for the next entry, so that a night is no end. */
+const searchMs = 2 * dayMs;
 
 /**
  * Returns the start of the screen's window, which moves once a day. The time of day follows from
@@ -151,7 +153,10 @@ export function makePlanner(scheduleSpans: ScheduleSpans) {
     const startMs = windowStart(screenId, nowMs);
     const firstDayMs = Math.floor(startMs / dayMs) * dayMs;
     // All screens whose windows begin on the same day share the range.
-    const range = { fromMs: firstDayMs - dayMs, untilMs: firstDayMs + dayMs + horizonMs };
+    const range = {
+      fromMs: firstDayMs - dayMs,
+      untilMs: firstDayMs + dayMs + horizonMs + searchMs,
+    };
     const takeover = activeTakeover(layers, nowMs);
     const endMs = takeover?.until ?? nowMs;
     const rest = below(input, range)

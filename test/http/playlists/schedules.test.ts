@@ -166,8 +166,9 @@ describe('a schedule', () => {
           until: seconds(midnight + 2 * hourMs),
           entryId: 'entry-1',
         },
+        { from: seconds(midnight + 2 * hourMs), entryId: 'nothing' },
       ],
-      entries: { 'entry-1': lunch },
+      entries: { 'entry-1': lunch, nothing: [] },
     });
     at(midnight + hourMs);
     expect((await playlist()).body).toMatchObject({ version: 2, items: lunch });
@@ -339,7 +340,11 @@ describe('a takeover', () => {
 
   it('plays on a screen without a playlist, and leaves it without one', async () => {
     await takeOver(midnight + hourMs);
-    expect((await playlist()).body).toMatchObject({ version: 1, items: notice });
+    const { body } = await playlist();
+    expect(body).toMatchObject({ version: 1, items: notice });
+    const ids = body.upcoming.map(({ entryId }: { entryId: string }) => entryId);
+    expect(ids).toEqual(['takeover', 'nothing']);
+    expect(body.entries).toEqual({ takeover: notice, nothing: [] });
     await service.manage('DELETE', `${screenPath}/takeover`);
     expectProblem(await playlist(), 'playlist_not_found');
     await publish();
