@@ -132,7 +132,7 @@ describe('a failed copy', () => {
       const dump = writeDump(await readFolder(contextOf(original)), iso(clock.now()));
       await expect(restoreDump(dump, lossy)).rejects.toMatchObject({
         code: 'copy_differs',
-        message: expect.stringContaining('audit: 7 records dumped, 6 written'),
+        message: expect.stringContaining('audit: 3 records dumped, 2 written'),
       });
       await copyStore(original, to, { clock });
     },
