@@ -51,6 +51,11 @@ async function furnish(
   const spare = await master.screen(venueId, `Spare screen ${name}`);
   const { deviceId, apiKey } = await master.tv(screen.id);
   made(await master.put(`/v1/screens/${screen.id}/playlist`, { items: [item()] }));
+  const inInstants = { at: 1, until: 2, items: [item()] };
+  const takeover = { items: [item()], until: '2100-01-01T00:00:00Z' };
+  for (const path of [`/v1/screens/${screen.id}`, `/v1/venues/${venueId}`])
+    made(await master.put(`${path}/schedule`, { entries: [inInstants] }));
+  made(await master.put(`/v1/screens/${screen.id}/takeover`, takeover));
   made(await master.put(`/v1/screens/${screen.id}/config`, { syncIntervalMinutes: 7 }));
   made(await master.put(`/v1/venues/${venueId}/config`, { syncIntervalMinutes: 8 }));
   made(await master.put(`/v1/tenants/${tenantId}/config`, { syncIntervalMinutes: 9 }));
