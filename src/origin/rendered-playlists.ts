@@ -88,14 +88,21 @@ export class RenderedItems {
 export function renderPlaylist(row: Playlist, items: Buffer, nowMs: number): RenderedPlaylist {
   const { playlistId, tenantId, screenId, version, hasMedia } = row;
   const validUntil = servedValidUntilSeconds(row, nowMs);
-  const head = { id: playlistId, tenantId, screenId, status: 'active', version, validUntil };
-  const layer = { entryId: null };
+  const head = {
+    id: playlistId,
+    tenantId,
+    screenId,
+    status: 'active',
+    version,
+    validUntil,
+    entryId: null,
+  };
   return {
     row,
     version,
     hasMedia,
     // The body depends only on the members that the ETag contains.
     etag: servedPlaylistEtag(row, validUntil),
-    body: new TwoPartBody(`${JSON.stringify({ ...head, ...layer }).slice(0, -1)},"items":`, items),
+    body: new TwoPartBody(`${JSON.stringify(head).slice(0, -1)},"items":`, items),
   };
 }

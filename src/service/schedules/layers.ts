@@ -1,4 +1,4 @@
-import { allOf, andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import type { Layers } from '../../domain/schedule/rows.ts';
 import type { Reader, Tx } from '../../store/store.ts';
@@ -19,11 +19,14 @@ export function readLayers(
   reader: Pick<Reader, 'get'>,
   { id, venueId }: Pick<Screen, 'id' | 'venueId'>,
 ): MaybePromise<ScreenLayers> {
-  const rows = allOf([
-    reader.get('layers', layersId('screen', id)),
-    reader.get('layers', layersId('venue', venueId)),
-  ]);
-  return andThen(rows, ([own, venue]) => ({ own, venue }));
+  const own = reader.get('layers', layersId('screen', id));
+  const venue = reader.get('layers', layersId('venue', venueId));
+  if (own instanceof Promise || venue instanceof Promise)
+    return Promise.all([own, venue]).then(([ofScreen, ofVenue]) => ({
+      own: ofScreen,
+      venue: ofVenue,
+    }));
+  return { own, venue };
 }
 
 /** Returns the row of a screen or venue that has no layers yet. */
