@@ -8,7 +8,7 @@ import { hasLayers, planOf } from './plan-of-screen.ts';
 
 /**
  * Returns the playlist that TVs of a screen get: its own, or what a layer puts above it. A switch
- * that no TV has met yet is not recorded, so the version is then the last one.
+ * that no TV has met yet is not recorded, so the version is then the last one, if there is one.
  */
 export async function deliveredSummary(
   reader: Pick<Reader, 'get'>,
@@ -21,19 +21,17 @@ export async function deliveredSummary(
   const active = base && playlistStatusAt(base, nowMs) === 'active' ? base : undefined;
   const { spans } = await planOf(reader, screen, { layers, base: active, nowMs });
   const { playable } = spans[0];
-  const { delivered } = layers.own ?? {};
   if (!playable) return base;
-  const { version, publishedAt } = recordedVersion(playable, active, layers.own) ?? {
-    version: delivered?.version ?? base?.version ?? 0,
-    publishedAt: delivered?.at ?? base?.publishedAt ?? nowMs,
-  };
-  const isBase = playable.entryId === null;
+  const { delivered } = layers.own ?? {};
+  const last = delivered ? { ...delivered, publishedAt: delivered.at } : base;
+  const version = recordedVersion(playable, active, layers.own) ?? last;
+  if (!version) return undefined;
   return {
-    playlistId: base?.playlistId ?? delivered?.playlistId ?? screen.id,
-    version,
-    publishedAt,
+    playlistId: version.playlistId,
+    version: version.version,
+    publishedAt: version.publishedAt,
     state: 'active',
-    validUntil: isBase ? (active?.validUntil ?? null) : null,
+    validUntil: active && playable.entryId === null ? active.validUntil : null,
     hasMedia: playable.hasMedia,
     contentId: playable.contentId,
     origin: active?.origin ?? 'published',

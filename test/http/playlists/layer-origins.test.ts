@@ -73,6 +73,33 @@ it('what is due plays under the last version while the store cannot record a swi
   expect(await playlist()).toMatchObject({ version: 2, entryId: 'Entry' });
 });
 
+it('an entry without a playlist below plays while the store fails; without reads, the TV plays on', async () => {
+  let store: FaultyStore | undefined;
+  const open: typeof openStore = async (...options) => {
+    store = faultyStore(await openStore(...options));
+    return store;
+  };
+  const service = await startService({}, (options = {}) => serveOn(open, options));
+  const { put, playlist, now } = await tvWith(service);
+  const entries = [1, 2].map((n) => ({
+    name: `Entry ${n}`,
+    at: now + 60 * n,
+    until: now + 60 * n + 60,
+    items: named(`entry ${n}`),
+  }));
+  await put('schedule', { entries });
+  service.clock.advance(61_000);
+  (store as FaultyStore).faultOfWrites = 'error';
+  expect(await playlist()).toMatchObject({ version: 1, entryId: 'Entry 1' });
+  (store as FaultyStore).faultOfWrites = 'no';
+  expect(await playlist()).toMatchObject({ version: 1, entryId: 'Entry 1' });
+  service.clock.advance(60_000);
+  (store as FaultyStore).faultOfWrites = 'error';
+  expect(await playlist()).toMatchObject({ version: 1, entryId: 'Entry 2' });
+  (store as FaultyStore).fault = 'error';
+  expect(await playlist()).toMatchObject({ status: 500 });
+});
+
 it('keeps the files of schedules and takeovers, and lets those of ended takeovers go', async () => {
   const service = await startService();
   const admin = manager(service);

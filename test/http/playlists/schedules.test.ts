@@ -240,6 +240,50 @@ describe('a schedule', () => {
     expect(await status()).toMatchObject({ playlist: { version: 2 } });
   });
 
+  it('is no version for the status until a TV has met it', async () => {
+    const status = async () =>
+      (await service.manage('GET', `/v1/status?screenId=${tv.screenId}`)).body.items[0].playlist;
+    await setSchedule([{ at: seconds(midnight), until: seconds(midnight + hourMs), items: lunch }]);
+    expect(await status()).toBeNull();
+    expect((await tv.send('GET', 'changes')).body.playlist.version).toBe(1);
+    expect(await status()).toMatchObject({ version: 1, status: 'active', validUntil: null });
+    at(midnight + 2 * hourMs);
+    expect(await status()).toBeNull();
+    await setSchedule();
+    const validUntil = seconds(midnight + 5 * hourMs);
+    await set(`${screenPath}/playlist`, { items: base, validUntil });
+    expect(await status()).toMatchObject({ version: 2, validUntil });
+    at(midnight + 6 * hourMs);
+    expect(await status()).toMatchObject({ version: 1, status: 'active', validUntil: null });
+  });
+
+  it('makes one version for many requests at the instant', async () => {
+    await publish();
+    await setSchedule();
+    at(midnight + 6 * hourMs);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => playlist()));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers[0]?.body).toMatchObject({ version: 2, entryId: 'Breakfast' });
+  });
+
+  it('keeps half-open dates, and forgets replaced schedules after 90 days', async () => {
+    const dated = [
+      { dates: { from: '2020-01-01' }, items: lunch },
+      { dates: { until: '2030-01-01' }, items: lunch },
+    ];
+    expect((await setSchedule(dated)).body).toEqual({ entries: dated });
+    await setSchedule();
+    const explain = async () =>
+      (await service.manage('GET', `${screenPath}/explain?at=${seconds(midnight)}`)).body.schedule;
+    at(midnight + 1000);
+    await setSchedule(dated);
+    expect(await explain()).not.toBeNull();
+    at(midnight + 91 * dayMs);
+    await setSchedule();
+    await setSchedule(dated);
+    expect(await explain()).toBeNull();
+  });
+
   it('has a revision', async () => {
     const { etag } = Object.fromEntries((await setSchedule()).headers);
     expect((await service.manage('GET', `${screenPath}/schedule`)).headers.get('etag')).toBe(etag);
@@ -371,6 +415,15 @@ describe('a takeover', () => {
     );
   });
 
+  it('that has ended is removed without a trace in the trail', async () => {
+    await takeOver(midnight + hourMs);
+    at(midnight + hourMs);
+    const left = await auditOf(manager(service), () =>
+      service.manage('DELETE', `${screenPath}/takeover`),
+    );
+    expect(left).toEqual([]);
+  });
+
   it('400 for an end in the past, and stores nothing', async () => {
     expectInvalid(await takeOver(midnight), '/until');
     expectProblem(await playlist(), 'playlist_not_found');
@@ -413,6 +466,18 @@ describe('GET /v1/screens/:id/explain', () => {
     });
     await set(`${screenPath}/takeover`, { items: notice, until: seconds(midnight + 8 * hourMs) });
     expect(await explain()).toMatchObject({ layer: 'takeover', entryId: 'takeover' });
+  });
+
+  it('knows the playlist of an earlier time', async () => {
+    at(midnight + hourMs);
+    await publish();
+    at(midnight + 2 * hourMs);
+    await publish(lunch);
+    const baseAt = async (hour: number) =>
+      (await explain(`?at=${seconds(midnight + hour * hourMs)}`)).base;
+    expect(await baseAt(0.5)).toBeNull();
+    expect(await baseAt(1.5)).toMatchObject({ version: 1, status: 'active' });
+    expect(await baseAt(2.5)).toMatchObject({ version: 2 });
   });
 
   it('knows a schedule that was replaced, and where the config comes from', async () => {
