@@ -144,22 +144,22 @@ describe('serve --fault: missing, truncated and delayed responses', () => {
 
   it('slow: the request is handled at once, the response is delayed', async () => {
     const clock = new ManualClock();
-    const { service, tv } = await faulty(['slow:events:2s'], { clock });
-    const waiting = clock.waitingFor(2000);
+    const { service, tv } = await faulty(['slow:events:7s'], { clock });
+    const waiting = clock.waitingFor(7000);
     let answered = false;
     const sending = tv.send('POST', 'events', { body: [impression()] }).then((answer) => {
       answered = true;
       return answer;
     });
-    await expect.poll(() => clock.waitingFor(2000)).toBe(waiting + 1);
+    await expect.poll(() => clock.waitingFor(7000)).toBe(waiting + 1);
     expect((await service.manage('GET', '/v1/events')).body.items).toHaveLength(1);
-    clock.advance(1999);
+    clock.advance(6999);
     expect((await service.manage('GET', '/v1/me')).status).toBe(200);
     expect(answered).toBe(false);
     clock.advance(1);
     const answer = await sending;
     expect(answer.status).toBe(202);
-    expect(answer.headers.get(faultHeader)).toBe('slow:events:2s');
+    expect(answer.headers.get(faultHeader)).toBe('slow:events:7s');
   });
 
   it('a delay combines with another fault, and ends at once when the service stops', async () => {
