@@ -47,13 +47,17 @@ export function epochMs(time: number): number {
 
 const instantForm = 'must be Unix epoch seconds, or ISO 8601 with a zone (2026-12-24T18:00:00Z)';
 
+/** Later times have no ISO form with a year of four digits. */
+const lastInstantMs = Date.UTC(9999, 11, 31, 23, 59, 59);
+
 /** An instant in a body: epoch seconds or ISO 8601, converted to milliseconds. */
 export const instant = z
   .union([epochTime, z.string()], instantForm)
   .transform((given, context) => {
     const time = typeof given === 'string' ? isoMs(given) : epochMs(given);
-    if (!Number.isNaN(time)) return time;
-    context.addIssue({ code: 'custom', message: instantForm });
+    if (time <= lastInstantMs) return time;
+    const message = Number.isNaN(time) ? instantForm : 'must be before the year 10000';
+    context.addIssue({ code: 'custom', message });
     return z.NEVER;
   })
   .meta({ description: 'Unix epoch seconds, or ISO 8601 with a zone.', example: 1_766_599_200 });

@@ -327,6 +327,7 @@ describe('a schedule', () => {
     ['entries/0/until', [{ at: 5, items: lunch }]],
     ['entries/0/until', [{ at: 5, until: 5, items: lunch }]],
     ['entries/0/until', [{ until: 5, items: lunch }]],
+    ['entries/0/until', [{ at: 5, until: Number.MAX_SAFE_INTEGER, items: lunch }]],
     ['entries/0/days', [{ at: 5, until: 6, days: ['mon'], items: lunch }]],
     [
       'entries/1/name',
@@ -424,8 +425,9 @@ describe('a takeover', () => {
     expect(left).toEqual([]);
   });
 
-  it('400 for an end in the past, and stores nothing', async () => {
-    expectInvalid(await takeOver(midnight), '/until');
+  it('400 for an end in the past, or far away, and stores nothing', async () => {
+    for (const until of [seconds(midnight), Number.MAX_SAFE_INTEGER, 'soon'])
+      expectInvalid(await set(`${screenPath}/takeover`, { items: notice, until }), '/until');
     expectProblem(await playlist(), 'playlist_not_found');
   });
 });
