@@ -52,11 +52,18 @@ export async function isInUse(
   return newest !== undefined && (newest.version === version || newest.past.includes(version));
 }
 
+/** Returns the uses of a file that are not over. A venue without screens may use it, too. */
+export async function usesOf(reader: Reader, { id }: Pick<Media, 'id'>): Promise<MediaUse[]> {
+  const uses: MediaUse[] = [];
+  for (const use of await reader.select('mediaUses', 'mediaId', [id]))
+    if (await isInUse(reader, use)) uses.push(use);
+  return uses;
+}
+
 /** Returns the ids of the screens whose kept playlists or layers name a file. */
-export async function screensUsing(reader: Reader, { id }: Pick<Media, 'id'>): Promise<string[]> {
+export async function screensUsing(reader: Reader, row: Pick<Media, 'id'>): Promise<string[]> {
   const found = new Set<string>();
-  for (const use of await reader.select('mediaUses', 'mediaId', [id])) {
-    if (!(await isInUse(reader, use))) continue;
+  for (const use of await usesOf(reader, row)) {
     const screens =
       use.level === 'venue' ? await reader.select('screens', 'venueId', [use.ownerId]) : undefined;
     for (const screenId of screens?.map((screen) => screen.id) ?? [use.ownerId])

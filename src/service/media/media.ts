@@ -13,13 +13,19 @@ import { recordChange, type ServiceDependencies, type TenantPrincipal } from '..
 import { badCursor } from '../paging.ts';
 import { mediaView } from '../views.ts';
 import { findMedia, noSuchMedia, removeRecord } from './media-records.ts';
-import { isMediaVisible, mediaRowId, screensUsing } from './media-uses.ts';
+import { isMediaVisible, mediaRowId, screensUsing, usesOf } from './media-uses.ts';
 
 /** Throws `media_not_found` unless the caller may see the file. */
 async function lookUp(reader: Reader, principal: TenantPrincipal, id: string): Promise<Media> {
   const row = await findMedia(reader, principal, id);
   if (!row) throw noSuchMedia();
   return row;
+}
+
+function namedBy(screens: number): string {
+  if (screens === 0) return 'The schedule of a venue names';
+  if (screens === 1) return 'A playlist or schedule of 1 screen names';
+  return `Playlists or schedules of ${screens} screens name`;
 }
 
 /**
@@ -76,10 +82,11 @@ export function makeMedia(deps: ServiceDependencies, files: MediaStore | undefin
       await deps.write(principal, async (tx) => {
         const row = await lookUp(tx, principal, id);
         const screens = (await screensUsing(tx, row)).length;
-        if (screens > 0 && !isForced)
+        const isUsed = screens > 0 || (await usesOf(tx, row)).length > 0;
+        if (isUsed && !isForced)
           throw new SignageError(
             'media_in_use',
-            `${screens === 1 ? 'The playlist of 1 screen names' : `The playlists of ${screens} screens name`} this file, past versions included. Publish others first, or delete it with force=true.`,
+            `${namedBy(screens)} this file, past versions included. Publish others first, or delete it with force=true.`,
           );
         await removeRecord(tx, row);
         await recordChange(deps, tx, principal, {

@@ -11,6 +11,16 @@ import { type FaultyStore, faultyStore } from '../../support/stores/faulty-store
 
 const named = (name: string) => [item({ name })];
 
+async function onFaultyStore() {
+  let store!: FaultyStore;
+  const open: typeof openStore = async (...options) => {
+    store = faultyStore(await openStore(...options));
+    return store;
+  };
+  const service = await startService({}, (options = {}) => serveOn(open, options));
+  return { service, store };
+}
+
 async function tvWith(service: TestService) {
   const tv = await service.tv();
   const path = `/v1/screens/${tv.screenId}`;
@@ -53,33 +63,23 @@ it('an on-demand source overrides the schedule, and a takeover the source', asyn
 });
 
 it('what is due plays under the last version while the store cannot record a switch', async () => {
-  let store: FaultyStore | undefined;
-  const open: typeof openStore = async (...options) => {
-    store = faultyStore(await openStore(...options));
-    return store;
-  };
-  const service = await startService({}, (options = {}) => serveOn(open, options));
+  const { service, store } = await onFaultyStore();
   const { put, playlist, now } = await tvWith(service);
   await put('playlist', { items: named('base') });
   const entry = { name: 'Entry', at: now + 60, until: now + 120, items: named('entry') };
   await put('schedule', { entries: [entry] });
   const before = await playlist();
   service.clock.advance(60_000);
-  (store as FaultyStore).faultOfWrites = 'error';
+  store.faultOfWrites = 'error';
   const unrecorded = await playlist();
   expect(unrecorded).toMatchObject({ version: 1, entryId: 'Entry', name: 'entry' });
   expect(unrecorded.etag).not.toBe(before.etag);
-  (store as FaultyStore).faultOfWrites = 'no';
+  store.faultOfWrites = 'no';
   expect(await playlist()).toMatchObject({ version: 2, entryId: 'Entry' });
 });
 
 it('an entry without a playlist below plays while the store fails; without reads, the TV plays on', async () => {
-  let store: FaultyStore | undefined;
-  const open: typeof openStore = async (...options) => {
-    store = faultyStore(await openStore(...options));
-    return store;
-  };
-  const service = await startService({}, (options = {}) => serveOn(open, options));
+  const { service, store } = await onFaultyStore();
   const { put, playlist, now } = await tvWith(service);
   const entries = [1, 2].map((n) => ({
     name: `Entry ${n}`,
@@ -89,14 +89,14 @@ it('an entry without a playlist below plays while the store fails; without reads
   }));
   await put('schedule', { entries });
   service.clock.advance(61_000);
-  (store as FaultyStore).faultOfWrites = 'error';
+  store.faultOfWrites = 'error';
   expect(await playlist()).toMatchObject({ version: 1, entryId: 'Entry 1' });
-  (store as FaultyStore).faultOfWrites = 'no';
+  store.faultOfWrites = 'no';
   expect(await playlist()).toMatchObject({ version: 1, entryId: 'Entry 1' });
   service.clock.advance(60_000);
-  (store as FaultyStore).faultOfWrites = 'error';
+  store.faultOfWrites = 'error';
   expect(await playlist()).toMatchObject({ version: 1, entryId: 'Entry 2' });
-  (store as FaultyStore).fault = 'error';
+  store.fault = 'error';
   expect(await playlist()).toMatchObject({ status: 500 });
 });
 
@@ -130,6 +130,21 @@ it('keeps the files of schedules and takeovers, and lets those of ended takeover
     await put('schedule', { entries: [{ ...entries[0], items: showing(unknown) }] }),
     'media_not_found',
   );
+});
+
+it('keeps the files of the schedule of a venue without screens', async () => {
+  const service = await startService();
+  const admin = manager(service);
+  const file = (await upload(admin, someFile(1))).body;
+  const { id } = await service.venue();
+  const items = [item({ creativeUrl: file.url, creativeType: 'image' })];
+  const set = await admin.put(`/v1/venues/${id}/schedule`, {
+    entries: [{ at: 1, until: 2, items }],
+  });
+  expect(set.status, set.text).toBe(200);
+  const refused = await admin.delete(`/v1/media/${file.id}`);
+  expectProblem(refused, 'media_in_use');
+  expect(refused.body.detail).toContain('The schedule of a venue names this file');
 });
 
 it('gives TVs absolute URLs of files, now and later', async () => {
