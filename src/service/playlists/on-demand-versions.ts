@@ -12,6 +12,7 @@ import type {
 } from '../../origin/origin.ts';
 import type { Tx } from '../../store/store.ts';
 import { type AuditActor, type SystemDependencies, system } from '../context.ts';
+import { layersId } from '../schedules/layers.ts';
 import type { ServedVersions } from './served-versions.ts';
 import {
   contentOf,
@@ -148,7 +149,7 @@ export function makeOnDemandVersions(
         return putNextVersion(deps, tx, bySystem, {
           screen,
           previous: before,
-          layers: await tx.get('layers', `screen/${screen.id}`),
+          layers: await tx.get('layers', layersId('screen', screen.id)),
           content: stored,
           origin: 'on-demand',
         });

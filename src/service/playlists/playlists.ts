@@ -15,7 +15,7 @@ import { lookUp } from '../lookup.ts';
 import { requireMedia } from '../media/media-uses.ts';
 import { badCursor } from '../paging.ts';
 import { isBasePlaying } from '../schedules/base-playing.ts';
-import { readLayers } from '../schedules/layers.ts';
+import { layersId } from '../schedules/layers.ts';
 import { playlistView } from '../views.ts';
 import {
   adopt,
@@ -65,27 +65,27 @@ export function makePlaylists(deps: ServiceDependencies) {
   ): Promise<RevisedPlaylist<PublishedPlaylist>> {
     const until = validUntil == null ? null : epochMs(validUntil);
     const content = playlistContent(items, until);
-    return deps.write(principal, async (tx) => {
+    const stored = await deps.write(principal, async (tx) => {
       const screen = await lookUp(tx, principal, 'screen', screenId);
       if (until !== null && until <= tx.now)
         throw invalid([{ path: '/validUntil', message: 'must be in the future' }]);
       const before = await tx.get('playlists', screen.id);
       checkPrecondition(precondition, revisionOf(before));
       await requireMedia(tx, principal, content.mediaIds);
-      const layers = await readLayers(tx, screen);
       const row = hasSameContent(before, contentOf(screen.tenantId, content), tx.now)
         ? await adopt(tx, before)
         : await putNextVersion(deps, tx, principal, {
             screen,
             previous: before,
-            layers: layers.own,
+            layers: await tx.get('layers', layersId('screen', screen.id)),
             content: await storeItems(tx, screen.tenantId, content),
             origin: 'published',
           });
-      const { playlist, etag } = revised(row, content.items, tx.now);
-      const playing = await isBasePlaying(tx, screen, { layers, row, nowMs: tx.now });
-      return { playlist: { ...playlist, playing }, etag };
+      return { screen, ...revised(row, content.items, tx.now) };
     });
+    const { screen, playlist, etag } = stored;
+    const playing = await isBasePlaying(store.read, screen, store.now());
+    return { playlist: { ...playlist, playing }, etag };
   }
 
   /** Returns the playlist of a screen. Throws `playlist_not_found`. */

@@ -9,13 +9,14 @@ import {
   maxBulkScreens,
 } from '../../domain/records/playlist.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
+import type { Layers } from '../../domain/schedule/rows.ts';
 import type { Tx } from '../../store/store.ts';
 import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { type IdempotentRequest, prepareCreation } from '../creations.ts';
 import { isVisibleTo, lookUp, whereVenue } from '../lookup.ts';
 import { requireMedia } from '../media/media-uses.ts';
 import { isBasePlaying } from '../schedules/base-playing.ts';
-import { emptyLayers, readLayers, type ScreenLayers } from '../schedules/layers.ts';
+import { emptyLayers, layersId } from '../schedules/layers.ts';
 import { putTakeover, storeTakeover } from '../schedules/takeovers.ts';
 import {
   adopt,
@@ -31,7 +32,7 @@ import {
 
 type Code = (typeof bulkCodes)[number];
 /** What was done on a screen: its version afterwards, or why nothing was done. */
-type Outcome = { version: number | null; changed: boolean; playing: boolean } | { code: Code };
+type Outcome = { version: number | null; changed: boolean } | { code: Code };
 
 /** A screen, as a bulk publication finds it. */
 interface Target {
@@ -40,7 +41,7 @@ interface Target {
   screen: Screen | undefined;
   /** The newest version, also if it was withdrawn. */
   row: Playlist | undefined;
-  layers: ScreenLayers;
+  layers: Layers | undefined;
 }
 
 type VisibleTarget = Target & { screen: Screen };
@@ -60,18 +61,12 @@ const letterOf = (outcome: Outcome) =>
       ? 'c'
       : 'u';
 
-/** Returns the answer to a repeat for one screen. */
-async function repeated(tx: Tx, { id, screen, ...target }: Target, letter: string) {
+/** Returns the outcome of a repeat for one screen. */
+function repeated({ screen, row }: Target, letter: string): Outcome {
   const code = bulkCodes[letters.indexOf(letter) - 2];
-  if (code !== undefined) return { screenId: id, code };
-  if (!screen) return { screenId: id, code: 'screen_not_found' as const };
-  const playing = await isPlaying(tx, { id, screen, ...target });
-  return { screenId: id, version: versionOf(target.row), changed: letter === 'c', playing };
-}
-
-/** Whether TVs play the playlist of the screen now. */
-async function isPlaying(tx: Tx, { screen, layers, row }: VisibleTarget): Promise<boolean> {
-  return row !== undefined && isBasePlaying(tx, screen, { layers, row, nowMs: tx.now });
+  if (code !== undefined) return { code };
+  if (!screen) return { code: 'screen_not_found' };
+  return { version: versionOf(row), changed: letter === 'c' };
 }
 
 /** Changes the playlists of many screens at once (docs/protocol.md §5.4). */
@@ -100,19 +95,18 @@ export function makePublications(deps: ServiceDependencies) {
     principal: TenantPrincipal,
     ids: readonly string[],
   ): Promise<Target[]> {
-    const [screens, rows] = await Promise.all([
+    const [screens, rows, layers] = await Promise.all([
       Promise.all(ids.map((id) => tx.get('screens', id))),
       Promise.all(ids.map((id) => tx.get('playlists', id))),
+      Promise.all(ids.map((id) => tx.get('layers', layersId('screen', id)))),
     ]);
-    const none = { own: undefined, venue: undefined };
-    return Promise.all(
-      ids.map(async (id, place) => {
-        const screen = screens[place];
-        if (!screen || !isVisibleTo(principal, 'screen', screen))
-          return { id, screen: undefined, row: undefined, layers: none };
-        return { id, screen, row: rows[place], layers: await readLayers(tx, screen) };
-      }),
-    );
+    return ids.map((id, place) => {
+      const screen = screens[place];
+      const isVisible = screen !== undefined && isVisibleTo(principal, 'screen', screen);
+      return isVisible
+        ? { id, screen, row: rows[place], layers: layers[place] }
+        : { id, screen: undefined, row: undefined, layers: undefined };
+    });
   }
 
   /** Returns the version that a rollback publishes again, or why there is none. */
@@ -142,18 +136,17 @@ export function makePublications(deps: ServiceDependencies) {
   ): Promise<Outcome> {
     const { screen, row: previous, layers } = target;
     const changed = !hasSameContent(previous, content, tx.now);
-    const row = changed
+    const { version } = changed
       ? await putNextVersion(deps, tx, principal, {
           screen,
           previous,
-          layers: layers.own,
+          layers,
           content,
           origin: 'published',
           ...(from !== undefined && { from }),
         })
       : await adopt(tx, previous);
-    const playing = await isPlaying(tx, { ...target, row });
-    return { version: row.version, changed, playing };
+    return { version, changed };
   }
 
   type Act = (target: VisibleTarget) => Promise<Outcome>;
@@ -172,17 +165,16 @@ export function makePublications(deps: ServiceDependencies) {
       return async ({ screen, row }) => {
         const isPresent = row !== undefined && row.state !== 'withdrawn';
         if (isPresent) await withdrawVersion(deps, tx, principal, screen, row);
-        return { version: null, changed: isPresent, playing: false };
+        return { version: null, changed: isPresent };
       };
     if (action === 'takeover') {
       const takeover = await storeTakeover(tx, principal, principal.tenantId, {
         items: items ?? [],
         until: until ?? tx.now,
       });
-      return async ({ screen, row, layers: { own } }) => {
-        const layers = own ?? emptyLayers('screen', screen);
+      return async ({ screen, row, layers = emptyLayers('screen', screen) }) => {
         await putTakeover(deps, tx, principal, { screen, layers, takeover });
-        return { version: versionOf(row), changed: true, playing: false };
+        return { version: versionOf(row), changed: true };
       };
     }
     if (action === 'publish') {
@@ -216,6 +208,18 @@ export function makePublications(deps: ServiceDependencies) {
     };
   }
 
+  /** Adds whether TVs play the playlist now. */
+  async function resultOf({
+    id: screenId,
+    screen,
+    outcome,
+  }: Target & { outcome: Outcome }): Promise<BulkResult> {
+    if ('code' in outcome) return { screenId, ...outcome };
+    const hasPlaylist = screen !== undefined && outcome.version !== null;
+    const playing = hasPlaylist && (await isBasePlaying(store.read, screen, store.now()));
+    return { screenId, ...outcome, playing };
+  }
+
   async function changeOne(
     { screen, ...target }: Target,
     { ifVersions = {} }: BulkPublication,
@@ -240,24 +244,26 @@ export function makePublications(deps: ServiceDependencies) {
   ): Promise<BulkResults> => {
     const begin = await prepareCreation(deps, principal, request);
     const { ids, next } = await select(principal, body);
-    const results = await deps.write(principal, async (tx) => {
+    const outcomes = await deps.write(principal, async (tx) => {
       const creation = await begin(tx);
       const targets = await readTargets(tx, principal, ids);
       const { earlierId } = creation;
       if (earlierId !== undefined) {
         // Without the letters of other screens, if a selector now finds others.
         const known = earlierId.length === targets.length ? earlierId : '';
-        return Promise.all(
-          targets.map((target, place) => repeated(tx, target, known.charAt(place))),
-        );
+        return targets.map((target, place) => ({
+          ...target,
+          outcome: repeated(target, known.charAt(place)),
+        }));
       }
       const act = await prepareAct(tx, principal, body, targets);
-      const outcomes: BulkResult[] = [];
+      const done: (Target & { outcome: Outcome })[] = [];
       for (const target of targets)
-        outcomes.push({ screenId: target.id, ...(await changeOne(target, body, act)) });
-      await creation.remember(outcomes.map(letterOf).join(''));
-      return outcomes;
+        done.push({ ...target, outcome: await changeOne(target, body, act) });
+      await creation.remember(done.map(({ outcome }) => letterOf(outcome)).join(''));
+      return done;
     });
+    const results = await Promise.all(outcomes.map(resultOf));
     return { results, nextCursor: next };
   };
 }

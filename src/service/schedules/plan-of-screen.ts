@@ -22,20 +22,35 @@ export function hasLayers(layers: ScreenLayers, nowMs: number): boolean {
 let planner: Promise<Planner> | undefined;
 
 /** Loads the calendar, which takes 5 MB, with the first schedule. */
-function loadPlanner(): Promise<Planner> {
+export function loadPlanner(): Promise<Planner> {
   planner ??= import('../../calendar/schedule-spans.ts').then(({ scheduleSpans }) =>
     makePlanner(scheduleSpans),
   );
   return planner;
 }
 
+interface PlanRequest {
+  layers: ScreenLayers;
+  base: Base | undefined;
+  nowMs: number;
+}
+
+/** Like `planOf`, for changes of the store: awaits nothing but `reader`. */
+export async function planWith(
+  planner: Planner,
+  reader: Pick<Reader, 'get'>,
+  { id, venueId }: Pick<Screen, 'id' | 'venueId'>,
+  { layers, base, nowMs }: PlanRequest,
+): Promise<Plan> {
+  const venue = scheduleOf(layers) ? await reader.get('venues', venueId) : undefined;
+  return planner(id, { layers, base, timezone: venue?.timezone ?? null, nowMs });
+}
+
 /** Returns the plan of a screen with layers. */
 export async function planOf(
   reader: Pick<Reader, 'get'>,
-  { id, venueId }: Pick<Screen, 'id' | 'venueId'>,
-  { layers, base, nowMs }: { layers: ScreenLayers; base: Base | undefined; nowMs: number },
+  screen: Pick<Screen, 'id' | 'venueId'>,
+  request: PlanRequest,
 ): Promise<Plan> {
-  const plan = await loadPlanner();
-  const venue = scheduleOf(layers) ? await reader.get('venues', venueId) : undefined;
-  return plan(id, { layers, base, timezone: venue?.timezone ?? null, nowMs });
+  return planWith(await loadPlanner(), reader, screen, request);
 }

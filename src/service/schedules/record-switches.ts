@@ -6,7 +6,8 @@ import type { SystemDependencies } from '../context.ts';
 import { nextNumber } from '../playlists/versions.ts';
 import { type DeliveredVersion, recordedVersion } from './delivered.ts';
 import { emptyLayers, readLayers } from './layers.ts';
-import { planOf } from './plan-of-screen.ts';
+import type { Planner } from './plan.ts';
+import { loadPlanner, planWith } from './plan-of-screen.ts';
 
 const writeTimeoutMs = 2000;
 /**
@@ -33,14 +34,18 @@ export function makeSwitchRecorder(deps: SystemDependencies) {
   const recording = new Map<string, Waiting>();
   let isRunning = false;
 
-  async function record(tx: Tx, screen: Screen): Promise<DeliveredVersion | undefined> {
+  async function record(
+    planner: Planner,
+    tx: Tx,
+    screen: Screen,
+  ): Promise<DeliveredVersion | undefined> {
     if (!(await tx.get('screens', screen.id))) return undefined;
     const [layers, row] = await Promise.all([
       readLayers(tx, screen),
       tx.get('playlists', screen.id),
     ]);
     const base = row && playlistStatusAt(row, tx.now) === 'active' ? row : undefined;
-    const { spans } = await planOf(tx, screen, { layers, base, nowMs: tx.now });
+    const { spans } = await planWith(planner, tx, screen, { layers, base, nowMs: tx.now });
     const { playable } = spans[0];
     const known = recordedVersion(playable, base, layers.own);
     if (known) return known;
@@ -53,8 +58,11 @@ export function makeSwitchRecorder(deps: SystemDependencies) {
 
   async function recordAll(batch: readonly Waiting[]): Promise<void> {
     try {
+      const planner = await loadPlanner();
       // At once, so that a database gets few statements.
-      const write = store.write((tx) => Promise.all(batch.map(({ screen }) => record(tx, screen))));
+      const write = store.write((tx) =>
+        Promise.all(batch.map(({ screen }) => record(planner, tx, screen))),
+      );
       const versions = await withTimeout(clock, writeTimeoutMs, write);
       for (const [place, { resolve }] of batch.entries()) resolve(versions[place]);
     } catch (error) {
