@@ -20,6 +20,7 @@ export type { ByteRange } from './domain/media/media.ts';
 export type { MediaType } from './domain/media/media-types.ts';
 export type { Media as MediaRow, MediaUsage, MediaUse, UnusedMedia } from './domain/media/rows.ts';
 export type { NoticeView } from './domain/notices/notice.ts';
+export type { Publication } from './domain/playlists/playlist.ts';
 export type {
   Activities,
   DeviceActivity,
@@ -35,7 +36,6 @@ export type {
 export type { ConfigBody } from './domain/records/config.ts';
 export type { DeviceInfo } from './domain/records/device.ts';
 export type { GuessCounter } from './domain/records/pairing-code.ts';
-export type { Publication } from './domain/records/playlist.ts';
 export type { ReportQuery, ReportRow } from './domain/records/report.ts';
 export type { Role } from './domain/records/role.ts';
 export type {

@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { eventBatch } from '../src/domain/events/event.ts';
+import { publication } from '../src/domain/playlists/playlist.ts';
 import { configBody } from '../src/domain/records/config.ts';
 import { deviceInfo } from '../src/domain/records/device.ts';
-import { publication } from '../src/domain/records/playlist.ts';
 import { screenCreation } from '../src/domain/records/screen.ts';
 import { venueCreation } from '../src/domain/records/venue.ts';
 

@@ -1,7 +1,7 @@
 import type { TwoPartBody } from '../domain/json/two-part-body.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
-import type { PlaylistContent, PlaylistWithItems } from '../domain/playlist-content.ts';
-import type { Publication } from '../domain/records/playlist.ts';
+import type { Publication } from '../domain/playlists/playlist.ts';
+import type { PlaylistContent, PlaylistWithItems } from '../domain/playlists/playlist-content.ts';
 import type { Playlist, Screen, StoredConfig } from '../domain/records/rows.ts';
 
 /** Name of an origin, as in `X-Source` (docs/protocol.md §2.3). */

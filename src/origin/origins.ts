@@ -2,7 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import { hasCode } from '../domain/error.ts';
 import type { LogSink } from '../domain/log.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
-import { playlistStatusAt } from '../domain/records/playlist.ts';
+import { playlistStatusAt } from '../domain/playlists/playlist.ts';
 import type { Playlist, Screen } from '../domain/records/rows.ts';
 import { withTimeout } from '../domain/timeout.ts';
 import { type Reader, readContent } from '../store/store.ts';

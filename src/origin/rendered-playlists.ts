@@ -3,7 +3,7 @@ import { SignageError } from '../domain/error.ts';
 import { servedPlaylistEtag } from '../domain/etag.ts';
 import { TwoPartBody } from '../domain/json/two-part-body.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
-import { servedValidUntilSeconds } from '../domain/records/playlist.ts';
+import { servedValidUntilSeconds } from '../domain/playlists/playlist.ts';
 import type { Content, Playlist } from '../domain/records/rows.ts';
 import type { RenderedPlaylist } from './origin.ts';
 

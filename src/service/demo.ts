@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { assetNames, readAsset } from '../assets.ts';
+import { publication } from '../domain/playlists/playlist.ts';
 import { configBody } from '../domain/records/config.ts';
-import { publication } from '../domain/records/playlist.ts';
 import { screenCreation } from '../domain/records/screen.ts';
 import { venueCreation } from '../domain/records/venue.ts';
 import { system, type TenantPrincipal } from './context.ts';

@@ -1,10 +1,10 @@
 import { iso, isoOrNull } from '../domain/clock.ts';
 import { type MediaView, mediaPath } from '../domain/media/media.ts';
 import type { Media } from '../domain/media/rows.ts';
+import { type PlaylistView, playlistStatusAt } from '../domain/playlists/playlist.ts';
 import type { TokenActivity } from '../domain/records/activity.ts';
 import type { AuditEntry, AuditView } from '../domain/records/audit.ts';
 import { codeStatusAt } from '../domain/records/pairing-code.ts';
-import { type PlaylistView, playlistStatusAt } from '../domain/records/playlist.ts';
 import type {
   PairingCode,
   Playlist,

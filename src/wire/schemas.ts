@@ -10,6 +10,16 @@ import {
 } from '../domain/media/media.ts';
 import { notice, noticeQuery } from '../domain/notices/notice.ts';
 import { listOf, pageQuery, waitSeconds } from '../domain/paging.ts';
+import {
+  activePlaylist,
+  bulkPublication,
+  bulkResults,
+  playlistRefresh,
+  playlistVersions,
+  publication,
+  publishedPlaylist,
+  storedPlaylist,
+} from '../domain/playlists/playlist.ts';
 import { auditEntry, auditQuery } from '../domain/records/audit.ts';
 import {
   claim,
@@ -32,16 +42,6 @@ import {
 import { deviceChanges, deviceChangesQuery } from '../domain/records/device-changes.ts';
 import { mirrorList, mirrorQuery, mirrorRepair } from '../domain/records/mirror.ts';
 import { codeCreation, codeStatus, createdCode } from '../domain/records/pairing-code.ts';
-import {
-  activePlaylist,
-  bulkPublication,
-  bulkResults,
-  playlistRefresh,
-  playlistVersions,
-  publication,
-  publishedPlaylist,
-  storedPlaylist,
-} from '../domain/records/playlist.ts';
 import { impressionReport, reportQuery } from '../domain/records/report.ts';
 import {
   screen,

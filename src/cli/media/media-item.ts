@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mediaTypes } from '../../domain/media/media-types.ts';
-import { nameInMediaUrl } from '../../domain/records/media-url.ts';
+import { nameInMediaUrl } from '../../domain/playlists/media-url.ts';
 import type { CommandContext } from '../command/context.ts';
 import { usage } from '../options/settings.ts';
 import { shownUrl } from '../playlist/media/finding.ts';

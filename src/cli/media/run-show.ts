@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { secondMs } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
-import type { Publication } from '../../domain/records/playlist.ts';
+import type { Publication } from '../../domain/playlists/playlist.ts';
 import { preconditionOf } from '../api/conditional.ts';
 import type { CommandContext } from '../command/context.ts';
 import { hasFilter, type Selection, selectScreens } from '../options/select-screens.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { epochMs, epochTime } from '../../domain/fields.ts';
-import { type Publication, publication } from '../../domain/records/playlist.ts';
+import { type Publication, publication } from '../../domain/playlists/playlist.ts';
 import { chosenBy } from '../options/chosen-by.ts';
 import { readValidUntil } from '../options/time.ts';
 

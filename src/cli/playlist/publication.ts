@@ -1,5 +1,5 @@
 import { type FieldError, SignageError } from '../../domain/error.ts';
-import type { Publication } from '../../domain/records/playlist.ts';
+import type { Publication } from '../../domain/playlists/playlist.ts';
 import type { Reader } from '../api/client.ts';
 import type { Environment } from '../command/environment.ts';
 import type { MediaFiles } from '../media/media-files.ts';

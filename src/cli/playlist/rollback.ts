@@ -1,6 +1,6 @@
 import { SignageError } from '../../domain/error.ts';
 import { epochMs } from '../../domain/fields.ts';
-import type { PlaylistView as Playlist } from '../../domain/records/playlist.ts';
+import type { PlaylistView as Playlist } from '../../domain/playlists/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
 import { printResults } from '../command/for-each-record.ts';
 import { confirmSelected } from '../options/select-screens.ts';

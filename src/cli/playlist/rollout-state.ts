@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { SignageError } from '../../domain/error.ts';
-import { publication } from '../../domain/records/playlist.ts';
+import { publication } from '../../domain/playlists/playlist.ts';
 import { replaceFile } from '../api/private-file.ts';
 import type { CommandContext } from '../command/context.ts';
 import { mapRecords } from '../command/for-each-record.ts';

@@ -1,5 +1,5 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
-import type { Publication } from '../../domain/records/playlist.ts';
+import type { Publication } from '../../domain/playlists/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
 import { printResults, resultView, summarize } from '../command/for-each-record.ts';
 import {

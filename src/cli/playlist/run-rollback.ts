@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SignageError } from '../../domain/error.ts';
-import type { PlaylistView as Playlist } from '../../domain/records/playlist.ts';
+import type { PlaylistView as Playlist } from '../../domain/playlists/playlist.ts';
 import { contextFile } from '../api/contexts.ts';
 import type { CommandContext } from '../command/context.ts';
 import { hasFilter, isSingle, type Selected, selectScreens } from '../options/select-screens.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
-import type { Publication } from '../../domain/records/playlist.ts';
+import type { Publication } from '../../domain/playlists/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
 import { printResults, resultView, summarize } from '../command/for-each-record.ts';
 import { confirmSelected } from '../options/select-screens.ts';

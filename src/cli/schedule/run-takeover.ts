@@ -1,6 +1,6 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { Publication } from '../../domain/records/playlist.ts';
+import type { Publication } from '../../domain/playlists/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord, printResults } from '../command/for-each-record.ts';
 import { MediaFiles } from '../media/media-files.ts';

@@ -1,7 +1,7 @@
 import type { EventInput, PlaylistItem } from '../../client/entities.ts';
 import { iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import { nameInMediaUrl } from '../../domain/records/media-url.ts';
+import { nameInMediaUrl } from '../../domain/playlists/media-url.ts';
 import type {
   DropReason,
   PlayerAnswer,

@@ -1,8 +1,8 @@
 import { minuteMs } from '../clock.ts';
 import { smallest } from '../numbers/extremes.ts';
+import type { PlaylistStatus } from '../playlists/playlist.ts';
 import type { LastActivity, PlayError } from '../records/activity.ts';
 import type { DeviceConfig } from '../records/config.ts';
-import type { PlaylistStatus } from '../records/playlist.ts';
 import { onlineWindowMs } from './online-window.ts';
 
 /**

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { conditions } from '../conditions/condition.ts';
 import { isoTime, recordId } from '../fields.ts';
 import { countUpTo, pageQuery, selectorQuery } from '../paging.ts';
+import { storedPlaylist } from '../playlists/playlist.ts';
 import { device } from './device.ts';
-import { storedPlaylist } from './playlist.ts';
 import { screen } from './screen.ts';
 
 /** A month. */

@@ -4,7 +4,7 @@ import { instant, isoTime, recordId, recordName } from '../fields.ts';
 import { timeOfDay } from '../hours/hours.ts';
 import { weekdays } from '../hours/hours-text.ts';
 import { timeInQuery } from '../paging.ts';
-import { playlistItems } from '../records/playlist.ts';
+import { playlistItems } from '../playlists/playlist.ts';
 import { entryIdOf, nothingId, takeoverId } from './entry-times.ts';
 
 /** Maximum number of entries of a schedule (docs/protocol.md §5.18). */

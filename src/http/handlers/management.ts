@@ -1,7 +1,7 @@
 import { minuteMs } from '../../domain/clock.ts';
 import { revision } from '../../domain/etag.ts';
+import { withStoredUrls } from '../../domain/playlists/playlist.ts';
 import type { ConfigBody } from '../../domain/records/config.ts';
-import { withStoredUrls } from '../../domain/records/playlist.ts';
 import type { ConfigLevel } from '../../domain/records/rows.ts';
 import type { Services } from '../../service/services.ts';
 import type { BaseUrlOf } from '../request/base-url.ts';

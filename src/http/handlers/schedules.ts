@@ -1,4 +1,4 @@
-import { withStoredUrls } from '../../domain/records/playlist.ts';
+import { withStoredUrls } from '../../domain/playlists/playlist.ts';
 import type { Services } from '../../service/services.ts';
 import type { BaseUrlOf } from '../request/base-url.ts';
 import type { Call, Handlers } from '../request/pipeline.ts';

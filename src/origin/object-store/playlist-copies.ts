@@ -3,12 +3,12 @@ import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { asGuid } from '../../domain/id.ts';
 import { parseJson } from '../../domain/json/parse-json.ts';
+import { playlistItems, playlistStatusAt } from '../../domain/playlists/playlist.ts';
 import {
   contentId,
   type PlaylistWithItems,
   playlistContent,
-} from '../../domain/playlist-content.ts';
-import { playlistItems, playlistStatusAt } from '../../domain/records/playlist.ts';
+} from '../../domain/playlists/playlist-content.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
 import type {
   PlaylistCopies,

@@ -1,7 +1,7 @@
 import { SignageError } from '../../domain/error.ts';
 import { epochMs } from '../../domain/fields.ts';
-import { playlistContent } from '../../domain/playlist-content.ts';
-import { onDemandAnswer } from '../../domain/records/playlist.ts';
+import { onDemandAnswer } from '../../domain/playlists/playlist.ts';
+import { playlistContent } from '../../domain/playlists/playlist-content.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import type { OnDemandAnswer } from '../origin.ts';
 

@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import { isoOrNull } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { Page } from '../../domain/paging.ts';
-import type { PlaylistWithItems } from '../../domain/playlist-content.ts';
+import type { PlaylistWithItems } from '../../domain/playlists/playlist-content.ts';
 import type {
   CopyState,
   MirrorCopyView,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import type { PlaylistWithItems } from '../../domain/playlist-content.ts';
+import type { PlaylistWithItems } from '../../domain/playlists/playlist-content.ts';
 import type { StoredConfig } from '../../domain/records/rows.ts';
 import type {
   ConfigCopies,

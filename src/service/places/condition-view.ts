@@ -1,8 +1,8 @@
 import { iso, secondMs } from '../../domain/clock.ts';
 import { clockToleranceMs, type Judgement } from '../../domain/conditions/condition.ts';
+import { nameInMediaUrl } from '../../domain/playlists/media-url.ts';
+import type { PlaylistStatus } from '../../domain/playlists/playlist.ts';
 import type { LastActivity, PlayError } from '../../domain/records/activity.ts';
-import { nameInMediaUrl } from '../../domain/records/media-url.ts';
-import type { PlaylistStatus } from '../../domain/records/playlist.ts';
 import type { ScreenStatusView } from '../../domain/records/screen-status.ts';
 
 /** What a status has to know about the items of a playlist. */

@@ -10,8 +10,8 @@ import {
   conditions,
 } from '../../domain/conditions/condition.ts';
 import type { Page } from '../../domain/paging.ts';
+import { playlistStatusAt } from '../../domain/playlists/playlist.ts';
 import type { DeviceConfig } from '../../domain/records/config.ts';
-import { playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
 import type { ScreenStatusQuery, ScreenStatusView } from '../../domain/records/screen-status.ts';
 import type { PlaylistSummary } from '../../store/queries.ts';

@@ -1,6 +1,6 @@
 import { hourMs } from '../../domain/clock.ts';
-import { contentId, type PlaylistContent } from '../../domain/playlist-content.ts';
-import { playlistStatusAt } from '../../domain/records/playlist.ts';
+import { playlistStatusAt } from '../../domain/playlists/playlist.ts';
+import { contentId, type PlaylistContent } from '../../domain/playlists/playlist-content.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
 import { withTimeout } from '../../domain/timeout.ts';
 import type {

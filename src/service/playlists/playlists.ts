@@ -3,12 +3,12 @@ import { checkPrecondition, type Precondition, revision } from '../../domain/eta
 import { epochMs } from '../../domain/fields.ts';
 import { PageItems } from '../../domain/page-items.ts';
 import type { Page } from '../../domain/paging.ts';
-import { playlistContent } from '../../domain/playlist-content.ts';
 import type {
   PlaylistView,
   Publication,
   PublishedPlaylist,
-} from '../../domain/records/playlist.ts';
+} from '../../domain/playlists/playlist.ts';
+import { playlistContent } from '../../domain/playlists/playlist-content.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
 import type { Principal, ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';

@@ -1,13 +1,13 @@
 import { invalid } from '../../domain/error.ts';
 import { epochMs } from '../../domain/fields.ts';
-import { mediaIdsOf, playlistContent } from '../../domain/playlist-content.ts';
 import {
   type BulkPublication,
   type BulkResult,
   type BulkResults,
   bulkCodes,
   maxBulkScreens,
-} from '../../domain/records/playlist.ts';
+} from '../../domain/playlists/playlist.ts';
+import { mediaIdsOf, playlistContent } from '../../domain/playlists/playlist-content.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
 import type { Layers } from '../../domain/schedule/rows.ts';
 import type { Tx } from '../../store/store.ts';

@@ -1,5 +1,5 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
-import { type PlaylistRefresh, playlistStatusAt } from '../../domain/records/playlist.ts';
+import { type PlaylistRefresh, playlistStatusAt } from '../../domain/playlists/playlist.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import type { OnDemandOrigin, OriginAnswer } from '../../origin/origin.ts';
 import { type Principal, recordChange, type ServiceDependencies } from '../context.ts';

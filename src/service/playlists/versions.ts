@@ -1,7 +1,7 @@
 import { SignageError } from '../../domain/error.ts';
-import { contentId, type PlaylistContent } from '../../domain/playlist-content.ts';
+import { keptVersions, playlistStatusAt } from '../../domain/playlists/playlist.ts';
+import { contentId, type PlaylistContent } from '../../domain/playlists/playlist-content.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
-import { keptVersions, playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
 import type { Layers } from '../../domain/schedule/rows.ts';
 import { type Reader, readContent, type Tx } from '../../store/store.ts';

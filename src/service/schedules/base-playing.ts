@@ -1,4 +1,4 @@
-import { playlistStatusAt } from '../../domain/records/playlist.ts';
+import { playlistStatusAt } from '../../domain/playlists/playlist.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import type { Reader } from '../../store/store.ts';
 import { readLayers } from './layers.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { servedPlaylistEtag } from '../../domain/etag.ts';
-import { servedValidUntilSeconds } from '../../domain/records/playlist.ts';
+import { servedValidUntilSeconds } from '../../domain/playlists/playlist.ts';
 import { nothingId } from '../../domain/schedule/entry-times.ts';
 import type { Layers } from '../../domain/schedule/rows.ts';
 import type { Base, Plan, Playable } from './plan.ts';

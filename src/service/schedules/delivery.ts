@@ -2,7 +2,7 @@ import { BoundedMap } from '../../domain/bounded-map.ts';
 import { SignageError } from '../../domain/error.ts';
 import { TwoPartBody } from '../../domain/json/two-part-body.ts';
 import { allOf, andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
-import { playlistStatusAt } from '../../domain/records/playlist.ts';
+import { playlistStatusAt } from '../../domain/playlists/playlist.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import { nothingId } from '../../domain/schedule/entry-times.ts';
 import type { ChainAnswer, PlaylistChain } from '../../origin/origin.ts';

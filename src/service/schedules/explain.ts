@@ -1,5 +1,5 @@
 import { iso, isoOrNull } from '../../domain/clock.ts';
-import { playlistStatusAt } from '../../domain/records/playlist.ts';
+import { playlistStatusAt } from '../../domain/playlists/playlist.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
 import type { Layers, StoredSchedule } from '../../domain/schedule/rows.ts';
 import type { Explanation } from '../../domain/schedule/schedule.ts';

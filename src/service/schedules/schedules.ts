@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { dayMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
-import { playlistContent } from '../../domain/playlist-content.ts';
+import { playlistContent } from '../../domain/playlists/playlist-content.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
 import type { Screen, Venue } from '../../domain/records/rows.ts';
 import { needsTimezone } from '../../domain/schedule/entry-times.ts';

@@ -1,6 +1,6 @@
 import { iso } from '../../domain/clock.ts';
 import { invalid, SignageError } from '../../domain/error.ts';
-import { playlistContent } from '../../domain/playlist-content.ts';
+import { playlistContent } from '../../domain/playlists/playlist-content.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import type { Layers, StoredTakeover } from '../../domain/schedule/rows.ts';
 import type { Takeover, TakeoverView } from '../../domain/schedule/schedule.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { secondMs } from '../../domain/clock.ts';
 import { parseDuration } from '../../domain/duration.ts';
+import { type Publication, publication } from '../../domain/playlists/playlist.ts';
 import { configBody } from '../../domain/records/config.ts';
-import { type Publication, publication } from '../../domain/records/playlist.ts';
 import { parseFault } from '../../faults/parse-fault.ts';
 
 const duration = z.union([z.string(), z.number()]).transform((value, context) => {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { hashKey, makeKey } from '../../../src/domain/api-key.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { makeIdSource } from '../../../src/domain/id.ts';
-import { contentId, playlistContent } from '../../../src/domain/playlist-content.ts';
+import { contentId, playlistContent } from '../../../src/domain/playlists/playlist-content.ts';
 import type { Device } from '../../../src/domain/records/rows.ts';
 import { type Records, type SectionName, sectionNames } from '../../../src/store/dump/records.ts';
 import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';

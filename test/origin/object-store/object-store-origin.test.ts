@@ -1,7 +1,7 @@
 import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { PlaylistWithItems } from '../../../src/domain/playlist-content.ts';
+import type { PlaylistWithItems } from '../../../src/domain/playlists/playlist-content.ts';
 import { makeFileObjectStore } from '../../../src/origin/object-store/file-object-store.ts';
 import { maxObjectBytes, type ObjectStore } from '../../../src/origin/object-store/object-store.ts';
 import { openObjectStore } from '../../../src/origin/object-store/open-object-store.ts';

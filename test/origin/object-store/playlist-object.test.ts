@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../../src/domain/json/parse-json.ts';
-import type { PlaylistWithItems } from '../../../src/domain/playlist-content.ts';
-import { publication } from '../../../src/domain/records/playlist.ts';
+import { publication } from '../../../src/domain/playlists/playlist.ts';
+import type { PlaylistWithItems } from '../../../src/domain/playlists/playlist-content.ts';
 import {
   playlistObjectBytes,
   readPlaylistObject,

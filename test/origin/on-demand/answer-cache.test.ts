@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { playlistContent } from '../../../src/domain/playlist-content.ts';
+import { playlistContent } from '../../../src/domain/playlists/playlist-content.ts';
 import { AnswerCache } from '../../../src/origin/on-demand/source.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 

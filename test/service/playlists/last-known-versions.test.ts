@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type PlaylistWithItems, playlistContent } from '../../../src/domain/playlist-content.ts';
+import {
+  type PlaylistWithItems,
+  playlistContent,
+} from '../../../src/domain/playlists/playlist-content.ts';
 import { makeLastKnownVersions } from '../../../src/service/playlists/on-demand-versions.ts';
 import { playlistRow, screenRow } from '../../support/service/playlist-rows.ts';
 

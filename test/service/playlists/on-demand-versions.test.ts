@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { playlistContent } from '../../../src/domain/playlist-content.ts';
+import { playlistContent } from '../../../src/domain/playlists/playlist-content.ts';
 import type { OnDemandAnswer, OnDemandSource, PlaylistOrigin } from '../../../src/origin/origin.ts';
 import { makeOnDemandVersions } from '../../../src/service/playlists/on-demand-versions.ts';
 import { makeServedVersions } from '../../../src/service/playlists/served-versions.ts';

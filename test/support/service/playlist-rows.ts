@@ -3,7 +3,7 @@ import {
   contentId,
   type PlaylistWithItems,
   playlistContent,
-} from '../../../src/domain/playlist-content.ts';
+} from '../../../src/domain/playlists/playlist-content.ts';
 import type { Screen } from '../../../src/domain/records/rows.ts';
 import type { Tx } from '../../../src/store/store.ts';
 import { item } from './content.ts';

@@ -1,4 +1,4 @@
-import type { Publication } from '../../../domain/records/playlist.ts';
+import type { Publication } from '../../../domain/playlists/playlist.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { defineCommand, some } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';

@@ -1,5 +1,5 @@
 import type { CallAnswer, ListItem } from '../../../client/call.ts';
-import type { PlaylistView as Playlist } from '../../../domain/records/playlist.ts';
+import type { PlaylistView as Playlist } from '../../../domain/playlists/playlist.ts';
 import type { Reader } from '../../api/client.ts';
 import { shownEpoch } from '../../options/time.ts';
 import type { Column, View } from '../../output/view.ts';

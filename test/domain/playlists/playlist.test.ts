@@ -4,7 +4,7 @@ import {
   playlistStatusAt,
   publication,
   servedValidUntil,
-} from '../../../src/domain/records/playlist.ts';
+} from '../../../src/domain/playlists/playlist.ts';
 import type { Playlist } from '../../../src/domain/records/rows.ts';
 import { item } from '../../support/service/content.ts';
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { canonicalJson } from './etag.ts';
-import { mediaIdOf } from './media/media.ts';
-import type { Playlist } from './records/rows.ts';
+import { canonicalJson } from '../etag.ts';
+import { mediaIdOf } from '../media/media.ts';
+import type { Playlist } from '../records/rows.ts';
 
 /** What a version shows, and until when. Different content makes the next version. */
 export interface PlaylistContent {

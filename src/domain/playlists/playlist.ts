@@ -3,8 +3,8 @@ import { dayMs } from '../clock.ts';
 import { epochTime, freeText, instant, recordId } from '../fields.ts';
 import { mediaIdOf } from '../media/media.ts';
 import { selectorQuery } from '../paging.ts';
+import type { Playlist } from '../records/rows.ts';
 import { canonicalMediaUrl, maxMediaUrl, mediaUrlFault } from './media-url.ts';
-import type { Playlist } from './rows.ts';
 
 const playlistStatuses = ['active', 'superseded', 'withdrawn', 'expired'] as const;
 export type PlaylistStatus = (typeof playlistStatuses)[number];
