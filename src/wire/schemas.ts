@@ -10,10 +10,9 @@ import {
 } from '../domain/media/media.ts';
 import { notice, noticeQuery } from '../domain/notices/notice.ts';
 import { listOf, pageQuery, waitSeconds } from '../domain/paging.ts';
+import { bulkPublication, bulkResults } from '../domain/playlists/bulk-publication.ts';
 import {
   activePlaylist,
-  bulkPublication,
-  bulkResults,
   playlistRefresh,
   playlistVersions,
   publication,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { CallInput } from '../../client/call.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { BulkResult } from '../../domain/playlists/playlist.ts';
+import type { BulkResult } from '../../domain/playlists/bulk-publication.ts';
 import type { CommandContext } from '../command/context.ts';
 import type { ItemResult } from '../command/for-each-record.ts';
 import { progressBar } from '../terminal/progress.ts';

@@ -6,7 +6,7 @@ import {
   type BulkResults,
   bulkCodes,
   maxBulkScreens,
-} from '../../domain/playlists/playlist.ts';
+} from '../../domain/playlists/bulk-publication.ts';
 import { mediaIdsOf, playlistContent } from '../../domain/playlists/playlist-content.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
 import type { Layers } from '../../domain/schedule/rows.ts';
