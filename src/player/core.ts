@@ -3,6 +3,7 @@ import { interrupted } from '../client/pause.ts';
 import { minuteMs, type Random, randomHex, systemClock, systemRandom } from '../domain/clock.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
 import { largestBatch } from './batch.ts';
+import { Notifier } from './job-timer.ts';
 import type {
   PlayerAnswer,
   PlayerObserver,
@@ -13,7 +14,6 @@ import type {
 import type { PlayerClock, PlayerOptions, Showing } from './options.ts';
 import { PlaylistSwitches, type Present } from './playlist-switches.ts';
 import { SavedPlayerState } from './saved-state.ts';
-import { Notifier } from './schedule.ts';
 import { type Stage, timerStage } from './stage.ts';
 import { type PlayerBinding, type PlayerHead, ramMemory } from './state.ts';
 

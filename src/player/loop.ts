@@ -5,8 +5,8 @@ import { statusEvent } from './batch.ts';
 import type { FetchOperation, PlayerCore } from './core.ts';
 import { flushOnce, queueEvent, unsentCount } from './events.ts';
 import { fetchConfig, fetchPlaylist } from './fetch.ts';
+import { JobTimer } from './job-timer.ts';
 import { rotateOnce, rotationDelayMs } from './key-rotation.ts';
-import { Schedule } from './schedule.ts';
 
 /**
  * Queues a heartbeat event at a regular interval. A heartbeat is sent together with all other
@@ -42,7 +42,7 @@ class HeartbeatTimer {
 }
 
 /**
- * A kind of call, with its own schedule. `nextMs` returns the delay after a success. `undefined`
+ * A kind of call, with its own timer. `nextMs` returns the delay after a success. `undefined`
  * schedules no further call.
  */
 interface Job {
@@ -66,69 +66,67 @@ const jobs = [config, playlist, events, rotation];
  * Schedules the sending of queued events: at once if they are urgent or fill a batch, otherwise
  * after `reportAfterSeconds`. Does nothing during a backoff.
  */
-function scheduleEvents(core: PlayerCore, schedule: Schedule): void {
+function scheduleEvents(core: PlayerCore, timer: JobTimer): void {
   const isFull = unsentCount(core) >= core.batchLimit;
-  if (schedule.isDue || schedule.failures > 0 || unsentCount(core) === 0) return;
+  if (timer.isDue || timer.failures > 0 || unsentCount(core) === 0) return;
   const { reportAfterSeconds } = core.options;
-  if (core.isUrgent || isFull) schedule.dueIn(0);
-  else if (!schedule.isWaiting && reportAfterSeconds !== undefined)
-    schedule.dueIn(reportAfterSeconds * secondMs);
+  if (core.isUrgent || isFull) timer.dueIn(0);
+  else if (!timer.isWaiting && reportAfterSeconds !== undefined)
+    timer.dueIn(reportAfterSeconds * secondMs);
 }
 
 /** Makes announced fetches due. A fetch that waits after a failure keeps its delay. */
-function scheduleDue(core: PlayerCore, schedules: ReadonlyMap<Job, Schedule>): void {
+function scheduleDue(core: PlayerCore, timers: ReadonlyMap<Job, JobTimer>): void {
   for (const [operation, job] of fetches) {
-    const schedule = schedules.get(job);
-    if (core.due.delete(operation) && schedule?.failures === 0) schedule.dueIn(0);
+    const timer = timers.get(job);
+    if (core.due.delete(operation) && timer?.failures === 0) timer.dueIn(0);
   }
 }
 
 /** Makes one call and schedules the next call of the same job. */
-async function runJob(core: PlayerCore, schedule: Schedule, { run, nextMs }: Job): Promise<void> {
-  schedule.isDue = false;
+async function runJob(core: PlayerCore, timer: JobTimer, { run, nextMs }: Job): Promise<void> {
+  timer.isDue = false;
   const { repairs } = core;
   try {
     await run(core);
-    schedule.failures = 0;
+    timer.failures = 0;
     const delayMs = nextMs(core);
-    if (delayMs !== undefined) schedule.dueIn(delayMs);
+    if (delayMs !== undefined) timer.dueIn(delayMs);
   } catch (error) {
     if (core.isCut) return;
-    if (hasCode(error, 'playlist_not_found')) schedule.failures = 0;
+    if (hasCode(error, 'playlist_not_found')) timer.failures = 0;
     else {
-      schedule.failures++;
+      timer.failures++;
       core.fail(error);
     }
     // The TV sends a repaired batch again without delay.
-    schedule.dueIn(core.repairs > repairs ? 0 : retryDelayMs(core, error, schedule.failures));
+    timer.dueIn(core.repairs > repairs ? 0 : retryDelayMs(core, error, timer.failures));
   }
 }
 
 /**
- * Runs all periodic calls while the TV lives: one call at a time, each kind on its own schedule.
+ * Runs all periodic calls while the TV lives: one call at a time, each kind on its own timer.
  * Reports failures to the observer and retries as the protocol requires.
  */
 export async function runNetworkLoop(core: PlayerCore): Promise<void> {
-  const schedules = new Map(
-    jobs.map((job) => [job, new Schedule(core.clock, core.networkNotifier)]),
-  );
+  const timers = new Map(jobs.map((job) => [job, new JobTimer(core.clock, core.networkNotifier)]));
   const heartbeat = new HeartbeatTimer(core);
-  for (const job of [config, playlist]) schedules.get(job)?.dueIn(0);
+  for (const job of [config, playlist]) timers.get(job)?.dueIn(0);
   const untilRotationMs = rotationDelayMs(core);
-  if (untilRotationMs !== undefined) schedules.get(rotation)?.dueIn(untilRotationMs);
+  if (untilRotationMs !== undefined) timers.get(rotation)?.dueIn(untilRotationMs);
   try {
     while (core.isLive) {
       heartbeat.setIntervalMs(core.intervalMs('heartbeatIntervalMinutes'));
-      scheduleDue(core, schedules);
-      scheduleEvents(core, schedules.get(events) as Schedule);
-      const next = jobs.find((job) => schedules.get(job)?.isDue);
-      if (next) await runJob(core, schedules.get(next) as Schedule, next);
+      scheduleDue(core, timers);
+      scheduleEvents(core, timers.get(events) as JobTimer);
+      const next = jobs.find((job) => timers.get(job)?.isDue);
+      if (next) await runJob(core, timers.get(next) as JobTimer, next);
       else await core.networkNotifier.wait();
     }
   } finally {
     core.endPlaying();
     heartbeat.stop();
-    for (const schedule of schedules.values()) schedule.stop();
+    for (const timer of timers.values()) timer.stop();
   }
 }
 

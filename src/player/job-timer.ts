@@ -50,7 +50,7 @@ export class Notifier {
 }
 
 /** Time at which a job is due. After a failure, that is the end of the backoff. */
-export class Schedule {
+export class JobTimer {
   isDue = false;
   /** Failures in a row. */
   failures = 0;
