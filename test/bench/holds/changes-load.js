@@ -7,13 +7,13 @@ const cursor = /"cursor":"([^"]+)"/;
  * Asks again after each answer, so that the TV is always held. `isOnce`: only until its first hold
  * has ended.
  */
-function holdTv({ port, host, isOnce }, { screenId, apiKey }, tally) {
+function holdTv({ port, host, isOnce, waitSeconds }, { screenId, apiKey }, tally) {
   const socket = connect(port, host);
   sockets.push(socket);
   let after = '';
   const ask = () =>
     socket.write(
-      `GET /devices/${screenId}/changes?waitSeconds=50${after && `&after=${after}`} HTTP/1.1\r\n` +
+      `GET /devices/${screenId}/changes?waitSeconds=${waitSeconds}${after && `&after=${after}`} HTTP/1.1\r\n` +
         `Host: ${host}:${port}\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`,
     );
   socket.on('data', (bytes) => {
@@ -46,14 +46,14 @@ function attack({ port, host }, { screenId, apiKey }, after) {
 
 const sockets = [];
 const tally = { byStatus: {}, lost: 0, ended: 0, toldAtMs: [] };
-process.on('message', ({ url, tvs, attackAfter, isOnce }) => {
+process.on('message', ({ url, tvs, attackAfter, isOnce, waitSeconds = 50 }) => {
   if (url) {
     const { hostname: host, port } = new URL(url);
     let next = 0;
     // Opens 2,000 connections a second.
     const opening = setInterval(() => {
       for (const tv of tvs.slice(next, next + 20)) {
-        const at = { host, port: Number(port), isOnce };
+        const at = { host, port: Number(port), isOnce, waitSeconds };
         if (attackAfter) attack(at, tv, attackAfter);
         else holdTv(at, tv, tally);
       }
