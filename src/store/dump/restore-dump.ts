@@ -87,8 +87,8 @@ async function restoreAll(
   target: DumpTarget,
   { onProgress, signal, files }: RestoreOptions,
 ) {
-  /** Names of media files without bytes so far, by id. */
-  const missing = new Map<string, string>();
+  /** Records of media files without bytes so far, by the id of the file. */
+  const missing = new Map<string, Records['media']>();
   const fileIds = new Set<string>();
   let head: DumpHead | undefined;
   let end: DumpEnd | undefined;
@@ -108,7 +108,14 @@ async function restoreAll(
   const records = readDump(source);
   const restoreFile = async (first: FileDumpRecord) => {
     const { id, size } = first.record;
-    if (!missing.delete(id)) throw new DumpError(first.line, 'no record names this media file');
+    const row = missing.get(id);
+    if (!row) throw new DumpError(first.line, `no record names the media file ${id}`);
+    if (row.bytes !== size)
+      throw new DumpError(
+        first.line,
+        `the media file ${id} has ${size} bytes, but its record ${row.bytes}`,
+      );
+    missing.delete(id);
     if (!files) throw new DumpError(first.line, 'it has the bytes of media files');
     await files.put(id, size, contentOf(first, records));
     fileIds.add(id);
@@ -120,8 +127,8 @@ async function restoreAll(
     else if (one.section === 'files') await restoreFile(one as FileDumpRecord);
     else {
       if (one.section === 'media') {
-        const { fileId, name } = one.record as Records['media'];
-        missing.set(fileId, name);
+        const row = one.record as Records['media'];
+        missing.set(row.fileId, row);
       }
       if (group[0] && group[0].section !== one.section) await flush();
       group.push(one);
@@ -130,7 +137,7 @@ async function restoreAll(
     }
   }
   await flush();
-  const missingFiles = [...missing.values()];
+  const missingFiles = [...missing.values()].map(({ name }) => name);
   return { head: head as DumpHead, end: end as DumpEnd, fileIds, missingFiles };
 }
 
