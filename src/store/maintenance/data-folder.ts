@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { rmdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { type Clock, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { type FileSystem, nodeFileSystem } from '../json/disk/file-system.ts';
@@ -65,6 +67,19 @@ export async function requireEmptyFolder(directory: string): Promise<void> {
         `${directory} is not empty (${name}). Choose an empty folder. Nothing was changed.`,
       );
   }
+}
+
+/** Returns the missing folders on a path, innermost first. */
+export async function missingFolders(path: string): Promise<string[]> {
+  const missing: string[] = [];
+  for (let at = path; (await nodeFileSystem.sizeOf(at)) === undefined; at = dirname(at))
+    missing.push(at);
+  return missing;
+}
+
+/** Removes the folders that are empty. */
+export async function removeEmpty(paths: readonly string[]): Promise<void> {
+  for (const path of paths) await rmdir(path).catch(() => undefined);
 }
 
 /** Returns a `SignageError` unchanged, and any other error as `store_unusable`. */

@@ -1,10 +1,10 @@
-import { rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SignageError } from '../../domain/error.ts';
 import { mediaPath } from '../../domain/media/media-path.ts';
 import { openFolderMediaStore } from '../../media/folder-media-store.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 import type { FileTarget } from '../dump/dump-files.ts';
+import { missingFolders, removeEmpty } from './data-folder.ts';
 
 /**
  * Returns where a restore puts media files. The folder is made for the first file, and may have
@@ -15,6 +15,8 @@ import type { FileTarget } from '../dump/dump-files.ts';
 export function makeFileTarget(folder: string | undefined, now: () => number): FileTarget {
   let opened: MediaStore | undefined;
   const added: string[] = [];
+  /** Folders that this restore makes. */
+  let made: string[] = [];
 
   return {
     async put(id, size, content) {
@@ -23,18 +25,19 @@ export function makeFileTarget(folder: string | undefined, now: () => number): F
           'invalid_option',
           'The backup has the bytes of media files. Name the folder that gets them: --media.',
         );
-      opened ??= await openFolderMediaStore(folder, { isShared: true, now });
+      if (!opened) {
+        made = await missingFolders(join(folder, 'incomplete'));
+        opened = await openFolderMediaStore(folder, { isShared: true, now });
+      }
       if (!(await opened.find(id))) added.push(id);
       await opened.put(id, size, content);
     },
     open: async (id) => opened?.open(id),
     async undo() {
-      if (!opened || folder === undefined) return;
-      for (const id of added) await opened.delete(id);
-      const folders = added.map((id) => dirname(join(folder, mediaPath(id))));
-      // Only those that are empty go.
-      for (const path of [...folders, join(folder, 'incomplete'), folder])
-        await rmdir(path).catch(() => undefined);
+      if (folder === undefined) return;
+      for (const id of added) await opened?.delete(id);
+      await removeEmpty(added.map((id) => dirname(join(folder, mediaPath(id)))));
+      await removeEmpty(made);
     },
   };
 }

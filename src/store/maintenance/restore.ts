@@ -1,5 +1,4 @@
-import { rmdir } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../../domain/clock.ts';
 import { mediaFolder } from '../../domain/media/media-path.ts';
 import { isDatabaseUrl } from '../../domain/store-url.ts';
@@ -16,7 +15,9 @@ import {
   asUnusable,
   contextOf,
   lockDataFolder,
+  missingFolders,
   refuseUnfinished,
+  removeEmpty,
   requireEmptyFolder,
 } from './data-folder.ts';
 import { makeFileTarget } from './file-target.ts';
@@ -73,11 +74,8 @@ export async function openTarget(
     return (await import('../postgres/dump/database-target.ts')).openDatabaseTarget(location);
   const directory = resolve(location);
   const disk = nodeFileSystem;
-  /** Missing folders on the path, innermost first. */
-  const missing: string[] = [];
   const namesBefore = await disk.list(directory);
-  for (let path = directory; (await disk.sizeOf(path)) === undefined; path = dirname(path))
-    missing.push(path);
+  const missing = await missingFolders(directory);
   let unlock = async () => {};
   const release = async () => {
     const isStore = (await disk.sizeOf(join(directory, manifestName))) !== undefined;
@@ -96,9 +94,4 @@ export async function openTarget(
     await release();
     throw error;
   }
-}
-
-/** Removes the folders that are empty. */
-async function removeEmpty(paths: readonly string[]): Promise<void> {
-  for (const path of paths) await rmdir(path).catch(() => undefined);
 }
