@@ -6,12 +6,12 @@ import type { FuzzRandom } from '../fuzz/random.ts';
 import { spoiltBodies } from '../fuzz/spoil-json.ts';
 
 /** Returns a defective dump, made from a valid one. */
-type Mutation = (sound: Buffer, fuzzRandom: FuzzRandom) => Uint8Array;
+export type Mutation = (sound: Buffer, fuzzRandom: FuzzRandom) => Uint8Array;
 
 const pieces = [1, 2, 9, 100, 1024, 5000];
 
 /** Changes the lines of the dump, which have their line feeds. */
-const onLines =
+export const onLines =
   (change: (lines: string[], fuzzRandom: FuzzRandom) => unknown): Mutation =>
   (sound, fuzzRandom) => {
     const lines = sound.toString('latin1').match(/.*\n/g) as string[];
@@ -26,18 +26,18 @@ const onLine = (change: (line: string, fuzzRandom: FuzzRandom) => string): Mutat
     lines[at] = change(lines[at] as string, fuzzRandom);
   });
 
-const jsonOf = (line: string) => JSON.parse(Buffer.from(line.slice(9), 'latin1').toString());
-const lineWith = (json: string) => Buffer.from(lineOf(json)).toString('latin1');
+export const jsonOf = (line: string) => JSON.parse(Buffer.from(line.slice(9), 'latin1').toString());
+export const lineWith = (json: string) => Buffer.from(lineOf(json)).toString('latin1');
 
 /** Spoils the JSON of a line, and gives it a valid checksum. */
-function spoilt(line: string, fuzzRandom: FuzzRandom): string {
+export function spoilt(line: string, fuzzRandom: FuzzRandom): string {
   const texts = spoiltBodies(fc.constant(jsonOf(line)));
   const [text = ''] = fc.sample(texts, { seed: fuzzRandom.whole(0, 2 ** 31 - 1), numRuns: 1 });
   return lineWith(text.toString().replaceAll('\n', ' '));
 }
 
 /** Gives the last line the SHA-256 of the lines before it. */
-function sealed(lines: string[]): void {
+export function sealed(lines: string[]): void {
   const { end } = jsonOf(lines.at(-1) as string);
   const before = Buffer.from(lines.slice(0, -1).join(''), 'latin1');
   const sha256 = createHash('sha256').update(before).digest('hex');

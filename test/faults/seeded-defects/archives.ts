@@ -36,9 +36,15 @@ const defects: Record<string, Restore> = {
       sha256: '',
       missingFiles: [],
     })),
+  'a restore without the bytes of media': async (backup, folder, options) => {
+    const restored = await restoreStore(backup, folder, options);
+    await rm(options?.media ?? join(folder, 'media'), { recursive: true, force: true });
+    return restored;
+  },
 };
 
-const fuzz = { seed: 'planted', count: 30, only: ['cut short', 'a line twice'] };
+const only = ['cut short', 'a line twice', 'the last parts left out'];
+const fuzz = { seed: 'planted', count: 45, only };
 
 export const archives = seeded(
   'fuzz-restore',
