@@ -39,23 +39,36 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-async function* read(file: fs.FileHandle, { start, end }: ByteRange): AsyncGenerator<Uint8Array> {
-  try {
-    for (let position = start; position <= end; ) {
-      const wanted = Math.min(chunkBytes, end + 1 - position);
-      const { bytesRead, buffer } = await file.read(
-        Buffer.allocUnsafe(wanted),
-        0,
-        wanted,
-        position,
-      );
-      if (bytesRead === 0) throw new Error('The file is shorter than it was.');
-      position += bytesRead;
-      yield buffer.subarray(0, bytesRead);
+/** Reads a file, which is closed at the end, or when the iterator is returned, even unused. */
+function chunksOf(file: fs.FileHandle, { start, end }: ByteRange): AsyncIterable<Uint8Array> {
+  async function* read() {
+    try {
+      for (let position = start; position <= end; ) {
+        const wanted = Math.min(chunkBytes, end + 1 - position);
+        const { bytesRead, buffer } = await file.read(
+          Buffer.allocUnsafe(wanted),
+          0,
+          wanted,
+          position,
+        );
+        if (bytesRead === 0) throw new Error('The file is shorter than it was.');
+        position += bytesRead;
+        yield buffer.subarray(0, bytesRead);
+      }
+    } finally {
+      await file.close();
     }
-  } finally {
-    await file.close();
   }
+  const chunks = read();
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => chunks.next(),
+      async return() {
+        await file.close();
+        return { done: true, value: undefined };
+      },
+    }),
+  };
 }
 
 export interface FolderMediaStoreOptions {
@@ -152,7 +165,7 @@ class FolderMediaStore implements MediaStore {
       if (!file) return undefined;
       try {
         const last = (await file.stat()).size - 1;
-        if (!range || range.end <= last) return read(file, range ?? { start: 0, end: last });
+        if (!range || range.end <= last) return chunksOf(file, range ?? { start: 0, end: last });
       } catch (error) {
         await file.close();
         throw error;
