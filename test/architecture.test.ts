@@ -54,6 +54,8 @@ const mayImport: Record<string, string[]> = {
     'assets.ts',
   ],
   'serve/open-parts.ts': ['faults', 'assets.ts'],
+  'media/open-media-store.ts': ['origin/object-store'],
+  'media/s3-media-store.ts': ['origin/object-store'],
   'store/maintenance': ['media'],
   'store/postgres/connection/migrate.ts': ['assets.ts'],
   'service/demo.ts': ['assets.ts'],

@@ -1,15 +1,34 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
+import { type AwsSettings, readBucket } from '../origin/object-store/open-object-store.ts';
 import { openFolderMediaStore } from './folder-media-store.ts';
 import type { MediaStore } from './media-store.ts';
 
-/** Opens the media store at `location`, a folder that other instances may use, too. */
-export async function openMediaStore(location: string, now: () => number): Promise<MediaStore> {
-  if (/^[a-z][a-z0-9+]+:/i.test(location))
-    throw new SignageError('invalid_option', 'media must be a folder, or none.');
-  return openFolderMediaStore(location, { isShared: true, now });
+export type { AwsSettings };
+
+export const isBucket = (location: string): boolean => location.startsWith('s3:');
+
+/**
+ * Opens the media store at `location`: a folder that other instances may use, too, or
+ * `s3://bucket/prefix?…`, to which it sends no request. Throws `invalid_option`.
+ */
+export async function openMediaStore(
+  location: string,
+  clock: Clock,
+  aws: AwsSettings = {},
+): Promise<MediaStore> {
+  if (!isBucket(location)) {
+    if (/^[a-z][a-z0-9+]+:/i.test(location))
+      throw new SignageError('invalid_option', 'media must be a folder, s3://bucket, or none.');
+    return openFolderMediaStore(location, { isShared: true, now: () => clock.now() });
+  }
+  const { location: bucket, credentials } = readBucket(location, aws);
+  // Imported on demand, because the modules for signing and undici are slow to load.
+  const { makeS3MediaStore } = await import('./s3-media-store.ts');
+  return makeS3MediaStore(bucket, credentials, clock);
 }
 
 /**

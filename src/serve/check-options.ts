@@ -34,6 +34,9 @@ const ownSegments = [
   'openapi.json',
 ];
 
+/** The largest object that S3 takes in one request, in MiB. */
+const maxObjectMiB = 5120;
+
 /** Returns the public URL without a trailing slash. Throws `invalid_option`. */
 function checkPublicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -99,6 +102,10 @@ export function checkOptions(options: ServeOptions) {
     mediaLimitMiB = 512,
     mediaQuotaMiB = 10_240,
   } = options;
+  if (String(options.media).startsWith('s3:') && mediaLimitMiB > maxObjectMiB)
+    throw invalidOption(
+      `mediaLimitMiB must be at most ${maxObjectMiB} with media in a bucket: S3 takes no larger object in one request.`,
+    );
   return {
     publicUrl,
     port,

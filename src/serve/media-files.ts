@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Clock } from '../domain/clock.ts';
 import { mediaFolder } from '../domain/media/media-path.ts';
 import { openFolderMediaStore } from '../media/folder-media-store.ts';
 import type { MediaStore } from '../media/media-store.ts';
@@ -18,23 +19,25 @@ export interface OpenMedia {
  * @param folder the data folder. `undefined`: the store is not a folder
  */
 export async function openMedia(
-  { media, store }: Pick<ServeOptions, 'media' | 'store'>,
+  options: Pick<ServeOptions, 'media' | 'store' | 'aws'>,
   folder: string | undefined,
-  now: () => number,
+  clock: Clock,
 ): Promise<OpenMedia> {
+  const { media } = options;
   if (typeof media === 'object') return { files: media, close: async () => {} };
-  const files = await openFiles(media, store, folder, now);
+  const files = await openFiles(media, options, folder, clock);
   return { files, close: async () => files?.close() };
 }
 
 async function openFiles(
   media: string | undefined,
-  store: ServeOptions['store'],
+  { store, aws }: Pick<ServeOptions, 'store' | 'aws'>,
   folder: string | undefined,
-  now: () => number,
+  clock: Clock,
 ): Promise<MediaStore | undefined> {
+  const now = () => clock.now();
   if (media === 'none') return undefined;
-  if (media !== undefined) return openMediaStore(media, now);
+  if (media !== undefined) return openMediaStore(media, clock, aws);
   if (folder !== undefined)
     return openFolderMediaStore(join(folder, mediaFolder), { isShared: false, now });
   return store === 'memory:' ? makeTemporaryMediaStore(now) : undefined;

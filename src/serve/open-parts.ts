@@ -63,7 +63,7 @@ export async function openParts(open: typeof openStore, options: ServeOptions) {
     if (typeof given === 'string') await plain.close();
   };
   // After the store, whose lock protects the data folder.
-  const media = await openMedia(options, folder, () => clock.now()).catch(async (error) => {
+  const media = await openMedia(options, folder, clock).catch(async (error) => {
     await closeStore();
     throw error;
   });

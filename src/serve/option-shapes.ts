@@ -50,7 +50,7 @@ const shapes: Record<keyof ServeOptions, z.ZodType> = {
   }),
   media: z.union(
     [text, withFunctions('put')],
-    'must be a folder, none, or an object of the type MediaStore',
+    'must be a folder, s3://bucket, none, or an object of the type MediaStore',
   ),
   mediaLimitMiB: whole(1, 65_536),
   mediaQuotaMiB: whole(1, 16_777_216),

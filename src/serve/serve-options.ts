@@ -47,12 +47,12 @@ export interface ServeOptions {
    */
   allowOpenData?: boolean;
   /**
-   * Where uploaded files lie: a folder that all instances share, or `none`. Or a media store of
-   * your own, which `close` leaves open. Default: the folder `media` inside the data folder, a
-   * temporary folder for a store in memory, and `none` for other stores.
+   * Where uploaded files lie: a folder that all instances share, `s3://bucket/prefix`, or `none`.
+   * Or a media store of your own, which `close` leaves open. Default: the folder `media` inside the
+   * data folder, a temporary folder for a store in memory, and `none` for other stores.
    */
   media?: string | MediaStore;
-  /** The largest uploaded file in MiB: 1 to 65,536. Default: 512. */
+  /** The largest uploaded file in MiB: 1 to 65,536, in a bucket to 5,120. Default: 512. */
   mediaLimitMiB?: number;
   /** What the uploaded files of one tenant may take, in MiB: 1 to 16,777,216. Default: 10,240. */
   mediaQuotaMiB?: number;
@@ -165,8 +165,8 @@ export interface ServeOptions {
    */
   objectStore?: string | ObjectStore;
   /**
-   * Credentials and region for an object store at `s3:`, which requires credentials. The region may
-   * also be part of the URL.
+   * Credentials and region for an object store or media at `s3:`, which require credentials. The
+   * region may also be part of the URL.
    */
   aws?: AwsSettings;
   /**

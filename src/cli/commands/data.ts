@@ -66,6 +66,7 @@ async function restoreInto(
 ) {
   const { restoreStore } = await import('../../store/maintenance/restore.ts');
   const { readBackup } = await import('../data/read-backup.ts');
+  const { readAwsSettings } = await import('../serve/aws-settings.ts');
   const source = readBackup(call.interrupted, path);
   const { clock, interrupted } = call;
   try {
@@ -73,6 +74,7 @@ async function restoreInto(
       restoreStore(source, place, {
         name: path,
         media,
+        aws: readAwsSettings(call.io),
         clock,
         signal: interrupted,
         onProgress: (records) => show(`${records} records`),
@@ -106,8 +108,8 @@ revoke them again. --audit names the former data folder, or a copy of its audit 
     storeFile: storeFileSetting,
     audit: option.text('--audit <folder>', 'the former data folder'),
     media: option.text(
-      '--media <folder>',
-      'where the media files of the backup go; default: the folder media in --data',
+      '--media <place>',
+      'where the media files of the backup go: a folder, or s3://bucket/prefix; default: the folder media in --data',
     ),
   },
   examples: [

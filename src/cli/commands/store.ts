@@ -73,7 +73,10 @@ differ, 5 a store is in use or not empty.`,
       text('--to-file <file>', 'file that holds the URL of the database to copy into'),
     ),
     withMedia: flag('--with-media', 'also copy the bytes of media files'),
-    media: text('--media <folder>', 'with --with-media: the media folder of the database'),
+    media: text(
+      '--media <place>',
+      'with --with-media: the media folder of the database, or s3://bucket/prefix',
+    ),
   },
   examples: [
     [
@@ -108,11 +111,13 @@ async function showPlan(call: CommandContext, from: string, to: string): Promise
 
 async function runCopy(call: CommandContext, from: string, to: string): Promise<void> {
   const { copyStore } = await import('../../store/maintenance/copy.ts');
+  const { readAwsSettings } = await import('../serve/aws-settings.ts');
   const { withMedia, media } = call.options;
   const { counts, sha256, missingFiles } = await withProgress(call, (show) =>
     copyStore(from, to, {
       withMedia,
       media,
+      aws: readAwsSettings(call.io),
       clock: call.clock,
       signal: call.interrupted,
       onProgress: (records) => show(`${records} records`),

@@ -68,7 +68,7 @@ export const serveSettings = {
     ),
     media: text(
       '--media <place>',
-      'where uploaded files lie: a folder that all instances share, or none; default: the folder media in the data folder',
+      'where uploaded files lie: a folder that all instances share, s3://bucket/prefix, or none; default: the folder media in the data folder',
     ),
     mediaLimit: wholeNumber([1, 65_536], 512, '--media-limit <MiB>', 'largest uploaded file'),
     mediaQuota: wholeNumber(

@@ -2,7 +2,6 @@ import { rm } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { LogSink } from '../../domain/log.ts';
-import type { ServeOptions } from '../../serve/serve-options.ts';
 import { type Running, serve } from '../../serve.ts';
 import { isLoopback } from '../api/loopback.ts';
 import { checkSecretFiles, readSecretFile } from '../api/private-file.ts';
@@ -11,20 +10,9 @@ import { usage } from '../options/settings.ts';
 import { shellQuote } from '../records/text.ts';
 import type { Io } from '../terminal/io.ts';
 import { keepToken, requireTokenFile } from './admin-token.ts';
+import { readAwsSettings } from './aws-settings.ts';
 import type { ServeValues } from './options.ts';
 import { shownPlace, storePlace } from './store-location.ts';
-
-/** Reads the standard environment variables of AWS. Secrets have no flags. */
-function readAwsSettings({ env }: Pick<Io, 'env'>): NonNullable<ServeOptions['aws']> {
-  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = env;
-  const region = env.AWS_REGION || env.AWS_DEFAULT_REGION;
-  return {
-    ...(AWS_ACCESS_KEY_ID && { accessKeyId: AWS_ACCESS_KEY_ID }),
-    ...(AWS_SECRET_ACCESS_KEY && { secretAccessKey: AWS_SECRET_ACCESS_KEY }),
-    ...(AWS_SESSION_TOKEN && { sessionToken: AWS_SESSION_TOKEN }),
-    ...(region && { region }),
-  };
-}
 
 /** Whether requests to the URL cross the network unencrypted. */
 function isInClear(url: string): boolean {

@@ -48,7 +48,7 @@ export type Uploaded = { record: MediaView; isNew: boolean } | MediaUpload;
 const noMedia = () =>
   new SignageError(
     'not_supported',
-    'This service keeps no media. Start it with --media, a folder that all its instances share.',
+    'This service keeps no media. Start it with --media, a folder that all its instances share, or a bucket.',
   );
 
 /** Uploads of media, whole or in parts (docs/protocol.md §5.14). */

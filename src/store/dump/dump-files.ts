@@ -11,6 +11,7 @@ export interface FileTarget extends MediaReader {
   put(id: string, size: number, content: Content): Promise<void>;
   /** Removes everything that was stored. */
   undo(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Bytes of a record, which is one line. */

@@ -73,6 +73,7 @@ export async function restoreDump(
     const message = `${options.name ?? 'The backup'} cannot be used as a backup: ${error.message}. Nothing was restored. Copy it again from where it was made, or use another backup.`;
     throw new SignageError('backup_unusable', message, { cause: error });
   } finally {
+    await options.files?.close();
     await target.close();
   }
 }

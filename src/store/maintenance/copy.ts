@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
-import { iso, systemClock } from '../../domain/clock.ts';
+import { type Clock, iso, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { isDatabaseUrl } from '../../domain/store-url.ts';
-import { openFolderMediaStore } from '../../media/folder-media-store.ts';
+import type { MediaStore } from '../../media/media-store.ts';
+import { type AwsSettings, isBucket, openMediaStore } from '../../media/open-media-store.ts';
 import type { DumpSource, SectionCounts } from '../dump/dump.ts';
 import { dumpEnd, type Restored, restoreDump } from '../dump/restore-dump.ts';
 import { writeDump } from '../dump/write-dump.ts';
@@ -15,7 +16,7 @@ import { mediaIn, openTarget, type RestoreStoreOptions } from './restore.ts';
 export interface CopyOptions extends RestoreStoreOptions {
   /**
    * Whether the bytes of media are copied, too, from the folder `media` of a data folder, or to it.
-   * `media` names the media folder of a database. Default: false.
+   * `media` names the folder or bucket of a database. Default: false.
    */
   withMedia?: boolean;
 }
@@ -34,31 +35,33 @@ export interface CopyOptions extends RestoreStoreOptions {
 export async function copyStore(
   from: string,
   to: string,
-  { clock = systemClock, withMedia = false, media, ...options }: CopyOptions = {},
+  { clock = systemClock, withMedia = false, media, aws, ...options }: CopyOptions = {},
 ): Promise<Restored> {
   requireDifferent(from, to);
   const { source, close } = await openSource(from);
+  let reader: MediaStore | undefined;
   try {
-    const now = () => clock.now();
     const folders = { from: mediaIn(from) ?? media, to: mediaIn(to) ?? media };
     if (withMedia && (folders.from === undefined || folders.from === folders.to))
       throw new SignageError(
         'invalid_option',
-        'Name the media folder of the database with --media. Two databases share theirs: leave --with-media out.',
+        'Name the media folder or bucket of the database with --media. Two databases share theirs: leave --with-media out.',
       );
-    const reader = withMedia ? await openFiles(folders.from, now) : undefined;
+    if (withMedia) reader = await openFiles(folders.from, clock, aws);
     const dump = writeDump(source, iso(clock.now()), reader);
-    const files = makeFileTarget(folders.to, now);
+    const files = makeFileTarget(folders.to, clock, aws);
     return await restoreDump(dump, await openTarget(to, clock), { ...options, files, name: from });
   } finally {
+    await reader?.close();
     await close();
   }
 }
 
-/** Opens a media folder, if there is one. */
-async function openFiles(folder: string | undefined, now: () => number) {
-  if (folder === undefined || (await nodeFileSystem.list(folder)).length === 0) return undefined;
-  return openFolderMediaStore(folder, { isShared: true, now });
+/** Opens the place of media, unless it is a folder without files. */
+async function openFiles(place: string | undefined, clock: Clock, aws: AwsSettings | undefined) {
+  if (place === undefined) return undefined;
+  if (!isBucket(place) && (await nodeFileSystem.list(place)).length === 0) return undefined;
+  return openMediaStore(place, clock, aws);
 }
 
 /** Counts the records that `copyStore` would copy. Changes nothing. Throws the same errors. */

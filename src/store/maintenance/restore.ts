@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../../domain/clock.ts';
 import { mediaFolder } from '../../domain/media/media-path.ts';
 import { isDatabaseUrl } from '../../domain/store-url.ts';
+import type { AwsSettings } from '../../media/open-media-store.ts';
 import {
   type DumpTarget,
   type Restored,
@@ -28,10 +29,12 @@ const lowWaterBytes = 16 * 1024 * 1024;
 export interface RestoreStoreOptions extends Omit<RestoreOptions, 'files'> {
   clock?: Clock;
   /**
-   * The folder for the bytes of media that the backup has. Default: `media` in a data folder. A
-   * database has no default.
+   * The folder or bucket for the bytes of media that the backup has. Default: `media` in a data
+   * folder. A database has no default.
    */
   media?: string | undefined;
+  /** Settings of a bucket. */
+  aws?: AwsSettings;
 }
 
 /**
@@ -49,12 +52,12 @@ export interface RestoreStoreOptions extends Omit<RestoreOptions, 'files'> {
 export async function restoreStore(
   backup: AsyncIterable<Uint8Array>,
   location: string,
-  { media, ...options }: RestoreStoreOptions = {},
+  { media, aws, ...options }: RestoreStoreOptions = {},
 ): Promise<Restored> {
   const { clock = systemClock } = options;
   try {
     const target = await openTarget(location, clock);
-    const files = makeFileTarget(media ?? mediaIn(location), () => clock.now());
+    const files = makeFileTarget(media ?? mediaIn(location), clock, aws);
     return await restoreDump(backup, target, { ...options, files, isBackup: true });
   } catch (error) {
     throw asUnusable(error, `The backup cannot be restored into ${location}`);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { lineOf } from '../../../src/store/dump/dump.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { s3Bucket, s3Credentials, startS3Server } from '../../support/network/s3-server.ts';
 import { freshDatabase } from '../../support/postgres/postgres.ts';
 import { manager } from '../../support/service/management.ts';
 import { idOf, someFile, upload } from '../../support/service/media.ts';
@@ -124,6 +125,27 @@ describe('data restore of a damaged dump with media', () => {
     await expectRefused(await write(withFirst({ id: '0'.repeat(64) })), 'no record names');
     const last = all.findLastIndex((line) => isFile(line) && !line.includes('"offset":0,'));
     await expectRefused(await write(all.filter((_, index) => index !== last)), 'is incomplete');
+  });
+});
+
+describe('data restore --media s3://…', () => {
+  it('puts the files into the bucket, and takes them out again if it fails', async () => {
+    const server = await startS3Server();
+    const media = `s3://${s3Bucket}/media?endpoint=${server.endpoint}`;
+    const env = {
+      AWS_ACCESS_KEY_ID: s3Credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: s3Credentials.secretAccessKey,
+    };
+    const into = (path: string, place: string) =>
+      runCli(['data', 'restore', path, '--data', place, '--media', media], { env });
+    const cut = join(folder, 'cut.dump');
+    await writeFile(cut, (await readFile(dump)).subarray(0, -100));
+    expect((await into(cut, join(folder, 'refused'))).code).toBe(6);
+    expect(server.requests).toContain(`PUT media/${keptIds[0]}`);
+    expect(server.objects.size).toBe(0);
+    const { code, stderr } = await into(dump, join(folder, 'with bucket'));
+    expect(code, stderr).toBe(0);
+    expect([...server.objects.keys()].sort()).toEqual(keptIds.map((id) => `media/${id}`));
   });
 });
 

@@ -150,7 +150,7 @@ describe('the object store as an origin: an unusable S3', () => {
 
   it('follows no redirect, and reports the region from S3', async () => {
     const elsewhere = await startS3Server();
-    elsewhere.objects.set(key, Buffer.from(playlistObjectBytes(row)).toString());
+    elsewhere.objects.set(key, Buffer.from(playlistObjectBytes(row)));
     server.fault = () => ({
       status: 301,
       headers: {

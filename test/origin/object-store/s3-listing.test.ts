@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readS3Listing } from '../../../src/origin/object-store/s3-object-store.ts';
+import { readS3Listing } from '../../../src/origin/object-store/s3-listing.ts';
 
 const listing = (inside: string) =>
   `<?xml version="1.0"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${inside}</ListBucketResult>\n`;

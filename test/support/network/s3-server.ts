@@ -1,4 +1,4 @@
-// A small S3 server with one bucket in memory, conditional writes and fault injection. It
+// A small S3 server with one bucket in memory, conditional writes, ranges and fault injection. It
 // implements Signature Version 4 independently of the client.
 import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -22,7 +22,7 @@ export interface S3Server {
   readonly endpoint: string;
   readonly port: number;
   /** Contents by key. */
-  readonly objects: Map<string, string>;
+  readonly objects: Map<string, Buffer>;
   /** Method and key of each request, in order. */
   readonly requests: string[];
   /** Called for each request before anything else. */
@@ -40,7 +40,7 @@ export interface S3Server {
 const hex = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
 const hmac = (key: string | Buffer, text: string) =>
   createHmac('sha256', key).update(text).digest();
-const etagOf = (text: string) => `"${createHash('md5').update(text).digest('hex')}"`;
+const etagOf = (bytes: Buffer) => `"${createHash('md5').update(bytes).digest('hex')}"`;
 const encode = (text: string) =>
   encodeURIComponent(text).replaceAll(
     /[!'()*]/g,
@@ -88,7 +88,9 @@ function signatureOf(
     );
   return {
     given,
-    computed: contents === hex(body) ? hmac(key, text).toString('hex') : 'the content hash differs',
+    computed: [hex(body), 'UNSIGNED-PAYLOAD'].includes(contents)
+      ? hmac(key, text).toString('hex')
+      : 'the content hash differs',
   };
 }
 
@@ -133,7 +135,7 @@ function list(server: S3Server, query: URLSearchParams, response: ServerResponse
     rest.length > page.length ? Buffer.from(page.at(-1) ?? '').toString('base64') : undefined;
   const contents = page.map(
     (key) =>
-      `<Contents><Key>${xml(key)}</Key><ETag>${xml(etagOf(server.objects.get(key) ?? ''))}</ETag></Contents>`,
+      `<Contents><Key>${xml(key)}</Key><ETag>${xml(etagOf(server.objects.get(key) ?? Buffer.of()))}</ETag></Contents>`,
   );
   const more = `<IsTruncated>${next !== undefined}</IsTruncated>${next === undefined ? '' : `<NextContinuationToken>${next}</NextContinuationToken>`}`;
   const body = `<?xml version="1.0"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${more}${contents.join('')}</ListBucketResult>`;
@@ -143,13 +145,13 @@ function list(server: S3Server, query: URLSearchParams, response: ServerResponse
 function conditionError(
   server: S3Server,
   { headers }: IncomingMessage,
-  before: string | undefined,
+  before: Buffer | undefined,
 ): [number, string] | undefined {
   const [wanted, none] = [headers['if-match'], headers['if-none-match']];
   if (!server.supportsConditions && (wanted ?? none) !== undefined) return [501, 'NotImplemented'];
   if (none === '*' && before !== undefined) return [412, 'PreconditionFailed'];
   if (wanted !== undefined && before === undefined) return [404, 'NoSuchKey'];
-  return wanted !== undefined && wanted !== etagOf(before ?? '')
+  return wanted !== undefined && wanted !== etagOf(before ?? Buffer.of())
     ? [412, 'PreconditionFailed']
     : undefined;
 }
@@ -164,9 +166,31 @@ function put(
   const error = conditionError(server, request, server.objects.get(key));
   if (error) sendError(response, ...error);
   else {
-    server.objects.set(key, body.toString());
-    reply(response, 200, '', { etag: etagOf(body.toString()) });
+    server.objects.set(key, body);
+    reply(response, 200, '', { etag: etagOf(body) });
   }
+}
+
+function get({ headers, method }: IncomingMessage, bytes: Buffer, response: ServerResponse): void {
+  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? [];
+  const body = first === undefined ? bytes : bytes.subarray(Number(first), Number(last) + 1);
+  response.writeHead(first === undefined ? 200 : 206, {
+    etag: etagOf(bytes),
+    'content-length': body.length,
+    'last-modified': new Date().toUTCString(),
+  });
+  response.end(method === 'HEAD' ? undefined : body);
+}
+
+/** Returns the body, or `undefined` if the client has cut it off. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk);
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(chunks);
 }
 
 /** Returns the key, or `undefined` for another bucket. */
@@ -180,9 +204,8 @@ function keyOf({ pathname }: URL): string | undefined {
 /** Starts the server on a free port. It is closed after the tests of the file. */
 export async function startS3Server(): Promise<S3Server> {
   const http = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const body = Buffer.concat(chunks);
+    const body = await bodyOf(request);
+    if (!body) return;
     const url = new URL(request.url ?? '', 'http://host');
     const method = request.method ?? '';
     const key = keyOf(url);
@@ -195,13 +218,15 @@ export async function startS3Server(): Promise<S3Server> {
     if (key === undefined) return sendError(response, 404, 'NoSuchBucket');
     if (method === 'GET' && key === '') return list(server, url.searchParams, response);
     if (method === 'PUT') return put(server, key, request, body, response);
-    const text = server.objects.get(key);
+    const bytes = server.objects.get(key);
     if (method === 'DELETE') {
       server.objects.delete(key);
       return reply(response, 204);
     }
-    if (text === undefined) return sendError(response, 404, 'NoSuchKey');
-    reply(response, 200, text, { etag: etagOf(text) });
+    if (bytes === undefined) return sendError(response, 404, 'NoSuchKey');
+    const isBehind = Number(/^bytes=(\d+)/.exec(request.headers.range ?? '')?.[1]) >= bytes.length;
+    if (isBehind) return sendError(response, 416, 'InvalidRange');
+    get(request, bytes, response);
   });
   const { url: endpoint, close } = await startLocally(http);
   const server: S3Server = {
