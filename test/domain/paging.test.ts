@@ -13,7 +13,7 @@ describe('waitSeconds', () => {
   it.each([
     ['1 to 30', waitSeconds, 30],
     ['1 to 50 for claims', ofClaims, 50],
-    ['1 to 50 for changes', ofChanges, 50],
+    ['1 to 600 for changes', ofChanges, 600],
   ])('is %s', (_, schema, most) => {
     for (const seconds of [1, most]) expect(schema.parse(`${seconds}`)).toBe(seconds);
     expect(schema.parse(undefined)).toBeUndefined();

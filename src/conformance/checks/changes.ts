@@ -1,17 +1,23 @@
 import { pause } from '../../client/pause.ts';
 import { secondMs } from '../../domain/clock.ts';
-import { type Answer, at, schemaViolations } from '../answer.ts';
+import { type Answer, at, schemaViolations, statusAndPaths } from '../answer.ts';
 import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
 import { item } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
 
 /** Longer than the notification of a change takes, and shorter than the time-out of a request. */
 const holdSeconds = 20;
+const longestHoldSeconds = 600;
 
 /** Runs `change` while the service holds a request of the TV. Returns the answer of the request. */
-async function heldDuring(fixture: Fixture, tv: Tv, change: () => Promise<unknown>) {
+async function heldDuring(
+  fixture: Fixture,
+  tv: Tv,
+  change: () => Promise<unknown>,
+  waitSeconds = holdSeconds,
+) {
   const cursor = at((await tv.send('GET', 'changes')).json, 'cursor');
-  const held = tv.send('GET', `changes?after=${cursor}&waitSeconds=${holdSeconds}`);
+  const held = tv.send('GET', `changes?after=${cursor}&waitSeconds=${waitSeconds}`);
   // If the request arrives after the change, the service answers at once instead of holding it.
   await pause(fixture.clock, secondMs / 4, fixture.signal);
   await change();
@@ -85,9 +91,20 @@ export const changesChecks: readonly ConformanceCheck[] = checkGroup(
         return [answer, at(answer.json, 'cursor') === cursor ? 'the same cursor' : 'another'];
       },
     ),
-    profile('range', '400 for waitSeconds outside 1 to 50').expects(
+    profile('long', 'a publication ends a hold of 600 seconds, or 400 refuses the hold').expects(
+      'as described',
+      async (fixture) => {
+        const tv = await fixture.newTv();
+        const cause = () => publish(fixture, tv);
+        const answer = await heldDuring(fixture, tv, cause, longestHoldSeconds);
+        const isTold = at(answer.json, 'playlist.version') !== undefined;
+        const isRefused = statusAndPaths(answer) === '400 invalid_request at query.waitSeconds';
+        return isTold || isRefused ? 'as described' : answer;
+      },
+    ),
+    profile('range', '400 for waitSeconds outside 1 to 600').expects(
       '400 invalid_request at query.waitSeconds',
-      async (fixture) => (await fixture.newTv()).send('GET', 'changes?waitSeconds=51'),
+      async (fixture) => (await fixture.newTv()).send('GET', 'changes?waitSeconds=601'),
     ),
   ],
 );

@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import { waitSecondsUpTo } from '../paging.ts';
 
-/**
- * Maximum duration of a hold. It is less than 60 seconds, after which many proxies cut a request
- * without an answer (docs/protocol.md §2.9).
- */
-const maxHoldSeconds = 50;
+/** Longest hold. TVs find out how much their proxies allow (docs/protocol.md §2.9). */
+const maxHoldSeconds = 600;
 
 const cursor = z
   .string()

@@ -20,9 +20,9 @@ const ask = (tv: BoundTv, query = '', signal?: AbortSignal) =>
 
 const cursorOf = async (tv: BoundTv): Promise<string> => (await ask(tv)).body.cursor;
 
-/** Starts a hold, and resolves when the service holds it. */
+/** Starts the longest hold, and resolves when the service holds it. */
 async function hold(service: Service, tv: BoundTv, signal?: AbortSignal) {
-  const query = `?after=${await cursorOf(tv)}&waitSeconds=50`;
+  const query = `?after=${await cursorOf(tv)}&waitSeconds=600`;
   const before = await heldDevices(service);
   let hasEnded = false;
   const answer = ask(tv, query, signal).finally(() => {
@@ -132,6 +132,17 @@ it('a request for changes marks the device as seen', async () => {
   await ask(tv);
   const { body } = await service.manage('GET', `/v1/devices/${tv.deviceId}`);
   expect(body.lastSeenAt).toBe(new Date(service.clock.now()).toISOString());
+});
+
+it('an unchanged answer is held for up to 10 minutes', async () => {
+  const service = await startService();
+  const tv = await service.tv();
+  const { answer, isHeld } = await hold(service, tv);
+  service.clock.advance(0.8 * 600_000 - 1000);
+  await sleep(100);
+  expect(isHeld()).toBe(true);
+  service.clock.advance(0.2 * 600_000 + 1000);
+  expect((await soon(answer)).body).toEqual((await ask(tv)).body);
 });
 
 it('two instances: a change through one ends the hold of the other', async () => {
