@@ -185,11 +185,11 @@ export class ApiClient {
   /** Calls one operation. `headers` are sent in addition to the headers of the input. */
   async exchange<I extends OperationId>(
     id: I,
-    input: CallInput<I>,
+    input: CallInput<I> & Pick<RawRequest, 'timeoutMs'>,
     headers: Record<string, string>,
   ): Promise<Answered<I>> {
     const operation = operationOf(id);
-    const plain: PlainInput = input;
+    const plain: PlainInput & Pick<RawRequest, 'timeoutMs'> = input;
     const isIdempotent =
       plain.idempotencyKey !== undefined || isRepeatable(operation.method, plain.headers);
     const request = this.#request(operation.method, requestPath(operation, plain), plain, headers);

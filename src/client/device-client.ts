@@ -1,3 +1,4 @@
+import { secondMs } from '../domain/clock.ts';
 import {
   type Answered,
   ApiClient,
@@ -16,6 +17,9 @@ import type {
   Registration,
 } from './entities.ts';
 import { header } from './problem.ts';
+
+/** Maximum time between the end of a hold and its answer (docs/protocol.md §2.9). */
+const lateMs = 10 * secondMs;
 
 /** Options of a `RuntimeClient`. */
 export interface RuntimeOptions extends ClientOptions {
@@ -81,7 +85,10 @@ export interface ConditionalCall extends RuntimeCall {
 export interface ChangesCall {
   /** The `cursor` of the previous answer. Without a cursor, the service answers at once. */
   after?: string | undefined;
-  /** Maximum duration of the hold in seconds, 1 to 50. Without it, the service answers at once. */
+  /**
+   * Maximum duration of the hold in seconds: 1 to 600, for a claim 1 to 50. Without it, the service
+   * answers at once.
+   */
   waitSeconds?: number | undefined;
   /** Aborts the call, which then rejects with `interrupted`. */
   signal?: AbortSignal | undefined;
@@ -176,7 +183,7 @@ export class DeviceClient {
   /**
    * Fetches the ETags of the device's current playlist and config. With `after` and `waitSeconds`,
    * the service holds the answer until it differs from the answer with that cursor, or that time
-   * has passed. Never retries.
+   * has passed. Never retries. Throws `unreachable` if there is no answer 10 seconds later.
    *
    * @example
    * const { cursor } = await tv.fetchChanges(screenId);
@@ -186,7 +193,9 @@ export class DeviceClient {
     id: string,
     { after, waitSeconds, signal }: ChangesCall = {},
   ): Promise<CallAnswer<'getDeviceChanges'>> {
-    const input = { params: { id }, query: { after, waitSeconds }, signal, attempts: 1 };
+    const timeoutMs = waitSeconds === undefined ? undefined : lateMs;
+    const query = { after, waitSeconds };
+    const input = { params: { id }, query, signal, attempts: 1, timeoutMs };
     return (await this.#api.exchange('getDeviceChanges', input, this.#headers)).answer;
   }
 

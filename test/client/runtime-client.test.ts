@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
@@ -8,9 +9,11 @@ import {
   problem,
   raw,
   type StubService,
+  silence,
   stubService,
 } from '../support/network/stub-service.ts';
 import { hastyClock } from '../support/runtime/hasty-clock.ts';
+import { ManualClock } from '../support/runtime/manual-clock.ts';
 
 const apiKey = `dak_${'k'.repeat(49)}`;
 const screenId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
@@ -72,6 +75,24 @@ describe('register', () => {
     await expect(client.register(registration)).rejects.toMatchObject({
       code: 'unexpected_answer',
       message: expect.stringContaining('apiKey'),
+    });
+  });
+});
+
+describe('fetchChanges', () => {
+  it('rejects when there is no answer 10 seconds after the wait', async () => {
+    const clock = new ManualClock();
+    stub = await stubService(silence);
+    const client = new RuntimeClient({ url: stub.url, clock, timeoutMs: 120_000 });
+    const answer = client.fetchChanges(screenId, { after: 'x', waitSeconds: 100 });
+    const error = answer.catch((thrown) => thrown);
+    await expect.poll(() => stub.heard.length).toBe(1);
+    clock.advance(109_999);
+    expect(await Promise.race([error, sleep(50, 'still waiting')])).toBe('still waiting');
+    clock.advance(1);
+    expect(await error).toMatchObject({
+      code: 'unreachable',
+      message: expect.stringContaining('within 110 seconds'),
     });
   });
 });
