@@ -5,8 +5,18 @@ import { retryDelayMs, withJitter } from './backoff.ts';
 import { callWithKey, type PlayerCall } from './call.ts';
 import type { PlayerCore } from './core.ts';
 
-/** Maximum hold of the API in seconds (docs/protocol.md §2.9). */
-const maxWaitSeconds = 50;
+/** Wait of the first hold. Every service allows it, and most proxies (docs/protocol.md §2.9). */
+const firstWaitSeconds = 50;
+/**
+ * Default of `maxWaitSeconds`. A NAT that drops connections silently delays a change by the whole
+ * wait.
+ */
+const defaultMaxWaitSeconds = 120;
+/**
+ * Minimum wait after holds without an answer. The network may be down, and a fleet that asks more
+ * often would load the service afterwards.
+ */
+const minSilentWaitSeconds = 25;
 /** Minimum time between two requests with an unchanged cursor. */
 const minIntervalMs = 5 * secondMs;
 /** Minimum time between two requests with a changed cursor. */
@@ -19,9 +29,9 @@ const minChangedIntervalMs = secondMs;
 const earlyShare = 0.5;
 /** Number of early ends in a row after which the TV pauses for one sync interval. */
 const maxEarlyEnds = 3;
-/** Length of the next hold, as a share of the time after which a proxy cut a hold off. */
+/** Wait of the next hold, as a share of the time after which a proxy cut a hold off. */
 const shorterShare = 0.8;
-/** Time after which the TV tries the longest hold again. The cut may have been an accident. */
+/** Time after a cut before the TV tries longer holds again. The cut may have been an accident. */
 const shorterForMs = hourMs;
 /** Statuses of a service that does not know the endpoint. */
 const unsupportedStatuses: readonly unknown[] = [404, 405, 501];
@@ -45,7 +55,8 @@ function isOtherPlaylist({ state }: PlayerCore, playlist: DeviceChanges['playlis
 class ChangesWatch {
   readonly #core: PlayerCore;
   #cursor: string | undefined;
-  #waitSeconds = maxWaitSeconds;
+  #waitSeconds = firstWaitSeconds;
+  #maxWaitSeconds: number;
   #shortenedAtMs = 0;
   #earlyEnds = 0;
   /** Errors in a row, not counting cut holds. */
@@ -53,6 +64,7 @@ class ChangesWatch {
 
   constructor(core: PlayerCore) {
     this.#core = core;
+    this.#maxWaitSeconds = core.options.maxWaitSeconds ?? defaultMaxWaitSeconds;
   }
 
   async run(): Promise<void> {
@@ -84,7 +96,7 @@ class ChangesWatch {
     const ending = new AbortController();
     const end = () => ending.abort();
     const after = this.#cursor;
-    const waitSeconds = after === undefined ? undefined : this.#currentWaitSeconds();
+    const waitSeconds = after === undefined ? undefined : this.#waitSeconds;
     const asked = callWithKey(core, changesCall, (client, id, signal) => {
       signal.addEventListener('abort', end, { once: true });
       return client.fetchChanges(id, { after, waitSeconds, signal: ending.signal });
@@ -92,12 +104,6 @@ class ChangesWatch {
     await core.changesNotifier.waitForWork(asked, () => core.isLive);
     end();
     return asked;
-  }
-
-  #currentWaitSeconds(): number {
-    if (Math.abs(this.#core.clock.now() - this.#shortenedAtMs) > shorterForMs)
-      this.#waitSeconds = maxWaitSeconds;
-    return this.#waitSeconds;
   }
 
   #handle({ cursor, playlist, config }: DeviceChanges, tookMs: number): number {
@@ -108,6 +114,7 @@ class ChangesWatch {
       const isEarly = tookMs < earlyShare * this.#waitSeconds * secondMs;
       if (isEarly && tookMs < minIntervalMs) return this.#delayAfterEarlyEnd(tookMs);
       this.#earlyEnds = 0;
+      if (!isEarly) this.#lengthen();
       return minIntervalMs - tookMs;
     }
     this.#earlyEnds = 0;
@@ -117,10 +124,21 @@ class ChangesWatch {
     return minChangedIntervalMs - tookMs;
   }
 
+  /** Doubles the wait after a hold that nothing has cut. */
+  #lengthen(): void {
+    if (Math.abs(this.#core.clock.now() - this.#shortenedAtMs) > shorterForMs)
+      this.#waitSeconds = Math.min(2 * this.#waitSeconds, this.#maxWaitSeconds);
+  }
+
   #delayAfter(error: unknown, tookMs: number): number {
     const status = error instanceof SignageError ? error.status : undefined;
     if (unsupportedStatuses.includes(status)) return withJitter(this.#core, dayMs);
     if (cutStatuses.includes(status)) return this.#delayAfterCut(tookMs);
+    if (status === 400 && this.#waitSeconds > firstWaitSeconds) {
+      this.#maxWaitSeconds = firstWaitSeconds;
+      this.#waitSeconds = firstWaitSeconds;
+      return minIntervalMs - tookMs;
+    }
     this.#failures++;
     const delayMs = retryDelayMs(this.#core, error, this.#failures);
     return Math.max(minIntervalMs - tookMs, delayMs);
@@ -130,8 +148,13 @@ class ChangesWatch {
     if (tookMs < minIntervalMs || this.#cursor === undefined)
       return this.#delayAfterEarlyEnd(tookMs);
     this.#earlyEnds = 0;
-    const seconds = Math.floor((shorterShare * tookMs) / secondMs);
-    this.#waitSeconds = Math.min(this.#waitSeconds, seconds);
+    const tookSeconds = tookMs / secondMs;
+    // An answer that is late was lost. How long the connection worked is unknown.
+    const seconds =
+      tookSeconds > this.#waitSeconds
+        ? Math.max(this.#waitSeconds / 2, minSilentWaitSeconds)
+        : shorterShare * tookSeconds;
+    this.#waitSeconds = Math.min(this.#waitSeconds, Math.floor(seconds));
     this.#shortenedAtMs = this.#core.clock.now();
     return this.#spreadMs();
   }

@@ -73,6 +73,11 @@ export interface PlayerOptions {
    */
   rotateEveryMs?: number | undefined;
   /**
+   * Maximum `waitSeconds` of requests for changes, 50 to 600. The player begins with 50, and
+   * doubles it while nothing cuts its requests. Default: 120.
+   */
+  maxWaitSeconds?: number | undefined;
+  /**
    * Maximum number of unsent events, up to 200,000. Beyond it, the player drops the oldest events.
    * Default: 10,000.
    */
