@@ -33,6 +33,20 @@ export function rotateEvery(flags: string, help: string): Setting<number | undef
   return { ...setting, read };
 }
 
+/**
+ * Makes a setting for the longest `waitSeconds` of requests for changes, in seconds. Default:
+ * `undefined`.
+ */
+export function maxWait(flags: string, help: string): Setting<number | undefined> {
+  const setting = option.optionalDuration(flags, help);
+  const read = (value: string, source: string) => {
+    const seconds = (setting.read(value, source) ?? 0) / secondMs;
+    if (seconds < 50 || seconds > 600) throw usage(`${source} must be 50s to 10m, not "${value}".`);
+    return Math.floor(seconds);
+  };
+  return { ...setting, read };
+}
+
 const fleet = {
   count: option.count(
     [1, 100_000],
@@ -82,6 +96,10 @@ const schedule = {
   rotateEvery: rotateEvery(
     '--rotate-every <time>',
     'how often each TV rotates its key, by its own clock; default: never',
+  ),
+  maxWait: maxWait(
+    '--max-wait <time>',
+    'longest wait of each TV for changes, from 50s to 10m; default: 2m',
   ),
   seed: option.text(
     '--seed <text>',

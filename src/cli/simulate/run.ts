@@ -113,6 +113,7 @@ function fleetOf(settings: SimulateValues, scenario: Partial<ReadScenario>): Par
     lifeMs,
     durationMs: settings.duration ?? (lifeMs === undefined ? defaultDurationMs : undefined),
     rotateEveryMs: settings.rotateEvery ?? rotateEvery,
+    maxWaitSeconds: settings.maxWait,
     seed: settings.seed,
     faults: [...faults, ...settings.fault],
     playlist,

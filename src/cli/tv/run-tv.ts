@@ -236,7 +236,7 @@ async function runWithState(
   const deviceInfo = await readDeviceInfo(options, file?.saved?.deviceInfo);
   file?.begin(address, deviceInfo);
   const { random, interrupted } = call;
-  const { once, rotateEvery: rotateEveryMs, speed = 1 } = options;
+  const { once, rotateEvery: rotateEveryMs, maxWait: maxWaitSeconds, speed = 1 } = options;
   const clock =
     speed === 1
       ? call.clock
@@ -255,8 +255,9 @@ async function runWithState(
     display.log(entry);
   };
   const memory = file ?? ramMemory();
-  const own = { client, deviceInfo, memory, nextCode, clock, random, speed, rotateEveryMs };
-  const player = new Player({ ...own, observer: observe(now, log) });
+  const own = { client, deviceInfo, memory, nextCode, clock, random };
+  const pace = { speed, rotateEveryMs, maxWaitSeconds };
+  const player = new Player({ ...own, ...pace, observer: observe(now, log) });
   await display.open();
   try {
     if (once) {

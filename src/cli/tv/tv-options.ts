@@ -1,7 +1,7 @@
 import * as option from '../options/option.ts';
 import type { Values } from '../options/settings.ts';
 import { behaviourOptions, connectionOptions } from '../options/shared.ts';
-import { rotateEvery, speed } from '../simulate/options.ts';
+import { maxWait, rotateEvery, speed } from '../simulate/options.ts';
 
 const { url, context, caFile, insecureHttp } = connectionOptions;
 
@@ -39,6 +39,10 @@ export const tvOptions = {
   rotateEvery: rotateEvery(
     '--rotate-every <time>',
     'rotate the key at this interval of TV time, such as 12h or 7d (default: never)',
+  ),
+  maxWait: maxWait(
+    '--max-wait <time>',
+    'wait for changes at most this long, from 50s to 10m (default: 2m)',
   ),
   once: option.flag('--once', 'fetch config and playlist, send a heartbeat, and stop'),
   output: option.choice(

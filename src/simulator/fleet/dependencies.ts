@@ -91,8 +91,7 @@ export function makeFleetDependencies(options: FleetOptions): FleetDependencies 
   const connections = options.connections ?? defaultConnections;
   const pool = makePool(connections, options);
   const customRequester = options.makeRequester?.(certificates);
-  // Without a limit, because each TV may keep a connection busy with a held request for up to 50
-  // seconds.
+  // Without a limit, because each TV may keep a connection busy with a held request for minutes.
   const holdPool = makePool(null, options);
   const requester: Requester = async (url, parts) => {
     if (customRequester) return (await customRequester)(url, parts);

@@ -54,6 +54,11 @@ export interface FleetOptions {
   /** Interval of key rotation by the TV's clock, at least 1,000. Default: never. */
   rotateEveryMs?: number | undefined;
   /**
+   * Maximum `waitSeconds` of the TVs' requests for changes, 50 to 600. Only with `speed` 1, because
+   * other TVs send no such requests. Default: 120.
+   */
+  maxWaitSeconds?: number | undefined;
+  /**
    * Initial time of the TVs' clocks, in Unix epoch milliseconds. Ignored if `speed` is 1. Default:
    * now.
    */

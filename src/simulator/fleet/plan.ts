@@ -12,7 +12,8 @@ const leewayFactor = 1.02;
 const leewayMs = 1000;
 
 /** The options of a run, with all defaults applied. */
-export interface FleetPlan extends Pick<FleetOptions, 'lifeMs' | 'rotateEveryMs'> {
+export interface FleetPlan
+  extends Pick<FleetOptions, 'lifeMs' | 'rotateEveryMs' | 'maxWaitSeconds'> {
   count: number;
   venue: string;
   speed: number;
@@ -85,6 +86,7 @@ export function planFleet(options: FleetOptions): FleetPlan {
     rampMs,
     lifeMs: options.lifeMs,
     rotateEveryMs: options.rotateEveryMs,
+    maxWaitSeconds: options.maxWaitSeconds,
     tvEndMs: isByDuration && durationMs !== undefined ? durationMs * speed : undefined,
     endsAfterMs:
       durationMs !== undefined && isByDuration ? durationMs * leewayFactor + leewayMs : durationMs,

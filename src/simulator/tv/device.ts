@@ -14,7 +14,7 @@ import { makeVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
 /** The settings and dependencies that all TVs of a fleet share. */
 export interface FleetContext
-  extends Pick<FleetPlan, 'speed' | 'startMs' | 'rotateEveryMs' | 'rules'>,
+  extends Pick<FleetPlan, 'speed' | 'startMs' | 'rotateEveryMs' | 'maxWaitSeconds' | 'rules'>,
     Pick<FleetDependencies, 'clock' | 'limiter' | 'transport' | 'ledger' | 'counters'> {
   url: string;
   /** Seed of all randomness in the run. */

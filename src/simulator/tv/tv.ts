@@ -102,7 +102,7 @@ export class FleetTv {
   }
 
   async #runPlayer(): Promise<PlayerEnd> {
-    const { codeProvider, speed, rotateEveryMs } = this.#shared;
+    const { codeProvider, speed, rotateEveryMs, maxWaitSeconds } = this.#shared;
     const { number, deviceInfo } = this.#options;
     const { clock, skewedClock, client, memory, power } = this.#device;
     this.#observer.switchedOn(memory.state);
@@ -113,6 +113,7 @@ export class FleetTv {
       clock: skewedClock,
       speed,
       rotateEveryMs,
+      maxWaitSeconds,
       random: (length) => this.#random.bytes(length),
       nextCode: (why) => clock.hold(() => codeProvider.codeFor(number, why)),
       observer: this.#observer,
