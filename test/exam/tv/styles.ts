@@ -2,6 +2,7 @@ import type { TvStyle } from '../examined-tv.ts';
 import {
   changesEvents,
   changesHeader,
+  changesRequests,
   type Link,
   type LinkRequest,
   linked,
@@ -53,10 +54,20 @@ const reportsRarely: Link = (send, { clock }) => {
   };
 };
 
+/** A TV that asks for five times the hold. */
+const longWaits = changesRequests(
+  (request) => ({
+    ...request,
+    url: request.url.replace(/waitSeconds=(\d+)/, (_, seconds) => `waitSeconds=${seconds * 5}`),
+  }),
+  'changes',
+);
+
 /** TVs of different styles that all follow docs/protocol.md. The exam must fail none of them. */
 export const styles = {
   'only polls': { link: bare },
   'holds changes and rotates its key': { options: { rotateEveryMs } },
+  'holds changes for minutes': { link: longWaits },
   'reports only every third heartbeat': {
     link: linked(bare, reportsRarely),
   },
