@@ -107,7 +107,7 @@ export async function inTurn(
   return rows;
 }
 
-/** Prints the medians, and the ratio of the first entrant to each other one, with its 90 % interval. */
+/** Prints medians, and the ratio of the first entrant to each other one with its 90 % interval. */
 export function printRatios(
   title: string,
   entrants: readonly Pick<Entrant, 'name'>[],
