@@ -1,14 +1,42 @@
 // Build step: bundles the command line into few files, because each file takes time to load.
-// Runs after tsc, and replaces dist/cli. Of the packages it bundles only commander, which every
-// command needs. The toolkit (dist/index.js) stays as tsc wrote it.
-import { readFileSync, rmSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+// Runs after tsc, and replaces dist/cli. The toolkit (dist/index.js) stays as tsc wrote it.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { escapeBeyondAscii } from './escape-beyond-ascii.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const src = resolve(root, 'src');
 const out = resolve(root, 'dist/cli');
+
+/**
+ * Packages that every command, or every start of the service, loads. They are bundled with the
+ * packages that they need. `zod-openapi` is here because it must use the same copy of zod.
+ */
+const bundledPackages = [
+  '@hono/node-server',
+  'commander',
+  'hono',
+  'ipaddr.js',
+  'leven',
+  'lowdb',
+  'p-limit',
+  'pino',
+  'prom-client',
+  'zod',
+  'zod-openapi',
+];
+
+const isFile = (id) => /^[./\\\0]|^[A-Z]:/i.test(id);
+
+/** Built-in modules and all other packages stay imports. */
+function isExternal(id, importer = '') {
+  if (isBuiltin(id)) return true;
+  if (isFile(id) || importer.includes('node_modules')) return false;
+  return !bundledPackages.some((name) => id === name || id.startsWith(`${name}/`));
+}
 
 /**
  * A plugin that keeps `import.meta.url` as tsc has it: other files lie beside that, not beside the
@@ -19,7 +47,7 @@ const places = {
   transform(code, id) {
     if (/import\.meta\.(?:dirname|filename)/.test(code))
       throw new Error(`${id}: use import.meta.url, the only form that this bundle keeps.`);
-    if (!code.includes('import.meta.url')) return null;
+    if (!id.startsWith(src) || !code.includes('import.meta.url')) return null;
     const place = relative(out, resolve(root, 'dist', relative(src, id)))
       .replaceAll('\\', '/')
       .replace(/\.ts$/, '.js');
@@ -44,18 +72,17 @@ const bundle = await rolldown({
   cwd: root,
   input: { main: resolve(src, 'cli/main.ts') },
   platform: 'node',
-  // Built-in modules and packages.
-  external: /^(?:node:|(?!commander$)[a-z@][^:]*$)/,
+  external: isExternal,
   plugins: [evaluated, places],
 });
-await bundle.write({
-  dir: out,
+const { output } = await bundle.generate({
   comments: { legal: true, annotation: false, jsdoc: false },
   // All files in one folder, as `places` expects.
   chunkFileNames: '[name].js',
   // Each group includes what its module imports statically.
   codeSplitting: {
     groups: [
+      { name: 'zod', test: /\/node_modules\/zod\//, priority: 3 },
       { name: 'program', test: /\/src\/cli\/main\.ts$/, priority: 2 },
       { name: 'command', test: /\/src\/cli\/command\/run\.ts$/, priority: 1 },
       // Every command loads this group: it has no module that imports zod or yaml.
@@ -67,3 +94,6 @@ await bundle.write({
     ],
   },
 });
+mkdirSync(out);
+for (const { fileName, code } of output)
+  writeFileSync(join(out, fileName), escapeBeyondAscii(code));

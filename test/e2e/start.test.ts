@@ -10,32 +10,36 @@ import { adminToken, startService } from '../support/service/service.ts';
 
 afterEach(endProcesses);
 
-/**
- * Runs the built program; answers what it said, and the files of code that it loaded: Node's own
- * account of what was covered.
- */
-async function started(argv: readonly string[], env: Record<string, string> = {}) {
-  const folder = await temporaryFolder();
-  const signage = startProcess(['bin/signage.js', ...argv], {
-    env: { ...env, NODE_V8_COVERAGE: folder },
-  });
-  const code = await signage.ended;
+/** Returns the files of code that a process loaded, by Node's own account of what was covered. */
+function loadedFiles(folder: string): string[] {
   const reports = readdirSync(folder).map(
     (file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as { result: { url: string }[] },
   );
   const urls = reports
     .flatMap(({ result }) => result.map(({ url }) => url))
     .filter((url) => url.startsWith('file:'));
-  return {
-    code,
-    out: signage.out(),
-    err: signage.err(),
-    loaded: urls.map((url) => relative(checkout, fileURLToPath(url))),
-  };
+  return urls.map((url) => relative(checkout, fileURLToPath(url)));
 }
 
+/** Runs the built program. Returns its output, and the files of code that it loaded. */
+async function started(argv: readonly string[], env: Record<string, string> = {}) {
+  const folder = await temporaryFolder();
+  const signage = startProcess(['bin/signage.js', ...argv], {
+    env: { ...env, NODE_V8_COVERAGE: folder },
+  });
+  const code = await signage.ended;
+  return { code, out: signage.out(), err: signage.err(), loaded: loadedFiles(folder) };
+}
+
+/** Returns the packages that were loaded. zod is a file of the bundle. */
 const packagesOf = (loaded: readonly string[]) => [
-  ...new Set(loaded.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [])),
+  ...new Set(
+    loaded.flatMap((file) =>
+      file === 'dist/cli/zod.js'
+        ? 'zod'
+        : (/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []),
+    ),
+  ),
 ];
 const own = (loaded: readonly string[]) => loaded.filter((file) => !file.includes('node_modules/'));
 
@@ -68,6 +72,20 @@ describe('the built signage', () => {
     );
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     expect(await startProcess([join(folder, 'bin/signage.js')]).ended).toBe(1);
+  });
+
+  it('loads no package to start the service on plain files', async () => {
+    const data = join(await temporaryFolder(), 'data');
+    const folder = await temporaryFolder();
+    const service = startProcess(['bin/signage.js', 'serve', '--port', '0', '--data', data], {
+      env: { NODE_V8_COVERAGE: folder },
+    });
+    await service.until(/The service is ready/);
+    service.signal('SIGTERM');
+    expect(await service.ended).toBe(0);
+    const loaded = loadedFiles(folder);
+    expect(packagesOf(loaded)).toEqual(['zod']);
+    expect(loaded.length).toBeLessThanOrEqual(50);
   });
 
   it('loads no other package to ask the service and show a table of plain text', async () => {

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { escapeBeyondAscii } from '../escape-beyond-ascii.js';
 
 const fromRoot = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
@@ -38,20 +39,6 @@ const lazyBuiltins = {
     return { code: `module.exports = require('${specifier}');`, moduleType: 'js' };
   },
 };
-
-/**
- * Escapes all characters beyond ASCII, because Node reads pure ASCII faster. Such characters stand
- * in strings and regular expressions. After a backslash and in `String.raw`, that would change the
- * meaning.
- */
-function escapeBeyondAscii(code) {
-  if (/\\[^\0-\x7f]|String\.raw`[^`]*[^\0-\x7f]/.test(code))
-    throw new Error('The bundle has a character that cannot be escaped: use \\u in the source.');
-  return code.replaceAll(
-    /[^\0-\x7f]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
 
 function refuseUnresolved(_level, { code, message }) {
   if (code === 'UNRESOLVED_IMPORT') throw new Error(message);
