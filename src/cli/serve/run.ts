@@ -5,7 +5,6 @@ import type { Running } from '../../serve.ts';
 import type { CommandContext } from '../command/context.ts';
 import type { Environment, Flags } from '../command/environment.ts';
 import { knownToken, requireTokenPlace } from './admin-token.ts';
-import { runDemo } from './demo.ts';
 import { makeLogger } from './logger.ts';
 import type { ServeValues } from './options.ts';
 import { readTls, startService } from './start.ts';
@@ -51,7 +50,9 @@ async function runUntilInterrupted(
   const stopReloading = reloadOnHangup(running, settings, log, environment);
   const token = known.token ?? (settings.demo ? await ownToken(running, io) : undefined);
   const service = { ...environment, url: running.url, token, log };
-  const demo = settings.demo ? runDemo(service, !settings.noPlayer) : undefined;
+  const demo = settings.demo
+    ? (await import('./demo.ts')).runDemo(service, !settings.noPlayer)
+    : undefined;
   if (!interrupted.aborted) await once(interrupted, 'abort');
   log.info({}, 'Stopping after the requests in flight. Interrupt again to stop at once.');
   stopReloading();

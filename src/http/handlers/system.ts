@@ -5,7 +5,6 @@ import { bearerToken } from '../../domain/api-key.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { Readiness } from '../../service/health.ts';
 import type { AppOptions } from '../app-options.ts';
-import { openApiDocument } from '../openapi/document.ts';
 import { methodNotAllowed, setOperation } from '../request/fetch-adapter.ts';
 import type { App, Ctx } from '../request/request-context.ts';
 import { answerStaticFile, StaticFile } from './static-file.ts';
@@ -82,6 +81,8 @@ export function systemRoutes(app: Hono<App>, options: AppOptions): void {
     });
   });
   route('/openapi.json', async (context) => {
+    // Imported on demand, because few clients ask for it.
+    const { openApiDocument } = await import('../openapi/document.ts');
     openApi ??= new StaticFile(
       new TextEncoder().encode(JSON.stringify(openApiDocument(version, options.publicUrl))),
       'application/json',
