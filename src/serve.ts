@@ -156,8 +156,9 @@ async function startOn(
     onToken(takeBack);
     await options.keepToken?.(adminToken);
   }
-  for (const stop of startUpkeep(services, parts)) stops.push(stop);
   const listener = await startListener(parts, handling);
+  // After the port opens, so that no TV waits for it.
+  for (const stop of startUpkeep(services, parts)) stops.push(stop);
   const mounted = makeNodeHandler({ ...handling, stopping: stopping.signal });
   stops.push(mounted.idle);
   if (listener) stops.push(listener.close);

@@ -23,6 +23,7 @@ export function startUpkeep(
   const { deps } = services;
   const startDelivery = () =>
     startWebhookDelivery(deps, { ...services, sender: webhookSender, log });
+  services.mirror?.start();
   return [
     startHousekeeping(deps, checked.retentionDays, log),
     startNoticeWatch({ ...deps, ...services, startDelivery }, log),

@@ -13,7 +13,7 @@ import {
 } from '../origin/object-store/playlist-copies.ts';
 import { type OpenOnDemandSource, openOnDemand } from '../origin/on-demand/open.ts';
 import { makeOrigins } from '../origin/origins.ts';
-import { startMirror } from '../service/mirror/mirror.ts';
+import { makeMirror } from '../service/mirror/mirror.ts';
 import type { ObservedStore } from '../service/observed-store.ts';
 import { makeOnDemandVersions } from '../service/playlists/on-demand-versions.ts';
 import { makeServedVersions } from '../service/playlists/served-versions.ts';
@@ -89,7 +89,7 @@ export function wireOrigins(
     objectStore && hasConfigCopies ? makeConfigCopies(objectStore, clock) : undefined;
   const mirror =
     copies &&
-    startMirror({
+    makeMirror({
       ...observed,
       isShared: !isInMemory,
       copies,

@@ -180,6 +180,7 @@ export function makeServices(options: ServiceOptions) {
     playlists: makePlaylists(deps),
     publishMany: makePublications(deps),
     refreshPlaylist: makePlaylistRefresh(deps, origins.refresh),
+    mirror,
     copies: makeMirrorAdmin(deps, mirror),
     configs: makeConfigs(deps),
     schedules: makeSchedules(deps),

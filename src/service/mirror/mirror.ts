@@ -40,6 +40,8 @@ export interface MirrorLag {
 
 export interface Mirror {
   readonly copies: PlaylistCopies;
+  /** Begins to compare all copies with the store. */
+  start(): void;
   lag(): MirrorLag;
   /** When each unfinished copy of this instance was queued, by the id of the screen. */
   queuedAt(): Map<string, number>;
@@ -63,7 +65,7 @@ async function eachPage(use: (after: string | null) => Promise<string | null>): 
  * waits for the mirror. The copies are a cache of the store: each start compares all of them with
  * it, and so finds the changes that a crash has kept from being copied.
  */
-export function startMirror({
+export function makeMirror({
   store,
   onChange,
   isShared,
@@ -213,9 +215,12 @@ export function startMirror({
 
   onChange((rows) => queue.add(rows.flatMap(copyOf)));
   const stopWatching = isShared ? store.watch('*', onForeign) : () => {};
-  let working = work();
+  let working: Promise<void> | undefined;
   return {
     copies,
+    start() {
+      working = work();
+    },
     queuedAt: () => queue.queuedAt(),
     lag() {
       const times = [...queue.queuedAt().values()];

@@ -52,7 +52,6 @@ async function sync<Row, Stored>(
 ): Promise<void> {
   /** Returns `false` if the copy was changed concurrently. */
   async function updateCopy(row: Row | undefined, stored: Stored | undefined) {
-    if (isUpToDate(stored, row)) return true;
     if (row) return copies.write(row, stored);
     await copies.remove(key);
     return true;
@@ -60,6 +59,7 @@ async function sync<Row, Stored>(
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const stored = await copies.read(key);
     const row = await read(key.id);
+    if (isUpToDate(stored, row)) return;
     if (!(await updateCopy(row, stored))) continue;
     if (isUnchanged(await read(key.id), row)) return;
   }

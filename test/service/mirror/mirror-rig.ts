@@ -7,7 +7,7 @@ import { makeConfigCopies } from '../../../src/origin/object-store/config-copies
 import { makePlaylistCopies } from '../../../src/origin/object-store/playlist-copies.ts';
 import { withAuthority } from '../../../src/service/auth/authority.ts';
 import { system, type TenantPrincipal } from '../../../src/service/context.ts';
-import { type Mirror, startMirror } from '../../../src/service/mirror/mirror.ts';
+import { type Mirror, makeMirror } from '../../../src/service/mirror/mirror.ts';
 import { isUpToDate, readWithItems } from '../../../src/service/mirror/sync.ts';
 import { observedStore } from '../../../src/service/observed-store.ts';
 import { makeScreens } from '../../../src/service/places/screens.ts';
@@ -48,7 +48,7 @@ export function instance({
 }) {
   const copies = makePlaylistCopies(objects, clock);
   const observed = observedStore(store);
-  const mirror = startMirror({
+  const mirror = makeMirror({
     ...observed,
     isShared: true,
     copies,
@@ -57,6 +57,7 @@ export function instance({
     random: randomBytes,
     log,
   });
+  mirror.start();
   const deps = withAuthority({
     store: observed.store,
     clock,

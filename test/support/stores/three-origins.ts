@@ -9,7 +9,7 @@ import {
 import { openOnDemand } from '../../../src/origin/on-demand/open.ts';
 import type { OnDemandPlaylists, PlaylistChain } from '../../../src/origin/origin.ts';
 import { makeOrigins } from '../../../src/origin/origins.ts';
-import { startMirror } from '../../../src/service/mirror/mirror.ts';
+import { makeMirror } from '../../../src/service/mirror/mirror.ts';
 import { observedStore } from '../../../src/service/observed-store.ts';
 import { makeOnDemandVersions } from '../../../src/service/playlists/on-demand-versions.ts';
 import {
@@ -64,7 +64,7 @@ export async function threeOrigins({
   const copies = makePlaylistCopies(objects, clock);
   const observed = observedStore(inner);
   const mirror = mirrored
-    ? startMirror({
+    ? makeMirror({
         ...observed,
         isShared: false,
         copies,
@@ -74,6 +74,7 @@ export async function threeOrigins({
         log: silentLog,
       })
     : undefined;
+  mirror?.start();
   const store = faultyStore(observed.store);
   const deps = { store, clock, random: randomBytes, newId: makeIdSource(clock) };
   const real = makeServedVersions(store, clock);
