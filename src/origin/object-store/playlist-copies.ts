@@ -117,6 +117,36 @@ function parseCopy({ bytes }: StoredObject, screen: ScreenKey): PlaylistCopy {
   }
 }
 
+/**
+ * A copy that was read. It is a class because each object literal with a getter makes a hidden
+ * class, which keeps the bytes until the next full garbage collection.
+ */
+class ReadCopy implements StoredCopy {
+  readonly #object: StoredObject;
+  readonly #screen: ScreenKey;
+  #copy: PlaylistCopy | undefined;
+
+  constructor(object: StoredObject, screen: ScreenKey) {
+    this.#object = object;
+    this.#screen = screen;
+  }
+
+  /** Parsed on demand, because the check of all copies compares bytes. */
+  get copy(): PlaylistCopy {
+    this.#copy ??= parseCopy(this.#object, this.#screen);
+    return this.#copy;
+  }
+
+  get etag(): string {
+    return this.#object.etag;
+  }
+
+  isOf(row: PlaylistWithItems): boolean {
+    const { bytes } = this.#object;
+    return bytes !== undefined && playlistObjectBytes(row).equals(bytes);
+  }
+}
+
 /** Mirror copies of playlists in an object store. */
 export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCopies {
   const objects = withTimeouts(store, clock);
@@ -124,17 +154,7 @@ export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCo
   return {
     async read(screen): Promise<StoredCopy | undefined> {
       const object = await objects.get(keyOf(screen));
-      if (!object) return undefined;
-      let copy: PlaylistCopy | undefined;
-      return {
-        // Parsed on demand, because the check of all copies compares bytes.
-        get copy() {
-          copy ??= parseCopy(object, screen);
-          return copy;
-        },
-        isOf: (row) => object.bytes !== undefined && playlistObjectBytes(row).equals(object.bytes),
-        etag: object.etag,
-      };
+      return object && new ReadCopy(object, screen);
     },
     async write(row: PlaylistWithItems, stored) {
       // A copy may outlive the row: no damaged row replaces it.
