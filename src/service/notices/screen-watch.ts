@@ -5,7 +5,7 @@ import type { Alarm, Watch } from '../../domain/notices/rows.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import type { Store, Tx } from '../../store/store.ts';
 import type { ServiceDependencies } from '../context.ts';
-import { type Judged, reasonOf } from '../places/condition-view.ts';
+import { reasonOf } from '../places/condition-view.ts';
 import type { JudgedScreen } from '../places/screen-status.ts';
 import { AlarmRules, type Decision, type SeenScreen } from './alarm-rules.ts';
 import type { NoticeFigures } from './notice-figures.ts';
@@ -20,9 +20,12 @@ const decisionsPerWrite = 200;
 const endsPerWrite = 1000;
 const watchId = 'watch';
 
+/** Small, because a look holds those of all screens. */
 interface WatchedScreen extends SeenScreen {
   screen: Screen;
-  judged: Judged;
+  since: number | null;
+  /** Why the condition is bad. */
+  reason: string | null;
 }
 
 interface EndedPlaylist {
@@ -37,20 +40,22 @@ const isHeld = ({ holder, lookedAt }: Watch, nowMs: number) =>
 function watched({ screen, device, judged }: JudgedScreen): WatchedScreen | undefined {
   const { activity, config, judgement } = judged;
   if (!device || !activity) return undefined;
-  const { condition } = judgement;
+  const { condition, since } = judgement;
   const { id: deviceId, createdAt } = device;
+  const isBad = badConditions.includes(condition);
   return {
     screenId: screen.id,
     venueId: screen.venueId,
     deviceId,
     condition,
-    isBad: badConditions.includes(condition),
+    isBad,
     hasCalled: !isNeverSeen({ createdAt, activity }),
     lastSeenAt: activity.lastSeenAt ?? createdAt,
     windowMs: onlineWindowMs(config),
     goneMs: (Math.max(config.syncIntervalMinutes, config.heartbeatIntervalMinutes) + 1) * minuteMs,
     screen,
-    judged,
+    since,
+    reason: isBad ? (reasonOf(judged)?.text ?? null) : null,
   };
 }
 
@@ -104,14 +109,14 @@ export function makeScreenWatch(
   }
 
   /** Tells a bad condition, unless another instance has told it or the TV is gone. */
-  async function raise(tx: Tx, { screenId, deviceId, judged }: WatchedScreen, isDark: boolean) {
+  async function raise(tx: Tx, seen: WatchedScreen, isDark: boolean) {
+    const { screenId, deviceId, condition, since, reason } = seen;
     const [screen, known] = await Promise.all([
       tx.get('screens', screenId),
       tx.get('alarms', screenId),
     ]);
     const isKnown = known?.deviceId === deviceId && known.isDark === isDark;
     if (isKnown || screen?.deviceId !== deviceId) return known;
-    const { condition, since } = judged.judgement;
     const { tenantId, venueId } = screen;
     const place = { id: screenId, tenantId, venueId, screenId, deviceId };
     const alarm: Alarm = { ...place, isDark, since: known?.since ?? since };
@@ -120,18 +125,17 @@ export function makeScreenWatch(
       deviceId,
       condition,
       since: isoOrNull(since),
-      reason: reasonOf(judged)?.text ?? null,
+      reason,
     });
     return alarm;
   }
 
-  async function recover(tx: Tx, { screenId, deviceId, judged }: WatchedScreen) {
+  async function recover(tx: Tx, { screenId, deviceId, condition }: WatchedScreen) {
     const screen = await tx.get('screens', screenId);
     const known = await tx.get('alarms', screenId);
     if (!known) return undefined;
     await tx.delete('alarms', screenId);
     if (!screen) return undefined;
-    const { condition } = judged.judgement;
     const data = { deviceId, condition, since: isoOrNull(known.since) };
     await putScreenNotice({ newId }, tx, 'screen.recovered', screen, data);
     return undefined;
