@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { AuditEntry } from '../../domain/records/audit.ts';
 import type { Store } from '../../store/store.ts';
 import { guid, tenantA, tenantB } from './sample-batch.ts';
-import type { TestGroup } from './store-test.ts';
+import { allPages, type TestGroup } from './store-test.ts';
 
 /** Tests of `audit`. */
 export function auditTests({ it, store, reopen }: TestGroup): void {
@@ -25,18 +25,9 @@ export function auditTests({ it, store, reopen }: TestGroup): void {
     });
 
   async function numbersOf(query: Partial<Query> = {}): Promise<unknown[]> {
-    const found: unknown[] = [];
-    for (let after: string | undefined; ; ) {
-      const { items, next } = await store.audit({
-        tenantIds: [tenantA],
-        limit: 3,
-        ...query,
-        ...(after === undefined ? {} : { after }),
-      });
-      for (const one of items.map(({ details }) => details.n)) found.push(one);
-      if (next === null) return found;
-      after = next;
-    }
+    const all = { tenantIds: [tenantA], limit: 3, ...query };
+    const pages = await allPages((from) => store.audit({ ...all, ...from }));
+    return pages.flat().map(({ details }) => details.n);
   }
 
   it('is returned newest first, page by page, also after a restart', async () => {

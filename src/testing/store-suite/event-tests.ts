@@ -1,23 +1,13 @@
 import assert from 'node:assert/strict';
-import type { EventPageQuery, StoredEvent } from '../../store/queries.ts';
+import type { EventPageQuery } from '../../store/queries.ts';
 import { batchOf, everything, guid, log, numbers, tenantA, tenantB } from './sample-batch.ts';
-import { gate, type TestGroup } from './store-test.ts';
+import { allPages, gate, type TestGroup } from './store-test.ts';
 
 /** Tests of `events`. */
 export function eventTests({ it, store, reopen }: TestGroup): void {
   /** Returns the items of all pages, in order. */
-  async function walk(query: EventPageQuery): Promise<StoredEvent[]> {
-    const all: StoredEvent[] = [];
-    for (let after = query.after; ; ) {
-      const { items, next } = await store.events({
-        ...query,
-        ...(after === undefined ? {} : { after }),
-      });
-      for (const one of items) all.push(one);
-      if (next === null) return all;
-      after = next;
-    }
-  }
+  const walk = async (query: EventPageQuery) =>
+    (await allPages((from) => store.events({ ...query, ...from }))).flat();
 
   /** Appends 60 events in 20 batches, by two devices on two screens, of two types. */
   async function fill(): Promise<void> {

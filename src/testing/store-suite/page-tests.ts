@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { maxPageBytes } from '../../domain/page-items.ts';
-import type { Slice } from '../../store/queries.ts';
 import { batchOf, guid, tenantA } from './sample-batch.ts';
 import { auditRow, pastPlaylistRow, venueRow } from './sample-rows.ts';
-import type { TestGroup } from './store-test.ts';
+import { allPages, type TestGroup } from './store-test.ts';
 
 const count = 40;
 const numbers = Array.from({ length: count }, (_, n) => n + 1);
@@ -12,24 +11,14 @@ const large = 'x'.repeat(50_000);
 
 /** Tests of the maximum size of a page. */
 export function pageTests({ it, store, reopen }: TestGroup): void {
-  /** Returns the items of each page. */
-  async function walk<T>(ask: (after: string | null) => Promise<Slice<T>>): Promise<T[][]> {
-    const pages: T[][] = [];
-    for (let after: string | null = null; ; ) {
-      const { items, next }: Slice<T> = await ask(after);
-      pages.push(items);
-      if (next === null) return pages;
-      after = next;
-    }
-  }
-
-  function assertPages(pages: { n: number; bytes: number }[][], order: readonly number[]): void {
-    assert.deepEqual(
-      pages.flat().map(({ n }) => n),
-      order,
-    );
+  function assertPages<T>(
+    pages: T[][],
+    numberOf: (item: T) => unknown,
+    order: readonly number[],
+  ): void {
+    assert.deepEqual(pages.flat().map(numberOf), order);
     for (const page of pages)
-      assert.ok(page.reduce((sum, { bytes }) => sum + bytes, 0) <= maxPageBytes);
+      assert.ok(page.reduce((sum, item) => sum + JSON.stringify(item).length, 0) <= maxPageBytes);
     assert.deepEqual(
       pages.map(({ length }) => length),
       [20, 20],
@@ -41,13 +30,8 @@ export function pageTests({ it, store, reopen }: TestGroup): void {
     await store.write(async (tx) => {
       for (const n of numbers) await tx.put('venues', venueRow(n, { labels }));
     });
-    const pages = await walk((after) =>
-      store.list('venues', { limit: 200, ...(after === null ? {} : { after }) }),
-    );
-    const sized = pages.map((page) =>
-      page.map((row) => ({ n: Number(row.id.slice(-4)), bytes: JSON.stringify(row).length })),
-    );
-    assertPages(sized, numbers);
+    const pages = await allPages((from) => store.list('venues', { limit: 200, ...from }));
+    assertPages(pages, (row) => Number(row.id.slice(-4)), numbers);
   });
 
   it('of a table, after many large rows that do not match the query', async () => {
@@ -56,13 +40,8 @@ export function pageTests({ it, store, reopen }: TestGroup): void {
       await tx.put('venues', venueRow(count + 1, { labels: { floor: '\ud800' } }));
       await tx.put('venues', venueRow(count + 2, { labels: { floor: '\ufffd' } }));
     });
-    const found = await walk((after) =>
-      store.list('venues', {
-        limit: 200,
-        labels: { floor: '\ud800' },
-        ...(after === null ? {} : { after }),
-      }),
-    );
+    const labels = { floor: '\ud800' };
+    const found = await allPages((from) => store.list('venues', { limit: 200, labels, ...from }));
     assert.deepEqual(
       found.flat().map(({ id }) => id),
       [guid('venu', count + 1)],
@@ -95,13 +74,9 @@ export function pageTests({ it, store, reopen }: TestGroup): void {
     await store.write(async (tx) => {
       for (const n of numbers) await tx.audit(auditRow(n, { details: { n, note: large } }));
     });
-    const pages = await walk((after) =>
-      store.audit({ tenantIds: [tenantA], limit: 200, ...(after === null ? {} : { after }) }),
-    );
-    const sized = pages.map((page) =>
-      page.map((entry) => ({ n: Number(entry.details.n), bytes: JSON.stringify(entry).length })),
-    );
-    assertPages(sized, numbers.toReversed());
+    const query = { tenantIds: [tenantA], limit: 200 };
+    const pages = await allPages((from) => store.audit({ ...query, ...from }));
+    assertPages(pages, ({ details }) => details.n, numbers.toReversed());
   });
 
   for (const order of ['asc', 'desc'] as const)
@@ -112,15 +87,11 @@ export function pageTests({ it, store, reopen }: TestGroup): void {
         );
       const ordered = order === 'asc' ? numbers : numbers.toReversed();
       const query = { tenantId: tenantA, order, limit: 200 };
-      const pages = await walk((after) =>
-        store.events({ ...query, ...(after === null ? {} : { after }) }),
-      );
-      const sized = pages.map((page) =>
-        page.map(({ event }) => ({ n: Number(event.n), bytes: JSON.stringify(event).length })),
-      );
-      assertPages(sized, ordered);
-      const typed = await walk((after) =>
-        store.events({ ...query, type: 'heartbeat', ...(after === null ? {} : { after }) }),
+      const pages = await allPages((from) => store.events({ ...query, ...from }));
+      const events = pages.map((page) => page.map(({ event }) => event));
+      assertPages(events, ({ n }) => n, ordered);
+      const typed = await allPages((from) =>
+        store.events({ ...query, type: 'heartbeat', ...from }),
       );
       assert.deepEqual(
         typed.flat().map(({ event }) => event.n),

@@ -1,3 +1,4 @@
+import type { Slice } from '../../store/queries.ts';
 import type { Rows } from '../../store/sections.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -68,6 +69,19 @@ export function testGroup(
       }),
   });
   return tests;
+}
+
+/** Reads a list to its end. Returns the items of each page. */
+export async function allPages<T>(
+  ask: (from: { after?: string }) => Promise<Slice<T>>,
+): Promise<T[][]> {
+  const pages: T[][] = [];
+  for (let from = {}; ; ) {
+    const { items, next } = await ask(from);
+    pages.push(items);
+    if (next === null) return pages;
+    from = { after: next };
+  }
 }
 
 /** Returns a gate: `opened` resolves once `open` is called. */
