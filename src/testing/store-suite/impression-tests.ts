@@ -9,38 +9,33 @@ export function impressionTests({ it, store, reopen }: TestGroup): void {
   const today = Date.UTC(2026, 10, 20, 12);
   const groups: ReportGroup[] = ['campaign', 'creative', 'entry', 'screen', 'venue', 'day'];
   const timestamps = { tenantId: tenantA, by: 'timestamp' } as const;
+  /** An impression of the campaign, creative and entry `n`, on day `n` after today. */
+  const played = (n: number, duration: number) =>
+    impression(today + n * dayMs, {
+      campaignId: guid('camp', n),
+      creativeId: guid('crea', n),
+      entryId: `Entry ${n}`,
+      duration,
+    });
+  const place = (n: number) => ({ screenId: guid('scre', n), venueId: guid('venu', n) });
+  /** Returns the key of `played(n)` on the screen of `place(n)`. */
+  const keyOf = (groupBy: ReportGroup, n: number) =>
+    ({
+      campaign: guid('camp', n),
+      creative: guid('crea', n),
+      entry: `Entry ${n}`,
+      screen: guid('scre', n),
+      venue: guid('venu', n),
+      day: dayOf(today + n * dayMs),
+    })[groupBy];
 
   for (const groupBy of groups)
     it(`are counted by ${groupBy}`, async () => {
-      const ids = (n: number) => ({
-        campaignId: guid('camp', n),
-        creativeId: guid('crea', n),
-        entryId: `Entry ${n}`,
-      });
-      const place = (n: number) => ({ screenId: guid('scre', n), venueId: guid('venu', n) });
-      await store.appendBatch(
-        batchOf(
-          [
-            impression(today, { ...ids(2), duration: 10 }),
-            impression(today, { ...ids(2), duration: 2.5 }),
-          ],
-          place(2),
-        ),
-      );
-      await store.appendBatch(batchOf([impression(today - dayMs, ids(1)), log(1)], place(1)));
-      const key = (n: number) => {
-        const keys = {
-          campaign: ids(n).campaignId,
-          creative: ids(n).creativeId,
-          entry: ids(n).entryId,
-          screen: place(n).screenId,
-          venue: place(n).venueId,
-        };
-        return groupBy === 'day' ? ['', '2026-11-19', '2026-11-20'][n] : keys[groupBy];
-      };
+      await store.appendBatch(batchOf([played(2, 10), played(2, 2.5)], place(2)));
+      await store.appendBatch(batchOf([played(1, 0), log(1)], place(1)));
       assert.deepEqual(await store.impressions({ ...timestamps, groupBy }), [
-        { key: key(1), impressions: 1, seconds: 0 },
-        { key: key(2), impressions: 2, seconds: 12.5 },
+        { key: keyOf(groupBy, 1), impressions: 1, seconds: 0 },
+        { key: keyOf(groupBy, 2), impressions: 2, seconds: 12.5 },
       ]);
     });
 
@@ -127,56 +122,32 @@ export function impressionTests({ it, store, reopen }: TestGroup): void {
   });
 
   it('of another tenant are not counted', async () => {
-    const played = impression(today, { entryId: 'Entry' });
-    await store.appendBatch(batchOf([played]));
-    await store.appendBatch(batchOf([played, played], { tenantId: tenantB }));
-    for (const groupBy of groups) {
-      assert.deepEqual(
-        (await store.impressions({ ...timestamps, groupBy })).map((row) => row.impressions),
-        [1],
-      );
-      assert.deepEqual(
-        (await store.impressions({ ...timestamps, groupBy, tenantId: tenantB })).map(
-          (row) => row.impressions,
-        ),
-        [2],
-      );
-    }
+    await store.appendBatch(batchOf([played(1, 0)]));
+    await store.appendBatch(batchOf([played(1, 0), played(1, 0)], { tenantId: tenantB }));
+    for (const groupBy of groups)
+      for (const [tenantId, count] of [
+        [tenantA, 1],
+        [tenantB, 2],
+      ] as const) {
+        const found = await store.impressions({ ...timestamps, groupBy, tenantId });
+        assert.deepEqual(
+          found.map(({ impressions }) => impressions),
+          [count],
+        );
+      }
   });
 
   for (const groupBy of groups)
     it(`are counted by ${groupBy} within none, one and several venues`, async () => {
-      for (const n of [1, 2, 3]) {
-        const place = { venueId: guid('venu', n), screenId: guid('scre', n) };
-        const own = impression(today + n * dayMs, {
-          campaignId: guid('camp', n),
-          creativeId: guid('crea', n),
-          entryId: guid('entr', n),
-          duration: n,
-        });
-        const shared = impression(today, {
-          campaignId: guid('camp', 7),
-          creativeId: guid('crea', 7),
-          entryId: guid('entr', 7),
-          duration: 10,
-        });
-        await store.appendBatch(batchOf([own, shared], place));
-      }
-      const kinds = {
-        campaign: 'camp',
-        creative: 'crea',
-        entry: 'entr',
-        screen: 'scre',
-        venue: 'venu',
-      } as const;
-      const keyOf = (n: number) =>
-        groupBy === 'day' ? `2026-11-2${n % 7}` : guid(kinds[groupBy], n);
+      for (const n of [1, 2, 3])
+        await store.appendBatch(batchOf([played(n, n), played(7, 10)], place(n)));
+      const key = (n: number) => keyOf(groupBy, n);
       /** Returns the expected rows of these venues, summed by key. */
       const rows = (...venues: number[]) => {
         if (groupBy === 'screen' || groupBy === 'venue')
-          return venues.map((n) => ({ key: keyOf(n), impressions: 2, seconds: n + 10 }));
-        const own = venues.map((n) => ({ key: keyOf(n), impressions: 1, seconds: n }));
-        const shared = { key: keyOf(7), impressions: venues.length, seconds: 10 * venues.length };
+          return venues.map((n) => ({ key: key(n), impressions: 2, seconds: n + 10 }));
+        const own = venues.map((n) => ({ key: key(n), impressions: 1, seconds: n }));
+        const shared = { key: key(7), impressions: venues.length, seconds: 10 * venues.length };
         return [...own, shared].toSorted((a, b) => (a.key < b.key ? -1 : 1));
       };
       const within = (...venues: number[]) =>
@@ -199,16 +170,14 @@ export function impressionTests({ it, store, reopen }: TestGroup): void {
         venueIds: [guid('venu', 1), guid('venu', 2)],
       };
       const [only, more] = await store.impressions({ ...timestamps, groupBy, ...days });
-      assert.deepEqual([only, more], [{ key: keyOf(2), impressions: 1, seconds: 2 }, undefined]);
+      assert.deepEqual([only, more], [{ key: key(2), impressions: 1, seconds: 2 }, undefined]);
     });
 
   for (const groupBy of groups)
     it(`of simulated devices are counted separately by ${groupBy}`, async () => {
-      const played = (duration: number, campaign: number) =>
-        impression(today, { duration, campaignId: guid('camp', campaign), entryId: 'Entry' });
-      await store.appendBatch(batchOf([played(0.1, 1)]));
-      await store.appendBatch(batchOf([played(0.2, 1), played(5, 2)], { simulated: true }));
-      await store.appendBatch(batchOf([played(9, 1)], { tenantId: tenantB, simulated: true }));
+      await store.appendBatch(batchOf([played(1, 0.1)]));
+      await store.appendBatch(batchOf([played(1, 0.2), played(2, 5)], { simulated: true }));
+      await store.appendBatch(batchOf([played(1, 9)], { tenantId: tenantB, simulated: true }));
       const rounded = (numbers: number[]) => numbers.map((number) => Number(number.toFixed(6)));
       const total = async (query: object) => {
         const found = await store.impressions({ ...timestamps, groupBy, ...query });
