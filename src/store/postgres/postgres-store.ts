@@ -1,4 +1,13 @@
-import { type Clock, iso, type Random, secondMs, systemClock } from '../../domain/clock.ts';
+import {
+  type Clock,
+  hourMs,
+  iso,
+  minuteMs,
+  type Random,
+  secondMs,
+  systemClock,
+} from '../../domain/clock.ts';
+import { startPeriodicJob } from '../../domain/periodic-job.ts';
 import type { AuditEntry } from '../../domain/records/audit.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
@@ -32,7 +41,6 @@ import { dropPartitionsBefore, EventLog } from './events/event-log.ts';
 import { eventPage } from './events/event-pages.ts';
 import { Rollups } from './events/rollups.ts';
 import { SharedGuessCounters } from './guess-counters.ts';
-import { startJobs } from './jobs.ts';
 import { type AnyActivity, LastActivityTable } from './last-activity.ts';
 import { Listener } from './notify/listener.ts';
 import { Notifier } from './notify/notifier.ts';
@@ -82,7 +90,7 @@ export class PostgresStore implements Store {
   readonly #playlistSummaries: Batcher<string, PlaylistSummary | undefined>;
   readonly #dumps = new OpenDumps();
   readonly #connect: Connect;
-  #stopJobs = async () => {};
+  #stopJobs: readonly (() => Promise<void>)[] = [];
   #closing: Promise<void> | undefined;
 
   constructor(database: Database, connect: Connect, options: StoreOptions) {
@@ -126,17 +134,28 @@ export class PostgresStore implements Store {
       await this.#listener.close();
       throw databaseLocked('The database', 'signage store copy');
     }
-    this.#stopJobs = startJobs(
-      {
-        clock: this.#clock,
-        events: this.#events,
-        rollups: this.#rollups,
-        lastActivity: this.#lastActivity,
-        guessCounters: this.#guessCounters,
-        refusedRequests: this.refusedRequests,
-      },
-      this.#options,
-    );
+    this.#stopJobs = this.#startJobs();
+  }
+
+  /** Starts the periodic jobs. Returns functions that stop one and wait for it. */
+  #startJobs(): (() => Promise<void>)[] {
+    const { clock = systemClock, warn } = this.#options;
+    const start = (everyMs: number, name: string, work: () => Promise<void>) =>
+      startPeriodicJob(clock, everyMs, work, (error) =>
+        warn(`${name} failed and will be retried`, error),
+      );
+    const renewClock = async () => void (await this.#clock.read());
+    return [
+      // Without the database the clock runs on, and other work reports the outage.
+      startPeriodicJob(systemClock, 5 * secondMs, renewClock, () => {}),
+      // Not urgent: reports fold the remaining batches themselves.
+      start(5 * secondMs, 'Adding up impressions', () => this.#rollups.fold()),
+      // Activity must be stored within a minute.
+      start(15 * secondMs, 'Writing the activity of devices', () => this.#lastActivity.flush()),
+      start(minuteMs, 'Deleting expired guess counters', () => this.#guessCounters.purge()),
+      start(minuteMs, 'Deleting the oldest refused requests', () => this.refusedRequests.trim()),
+      start(hourMs, 'Creating partitions', () => this.#events.createPartitions()),
+    ];
   }
 
   now(): number {
@@ -271,7 +290,8 @@ export class PostgresStore implements Store {
 
   async #close(): Promise<void> {
     await this.#dumps.cancel();
-    await Promise.all([this.#writer.settled(), this.#events.settled(), this.#stopJobs()]);
+    const stopped = this.#stopJobs.map((stop) => stop());
+    await Promise.all([this.#writer.settled(), this.#events.settled(), ...stopped]);
     await this.#lastActivity.flush().catch(() => undefined);
     await Promise.all([this.#notifier.close(), this.#listener.close()]);
     await this.#database.close();
