@@ -1,9 +1,5 @@
-import type {
-  DocumentOwner,
-  RenderedDocument,
-  WrittenDocument,
-} from '../checkpoint/document-owner.ts';
-import { LineTable, shardNames } from '../checkpoint/line-table.ts';
+import { shardNames } from '../checkpoint/line-table.ts';
+import { DeviceDocuments } from './device-documents.ts';
 import type { EventProgress, EventRecord, RecordedKey } from './event-record.ts';
 
 /** Number of keys remembered per device (docs/protocol.md §2.5). */
@@ -55,30 +51,21 @@ class KeyList {
     this.#entries = larger;
   }
 
-  toString(): string {
+  /** Returns the entries in base64. */
+  toJSON(): string {
     return this.#entries.toString('base64', 0, this.#usedBytes);
   }
 }
 
 /**
- * Idempotency keys of all devices, at most 2 KB for each. The documents `rings-00` to `rings-3f`
- * have one line per device. At start the event log replays the batches that a document lacks.
+ * Idempotency keys of all devices, at most 2 KB for each, in the documents `rings-00` to
+ * `rings-3f`.
  */
-export class IdempotencyKeys implements DocumentOwner {
+export class IdempotencyKeys extends DeviceDocuments<KeyList> {
   readonly kind = 'rings';
-  readonly log = 'events';
-  readonly #lists = new LineTable<KeyList>(idempotencyDocument, {
-    opening: '["',
-    parse: (line) => new KeyList((JSON.parse(line) as [string, string])[1]),
-    render: (deviceId, keys) => JSON.stringify([deviceId, keys.toString()]),
-  });
-  /** Number of the last batch that each loaded document contains. */
-  readonly #loadedSeqs = new Map<string, number>();
-  readonly #dirty = new Set<string>();
-  readonly #progress: EventProgress;
 
   constructor(progress: EventProgress) {
-    this.#progress = progress;
+    super(progress, idempotencyDocument, (encoded) => new KeyList(encoded as string));
   }
 
   /** Returns the hash of the bytes sent under a device's key, in hex. */
@@ -91,53 +78,25 @@ export class IdempotencyKeys implements DocumentOwner {
    * already.
    */
   apply({ seq, deviceId, recordedKey }: KeyRecord): void {
-    const document = idempotencyDocument(deviceId);
-    if (!recordedKey || seq <= (this.#loadedSeqs.get(document) ?? 0)) return;
+    if (!recordedKey || this.contains(deviceId, seq)) return;
     const known = this.#keysOf(deviceId);
-    const keys = known && !known.isInSnapshot ? known : new KeyList(known?.toString() ?? '');
+    const keys = known && !known.isInSnapshot ? known : new KeyList(known?.toJSON() ?? '');
     keys.add(recordedKey);
-    this.#lists.set(deviceId, keys);
-    this.#dirty.add(document);
+    this.set(deviceId, keys);
   }
 
-  /** Returns the keys of all devices as they are now, to be read later, sorted by device. */
-  snapshot(): () => AsyncGenerator<string> {
-    this.#lists.eachValue((keys) => {
+  override snapshot(): () => AsyncGenerator<string> {
+    this.values.eachValue((keys) => {
       keys.isInSnapshot = true;
     });
-    return this.#lists.snapshot();
-  }
-
-  forget(deviceId: string): void {
-    if (this.#lists.delete(deviceId)) this.#dirty.add(idempotencyDocument(deviceId));
+    return super.snapshot();
   }
 
   /** Returns the keys of a device, and caches them in parsed form. */
   #keysOf(deviceId: string): KeyList | undefined {
-    const keys = this.#lists.get(deviceId);
-    if (keys) this.#lists.set(deviceId, keys);
+    const keys = this.values.get(deviceId);
+    if (keys) this.values.set(deviceId, keys);
     return keys;
-  }
-
-  dirty(): string[] {
-    return this.#progress.due() ? [...this.#dirty] : [];
-  }
-
-  async render(name: string): Promise<RenderedDocument | undefined> {
-    this.#dirty.delete(name);
-    const lines = this.#lists.lines(name);
-    return lines.length === 0 ? undefined : { lines, seq: this.#progress.seq() };
-  }
-
-  written(): void {}
-
-  failed(name: string): void {
-    this.#dirty.add(name);
-  }
-
-  async load(name: string, document: WrittenDocument): Promise<void> {
-    this.#loadedSeqs.set(name, document.seq);
-    this.#lists.load(name, await document.bytes());
   }
 }
 

@@ -142,7 +142,6 @@ describe('the documents of idempotency keys', () => {
     keys.failed(name);
     expect(keys.dirty()).toEqual([name]);
     await keys.render(name);
-    keys.written();
     expect(keys.dirty()).toEqual([]);
   });
 
