@@ -9,11 +9,10 @@ import {
 } from '../audit/audit-verifier.ts';
 import { readTrail } from '../json/audit/trail-reader.ts';
 import { checkFolder } from '../json/check/check-folder.ts';
-import { nodeFileSystem } from '../json/disk/file-system.ts';
 import { readManifest } from '../json/manifest.ts';
 import type { FolderFinding } from '../json/repair/finding.ts';
 import { readSecret } from '../json/secret.ts';
-import { contextOf, lockStopped, refuseUnfinished, requireDataFolder } from './data-folder.ts';
+import { contextOf, whileStopped } from './data-folder.ts';
 
 /**
  * Reads all files of a stopped service's data folder and returns the findings. Changes nothing.
@@ -27,14 +26,7 @@ import { contextOf, lockStopped, refuseUnfinished, requireDataFolder } from './d
  */
 export async function checkStore(folder: string): Promise<FolderFinding[]> {
   const directory = resolve(folder);
-  await requireDataFolder(directory);
-  const release = await lockStopped(directory);
-  try {
-    await refuseUnfinished(nodeFileSystem, directory);
-    return await checkFolder(contextOf(directory));
-  } finally {
-    await release();
-  }
+  return whileStopped(directory, () => checkFolder(contextOf(directory)));
 }
 
 /**
@@ -55,14 +47,7 @@ export async function verifyAudit(
   if (isDatabaseUrl(location))
     return (await import('../postgres/audit/check.ts')).checkDatabaseTrail(location, kept);
   const directory = resolve(location);
-  await requireDataFolder(directory);
-  const release = await lockStopped(directory);
-  try {
-    await refuseUnfinished(nodeFileSystem, directory);
-    return await verifyFolder(directory, kept);
-  } finally {
-    await release();
-  }
+  return whileStopped(directory, () => verifyFolder(directory, kept));
 }
 
 async function verifyFolder(

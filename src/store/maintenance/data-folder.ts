@@ -23,7 +23,7 @@ export function lockDataFolder(directory: string): Promise<() => Promise<void>> 
 }
 
 /** Throws `invalid_option` unless the folder contains a file of a store. */
-export async function requireDataFolder(directory: string): Promise<void> {
+async function requireDataFolder(directory: string): Promise<void> {
   const names = await nodeFileSystem.list(directory);
   const knownNames = [manifestName, manifestCopy, restoreMarker, 'secret', 'journal', 'documents'];
   if (names.some((name) => knownNames.includes(name))) return;
@@ -34,7 +34,7 @@ export async function requireDataFolder(directory: string): Promise<void> {
 }
 
 /** Locks a data folder. Throws `store_locked`, with a hint for the operator. */
-export async function lockStopped(directory: string): Promise<() => Promise<void>> {
+async function lockStopped(directory: string): Promise<() => Promise<void>> {
   try {
     return await lockDataFolder(directory);
   } catch (error) {
@@ -42,6 +42,21 @@ export async function lockStopped(directory: string): Promise<() => Promise<void
     const hint =
       'Stop the service first. Or take a backup (signage data backup), restore it elsewhere, and use that copy.';
     throw new SignageError('store_locked', `${error.message} ${hint}`, { cause: error });
+  }
+}
+
+/**
+ * Locks the data folder of a stopped service during the work. Throws `store_locked`,
+ * `restore_unfinished`, and `invalid_option` for a folder that is not a data folder.
+ */
+export async function whileStopped<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  await requireDataFolder(directory);
+  const release = await lockStopped(directory);
+  try {
+    await refuseUnfinished(nodeFileSystem, directory);
+    return await work();
+  } finally {
+    await release();
   }
 }
 

@@ -7,13 +7,7 @@ import { nodeFileSystem, writeFully } from '../json/disk/file-system.ts';
 import { writeNewFile } from '../json/disk/replace-file.ts';
 import { readDamagedFolder } from '../json/repair/damaged-folder.ts';
 import { type FolderFinding, FolderFindings } from '../json/repair/finding.ts';
-import {
-  asUnusable,
-  contextOf,
-  lockStopped,
-  refuseUnfinished,
-  requireDataFolder,
-} from './data-folder.ts';
+import { asUnusable, contextOf, whileStopped } from './data-folder.ts';
 import { openTarget } from './restore.ts';
 
 export interface RepairOptions extends Pick<RestoreOptions, 'onProgress' | 'signal'> {
@@ -45,10 +39,7 @@ export async function repairStore(
 ): Promise<FolderFinding[]> {
   const from = contextOf(resolve(folder), clock);
   const directory = resolve(into);
-  await requireDataFolder(from.directory);
-  const release = await lockStopped(from.directory);
-  try {
-    await refuseUnfinished(nodeFileSystem, from.directory);
+  const repair = async () => {
     const target = await openTarget(directory, clock);
     const findings = new FolderFindings();
     const at = iso(clock.now());
@@ -63,9 +54,10 @@ export async function repairStore(
       writeFully(file, Buffer.from(`${JSON.stringify(report, null, 1)}\n`)),
     );
     return findings.all;
-  } catch (error) {
-    throw asUnusable(error, `${from.directory} cannot be repaired into ${directory}`);
-  } finally {
-    await release();
-  }
+  };
+  return whileStopped(from.directory, () =>
+    repair().catch((error: unknown) => {
+      throw asUnusable(error, `${from.directory} cannot be repaired into ${directory}`);
+    }),
+  );
 }
