@@ -2,6 +2,7 @@ import { dayMs } from '../../../domain/clock.ts';
 import type { AuditEntry } from '../../../domain/records/audit.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { AuditPageQuery, Slice } from '../../queries.ts';
+import { withFile } from '../disk/file-system.ts';
 import { damageError } from '../log/damage.ts';
 import { dayFile, dayStart, type LogFilesPosition } from '../log/day-files.ts';
 import { isValidRecord } from '../log/frame.ts';
@@ -159,16 +160,13 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
   }
 
   /** Checks that the last entry up to the position belongs to journal record `seq`. */
-  async #checkLastEntry(path: string, { size, seq }: LogFilesPosition): Promise<void> {
-    const file = await this.#context.disk.open(path, 'read');
-    try {
+  #checkLastEntry(path: string, { size, seq }: LogFilesPosition): Promise<void> {
+    return withFile(this.#context.disk, path, 'read', async (file) => {
       const { value } = await linesBackward(file, 0, size).next();
       const last = value?.[0];
       if (!last || !isValidRecord(last.bytes) || positionOf(last.bytes)?.seq !== seq)
         throw damageError(path, 'a record is damaged', last?.offset);
-    } finally {
-      await file.close();
-    }
+    });
   }
 
   async begin(): Promise<void> {

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { mediaFolder, mediaPath } from '../../../domain/media/media-path.ts';
 import type { DumpSource } from '../../dump/dump.ts';
+import { withFile } from '../disk/file-system.ts';
 import type { PartContext } from '../parts.ts';
 import type { FolderFindings } from '../repair/finding.ts';
 
 const chunkBytes = 256 * 1024;
 
 /** Returns the SHA-256 of a file in hex. */
-async function digestOf({ disk }: PartContext, path: string): Promise<string> {
-  const file = await disk.open(path, 'read');
-  try {
+function digestOf({ disk }: PartContext, path: string): Promise<string> {
+  return withFile(disk, path, 'read', async (file) => {
     const digest = createHash('sha256');
     const chunk = Buffer.alloc(chunkBytes);
     let position = 0;
@@ -19,9 +19,7 @@ async function digestOf({ disk }: PartContext, path: string): Promise<string> {
       digest.update(chunk.subarray(0, length));
       position += length;
     }
-  } finally {
-    await file.close();
-  }
+  });
 }
 
 /**

@@ -125,10 +125,20 @@ export async function writeFully(file: OpenFile, bytes: Uint8Array): Promise<voi
 }
 
 /** Syncs data that a crashed process wrote but did not sync. */
-export async function syncFile(disk: FileSystem, path: string): Promise<void> {
-  const file = await disk.open(path, 'append');
+export function syncFile(disk: FileSystem, path: string): Promise<void> {
+  return withFile(disk, path, 'append', (file) => file.datasync());
+}
+
+/** Opens a file for the work, and closes it afterwards. */
+export async function withFile<T>(
+  disk: FileSystem,
+  path: string,
+  how: 'read' | 'append',
+  work: (file: OpenFile) => Promise<T>,
+): Promise<T> {
+  const file = await disk.open(path, how);
   try {
-    await file.datasync();
+    return await work(file);
   } finally {
     await file.close();
   }

@@ -1,5 +1,5 @@
 import { iso } from '../../../domain/clock.ts';
-import { writeFully } from '../disk/file-system.ts';
+import { type FileSystem, withFile, writeFully } from '../disk/file-system.ts';
 import { replaceFile } from '../disk/replace-file.ts';
 import type { PartContext } from '../parts.ts';
 import { readAt } from './line-reader.ts';
@@ -23,7 +23,10 @@ export async function cutTornTail(
   { file, size }: TornTail,
 ): Promise<void> {
   const path = `${directory}/${file}`;
-  const torn = await bytesFrom(disk, path, size);
+  // Only the tail: a day file may be larger than memory.
+  const torn = await withFile(disk, path, 'read', async (file) =>
+    readAt(file, size, (await file.size()) - size),
+  );
   if (torn.length > 0) {
     const copyPath = `${path}.torn-${iso(clock.now()).replaceAll(':', '-')}`;
     // An interrupted start may have saved the same bytes already.
@@ -38,28 +41,11 @@ export async function cutTornTail(
   await disk.syncDirectory(directory);
 }
 
-/** Reads only the tail: a day file may be larger than memory. */
-async function bytesFrom(disk: PartContext['disk'], path: string, from: number): Promise<Buffer> {
-  const file = await disk.open(path, 'read');
-  try {
-    return await readAt(file, from, (await file.size()) - from);
-  } finally {
-    await file.close();
-  }
-}
-
 /** Truncates a file to `size` bytes and syncs it. The file must not be shorter. */
-export async function truncateFile(
-  disk: PartContext['disk'],
-  path: string,
-  size: number,
-): Promise<void> {
-  const file = await disk.open(path, 'append');
-  try {
+export function truncateFile(disk: FileSystem, path: string, size: number): Promise<void> {
+  return withFile(disk, path, 'append', async (file) => {
     if ((await file.size()) === size) return;
     await file.truncate(size);
     await file.datasync();
-  } finally {
-    await file.close();
-  }
+  });
 }

@@ -2,6 +2,7 @@ import { tryParseJson } from '../../../domain/json/try-parse-json.ts';
 import { type Rows, sectionOf, type TableName, tableNames } from '../../sections.ts';
 import { checksumLength } from '../checkpoint/document-line.ts';
 import { sortCooperatively } from '../checkpoint/sort-cooperatively.ts';
+import { withFile } from '../disk/file-system.ts';
 import { changesIn } from '../journal/segments.ts';
 import { readAt } from '../log/line-reader.ts';
 import type { PartContext } from '../parts.ts';
@@ -174,13 +175,10 @@ export class DamagedRows {
 
   async #rowAt({ path, offset, length }: NonNullable<RowVersion['line']>): Promise<Row> {
     const { disk, directory } = this.#context;
-    const file = await disk.open(`${directory}/${path}`, 'read');
-    try {
-      const line = await readAt(file, offset, length);
-      return rowOfLine(line.toString('utf8', checksumLength));
-    } finally {
-      await file.close();
-    }
+    const line = await withFile(disk, `${directory}/${path}`, 'read', (file) =>
+      readAt(file, offset, length),
+    );
+    return rowOfLine(line.toString('utf8', checksumLength));
   }
 
   #of(table: TableName): Map<string, RowVersion> {
