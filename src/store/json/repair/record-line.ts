@@ -1,35 +1,29 @@
-import { shapeOf } from '../../dump/records.ts';
+import { type Records, type SectionName, shapeOf } from '../../dump/records.ts';
 import { activityDocument } from '../activity/last-activity.ts';
 import { lineParsers } from '../dump/state-source.ts';
 import { idempotencyDocument } from '../events/idempotency-keys.ts';
 import { sequenceDocument } from '../events/sequences.ts';
 import { rollupDocument } from '../rollups/rollups.ts';
 
-/** By the kind of a document without rows: whether a line is one of its records. */
-const checks: Record<string, (text: string, name: string) => boolean> = {
-  rings(text, name) {
-    const record = shapeOf('idempotency').schema.parse(lineParsers.rings(text));
-    return idempotencyDocument(record.deviceId) === name;
-  },
-  sequences(text, name) {
-    const record = shapeOf('sequences').schema.parse(lineParsers.sequences(text));
-    return sequenceDocument(record.deviceId) === name;
-  },
+function checked<S extends SectionName>(section: S, record: Records[S]): Records[S] {
+  return shapeOf(section).schema.parse(record);
+}
+
+/** By the kind of a document without rows: the name of the document that a line belongs to. */
+const documents: Record<string, (text: string, name: string) => string> = {
+  rings: (text) => idempotencyDocument(checked('idempotency', lineParsers.rings(text)).deviceId),
+  sequences: (text) => sequenceDocument(checked('sequences', lineParsers.sequences(text)).deviceId),
   rollups(text, name) {
     const clock = name.startsWith('rollups-received-') ? 'received' : 'timestamp';
-    const { day } = shapeOf('impressions').schema.parse(lineParsers.rollups(text, clock));
-    return rollupDocument(clock, day) === name;
+    return rollupDocument(clock, checked('impressions', lineParsers.rollups(text, clock)).day);
   },
-  marks(text, name) {
-    const { id } = shapeOf('marks').schema.parse(lineParsers.marks(text));
-    return activityDocument(id) === name;
-  },
+  marks: (text) => activityDocument(checked('marks', lineParsers.marks(text)).id),
 };
 
 /** Whether an undamaged line is a record that its document may hold. */
 export function isRecordLine(text: string, { name }: { name: string }): boolean {
   try {
-    return checks[name.slice(0, name.indexOf('-'))]?.(text, name) ?? false;
+    return documents[name.slice(0, name.indexOf('-'))]?.(text, name) === name;
   } catch {
     return false;
   }

@@ -1,10 +1,5 @@
-import type { ImpressionCount } from '../../../domain/events/batch-counts.ts';
-import {
-  firstDay,
-  type ReportClock,
-  type ReportGroup,
-  type ReportRow,
-} from '../../../domain/records/report.ts';
+import { firstDay, type ReportClock, type ReportRow } from '../../../domain/records/report.ts';
+import type { Records } from '../../dump/records.ts';
 import { countBatch, counterGroupOf, lastDay, reportScopes } from '../../impression-counts.ts';
 import type { ImpressionQuery } from '../../queries.ts';
 import { linesIn, textLines } from '../checkpoint/document-file.ts';
@@ -28,15 +23,6 @@ const otherDays = 'other';
  * reads. Two checkpoints during one report are rare.
  */
 const maxAttempts = 5;
-
-/** The impressions of one key on one day. `scope` comes from `scopesOf`. */
-interface CountedCell extends ImpressionCount {
-  clock: ReportClock;
-  day: string;
-  scope: string;
-  group: ReportGroup;
-  key: string;
-}
 
 type Lines = Iterable<string> | AsyncIterable<string>;
 
@@ -81,7 +67,7 @@ export class Rollups implements DocumentOwner {
   }
 
   /** Adds to one counter, in the document that `rollupDocument` names. */
-  addCell({ clock, day, scope, group, key, ...cell }: CountedCell): void {
+  addCell({ clock, day, scope, group, key, ...cell }: Records['impressions']): void {
     const days = this.#daysOf(rollupDocument(clock, day));
     currentCounter(days).addCell(scope, day, group, key, cell);
   }
