@@ -26,19 +26,26 @@ const server = z.strictObject({
   chain: z.strictObject({
     head: z.strictObject(link).optional(),
     start: z.strictObject({ ...link, day }).optional(),
-    gaps: z.array(z.strictObject({ from: count, to: count, sig: hex(64) })).optional(),
+    gaps: z
+      .array(z.strictObject({ from: count, to: count, sig: hex(64) }))
+      .readonly()
+      .optional(),
   }),
 });
 
 /** A batch of events. Its id is derived from `seq` and `receivedAt`. */
 const batch = z.strictObject({
+  /** Counts batches from 1. */
   seq: count,
+  /** In milliseconds; never less than in the previous batch. */
   receivedAt: count,
   tenantId: text,
   venueId: text,
   screenId: text,
   deviceId: text,
+  /** Absent: the device is not simulated. */
   simulated: z.literal(true).optional(),
+  /** `receivedAt` minus the TV's clock, in milliseconds. Absent: the TV did not send its time. */
   offsetMs: z.number().optional(),
   /** The events as a JSON array, as sent. */
   body: text,

@@ -6,7 +6,7 @@ import type { LastActivityTable } from '../activity/last-activity.ts';
 import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { TrailChain } from '../audit/trail-chain.ts';
 import type { EventLog } from '../events/event-log.ts';
-import { headOf } from '../events/event-record.ts';
+import { batchOf } from '../events/event-record.ts';
 import { keyEntries } from '../events/idempotency-keys.ts';
 import type { DurableState } from '../journal/journal-replay.ts';
 import { damageError } from '../log/damage.ts';
@@ -39,11 +39,7 @@ export function stateSource(
   const server: Records['server'] = {
     secret: Buffer.from(secret).toString('hex'),
     log: { seq, receivedAt },
-    chain: {
-      ...(head && head.seq > 0 && { head }),
-      ...(start && { start }),
-      ...(gaps && { gaps: [...gaps] }),
-    },
+    chain: { head: head && head.seq > 0 ? head : undefined, start, gaps },
   };
   const batches = readable(events.log);
   const entries = audit.snapshot(start?.day);
@@ -125,26 +121,17 @@ function readable({ names, end }: FramedLog<unknown, LogFilesPosition>): LogRang
   return { names: names.filter((name) => file !== null && name <= file), end };
 }
 
-const beforeEvents = '"events":';
-
 async function* batchesIn(
   log: FramedLog<unknown, LogFilesPosition>,
   { names, end }: LogRange,
 ): AsyncGenerator<Records['batches']> {
   const { disk, directory } = log;
-  for await (const { file, offset, line, head } of readLog(
+  for await (const { file, offset, head: batch } of readLog(
     { disk, directory, names },
-    headOf,
+    batchOf,
     end,
   )) {
-    const start = line.indexOf(beforeEvents) + beforeEvents.length;
-    if (!head || start < beforeEvents.length)
-      throw damageError(log.path(file), 'a record is damaged', offset);
-    const { simulated, ...batch } = head;
-    yield {
-      ...batch,
-      ...(simulated && { simulated }),
-      body: line.toString('utf8', start, line.length - 1),
-    };
+    if (!batch) throw damageError(log.path(file), 'a record is damaged', offset);
+    yield batch;
   }
 }

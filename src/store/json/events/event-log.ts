@@ -120,7 +120,7 @@ export class EventLog implements FilePart<EventLogPosition> {
       venueId,
       screenId,
       deviceId,
-      simulated,
+      simulated: simulated || undefined,
       offsetMs: deviceTime === undefined ? undefined : this.#receivedAt - deviceTime,
       recordedKey,
       sums,

@@ -1,6 +1,7 @@
 import { type BatchSums, batchSums } from '../../../domain/events/batch-counts.ts';
 import type { CountedEvent } from '../../../domain/events/event.ts';
 import { eventId } from '../../../domain/events/event-id.ts';
+import type { Records } from '../../dump/records.ts';
 import type { EventBatch } from '../../queries.ts';
 import { isDayFile, type LogFilesPosition } from '../log/day-files.ts';
 import { framePieces } from '../log/frame.ts';
@@ -21,20 +22,7 @@ export interface RecordedKey {
 }
 
 /** The beginning of a line, readable without parsing its events. */
-export interface EventHead {
-  /** Counts batches from 1 over all files. */
-  seq: number;
-  /** In milliseconds; never less than in the previous batch. */
-  receivedAt: number;
-  tenantId: string;
-  venueId: string;
-  screenId: string;
-  deviceId: string;
-  /** Absent: the device is not simulated. */
-  simulated?: boolean | undefined;
-  /** `receivedAt` minus the TV's clock, in milliseconds. Absent: the TV did not send its time. */
-  offsetMs?: number | undefined;
-}
+export type EventHead = Omit<Records['batches'], 'body'>;
 
 /** One batch in the log, without its events. */
 interface RecordHead extends EventHead {
@@ -62,6 +50,8 @@ export function idOf(
   return eventId({ receivedAtMs: receivedAt, batch: seq, index });
 }
 
+const beforeEvents = '"events":';
+
 /** Returns the line of a batch in pieces. The events are the bytes that were sent. */
 export function recordPieces(record: RecordHead, body: EventBatch['body']): Uint8Array[] {
   const { seq, receivedAt, tenantId, venueId, screenId, deviceId } = record;
@@ -74,11 +64,11 @@ export function recordPieces(record: RecordHead, body: EventBatch['body']): Uint
     venueId,
     screenId,
     deviceId,
-    ...(simulated && { simulated }),
-    ...(offsetMs !== undefined && { offsetMs }),
+    simulated,
+    offsetMs,
     ...recordedKey,
   });
-  return framePieces(`${head.slice(1, -1)},"events":`, body, '}');
+  return framePieces(`${head.slice(1, -1)},${beforeEvents}`, body, '}');
 }
 
 /** Returns the line of a batch. */
@@ -109,6 +99,14 @@ export function headOf(line: Buffer): EventHead | undefined {
     ...(mark !== undefined && { simulated: true }),
     ...(offsetMs !== undefined && { offsetMs: Number(offsetMs) }),
   };
+}
+
+/** Returns the batch of a whole line. Its events remain text. `undefined`: it is not a batch. */
+export function batchOf(line: Buffer): Records['batches'] | undefined {
+  const head = headOf(line);
+  const start = line.indexOf(beforeEvents) + beforeEvents.length;
+  if (!head || start < beforeEvents.length) return undefined;
+  return { ...head, body: line.toString('utf8', start, line.length - 1) };
 }
 
 /** Number and time of a batch. */

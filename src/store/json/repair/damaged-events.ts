@@ -2,7 +2,13 @@ import { tryParseJson } from '../../../domain/json/try-parse-json.ts';
 import type { Records } from '../../dump/records.ts';
 import { DocumentFile } from '../checkpoint/document-file.ts';
 import type { DocumentOwner } from '../checkpoint/document-owner.ts';
-import { type EventLogPosition, eventFormat, headOf, recordOf } from '../events/event-record.ts';
+import {
+  batchOf,
+  type EventLogPosition,
+  eventFormat,
+  headOf,
+  recordOf,
+} from '../events/event-record.ts';
 import { IdempotencyKeys } from '../events/idempotency-keys.ts';
 import { Sequences } from '../events/sequences.ts';
 import type { LogFiles } from '../log/log-records.ts';
@@ -27,8 +33,6 @@ const kindOf = (name: string) => name.slice(0, name.indexOf('-')) as Kind;
 export const isEventDocument = (name: string) => kindOf(name) in owners;
 
 const sections = { rings: 'idempotency', rollups: 'impressions', sequences: 'sequences' } as const;
-const beforeEvents = '"events":';
-
 type FoundBatch = Records['batches'] & { line: Buffer };
 
 /** Lines that other versions, or the events, have instead of those of a damaged document. */
@@ -205,11 +209,9 @@ export class DamagedEvents {
     let receivedAt = 0;
     for await (const { line, head } of this.#lines()) {
       if (!head || head.seq <= last || head.receivedAt < receivedAt) continue;
-      if (tryParseJson(line.toString()) === undefined) continue;
-      const start = line.indexOf(beforeEvents) + beforeEvents.length;
-      const { simulated, ...batch } = head;
-      const body = line.toString('utf8', start, line.length - 1);
-      yield { ...batch, ...(simulated && { simulated }), body, line } as FoundBatch;
+      const batch = tryParseJson(line.toString()) === undefined ? undefined : batchOf(line);
+      if (!batch) continue;
+      yield { ...batch, line };
       last = head.seq;
       receivedAt = head.receivedAt;
     }

@@ -83,11 +83,7 @@ export async function readDamagedFolder(
   const server: Records['server'] = {
     secret: Buffer.from(secret ?? random(32)).toString('hex'),
     log: events.last,
-    chain: {
-      ...(head && { head }),
-      ...(start && { start }),
-      ...(gaps && { gaps: [...gaps] }),
-    },
+    chain: { head, start, gaps },
   };
   const { idempotency, sequences, impressions, marks } = documentReaders(events.owners, activity);
   const readers: { [S in SectionName]?: () => Iterable<unknown> | AsyncIterable<unknown> } = {

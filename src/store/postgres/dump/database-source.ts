@@ -26,11 +26,7 @@ export const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 /** Reads one state of a database. The session must be in a transaction that sees one state. */
 export async function databaseSource(session: DumpSession): Promise<DumpSource> {
   const { head, start, gaps } = await readChain(session.query);
-  const chain = {
-    ...(head && head.seq > 0 && { head }),
-    ...(start && { start }),
-    ...(gaps && { gaps: [...gaps] }),
-  };
+  const chain = { head: head && head.seq > 0 ? head : undefined, start, gaps };
   const sums = await unfoldedSums(session.query);
   const cursors: Cursors = {
     server: {
@@ -82,8 +78,8 @@ const batches: Cursors['batches'] = {
   pageRows: 50,
   recordOf: ({ simulated, offsetMs, ...row }) => ({
     ...row,
-    ...(simulated && { simulated }),
-    ...(offsetMs !== null && { offsetMs }),
+    simulated: simulated || undefined,
+    offsetMs: offsetMs ?? undefined,
   }),
 };
 
