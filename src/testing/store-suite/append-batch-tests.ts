@@ -4,7 +4,7 @@ import { batchOf, everything, guid, log, numbers, tenantA } from './sample-batch
 import type { TestGroup } from './store-test.ts';
 
 /** Tests of `appendBatch`. */
-export function appendBatchTests({ it, store, reopen }: TestGroup): void {
+export function appendBatchTests({ it, store, alsoAfterReopen }: TestGroup): void {
   it('returns stored, and keeps the events as sent', async () => {
     const body = Buffer.from(
       '[ {"timestamp":1760000000, "type":"log", "text":"ü \\u00fc", "big":1.50} ]',
@@ -90,11 +90,10 @@ export function appendBatchTests({ it, store, reopen }: TestGroup): void {
 
   it('remembers the last 128 keys of a device, across restarts', async () => {
     for (let n = 0; n < 130; n++) await store.appendBatch(batchOf([log(n)], { key: `key ${n}` }));
-    for (const restarted of [false, true]) {
-      if (restarted) await reopen();
+    await alsoAfterReopen(async () => {
       for (const n of [2, 65, 129])
         assert.equal(await store.appendBatch(batchOf([log(n)], { key: `key ${n}` })), 'repeated');
-    }
+    });
     assert.equal(await store.appendBatch(batchOf([log(1)], { key: 'key 1' })), 'stored');
     assert.equal(
       (await store.impressions({ tenantId: tenantA, groupBy: 'day', by: 'received' })).length,

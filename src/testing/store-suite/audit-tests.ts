@@ -5,7 +5,7 @@ import { guid, tenantA, tenantB } from './sample-batch.ts';
 import { allPages, type TestGroup } from './store-test.ts';
 
 /** Tests of `audit`. */
-export function auditTests({ it, store, reopen }: TestGroup): void {
+export function auditTests({ it, store, alsoAfterReopen }: TestGroup): void {
   const entry = (n: number, more: Partial<AuditEntry> = {}): AuditEntry => ({
     id: guid('audi', n),
     tenantId: tenantA,
@@ -33,11 +33,10 @@ export function auditTests({ it, store, reopen }: TestGroup): void {
   it('is returned newest first, page by page, also after a restart', async () => {
     for (let n = 0; n < 9; n += 3) await put(entry(n), entry(n + 1), entry(n + 2));
     assert.deepEqual((await store.audit({ tenantIds: [tenantA], limit: 1 })).items, [entry(8)]);
-    for (const restarted of [false, true]) {
-      if (restarted) await reopen();
+    await alsoAfterReopen(async () => {
       for (const limit of [1, 3, 4, 200])
         assert.deepEqual(await numbersOf({ limit }), [8, 7, 6, 5, 4, 3, 2, 1, 0]);
-    }
+    });
     await put(entry(9));
     assert.deepEqual(await numbersOf(), [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
   });
@@ -55,8 +54,7 @@ export function auditTests({ it, store, reopen }: TestGroup): void {
     const others = { action: 'screen.create', screen: guid('scre', 1) };
     for (let n = 0; n < 8; n++) await put(entry(n, { details: { n, ...others } }));
     await put(entry(8, { tenantId: tenantB }), entry(9, { tenantId: null }));
-    for (const restarted of [false, true]) {
-      if (restarted) await reopen();
+    await alsoAfterReopen(async () => {
       assert.deepEqual(await numbersOf({ action: 'screen.create' }), [6, 4, 2, 0]);
       assert.deepEqual(await numbersOf({ subjectId: guid('scre', 1) }), [7, 4, 1]);
       assert.deepEqual(
@@ -69,7 +67,7 @@ export function auditTests({ it, store, reopen }: TestGroup): void {
       assert.deepEqual(await numbersOf({ tenantIds: [tenantB, null] }), [9, 8]);
       assert.deepEqual(await numbersOf({ tenantIds: [] }), []);
       assert.deepEqual(await numbersOf({ action: 'nothing' }), []);
-    }
+    });
   });
 
   it('is filtered by venues: entries about these only, none about the whole tenant', async () => {
@@ -82,8 +80,7 @@ export function auditTests({ it, store, reopen }: TestGroup): void {
       entry(4, about()),
       entry(5, about(1)),
     );
-    for (const restarted of [false, true]) {
-      if (restarted) await reopen();
+    await alsoAfterReopen(async () => {
       for (const limit of [1, 200]) {
         assert.deepEqual(await numbersOf({ limit }), [5, 4, 3, 2, 1, 0]);
         assert.deepEqual(await numbersOf({ limit, ...about(1) }), [5, 1]);
@@ -95,7 +92,7 @@ export function auditTests({ it, store, reopen }: TestGroup): void {
       assert.deepEqual((await store.audit({ tenantIds: [tenantA], limit: 1, ...about(2) })).items, [
         entry(2, about(2)),
       ]);
-    }
+    });
   });
 
   it('has no entry of a failed change', async () => {
@@ -111,14 +108,13 @@ export function auditTests({ it, store, reopen }: TestGroup): void {
 }
 
 /** Tests of `touch` and `marks`. */
-export function activityTests({ it, store, reopen }: TestGroup): void {
+export function activityTests({ it, store, alsoAfterReopen }: TestGroup): void {
   it('is visible immediately, merged with earlier activity, and kept across a restart', async () => {
     store.touch('device', guid('devi', 1), { lastSeenAt: 1000, lastAddress: '192.0.2.1' });
     store.touch('device', guid('devi', 1), { lastSeenAt: 2000, lastPlaylistVersion: null });
     store.touch('token', guid('toke', 1), { lastUsedAt: 3000 });
     store.touch('device', guid('devi', 3), { lastRefusedAt: 4000 });
-    for (const restarted of [false, true]) {
-      if (restarted) await reopen();
+    await alsoAfterReopen(async () => {
       const { seenSince, ...activity } = await store.marks('device', guid('devi', 1));
       // Some stores see only the last call of a minute.
       assert.ok(seenSince === undefined || seenSince === 1000 || seenSince === 2000);
@@ -130,6 +126,6 @@ export function activityTests({ it, store, reopen }: TestGroup): void {
       assert.deepEqual(await store.marks('token', guid('toke', 1)), { lastUsedAt: 3000 });
       assert.deepEqual(await store.marks('device', guid('devi', 3)), { lastRefusedAt: 4000 });
       assert.deepEqual(await store.marks('device', guid('devi', 2)), {});
-    }
+    });
   });
 }

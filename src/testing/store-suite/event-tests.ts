@@ -4,7 +4,7 @@ import { batchOf, everything, guid, log, numbers, tenantA, tenantB } from './sam
 import { allPages, gate, type TestGroup } from './store-test.ts';
 
 /** Tests of `events`. */
-export function eventTests({ it, store, reopen }: TestGroup): void {
+export function eventTests({ it, store, reopen, alsoAfterReopen }: TestGroup): void {
   /** Returns the items of all pages, in order. */
   const walk = async (query: EventPageQuery) =>
     (await allPages((from) => store.events({ ...query, ...from }))).flat();
@@ -134,15 +134,14 @@ export function eventTests({ it, store, reopen }: TestGroup): void {
       const venueIds = venues.map((n) => guid('venu', n));
       return numbers(await walk(everything({ order: 'asc', limit: 1, venueIds })));
     };
-    for (const restarted of [false, true]) {
-      if (restarted) await reopen();
+    await alsoAfterReopen(async () => {
       assert.deepEqual(await within(), []);
       assert.deepEqual(await within(1), [1, 1]);
       assert.deepEqual(await within(3, 1), [1, 3, 1]);
       assert.deepEqual(await within(9), []);
       const other = { screenId: guid('scre', 2), venueIds: [guid('venu', 1)] };
       assert.deepEqual((await store.events(everything(other))).items, []);
-    }
+    });
   });
 
   it('are empty after an id that no event has', async () => {

@@ -5,7 +5,7 @@ import { batchOf, everything, guid, impression, log, tenantA, tenantB } from './
 import type { TestGroup } from './store-test.ts';
 
 /** Tests of `impressions`. */
-export function impressionTests({ it, store, reopen }: TestGroup): void {
+export function impressionTests({ it, store, reopen, alsoAfterReopen }: TestGroup): void {
   const today = Date.UTC(2026, 10, 20, 12);
   const groups: ReportGroup[] = ['campaign', 'creative', 'entry', 'screen', 'venue', 'day'];
   const timestamps = { tenantId: tenantA, by: 'timestamp' } as const;
@@ -156,14 +156,13 @@ export function impressionTests({ it, store, reopen }: TestGroup): void {
           groupBy,
           venueIds: venues.map((n) => guid('venu', n)),
         });
-      for (const restarted of [false, true]) {
-        if (restarted) await reopen();
+      await alsoAfterReopen(async () => {
         assert.deepEqual(await within(), []);
         assert.deepEqual(await within(9), []);
         assert.deepEqual(await within(2), rows(2));
         assert.deepEqual(await within(3, 1), rows(1, 3));
         assert.deepEqual(await store.impressions({ ...timestamps, groupBy }), rows(1, 2, 3));
-      }
+      });
       const days = {
         from: '2026-11-22',
         to: '2026-11-23',
@@ -188,8 +187,7 @@ export function impressionTests({ it, store, reopen }: TestGroup): void {
         ];
       };
       const venueIds = [guid('venu', 1)];
-      for (const restarted of [false, true]) {
-        if (restarted) await reopen();
+      await alsoAfterReopen(async () => {
         assert.deepEqual(rounded(await total({})), [3, 5.3]);
         assert.deepEqual(rounded(await total({ simulated: 'include', venueIds })), [4, 14.3]);
         // These sums are exact, because nothing is subtracted.
@@ -197,7 +195,7 @@ export function impressionTests({ it, store, reopen }: TestGroup): void {
         assert.deepEqual(await total({ simulated: 'exclude', venueIds }), [1, 0.1]);
         assert.deepEqual(await total({ simulated: 'only' }), [2, 5.2]);
         assert.deepEqual(await total({ simulated: 'exclude', tenantId: tenantB }), [0, 0]);
-      }
+      });
     });
 
   it('count a repeated batch once, also after a restart', async () => {

@@ -19,7 +19,7 @@ import type { TestGroup } from './store-test.ts';
 /** Matches the error of a change whose unique key belongs to another row. */
 const conflictWith = (existingId: string) => ({ code: 'conflict', existingId });
 
-export function uniqueKeysTests({ it, store, reopen, put }: TestGroup): void {
+export function uniqueKeysTests({ it, store, alsoAfterReopen, put }: TestGroup): void {
   for (const table of tableNames)
     for (const [index, keyOf] of Object.entries(sectionOf(table).unique))
       it(`refuses another of ${table} with the same ${index}`, async () => {
@@ -78,8 +78,7 @@ export function uniqueKeysTests({ it, store, reopen, put }: TestGroup): void {
       assert.equal((await tx.find('venues', 'name', `${tenantA}/c`))?.id, guid('venu', 4));
       assert.equal(await tx.find('venues', 'name', `${tenantA}/between`), undefined);
     });
-    for (const restarted of [false, true]) {
-      if (restarted) await reopen();
+    await alsoAfterReopen(async () => {
       const holders = await Promise.all(
         ['a', 'b', 'c', 'between'].map((key) =>
           store.read.find('venues', 'name', `${tenantA}/${key}`),
@@ -89,12 +88,12 @@ export function uniqueKeysTests({ it, store, reopen, put }: TestGroup): void {
         holders.map((row) => row?.id),
         [guid('venu', 2), guid('venu', 1), guid('venu', 4), undefined],
       );
-    }
+    });
   });
 }
 
 /** Tests of `select` and `count`. */
-export function selectAndCountTests({ it, store, reopen, put }: TestGroup): void {
+export function selectAndCountTests({ it, store, reopen, alsoAfterReopen, put }: TestGroup): void {
   it('return rows of several values, each once, ordered by id', async () => {
     await put({
       codes: [3, 1, 2].map((number) => codeRow(number, { screenId: guid('scre', number % 2) })),
@@ -146,8 +145,7 @@ export function selectAndCountTests({ it, store, reopen, put }: TestGroup): void
       assert.equal(await tx.get('pastPlaylists', `${screen}/1`), undefined);
       assert.equal(await tx.count('pastPlaylists', 'screenId', screen), 3);
     });
-    for (const restarted of [false, true]) {
-      if (restarted) await reopen();
+    await alsoAfterReopen(async () => {
       assert.deepEqual(
         (await store.read.select('pastPlaylists', 'screenId', [screen])).map((row) => row.version),
         [10, 2, 3],
@@ -157,7 +155,7 @@ export function selectAndCountTests({ it, store, reopen, put }: TestGroup): void
         await store.read.get('pastPlaylists', `${screen}/10`),
         pastPlaylistRow(1, 10),
       );
-    }
+    });
   });
 }
 

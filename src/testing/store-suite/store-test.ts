@@ -26,6 +26,8 @@ export interface TestGroup {
   /** The store of the running test, also after `reopen`. */
   store: Store;
   reopen(): Promise<void>;
+  /** Runs the check now, and again after a restart. */
+  alsoAfterReopen(check: () => Promise<void>): Promise<void>;
   /** Puts rows of several tables in one change. */
   put(puts: { [T in keyof Rows]?: Rows[T][] }): Promise<void>;
 }
@@ -45,8 +47,12 @@ export function testGroup(
       return typeof value === 'function' ? value.bind(current) : value;
     },
   });
+  const reopen = async () => {
+    current = await under.reopen();
+  };
   define({
     store,
+    reopen,
     it(name, body) {
       const run = async () => {
         under = await open();
@@ -59,8 +65,10 @@ export function testGroup(
       };
       tests.push({ name: `${subject}: ${name}`, run });
     },
-    async reopen() {
-      current = await under.reopen();
+    async alsoAfterReopen(check) {
+      await check();
+      await reopen();
+      await check();
     },
     put: (puts) =>
       store.write(async (tx) => {

@@ -26,7 +26,7 @@ async function assertFound({ read }: Store, table: TableName, row: Row): Promise
 }
 
 /** Tests of `write`. */
-export function writeTests({ it, store, reopen, put }: TestGroup): void {
+export function writeTests({ it, store, reopen, alsoAfterReopen, put }: TestGroup): void {
   it('keeps rows of every table, across a restart', async () => {
     const rows = new Map<TableName, Row[]>(
       tableNames.map((table) => [table, [sampleRow(table, 1), sampleRow(table, 2)]]),
@@ -36,11 +36,10 @@ export function writeTests({ it, store, reopen, put }: TestGroup): void {
     ]);
     rows.set('configs', [configRow('tenant', tenantA, { a: [1, null] })]);
     await put(Object.fromEntries(rows));
-    for (const restarted of [false, true]) {
-      if (restarted) await reopen();
+    await alsoAfterReopen(async () => {
       for (const [table, expected] of rows)
         for (const row of expected) await assertFound(store, table, row);
-    }
+    });
   });
 
   it('returns the result of the change', async () => {
@@ -82,15 +81,14 @@ export function writeTests({ it, store, reopen, put }: TestGroup): void {
       throw new Error('no');
     });
     await assert.rejects(failing, { message: 'no' });
-    for (const restarted of [false, true]) {
-      if (restarted) await reopen();
+    await alsoAfterReopen(async () => {
       assert.deepEqual(await store.read.select('venues', 'tenantId', [tenantA]), [venueRow(1)]);
       assert.deepEqual((await store.audit({ tenantIds: [tenantA], limit: 10 })).items, []);
       await assert.equal(
         await store.write(async (tx) => tx.get('venues', guid('venu', 2))),
         undefined,
       );
-    }
+    });
   });
 
   it('serializes 100 concurrent increments of one number', async () => {
