@@ -1,3 +1,4 @@
+import { type Outcome, outcomeOf } from '../../outcome.ts';
 import type { Tx } from '../../store.ts';
 import type { TrailChain } from '../audit/trail-chain.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -7,8 +8,6 @@ import type { CommittedRows } from './committed-rows.ts';
 import type { DiskRows } from './disk-rows.ts';
 import { Transaction } from './transaction.ts';
 import { WriteSet } from './write-set.ts';
-
-type Outcome<T> = { value: T } | { error: unknown };
 
 /**
  * Runs changes one at a time. A change is staged at once, so the next one reads it. When its
@@ -68,7 +67,7 @@ export class Writer {
       this.#staged,
       this.#chain.draft(),
     );
-    const outcome = await run(change, tx);
+    const outcome = await outcomeOf(change, tx);
     tx.end();
     // The change may have read rows that were lost.
     if (this.#hasFailed())
@@ -97,13 +96,5 @@ export class Writer {
       this.#apply({ seq, changes, entries });
       for (const change of changes) staged.drop(change);
     });
-  }
-}
-
-async function run<T>(change: (tx: Tx) => Promise<T>, tx: Tx): Promise<Outcome<T>> {
-  try {
-    return { value: await change(tx) };
-  } catch (error) {
-    return { error };
   }
 }

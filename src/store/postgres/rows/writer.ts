@@ -1,5 +1,6 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import { type Random, systemClock } from '../../../domain/clock.ts';
+import { outcomeOf } from '../../outcome.ts';
 import type { Tx } from '../../store.ts';
 import type { Database } from '../connection/database.ts';
 import {
@@ -149,24 +150,13 @@ const beginLocked = `BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE signage.tu
  * only if all reads saw the same state.
  */
 async function run<T>(change: Work<T>, tx: DatabaseTransaction, commit: Commit): Promise<T> {
-  const outcome = await settled(change, tx);
+  const outcome = await outcomeOf(change, tx);
   tx.end();
   if (tx.failure !== undefined) throw tx.failure;
   const steps = 'error' in outcome ? tx.checks() : tx.steps();
   if (needsCommit(steps) && !(await commit(steps))) throw new SerializationConflict();
   if ('error' in outcome) throw outcome.error;
   return outcome.value;
-}
-
-async function settled<T>(
-  change: Work<T>,
-  tx: DatabaseTransaction,
-): Promise<{ value: T } | { error: unknown }> {
-  try {
-    return { value: await change(tx) };
-  } catch (error) {
-    return { error };
-  }
 }
 
 /**
