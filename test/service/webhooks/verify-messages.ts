@@ -13,9 +13,13 @@ import { startReceiver } from '../../support/network/webhook-receiver.ts';
 
 const maxBodyBytes = 20_000;
 
+/** Faster than the unit `binary`, which first makes a map of all code points. */
+const anyCharacter = fc
+  .integer({ min: 0, max: 0x10_ffff })
+  .map((codePoint) => String.fromCodePoint(codePoint));
 /** Any text, with lone surrogates, control characters and characters of all planes. */
 const text = fc.oneof(
-  { weight: 4, arbitrary: fc.string({ unit: 'binary', maxLength: 30 }) },
+  { weight: 4, arbitrary: fc.string({ unit: anyCharacter, maxLength: 30 }) },
   {
     weight: 2,
     arbitrary: fc
