@@ -70,8 +70,8 @@ function chosen({ contents, damages }: Subject, kind: RegExp): Damage[] {
   const some = [...documents.filter(isFirst), ...documents.toReversed().filter(isFirst)];
   return damages.filter(({ file }, at) =>
     documents.includes(file)
-      ? some.includes(file) && at % 4 === 0
-      : files.includes(file) && at % 2 === 0,
+      ? some.includes(file) && at % 8 === 0
+      : files.includes(file) && at % 4 === 0,
   );
 }
 
