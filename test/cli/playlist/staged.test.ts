@@ -31,12 +31,11 @@ async function shown(id: string | undefined) {
 
 /** Creates four screens with a playlist. `ids` are in the order of publication. */
 async function site() {
-  const label = `staged=${++count}`;
+  const staged = `${++count}`;
   const { id: venueId } = await service.venue();
   const ids: string[] = [];
   for (let at = 1; at <= 4; at++) {
-    const labels = { staged: `${count}` };
-    const { id } = await service.screen({ venueId, name: `S${at}`, labels });
+    const { id } = await service.screen({ venueId, name: `S${at}`, labels: { staged } });
     await publish(id, 'old');
     ids.push(id);
   }
@@ -44,7 +43,7 @@ async function site() {
   const folder = await temporaryFolder();
   await writeFile(`${folder}/new.json`, JSON.stringify({ items: [media('new')] }));
   const line = (...words: string[]) => [
-    ...['playlist', 'publish', '--selector', label, '-f', `${folder}/new.json`],
+    ...['playlist', 'publish', '--selector', `staged=${staged}`, '-f', `${folder}/new.json`],
     ...['--staged', '50%,100%', '--state', `${folder}/state.json`, '-o', 'ndjson', ...words],
   ];
   const now = () => Promise.all(ids.map(shown));
@@ -68,7 +67,8 @@ const sendError = async (tv: BoundTv) =>
 
 const words = ({ ndjson }: CliRun) => ndjson.map(({ result }) => result);
 
-describe('signage playlist publish --staged', () => {
+// Each test has screens of its own, and waits for a stage most of its time.
+describe.concurrent('signage playlist publish --staged', () => {
   it('publishes stage by stage, and changes nothing when run again', async () => {
     const { ids, line, now } = await site();
     const run = await cli(line('--hold', '1s'));
