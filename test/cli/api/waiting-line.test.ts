@@ -14,7 +14,7 @@ async function list(url: string, options: CliOptions = {}, ...more: string[]) {
   });
 }
 
-it('shows a command that waits for its service, with the attempt, and erases the line', async () => {
+it.concurrent('shows a command that waits for its service, with the attempt, and erases the line', async () => {
   const stub = await stubService(busy(3), nothing);
   const { code, stderr } = await list(stub.url, { tty: true });
   expect(code).toBe(0);
@@ -22,7 +22,7 @@ it('shows a command that waits for its service, with the attempt, and erases the
   expect(stderr).toContain('stops.\r\u001b[K');
 });
 
-it('shows nothing for a short wait, without a terminal, or with --quiet', async () => {
+it.concurrent('shows nothing for a short wait, without a terminal, or with --quiet', async () => {
   const short = await stubService(busy(1), nothing);
   expect((await list(short.url, { tty: true })).stderr).not.toContain('Attempt');
   const [piped, quiet] = [await stubService(busy(3), nothing), await stubService(busy(3), nothing)];
@@ -33,7 +33,7 @@ it('shows nothing for a short wait, without a terminal, or with --quiet', async 
   }
 });
 
-it('130 when Ctrl-C ends the wait', async () => {
+it.concurrent('130 when Ctrl-C ends the wait', async () => {
   const stub = await stubService(busy(30));
   const { code, stderr } = await list(stub.url, {
     tty: true,
