@@ -265,14 +265,14 @@ describe('close', () => {
   it('ends long polls at once, with a response', async () => {
     const clock = new ManualClock();
     const running = await start({ clock });
-    const waiting = clock.waiting;
+    const waiting = clock.waitingFor(30_000);
     const held = [
       get(`${running.url}/v1/events?waitSeconds=30`),
       running.fetch(
         new Request('http://x/v1/events?order=asc&waitSeconds=30', { headers: bearer }),
       ),
     ];
-    await expect.poll(() => clock.waiting).toBe(waiting + 2);
+    await expect.poll(() => clock.waitingFor(30_000)).toBe(waiting + 2);
     await running.close();
     for (const answer of await Promise.all(held)) {
       expect(answer.status).toBe(200);

@@ -136,7 +136,7 @@ describe('signage record', () => {
         await sendTo(url, 'POST', path, { key: tv.apiKey, body: [], untyped: true });
         await sendTo(url, 'GET', `/devices/${tv.screenId}/playlists`, { key: tv.apiKey });
         await sendTo(url, 'PATCH', path, { key: tv.apiKey });
-        await sendTo(url, 'GET', `/devices/${tv.screenId}/changes?waitSeconds=99`, {
+        await sendTo(url, 'GET', `/devices/${tv.screenId}/changes?waitSeconds=601`, {
           key: tv.apiKey,
         });
         const large = [{ type: 'log', timestamp: 1, text: 'x'.repeat(9000) }];
