@@ -69,25 +69,24 @@ export class AlarmRules<S extends SeenScreen = SeenScreen> {
   readonly #venueRecoveredAt = new Map<string, number>();
 
   /** @param hearingSince the service could hear TVs since then, without a break */
-  decide(
-    screens: Iterable<S>,
+  async decide(
+    screens: AsyncIterable<S>,
     alarms: ReadonlyMap<string, Alarm>,
     { nowMs, hearingSince }: { nowMs: number; hearingSince: number },
-  ): Decision<S>[] {
+  ): Promise<Decision<S>[]> {
     const decisions: Decision<S>[] = [];
     const venues = new Map<string, Venue<S>>();
-    const before = this.#phases;
-    this.#phases = new Map();
+    const phases = new Map<string, Phase>();
     const seenIds = new Set<string>();
-    for (const seen of screens) {
+    for await (const seen of screens) {
       const { screenId, venueId } = seen;
       const alarm = alarms.get(screenId);
       if (alarm?.deviceId === seen.deviceId) seenIds.add(screenId);
       const venue = venues.get(venueId) ?? { tvs: 0, gone: 0, dark: [] };
       venues.set(venueId, venue);
       if (!seen.hasCalled) continue;
-      const phase = phaseAfter(before.get(screenId), seen, nowMs);
-      if (phase.is !== 'good' || alarm) this.#phases.set(screenId, phase);
+      const phase = phaseAfter(this.#phases.get(screenId), seen, nowMs);
+      if (phase.is !== 'good' || alarm) phases.set(screenId, phase);
       // Outside its hours, a TV is neither told nor counted.
       if (phase.is === 'asleep') continue;
       venue.tvs++;
@@ -107,6 +106,7 @@ export class AlarmRules<S extends SeenScreen = SeenScreen> {
       if (isDark) venue.dark.push(seen);
       else decisions.push({ type: 'screen.failing', seen });
     }
+    this.#phases = phases;
     for (const [venueId, venue] of venues)
       for (const decision of this.#decideVenue(venueId, venue, alarms, nowMs))
         decisions.push(decision);

@@ -20,7 +20,6 @@ const decisionsPerWrite = 200;
 const endsPerWrite = 1000;
 const watchId = 'watch';
 
-/** Small, because a look holds those of all screens. */
 interface WatchedScreen extends SeenScreen {
   screen: Screen;
   since: number | null;
@@ -222,23 +221,32 @@ export function makeScreenWatch(
       });
   }
 
-  async function lookAtScreens({ lookedAt, hearingSince, endsToldUntil }: Watch): Promise<void> {
-    const known = alarms ?? (await readAlarms());
-    // An interrupted change may have been stored.
-    alarms = undefined;
-    const screens: WatchedScreen[] = [];
-    const ended: EndedPlaylist[] = [];
+  /** Yields what the rules see, and adds the playlists that have ended since the last look. */
+  async function* seenScreens(
+    { lookedAt, endsToldUntil }: Watch,
+    ended: EndedPlaylist[],
+  ): AsyncGenerator<WatchedScreen> {
     for await (const slice of judgeAll())
       for (const one of slice) {
         const { screen, playlist } = one;
-        const seen = watched(one);
-        if (seen) screens.push(seen);
         const endMs = playlist?.state === 'active' ? (playlist.validUntil ?? 0) : 0;
         if (playlist && endMs > endsToldUntil && endMs <= lookedAt)
           ended.push({ screen, version: playlist.version });
+        const seen = watched(one);
+        if (seen) yield seen;
       }
+  }
+
+  async function lookAtScreens(watch: Watch): Promise<void> {
+    const { lookedAt, hearingSince } = watch;
+    const known = alarms ?? (await readAlarms());
+    // An interrupted change may have been stored.
+    alarms = undefined;
+    const ended: EndedPlaylist[] = [];
+    const times = { nowMs: clock.now(), hearingSince };
+    const decisions = await rules.decide(seenScreens(watch, ended), known, times);
     await tellEnds(ended, lookedAt);
-    await apply(rules.decide(screens, known, { nowMs: clock.now(), hearingSince }), known);
+    await apply(decisions, known);
     alarms = known;
     const all = [...known.values()];
     const screen = all.filter(({ screenId }) => screenId !== null).length;
