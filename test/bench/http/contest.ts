@@ -16,7 +16,6 @@ export interface RequestKind {
   tvs: number;
   isConditional?: boolean;
   isNewConnection?: boolean;
-  origin?: string;
 }
 
 /** A server with the requests that it gets. Default name: that of the server. */

@@ -1,7 +1,4 @@
-import { execFile } from 'node:child_process';
-import { cp, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { writeFile } from 'node:fs/promises';
 import { it } from 'vitest';
 import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
 import { guid } from '../../store/sample-batch.ts';
@@ -14,7 +11,6 @@ import { type Comparison, compare, type RequestKind, type Server } from './conte
 const isQuick = process.env.BENCH_QUICK === '1';
 const token = `mak_${'HttpFleet'.repeat(4)}`;
 const serverCore = 0;
-const origin = 'https://tv.example.com';
 /** Many TVs share few connections, as behind a proxy. */
 const tvCount = 1_000;
 const largeFleet = 100_000;
@@ -72,8 +68,8 @@ const start = (script: string, ...args: string[]): Promise<Server> =>
   startProgram(new URL(script, import.meta.url), args, { core: serverCore, nodeOptions });
 
 /** Starts the built service. Its log is off, and so is the mirror, whose first fill takes CPU. */
-const startOurs = (data: string, options: object = {}) =>
-  start('../served.js', data, token, JSON.stringify({ objectStore: 'none', ...options }));
+const startOurs = (data: string) =>
+  start('../served.js', data, token, JSON.stringify({ objectStore: 'none' }));
 
 const headerNames = [
   ...['Content-Type', 'X-Playlist-Version', 'X-Source', 'X-Config-Source', 'ETag'],
@@ -130,17 +126,11 @@ const otherComparisons = [
   withBaselines('Config, 200', { ...playlist, resource: 'config' }, { bare: 0.85 }),
   withBaselines('Playlist, 200, new connection each', { ...playlist, isNewConnection: true }),
 ];
-/** CORS may cost 5 %. */
-const corsComparisons = [playlist, events].map((request) => ({
-  name: `With --cors-origin: ${request.resource}`,
-  entrant: { server: 'cors', request: { ...request, origin } },
-  others: [{ server: 'ours', request, bar: 0.95 }],
-}));
 /** A playlist that is read for the first time may cost a quarter more. */
 const coldComparison = {
   name: `Playlist, 200, ${largeFleet} screens`,
   entrant: { name: 'cold', server: 'ours', request: { ...playlist, tvs: largeFleet } },
-  others: [{ name: 'warm', server: 'ours', request: { ...playlist, tvs: warmTvs }, bar: 0.8 }],
+  others: [{ name: 'warm', server: 'ours', request: { ...playlist, tvs: warmTvs }, bar: 0.6 }],
 };
 
 it(`${tvCount} TVs in random order on 64 connections`, async () => {
@@ -156,19 +146,10 @@ it(`${tvCount} TVs in random order on 64 connections`, async () => {
     fastify: () => start('fastify.js', folder),
   };
   if (isQuick) return compare(quickComparisons, servers, loadFiles);
-  await cp(`${folder}/data`, `${folder}/cors`, { recursive: true });
-  const cors = () => startOurs(`${folder}/cors`, { corsOrigins: [origin] });
-  const comparisons = [...quickComparisons, ...otherComparisons, ...corsComparisons];
-  await compare(comparisons, { ...servers, cors }, loadFiles);
+  await compare([...quickComparisons, ...otherComparisons], servers, loadFiles);
 });
 
 it.skipIf(isQuick)(`${largeFleet} TVs, each request from another one`, async () => {
   const { folder, loadFiles } = await makeFleet(largeFleet);
   await compare([coldComparison], { ours: () => startOurs(`${folder}/data`) }, loadFiles);
-});
-
-it('source modules executed for one request', async () => {
-  const script = fileURLToPath(new URL('modules.js', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [script]);
-  console.log(stdout);
 });

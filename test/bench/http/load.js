@@ -11,7 +11,7 @@ const headEnd = Buffer.from('\r\n\r\n');
 /** Counts over all rounds, so that every TV gets its turn. */
 let sent = 0;
 
-function requestOf(tv, { resource, isConditional, isNewConnection, origin }) {
+function requestOf(tv, { resource, isConditional, isNewConnection }) {
   const lines = [
     `${resource === 'events' ? 'POST' : 'GET'} /devices/${tv.screenId}/${resource} HTTP/1.1`,
     'Host: signage.example',
@@ -21,7 +21,6 @@ function requestOf(tv, { resource, isConditional, isNewConnection, origin }) {
   ];
   if (isConditional) lines.push(`If-None-Match: ${tv[resource].etag}`);
   if (isNewConnection) lines.push('Connection: close');
-  if (origin) lines.push(`Origin: ${origin}`);
   if (resource !== 'events') return `${lines.join('\r\n')}\r\n\r\n`;
   const body = batches[sent % batches.length];
   lines.push('Content-Type: application/json', `Content-Length: ${body.length}`);
