@@ -126,6 +126,8 @@ describe.skipIf(!chromiumPath)(`the web player with a schedule${needsChromium}`,
       Takeover: ['255,0,255', png([255, 0, 255])],
     };
     const tv = await startTvOnScreen({ items: [of('red')] });
+    // The first fetch must not get the version that is published below.
+    await since(tv, red);
     const headers = { 'access-control-allow-origin': '*' };
     await tv.page.route('https://media.example.com/*', (route) => {
       const name = Object.keys(colours).find((one) =>
