@@ -24,6 +24,7 @@ function* inputs() {
     'tsconfig.json',
     'src',
     'test/config/escape-beyond-ascii.js',
+    'test/config/licence-texts.js',
     ...steps,
   ];
   for (const name of readdirSync('src', { recursive: true })) yield `src/${name}`;

@@ -6,6 +6,7 @@ import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { escapeBeyondAscii } from './escape-beyond-ascii.js';
+import { joinLicences, licenceTexts } from './licence-texts.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const src = resolve(root, 'src');
@@ -97,3 +98,9 @@ const { output } = await bundle.generate({
 mkdirSync(out);
 for (const { fileName, code } of output)
   writeFileSync(join(out, fileName), escapeBeyondAscii(code));
+
+const packageFolder = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/;
+const bundled = output
+  .flatMap(({ moduleIds }) => moduleIds)
+  .flatMap((id) => packageFolder.exec(id.replaceAll('\\', '/'))?.[0].replace(/^\0/, '') ?? []);
+writeFileSync(join(out, 'licenses.txt'), joinLicences(licenceTexts([...new Set(bundled)].sort())));

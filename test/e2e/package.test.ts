@@ -206,6 +206,12 @@ describe('the package', () => {
     expect(modules.filter((path) => !page.test(path) && !isNamed(path))).toEqual([]);
   });
 
+  it('has the licences of the packages whose code is in the command line', () => {
+    const texts = readFileSync(join(checkout, 'dist/cli/licenses.txt'), 'utf8');
+    const names = [...texts.matchAll(/^(\S+) [\d.]+: licen[cs]e/gim)].map(([, name]) => name);
+    expect(names).toEqual(expect.arrayContaining(['commander', 'hono', 'pino', 'zod']));
+  });
+
   it(`is at most ${maxBytes / 1e6} MB`, async () => {
     expect((await stat(installed.tarball)).size).toBeLessThanOrEqual(maxBytes);
   });

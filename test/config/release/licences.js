@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { joinLicences, licenceTexts } from '../licence-texts.js';
 import { run } from './copy-node.js';
 
 /** The folder of the checkout. */
@@ -12,8 +13,6 @@ export function productionPackages() {
   return list.split('\n').filter((folder) => folder.includes('node_modules'));
 }
 
-const isLicence = (file) => /^(licen[cs]e|notice|copying)/i.test(file);
-
 /**
  * Returns the licences of signage, its packages and Node, which copies must contain. Only the
  * builds of nodejs.org have the licence of Node beside them. For others, prints a warning.
@@ -21,13 +20,7 @@ const isLicence = (file) => /^(licen[cs]e|notice|copying)/i.test(file);
 export function licences(node) {
   const nodeLicence = join(dirname(realpathSync(node)), '../LICENSE');
   const bundled = ['swagger-ui-dist', 'idb'].map((name) => join(root, 'node_modules', name));
-  const folders = [root, ...productionPackages(), ...bundled];
-  const parts = folders.flatMap((folder) => {
-    const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    return readdirSync(folder)
-      .filter(isLicence)
-      .map((file) => `${name} ${version}: ${file}\n\n${readFileSync(join(folder, file), 'utf8')}`);
-  });
+  const texts = licenceTexts([root, ...productionPackages(), ...bundled]);
   const hasLicence = existsSync(nodeLicence);
   if (!hasLicence)
     console.error(
@@ -36,6 +29,6 @@ export function licences(node) {
   const nodeText = hasLicence
     ? readFileSync(nodeLicence, 'utf8')
     : 'See the LICENSE file of its source code.\n';
-  parts.push(`Node.js ${run(node, ['--version'])}\n\n${nodeText}`);
-  return parts.join(`\n${'='.repeat(80)}\n\n`);
+  texts.push(`Node.js ${run(node, ['--version'])}\n\n${nodeText}`);
+  return joinLicences(texts);
 }
