@@ -9,23 +9,20 @@ import {
   type TimedService,
 } from './timed-service.ts';
 
-/** Answers of a service behind a proxy that ends a request after this time. */
-const cutAfter =
-  (service: TimedService, cutMs: number): TimedService['onAsk'] =>
+/** Answers of a service whose longer holds fail `noticedMs` after their request. */
+const failingFrom =
+  (service: TimedService, holdMs: number, noticedMs: number): TimedService['onAsk'] =>
   async (ask, signal) => {
-    if (ask.waitSeconds * 900 < cutMs) return service.hold(ask, signal);
-    await service.sleep(cutMs, signal);
+    if (ask.waitSeconds * 900 < holdMs) return service.hold(ask, signal);
+    await service.sleep(noticedMs, signal);
     throw connectionError();
   };
 
-/** Answers of a service behind a NAT that drops a connection after this time, without a word. */
-const dropAfter =
-  (service: TimedService, dropMs: number): TimedService['onAsk'] =>
-  async (ask, signal) => {
-    if (ask.waitSeconds * 900 < dropMs) return service.hold(ask, signal);
-    await service.sleep(dayMs, signal);
-    throw connectionError();
-  };
+/** Behind a proxy that ends a request after this time. */
+const cutAfter = (service: TimedService, cutMs: number) => failingFrom(service, cutMs, cutMs);
+
+/** Behind a NAT that drops a connection after this time, without a word. */
+const dropAfter = (service: TimedService, dropMs: number) => failingFrom(service, dropMs, dayMs);
 
 const waitsOf = ({ asks }: TimedService) => asks.map(({ waitSeconds }) => waitSeconds);
 
