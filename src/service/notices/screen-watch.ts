@@ -72,6 +72,7 @@ export function makeScreenWatch(
   const rules = new AlarmRules<WatchedScreen>();
   /** The stored alarms. `undefined`: unknown. */
   let alarms: Map<string, Alarm> | undefined;
+  let hasJudged = false;
 
   /** Takes or renews the lease. Returns `undefined` if another instance holds it. */
   async function takeLease(): Promise<Watch | undefined> {
@@ -254,11 +255,16 @@ export function makeScreenWatch(
   }
 
   return {
-    /** Looks at all screens, unless another instance watches. Returns whether this one does. */
+    /**
+     * Renews the lease, and judges all screens every second time. Does nothing while another
+     * instance watches. Returns whether this one does.
+     */
     async look(): Promise<boolean> {
       const watch = await takeLease();
-      if (watch) await lookAtScreens(watch);
-      else figures.stopWatching();
+      const isTurn = watch !== undefined && !hasJudged;
+      if (isTurn) await lookAtScreens(watch);
+      hasJudged = isTurn;
+      if (!watch) figures.stopWatching();
       return watch !== undefined;
     },
     /** Lets another instance watch at once. */
