@@ -24,6 +24,8 @@ export default defineConfig({
     setupFiles: ['test/config/every-file.ts'],
     pool: 'forks',
     testTimeout: 60 * 60_000,
+    // Some suites leave 10,000 folders, which go at the end of the file.
+    hookTimeout: 10 * 60_000,
     expect: { poll: { timeout: 30_000 } },
     reporters: ['default', new FiguresReporter(), new ChromiumReporter()],
     sequence: { sequencer: LongestFirst },
