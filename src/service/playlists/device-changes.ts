@@ -26,6 +26,9 @@ const replacedLimits = { perSecond: 200, burst: 1 };
  */
 const stopMs = 8 * secondMs;
 
+/** Kinds of the topics whose changes can change a cursor. Events come all the time, and cannot. */
+const concerningTvs: ReadonlySet<string> = new Set(['devices', 'screens', 'venues', 'tenants']);
+
 interface DeviceChangesOptions {
   playback: Pick<Playback, 'current'>;
   checkKey: KeyCheck;
@@ -55,8 +58,9 @@ export function makeDeviceChanges(
   let stopWatching: (() => void) | undefined;
 
   function onChange(topic: string): void {
-    const id = topic.slice(topic.indexOf('/') + 1);
-    for (const hold of topic === '*' ? holds.all : holds.concernedBy(id)) wake(hold);
+    const [kind = '', id] = topic.split('/');
+    if (id !== undefined && !concerningTvs.has(kind)) return;
+    for (const hold of id === undefined ? holds.all : holds.concernedBy(id)) wake(hold);
   }
 
   /** Returns a random end for a hold, so that TVs do not all return at the same moment. */

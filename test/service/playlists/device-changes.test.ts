@@ -134,6 +134,8 @@ describe.each([
       await settle();
       publish('new');
       tell('screens/screen-2');
+      // Each batch of any TV of the tenant would wake all holds.
+      tell('events/tenant-1');
       await settle();
       expect(ends).toEqual([]);
       tell(topic);
