@@ -1,9 +1,11 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Test files that take minutes, the longest first, so that both workers end at about the same time.
+ * Test files that take long, the longest of each run first, so that all workers end at about the
+ * same time.
  */
 const longest = [
+  // Full suites.
   'kill',
   'power-cut',
   'crash-states',
@@ -17,6 +19,19 @@ const longest = [
   'instances',
   'version-order',
   'fleet-week',
+  // `npm run test:rest`.
+  'web/upcoming',
+  'web/hostile-pages',
+  'web/kills',
+  'e2e/package',
+  'run-exam',
+  'web/recovery',
+  // `npm test`.
+  'run-conformance',
+  'store/contract',
+  'outage',
+  'serve/demo',
+  'transcripts',
 ];
 
 const rank = ({ moduleId }: TestSpecification) => {

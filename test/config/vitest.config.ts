@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { ChromiumReporter } from './chromium-reporter.ts';
+import { LongestFirst } from './longest-first.ts';
 
 const covered = { lines: 95, branches: 95 };
 
@@ -23,6 +24,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
     reporters: ['default', new ChromiumReporter()],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
