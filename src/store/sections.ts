@@ -29,8 +29,11 @@ export function nameKey(scope: string | null, name: string): string {
   return `${scope ?? ''}/${foldName(name)}`;
 }
 
-/** With 100,000 screens, a document has about 100 of them, so registering a TV rewrites little. */
-const screenShards = 1024;
+/**
+ * With 100,000 screens, a document has about 400 of them, so registering a TV rewrites little. More
+ * documents would make the start of a service with fewer screens slower, which opens all of them.
+ */
+const screenShards = 256;
 const tenantDocument = () => 'rows-tenants';
 const venueDocument = shardNames('rows-venues', 64);
 const screenDocument = shardNames('rows-screens', screenShards);

@@ -7,7 +7,7 @@ import { damageError } from './log/damage.ts';
 import { frame, isValidRecord } from './log/frame.ts';
 
 /** The data format. Folders of other formats are refused. */
-const dataFormat = 7;
+const dataFormat = 8;
 
 /**
  * One state of the store: its documents, and the positions of its parts. Documents that it does not

@@ -47,26 +47,26 @@ it('a fixed history leaves the same files, byte for byte, in each version', asyn
     [
       {
         "audit": "3d3ae34b9ee3f155",
-        "documents": "bd67bf03b377a13d",
+        "documents": "c9a5e13c32a0ca74",
         "events": "d56101fc11d62326",
         "journal": "aeccd668c834c95a",
-        "manifest": "bc01451ee6a081a2",
+        "manifest": "ff544403398b35ee",
         "secret": "0b0e84c6c43e32bc",
       },
       {
         "audit": "3fcbbd4e0de79451",
-        "documents": "fcacafcbce53eb32",
+        "documents": "6de3121aeb9719e8",
         "events": "d56101fc11d62326",
         "journal": "402537070c98ba03",
-        "manifest": "1ff053b523e6424e",
+        "manifest": "1ad75931064b758d",
         "secret": "0b0e84c6c43e32bc",
       },
       {
         "audit": "29516998782ee875",
-        "documents": "9466b64f0a234cb4",
+        "documents": "45cfa66c6b0487c6",
         "events": "d544cff49e99f983",
         "journal": "abcf17138846b505",
-        "manifest": "3610ae350a61c7b8",
+        "manifest": "34687366ef3f1aab",
         "secret": "0b0e84c6c43e32bc",
       },
     ]
