@@ -1,12 +1,9 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { expect, it } from 'vitest';
 import { ManagementClient } from '../../../src/client/management-client.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { startProgram } from '../../support/process/program.ts';
-import { startProcess } from '../../support/process/signage-process.ts';
 import { startDurablePostgres } from '../durable-postgres.ts';
 import { type BoundTv, fillWithFleet } from '../fleet/fleet.ts';
 import { median, share } from '../measure.ts';
@@ -198,35 +195,6 @@ it('time from a publication to its hint, with 1,000 TVs that hold', async () => 
   const load = await holdAll(served, fleet);
   await printHints('one instance (bar: p99 200)', served, fleet, load);
   await load.stop();
-  await served.stop();
-});
-
-it('time from a publication on 1,000 screens to the last of their players', async () => {
-  const data = await temporaryFolder();
-  const tvs = await fillWithFleet(data, 1000);
-  const served = await startServed(data, token);
-  const players = await holdAll(served, tvs, new URL('../players.js', import.meta.url));
-  const file = join(await temporaryFolder(), 'playlist.json');
-  const fetched: number[] = [];
-  const published: number[] = [];
-  for (let round = 0; round < 7; round++) {
-    await players.ask({});
-    await writeFile(file, JSON.stringify(playlist(round)));
-    const startMs = Date.now();
-    const argv = ['bin/signage.js', 'playlist', 'publish', '--selector', '!none', '-f', file];
-    const env = { SIGNAGE_URL: served.url, SIGNAGE_TOKEN: token };
-    expect(await startProcess(argv, { env }).ended).toBe(0);
-    published.push(Date.now() - startMs);
-    await sleep(5000);
-    const { fetchedAtMs } = await players.ask<Record<string, number[]>>({});
-    expect(fetchedAtMs).toHaveLength(tvs.length);
-    fetched.push(Math.max(...(fetchedAtMs ?? [])) - startMs);
-  }
-  console.log(
-    `one command for 1,000 screens: it took ${median(published)} ms; the last player had the version after ${median(fetched)} ms ` +
-      `(${Math.min(...fetched)}–${Math.max(...fetched)}; bar: 5,000)`,
-  );
-  await players.stop();
   await served.stop();
 });
 
