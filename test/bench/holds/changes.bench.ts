@@ -53,12 +53,8 @@ async function untilHeld({ url }: Served, expected: number): Promise<void> {
 }
 
 /** Starts a script with TVs, and waits until each one holds a request. */
-async function holdAll(
-  served: Served,
-  tvs: readonly HeldTv[],
-  script = new URL('changes-load.js', import.meta.url),
-) {
-  const load = await startProgram(script);
+async function holdAll(served: Served, tvs: readonly HeldTv[]) {
+  const load = await startProgram(new URL('changes-load.js', import.meta.url));
   await load.ask({ url: served.url, tvs });
   await untilHeld(served, tvs.length);
   return load;
