@@ -171,7 +171,10 @@ export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCo
     remove: (screen) => objects.delete(keyOf(screen)),
     async screensOf(tenantId, after) {
       const { keys, next } = await objects.list(folderOf(tenantId), after);
-      const names = keys.flatMap((key) => /\/([^/]+)\.json$/.exec(key)?.[1] ?? []);
+      // A folder lists all of its keys at once: 100,000 matches of a pattern would hold the thread.
+      const names = keys
+        .filter((key) => key.endsWith('.json'))
+        .map((key) => key.slice(key.lastIndexOf('/') + 1, -'.json'.length));
       return { ids: names.filter((name) => asGuid(name) === name), next };
     },
   };
