@@ -44,7 +44,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'alone',
-          include: ['test/bench/**/*.bench.ts', ...timed],
+          include: ['test/bench/**/*.bench.ts', 'test/store/released/make-data.ts', ...timed],
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
         },
