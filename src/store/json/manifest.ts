@@ -7,7 +7,7 @@ import { damageError } from './log/damage.ts';
 import { frame, isValidRecord } from './log/frame.ts';
 
 /** The data format. Folders of other formats are refused. */
-const dataFormat = 8;
+const dataFormat = 9;
 
 /**
  * One state of the store: its documents, and the positions of its parts. Documents that it does not

@@ -47,26 +47,26 @@ it('a fixed history leaves the same files, byte for byte, in each version', asyn
     [
       {
         "audit": "3d3ae34b9ee3f155",
-        "documents": "c9a5e13c32a0ca74",
+        "documents": "a75bf5c0875344a1",
         "events": "d56101fc11d62326",
         "journal": "aeccd668c834c95a",
-        "manifest": "ff544403398b35ee",
+        "manifest": "7ec3d9f2e053d141",
         "secret": "0b0e84c6c43e32bc",
       },
       {
         "audit": "3fcbbd4e0de79451",
-        "documents": "6de3121aeb9719e8",
+        "documents": "42ad5d2adbe6262a",
         "events": "d56101fc11d62326",
         "journal": "402537070c98ba03",
-        "manifest": "1ad75931064b758d",
+        "manifest": "2a84a0fb7f2c0af1",
         "secret": "0b0e84c6c43e32bc",
       },
       {
         "audit": "29516998782ee875",
-        "documents": "45cfa66c6b0487c6",
+        "documents": "559ca954b0a08986",
         "events": "d544cff49e99f983",
         "journal": "abcf17138846b505",
-        "manifest": "34687366ef3f1aab",
+        "manifest": "81f99e9dd0dfca9b",
         "secret": "0b0e84c6c43e32bc",
       },
     ]

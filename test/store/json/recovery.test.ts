@@ -209,7 +209,7 @@ describe('a start after a clean stop', () => {
     await expectRefused(file.replace('documents/', ''));
   });
 
-  it.each([1, 9])('rejects the format %i of another version', async (format) => {
+  it.each([1, 10])('rejects the format %i of another version', async (format) => {
     await changeManifest(folder, (manifest) => {
       manifest.format = format;
     });
