@@ -20,14 +20,27 @@ function endNow() {
   else process.exit();
 }
 
+/**
+ * Loads the command line, which is built into the executable. So only a failed import looks for the
+ * folder that a checkout without a build lacks.
+ */
+async function load() {
+  try {
+    return await import('../dist/cli/main.js');
+  } catch (error) {
+    const isBuilt = error.code !== 'ERR_MODULE_NOT_FOUND' || existsSync(`${__dirname}/../dist`);
+    if (isBuilt) throw error;
+    process.stderr.write('signage: this checkout is not built. Run: npm ci && npm run build\n');
+    return undefined;
+  }
+}
+
 async function run(argv) {
   // Remains if Node runs out of work before `main` has ended: a script must see the failure.
   process.exitCode = 1;
-  if (!existsSync(`${__dirname}/../dist`)) {
-    process.stderr.write('signage: this checkout is not built. Run: npm ci && npm run build\n');
-    return;
-  }
-  const { main, processIo } = await import('../dist/cli/main.js');
+  const cli = await load();
+  if (!cli) return;
+  const { main, processIo } = cli;
   process.exitCode = await main(argv, processIo());
   if (interrupted.includes(process.exitCode)) endNow();
 }

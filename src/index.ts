@@ -15,10 +15,16 @@ export type { BatchSums, DaySums, ImpressionCount } from './domain/events/batch-
 export type { CountedEvent, EventQuery, TelemetryEvent } from './domain/events/event.ts';
 export type { DeviceSequence, NumberRange } from './domain/events/sequence.ts';
 export type { LogMethod, LogSink } from './domain/log.ts';
-export type { MaybePromise } from './domain/maybe-promise.ts';
 export type { ByteRange } from './domain/media/media.ts';
 export type { MediaType } from './domain/media/media-types.ts';
-export type { Media as MediaRow, MediaUsage, MediaUse, UnusedMedia } from './domain/media/rows.ts';
+export type {
+  ContentMedia,
+  Media as MediaRow,
+  MediaUsage,
+  MediaUse,
+  ScreenContents,
+  UnusedMedia,
+} from './domain/media/rows.ts';
 export type { NoticeView } from './domain/notices/notice.ts';
 export type { Publication } from './domain/playlists/playlist.ts';
 export type {
@@ -67,10 +73,9 @@ export type { OnDemandPlaylists, OnDemandScreen } from './origin/origin.ts';
 export type { RequestInfo, ServeOptions } from './serve/serve-options.ts';
 export { type Running, type ServiceNotice, serve } from './serve.ts';
 export type { FileSystem, OpenFile } from './store/json/disk/file-system.ts';
-export { type DatabaseOptions, type OpenStoreOptions, openStore } from './store/open.ts';
+export { type DatabaseOptions, type OpenStoreOptions, openStore } from './store/location/open.ts';
 export type {
   AuditPageQuery,
-  ContentSearch,
   EventBatch,
   EventPageQuery,
   ImpressionQuery,
@@ -87,6 +92,7 @@ export type { RowSchema, Section } from './store/section.ts';
 export {
   type IndexOf,
   type ListedTable,
+  type MultipleOf,
   type Rows,
   sections,
   type TableName,

@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { makeIsKnown, makeLoadShed } from './http/admission/load-shed.ts';
 import { makeApp } from './http/app.ts';
-import type { AppOptions } from './http/app-options.ts';
+import { makeFastPath } from './http/fast-path.ts';
 import { faultResponses, withFaults } from './http/faults/faults.ts';
 import { makeEarlyErrors } from './http/listener/early-errors.ts';
 import { listen } from './http/listener/listener.ts';
 import { makeNodeHandler, serviceStopped } from './http/listener/node-handler.ts';
 import { refuseTls } from './http/listener/tls.ts';
-import { makeFastPath } from './http/request/fast-path.ts';
+import type { AppOptions } from './http/request/app-options.ts';
 import { makeRemoveMountPath, mountPathOf } from './http/request/mount-path.ts';
 import { checkOpenFiles } from './serve/check-open-files.ts';
 import { makeInProcess, trackAnswers } from './serve/in-process.ts';
@@ -16,13 +16,13 @@ import type { Running } from './serve/running.ts';
 import type { ServeOptions } from './serve/serve-options.ts';
 import { startUpkeep } from './serve/start-upkeep.ts';
 import { wireOrigins } from './serve/wire-origins.ts';
+import { bootstrap } from './service/assembly/bootstrap.ts';
+import { fillWithDemo } from './service/assembly/demo.ts';
+import { makeServices } from './service/assembly/services.ts';
 import { identifyToken } from './service/auth/management-auth.ts';
-import { bootstrap } from './service/bootstrap.ts';
-import { fillWithDemo } from './service/demo.ts';
 import { followNotices } from './service/notices/notice-follower.ts';
 import type { LockOut } from './service/pairing/rate-limit.ts';
-import { makeServices } from './service/services.ts';
-import { openStore } from './store/open.ts';
+import { openStore } from './store/location/open.ts';
 
 export type { Running } from './serve/running.ts';
 export type { ServiceNotice } from './service/notices/notice-follower.ts';
@@ -62,10 +62,12 @@ function startServices(parts: OpenParts) {
     random,
     media: {
       files: parts.media.files,
+      examiner: parts.media.examiner,
       limitBytes: checked.mediaLimitBytes,
       quotaBytes: checked.mediaQuotaBytes,
       onUpload: metrics.mediaUpload,
     },
+    playlistQuotaBytes: checked.playlistQuotaBytes,
     codeTtlMinutes,
     authGraceMs,
     log,

@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
  * it. Everything else is forbidden.
  */
 const mayImport: Record<string, string[]> = {
-  'assets.ts': [],
+  package: [],
   domain: [],
   store: ['domain'],
   wire: ['domain'],
@@ -26,7 +26,8 @@ const mayImport: Record<string, string[]> = {
     'store/queries.ts',
     'origin/origin.ts',
     'media/media-store.ts',
-    'media/media-type.ts',
+    'media/examination/examiner.ts',
+    'media/examination/verdict.ts',
     'network/webhook-sender.ts',
   ],
   http: ['service', 'faults', 'wire', 'network/address-range.ts', 'domain'],
@@ -35,7 +36,15 @@ const mayImport: Record<string, string[]> = {
   simulator: ['player', 'client', 'faults', 'domain'],
   conformance: ['client', 'wire', 'domain'],
   web: ['player', 'client', 'domain'],
-  exam: ['serve.ts', 'client', 'faults', 'wire', 'domain'],
+  exam: [
+    'serve.ts',
+    'client',
+    'faults',
+    'wire',
+    'network/listen.ts',
+    'network/passed-headers.ts',
+    'domain',
+  ],
   serve: ['http', 'service', 'origin', 'media', 'network', 'store', 'domain'],
   cli: [
     'serve.ts',
@@ -47,22 +56,31 @@ const mayImport: Record<string, string[]> = {
     'exam',
     'wire',
     'calendar',
-    'media/media-type.ts',
-    'media/markup.ts',
+    'media/examination/examiner.ts',
+    'media/examination/format.ts',
+    'media/examination/iso-box.ts',
+    'media/examination/verdict.ts',
+    'network/listen.ts',
+    'network/passed-headers.ts',
     'network/webhook-sender.ts',
     'domain',
-    'assets.ts',
+    'package/assets.ts',
   ],
-  'serve/open-parts.ts': ['faults', 'assets.ts'],
+  'serve/open-parts.ts': ['faults', 'package/version.ts'],
+  'media/examination/examining-thread.ts': ['package/assets.ts'],
   'media/open-media-store.ts': ['origin/object-store'],
   'media/s3-media-store.ts': ['origin/object-store'],
   'store/maintenance': ['media'],
-  'store/postgres/connection/migrate.ts': ['assets.ts'],
-  'service/demo.ts': ['assets.ts'],
-  'http/docs': ['assets.ts'],
-  'http/player': ['assets.ts'],
-  'cli/commands/audit.ts': ['store'],
-  'cli/commands/data.ts': ['store'],
+  'store/postgres/migration/migrate.ts': ['package/assets.ts'],
+  'service/assembly/demo.ts': ['package/assets.ts'],
+  'client/node-requester.ts': ['package/user-agent.ts'],
+  'client/undici-requester.ts': ['package/user-agent.ts'],
+  'network/webhook-sender.ts': ['package/user-agent.ts'],
+  'origin/on-demand/http.ts': ['package/user-agent.ts'],
+  'http/docs': ['package/assets.ts'],
+  'http/player': ['package/assets.ts'],
+  'cli/commands/audit': ['store'],
+  'cli/commands/data': ['store'],
   'cli/commands/store.ts': ['store'],
   'serve.ts': ['serve', 'http', 'service', 'store', 'domain'],
   'index.ts': [
@@ -95,10 +113,13 @@ const packagesOf: Record<string, string[]> = {
   web: ['idb'],
 };
 
-/** Every command loads these files and their static imports. They must not load `slowPackages`. */
-const quickStart = ['cli/main.ts', 'cli/command/run.ts'];
-const quickFolder = 'cli/commands';
-/** The build replaces this module by its value (test/config/shapes.js). */
+/**
+ * Every command loads these files and their static imports, and a file of commands, which the tree
+ * names. They must not load `slowPackages`.
+ */
+const quickStart = ['cli/main.ts', 'cli/program/run.ts'];
+const commandTree = 'cli/tree.ts';
+/** The build replaces this module by its value (scripts/shapes.js). */
 const evaluated = 'client/shapes.ts';
 const slowPackages = [
   'zod',
@@ -128,18 +149,7 @@ const bans: { what: string[]; except: string[] }[] = [
   {
     what: ['system clock'],
     except: [
-      ...[
-        'cli',
-        'client',
-        'conformance',
-        'exam',
-        'player',
-        'record',
-        'simulator',
-        'store',
-        'testing',
-        'web',
-      ],
+      ...['cli', 'client', 'conformance', 'exam', 'player', 'simulator', 'store', 'testing', 'web'],
       'domain/clock.ts',
       'http/listener/listener.ts',
       'index.ts',
@@ -154,12 +164,12 @@ const bans: { what: string[]; except: string[] }[] = [
     what: ['SystemDependencies'],
     except: [
       'auth/authority',
-      'bootstrap',
+      'assembly/bootstrap',
       'context',
       'auth/denials',
       'auth/device-auth',
       'pairing/rate-limit',
-      'housekeeping',
+      'assembly/housekeeping',
       'media/media-upkeep',
       'auth/management-auth',
       'playlists/on-demand-versions',
@@ -167,7 +177,7 @@ const bans: { what: string[]; except: string[] }[] = [
       'pairing/registration',
       'schedules/delivery',
       'schedules/record-switches',
-      'services',
+      'assembly/services',
       'webhooks/settle',
       'webhooks/webhook-delivery',
     ].map((subject) => `service/${subject}.ts`),
@@ -265,6 +275,24 @@ function cycles(sources: Source[]): string[] {
   };
   for (const path of graph.keys()) visit(path, []);
   return found;
+}
+
+/** Returns the pairs of folders that import each other, such as `cli/api cli/command`. */
+function mutualFolders(sources: Source[]): string[] {
+  const imported = new Map<string, Set<string>>();
+  for (const source of sources) {
+    const folder = posix.dirname(source.path);
+    const others = imported.get(folder) ?? new Set();
+    for (const to of targets(source)) others.add(posix.dirname(to));
+    imported.set(folder, others);
+  }
+  return [...imported]
+    .flatMap(([one, others]) =>
+      [...others]
+        .filter((other) => one < other && imported.get(other)?.has(one))
+        .map((other) => `${one} ${other}`),
+    )
+    .sort();
 }
 
 function foreignPackages(sources: Source[]): string[] {
@@ -369,10 +397,13 @@ describe('src/', () => {
   it('has files to check', () => expect(sources).not.toEqual([]));
   it('has only the imports of the table', () => expect(forbiddenImports(sources)).toEqual([]));
   it('has no import cycles', () => expect(cycles(sources)).toEqual([]));
+  it('has no two folders that import each other', () => expect(mutualFolders(sources)).toEqual([]));
   it('keeps domain free of packages except zod', () =>
     expect(foreignPackages(sources)).toEqual([]));
   it('starts --help and --version without zod, undici and prompts', () => {
-    const commands = sources.map(({ path }) => path).filter((path) => isIn(path, quickFolder));
+    const tree = sources.filter(({ path }) => path === commandTree);
+    const commands = new Set(tree.flatMap((source) => targets(source)));
+    expect(commands.size).toBeGreaterThan(20);
     expect(slowStarts(sources, [...quickStart, ...commands])).toEqual([]);
   });
   it('names each file after its subject', () => expect(namelessFiles(sources)).toEqual([]));
@@ -382,7 +413,7 @@ describe('src/', () => {
   );
 });
 
-describe.each(['src', 'test', 'bin'])('%s/', (folder) => {
+describe.each(['src', 'test', 'bin', 'scripts'])('%s/', (folder) => {
   it(`has no folder with over ${maxFiles} files`, () =>
     expect(crowdedFolders(filesIn(folder).map(({ path }) => path))).toEqual([]));
   it(`has no comment over ${maxWidth} columns`, () =>
@@ -416,6 +447,16 @@ describe('the architecture checks, on sample files', () => {
     ]);
   });
 
+  it('find two folders that import each other without a cycle of files', () => {
+    const sources = sampleFiles({
+      'cli/a/one.ts': `import '../b/one.ts';`,
+      'cli/b/one.ts': '',
+      'cli/b/two.ts': `import '../a/two.ts';`,
+      'cli/a/two.ts': '',
+    });
+    expect([cycles(sources), mutualFolders(sources)]).toEqual([[], ['cli/a cli/b']]);
+  });
+
   it('name the folder and its allowed imports', () => {
     expect(
       forbiddenImports(sampleFiles({ 'origin/chain.ts': `import '../http/app.ts';` })),
@@ -435,12 +476,12 @@ describe('the architecture checks, on sample files', () => {
   it.each([
     ['service/a.ts', '../store/store.ts', true],
     ['service/a.ts', '../store/json/journal.ts', false],
-    ['service/a.ts', '../origin/origins.ts', false],
+    ['service/a.ts', '../origin/chain/origins.ts', false],
     ['store/json/a.ts', '../store.ts', true],
     ['domain/a.ts', '../wire/errors.ts', false],
     ['http/a.ts', '../origin/origin.ts', false],
-    ['cli/commands/data.ts', '../../store/json/journal.ts', true],
-    ['cli/commands/data.ts', '../io.ts', true],
+    ['cli/commands/data/data.ts', '../../../store/json/journal.ts', true],
+    ['cli/commands/data/data.ts', '../io.ts', true],
     ['cli/commands/device.ts', '../../store/store.ts', false],
     ['serve.ts', './http/app.ts', true],
     ['serve.ts', './cli/main.ts', false],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assetNames, readAsset } from '../src/assets.ts';
+import { assetNames, readAsset } from '../src/package/assets.ts';
 
 describe('the files of the package', () => {
   it('lists plain files only, sorted', () => {

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { serveSettings } from '../src/cli/serve/options.ts';
+import { serveSettings } from '../src/cli/commands/serve/options.ts';
 import { type Running, serve } from '../src/serve.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -1,9 +1,11 @@
 import { Temporal } from 'temporal-polyfill';
 import { dayMs, minuteMs } from '../domain/clock.ts';
-import { type Weekday, weekdays } from '../domain/hours/hours-text.ts';
+import { type Weekday, weekdays } from '../domain/hours/local-times.ts';
 
 /** The local clock of a time zone. Days are counted from 1 January 1970. */
 export interface LocalClock {
+  /** Returns how far local time is ahead of UTC at an instant, in milliseconds. */
+  offsetAt(timeMs: number): number;
   /** Returns the local day at an instant. */
   dayAt(timeMs: number): number;
   /** Returns the local time of day at an instant, in minutes. */
@@ -67,10 +69,12 @@ function periodsOf(timezone: string, fromMs: number, untilMs: number): Period[] 
  */
 export function localClock(timezone: string, fromMs: number, untilMs: number): LocalClock {
   const periods = periodsOf(timezone, fromMs, untilMs);
-  const localAt = (timeMs: number) =>
-    timeMs + (periods.find((period) => timeMs < period.untilMs)?.offsetMs ?? 0);
+  const offsetAt = (timeMs: number) =>
+    periods.find((period) => timeMs < period.untilMs)?.offsetMs ?? 0;
+  const localAt = (timeMs: number) => timeMs + offsetAt(timeMs);
   const dayAt = (timeMs: number) => Math.floor(localAt(timeMs) / dayMs);
   return {
+    offsetAt,
     dayAt,
     minuteAt: (timeMs) => Math.floor((localAt(timeMs) - dayAt(timeMs) * dayMs) / minuteMs),
     changesIn: (startMs, endMs) =>

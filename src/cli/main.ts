@@ -1,8 +1,8 @@
 import { type Clock, type Random, systemClock, systemRandom } from '../domain/clock.ts';
 import { hasCode } from '../domain/error.ts';
-import { watchInterruption } from './command/signals.ts';
-import { runProgram } from './program.ts';
-import type { Io } from './terminal/io.ts';
+import { watchInterruption } from './program/signals.ts';
+import { runProgram } from './run-program.ts';
+import { escapedIo, type Io } from './terminal/io.ts';
 
 export { processIo } from './terminal/io.ts';
 
@@ -22,9 +22,10 @@ interface MainOptions {
  */
 export async function main(
   argv: readonly string[],
-  io: Io,
+  unescapedIo: Io,
   { clock = systemClock, random = systemRandom }: MainOptions = {},
 ): Promise<number> {
+  const io = escapedIo(unescapedIo);
   const interruption = watchInterruption(io);
   const environment = {
     io,
@@ -33,13 +34,29 @@ export async function main(
     interrupted: interruption.signal,
     heedHangup: interruption.heedHangup,
   };
-  try {
-    return await Promise.race([runProgram(argv, environment), interruption.second]);
-  } catch (error) {
+  const failed = async (error: unknown) => {
     if (hasCode(error, 'interrupted'))
       return Number(interruption.signal.reason) || interruptedExitCode;
-    const { reportError } = await import('./command/report-error.ts');
+    const { reportError } = await import('./program/report-error.ts');
     return reportError(error, argv, io);
+  };
+  const whole = async () => {
+    let exitCode: number;
+    try {
+      exitCode = await runProgram(argv, environment);
+    } catch (error) {
+      exitCode = await failed(error);
+      if (hasCode(error, 'not_written')) return exitCode;
+    }
+    // Somebody who interrupts waits for no slow reader.
+    for (const stream of interruption.signal.aborted ? [] : [io.stdout, io.stderr]) {
+      const unwritten = await stream.written?.().catch(failed);
+      if (unwritten !== undefined) return exitCode || unwritten;
+    }
+    return exitCode;
+  };
+  try {
+    return await Promise.race([whole(), interruption.second]);
   } finally {
     interruption.stop();
   }

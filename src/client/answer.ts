@@ -1,5 +1,5 @@
 import { SignageError } from '../domain/error.ts';
-import type { Operation } from '../wire/operations.ts';
+import type { Operation } from '../wire/operations/operations.ts';
 import { asObject, type Reply } from './problem.ts';
 import { type Shape, shapes } from './shapes.ts';
 

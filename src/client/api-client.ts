@@ -1,6 +1,6 @@
 import { type Clock, type Random, randomHex, systemClock, systemRandom } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import { type Operation, type OperationId, operations } from '../wire/operations.ts';
+import { type Operation, type OperationId, operations } from '../wire/operations/operations.ts';
 import { readAnswer } from './answer.ts';
 import type { CallAnswer, CallInput, PlainInput } from './call.ts';
 import { answeredError, type Reply } from './problem.ts';
@@ -30,7 +30,8 @@ export interface ClientOptions {
   /**
    * Retry policy. Retries GET, PUT without a precondition, and calls with an `Idempotency-Key`
    * after any transient failure. Retries other calls only if the service rejected them with
-   * `unavailable` and `Retry-After`. Default: 4 attempts, 250 ms before the second, and at most
+   * `unavailable` and `Retry-After`. Repeats any call while the connection is refused, for at most
+   * `refusedForMs`. Default: 0 ms; 4 attempts, 250 ms before the second, and at most
    * 30 s between two attempts.
    */
   retry?: Partial<RetryPolicy>;
@@ -99,7 +100,7 @@ const idempotentMethods: readonly string[] = ['GET', 'PUT'];
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** A request that is not an operation of `wire/operations.ts`. */
+/** A request that is not an operation of `wire/operations/operations.ts`. */
 export interface RawRequest {
   /** Bytes are sent as they are, other values as JSON. */
   body?: unknown;
@@ -154,7 +155,7 @@ const isConditional = ({ headers }: HttpExchange) =>
   Object.keys(headers).some((name) => name.toLowerCase() === 'if-none-match');
 
 /**
- * Calls the operations of `wire/operations.ts` over HTTP. `ManagementClient` and `DeviceClient` use
+ * Calls the operations of the wire over HTTP. `ManagementClient` and `DeviceClient` use
  * it.
  */
 export class ApiClient {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { OperationId, Operations } from '../wire/operations.ts';
+import type { OperationId, Operations } from '../wire/operations/operations.ts';
 import type { SchemaName, Schemas } from '../wire/schemas.ts';
 
 type ParamName<P extends string> = P extends `${string}/:${infer Rest}`

@@ -1,4 +1,4 @@
-import type { OperationId } from '../wire/operations.ts';
+import type { OperationId } from '../wire/operations/operations.ts';
 import {
   ApiClient,
   authorization,

@@ -1,37 +1,42 @@
-import type { Agent, request as httpRequest, IncomingMessage } from 'node:http';
+import type { Agent, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { limitInformational } from '../domain/informational-answers.ts';
+import { userAgent } from '../package/user-agent.ts';
 import { type HttpProxy, makeTunnelAgent, nodeHttp } from './proxy-tunnel.ts';
-import type { MakeRequester, Requester, RequestParts } from './requester.ts';
+import type { MakeRequester, RequestParts, RequestReply } from './requester.ts';
 
-type Send = typeof httpRequest;
+/** A response of `node:http`. */
+export interface NodeReply extends RequestReply {
+  headers: IncomingHttpHeaders;
+  body: IncomingMessage;
+}
 
-function send(
-  request: Send,
-  agent: Agent,
-  url: string,
-  { body, ...parts }: RequestParts,
-): Promise<IncomingMessage> {
+/** Sends requests with `node:http`. */
+export type NodeRequester = (url: string, parts: RequestParts) => Promise<NodeReply>;
+
+function send(agent: Agent, url: URL, { body, ...parts }: RequestParts): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const length: Record<string, number> =
-      body === null ? {} : { 'content-length': Buffer.byteLength(body) };
-    const outgoing = request(
-      url,
-      { ...parts, headers: { ...parts.headers, ...length }, agent },
-      resolve,
-    );
+    const length = body === null ? {} : { 'content-length': Buffer.byteLength(body) };
+    const headers = { ...parts.headers, ...length };
+    const outgoing = nodeHttp(url.protocol).request(url, { ...parts, headers, agent }, resolve);
+    limitInformational(outgoing);
     outgoing.on('error', reject);
+    // Node reports neither a response nor an error for a 101, which closes the connection.
+    outgoing.on('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
     outgoing.end(body ?? undefined);
   });
 }
 
 /**
  * Sends requests with `node:http`. Starts faster than undici, for programs that send only a few
- * requests. `proxyFor` returns the proxy for a URL; `undefined`: none.
+ * requests. `proxyFor` returns the proxy for a URL; `undefined`: none. Without `keepAlive`, each
+ * request has a connection of its own.
  */
 export const nodeRequesterThrough =
-  (proxyFor: (url: URL) => HttpProxy | undefined): MakeRequester =>
-  async (certificates) => {
+  (proxyFor: (url: URL) => HttpProxy | undefined, keepAlive = true) =>
+  async (certificates: readonly string[] | undefined): Promise<NodeRequester> => {
+    const agent = userAgent();
     const agents = new Map<string, Agent>();
-    const connection = { keepAlive: true, ...(certificates && { ca: [...certificates] }) };
+    const connection = { keepAlive, ...(certificates && { ca: [...certificates] }) };
 
     function agentFor(url: URL): Agent {
       const { protocol } = url;
@@ -46,13 +51,12 @@ export const nodeRequesterThrough =
       return created;
     }
 
-    const requester: Requester = async (url, parts) => {
-      const parsed = new URL(url);
-      const { request } = nodeHttp(parsed.protocol);
-      const answer = await send(request, agentFor(parsed), url, parts);
-      return { statusCode: answer.statusCode ?? 0, headers: answer.headers, body: answer };
+    return async (url, parts) => {
+      const target = new URL(url);
+      const headers = { 'user-agent': agent, ...parts.headers };
+      const body = await send(agentFor(target), target, { ...parts, headers });
+      return { statusCode: body.statusCode ?? 0, headers: body.headers, body };
     };
-    return requester;
   };
 
 /** Sends requests with `node:http`, without a proxy. */

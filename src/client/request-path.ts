@@ -1,5 +1,5 @@
 import { SignageError } from '../domain/error.ts';
-import type { Operation } from '../wire/operations.ts';
+import type { Operation } from '../wire/operations/operations.ts';
 import type { PlainInput } from './call.ts';
 
 /**

@@ -1,6 +1,7 @@
 import type { Clock, Random } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { interrupted, pause } from './pause.ts';
+import { systemCode } from './transport.ts';
 
 /** The number of attempts and the delays between them: exponential backoff with jitter. */
 export interface RetryPolicy {
@@ -16,9 +17,19 @@ export interface RetryPolicy {
    * Default: 30,000.
    */
   longestDelayMs: number;
+  /**
+   * Time in milliseconds for which any call is repeated, however often, while the connection is
+   * refused: nothing was sent. Default: 0.
+   */
+  refusedForMs: number;
 }
 
-export const defaultRetry: RetryPolicy = { attempts: 4, firstDelayMs: 250, longestDelayMs: 30_000 };
+export const defaultRetry: RetryPolicy = {
+  attempts: 4,
+  firstDelayMs: 250,
+  longestDelayMs: 30_000,
+  refusedForMs: 0,
+};
 
 /** A failed attempt that will be repeated. */
 export interface Retry {
@@ -28,6 +39,8 @@ export interface Retry {
   attempts: number;
   /** Delay before the next attempt, in milliseconds. */
   delayMs: number;
+  /** Whether the connection was refused. The call is then repeated until `refusedForMs` is over. */
+  isRefused: boolean;
 }
 
 interface RetryContext {
@@ -44,6 +57,13 @@ interface RetryContext {
   /** Called before each wait, and with `undefined` at the end of a call that has waited. */
   onRetry?: ((retry: Retry | undefined) => void) | undefined;
 }
+
+/** Longest delay while the connection is refused: a restart takes seconds. */
+const longestRefusedDelayMs = 1000;
+
+/** Whether nothing listened, so that the service has not got the call. */
+const isRefusal = (error: SignageError) =>
+  error.code === 'unreachable' && systemCode(error.cause) === 'ECONNREFUSED';
 
 const transientCodes = ['unreachable', 'unavailable'];
 
@@ -91,15 +111,22 @@ export async function withRetry<T>(call: () => Promise<T>, context: RetryContext
 }
 
 async function repeat<T>(call: () => Promise<T>, context: RetryContext): Promise<T> {
+  const { attempts, refusedForMs, longestDelayMs } = context.policy;
+  const refusedUntilMs = context.clock.now() + refusedForMs;
   for (let attempt = 1; ; attempt++) {
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof SignageError) || attempt >= context.policy.attempts) throw error;
-      if ((error.retryAfterSeconds ?? 0) * 1000 > context.policy.longestDelayMs) throw error;
-      if (!mayRepeat(error, context.isIdempotent)) throw error;
-      const delayMs = delayBefore(attempt, error, context);
-      context.onRetry?.({ error, attempt, attempts: context.policy.attempts, delayMs });
+      if (!(error instanceof SignageError)) throw error;
+      const isRefused = isRefusal(error) && context.clock.now() < refusedUntilMs;
+      if (!isRefused) {
+        if (attempt >= attempts) throw error;
+        if ((error.retryAfterSeconds ?? 0) * 1000 > longestDelayMs) throw error;
+        if (!mayRepeat(error, context.isIdempotent)) throw error;
+      }
+      const usualMs = delayBefore(attempt, error, context);
+      const delayMs = isRefused ? Math.min(usualMs, longestRefusedDelayMs) : usualMs;
+      context.onRetry?.({ error, attempt, attempts, delayMs, isRefused });
       await pause(context.clock, delayMs, context.signal);
       if (context.signal?.aborted) throw interrupted(context.signal);
     }

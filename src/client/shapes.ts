@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Operation, operations } from '../wire/operations.ts';
+import { type Operation, operations } from '../wire/operations/operations.ts';
 import { type SchemaName, schemas } from '../wire/schemas.ts';
 
 /** The kind of a value. `map` is an object with text values. A `?` allows `null`. */

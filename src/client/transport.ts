@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
+import { tooManyInformational } from '../domain/informational-answers.ts';
 import { interrupted } from './pause.ts';
 import type { Reply } from './problem.ts';
 import type { MakeRequester, Requester } from './requester.ts';
@@ -93,6 +94,7 @@ const reasons: Record<string, string> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
   UND_ERR_SOCKET: 'it closed the connection.',
   UND_ERR_CONNECT_TIMEOUT: 'connecting timed out.',
+  [tooManyInformational]: 'it sends informational answers (1xx) without end.',
   DEPTH_ZERO_SELF_SIGNED_CERT: `its certificate is self-signed. ${certificateHint}`,
   SELF_SIGNED_CERT_IN_CHAIN: `its certificate is self-signed. ${certificateHint}`,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: `its certificate is not trusted. ${certificateHint}`,
@@ -102,7 +104,7 @@ const reasons: Record<string, string> = {
  * Returns the code of a connection error. Node wraps one error per address into an AggregateError.
  */
 export function systemCode(error: unknown): string {
-  const { code, errors } = error as { code?: unknown; errors?: unknown[] };
+  const { code, errors } = (error ?? {}) as { code?: unknown; errors?: unknown[] };
   return typeof code === 'string'
     ? code
     : Array.isArray(errors) && errors.length > 0
@@ -153,7 +155,7 @@ export type Transport = (exchange: HttpExchange) => Promise<Reply>;
 class InactivityTimeout {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
-  readonly #api: AbortSignal | undefined;
+  readonly #caller: AbortSignal | undefined;
   readonly #controller = new AbortController();
   readonly #abort = () => this.#controller.abort();
   #cancel: () => void = () => {};
@@ -161,7 +163,7 @@ class InactivityTimeout {
   constructor(clock: Clock, timeoutMs: number, caller: AbortSignal | undefined) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
-    this.#api = caller;
+    this.#caller = caller;
     caller?.addEventListener('abort', this.#abort);
     this.restart();
   }
@@ -182,7 +184,7 @@ class InactivityTimeout {
 
   dispose(): void {
     this.#cancel();
-    this.#api?.removeEventListener('abort', this.#abort);
+    this.#caller?.removeEventListener('abort', this.#abort);
   }
 }
 

@@ -1,4 +1,3 @@
-import type { ConformanceCheck } from './check.ts';
 import { changesChecks } from './checks/changes.ts';
 import { codeChecks } from './checks/codes.ts';
 import { configChecks } from './checks/config.ts';
@@ -19,6 +18,7 @@ import { tokenChecks } from './checks/tokens.ts';
 import { venueChecks } from './checks/venues.ts';
 import { waitingChecks } from './checks/waiting.ts';
 import { wireChecks } from './checks/wire.ts';
+import type { ConformanceCheck } from './fixture/check.ts';
 import { mediaChecks } from './media-checks.ts';
 import { noticeChecks } from './notice-checks.ts';
 import { scheduleChecks } from './schedule-checks.ts';

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type Answer, at, statusAndCode, textAt } from './answer.ts';
-import { type ConformanceCheck, checkGroup, profile } from './check.ts';
-import { item } from './content.ts';
-import type { Fixture } from './fixture.ts';
+import { type Answer, at, statusAndCode, textAt } from './fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile } from './fixture/check.ts';
+import { item } from './fixture/content.ts';
+import type { Fixture } from './fixture/fixture.ts';
 
 /** Result of a check on a service without media, which is an optional part. */
 const described = 'as described';
@@ -12,6 +12,12 @@ const newFile = () => `<svg xmlns="http://www.w3.org/2000/svg"><desc>${randomUUI
 
 const put = (fixture: Fixture, id: string, file: string) =>
   fixture.manage('PUT', `/v1/media/${id}`, undefined, { raw: file });
+
+/** Sends a part that ends at `end`: by default, none of the file. */
+const putPart = (fixture: Fixture, file: string, offset: number, end = offset) =>
+  fixture.manage('PUT', `/v1/media/${idOf(file)}?offset=${offset}&size=${file.length}`, undefined, {
+    raw: file.slice(offset, end),
+  });
 
 const isWithout = (answer: Answer) => statusAndCode(answer) === '501 not_supported';
 
@@ -67,6 +73,30 @@ export const mediaChecks: readonly ConformanceCheck[] = checkGroup(
           '400 digest_mismatch',
           '415 media_not_accepted',
         ]);
+      },
+    ),
+    profile('parts.known', 'an empty part at the end of a file asks for it: 200').expects(
+      described,
+      (fixture) =>
+        withFile(fixture, async ({ id, text }) => {
+          const asked = await putPart(fixture, text, text.length);
+          return orDescribed([asked.status, at(asked.json, 'id')], [200, id]);
+        }),
+    ),
+    profile('parts.offset', '409 media_offset with received at another offset').expects(
+      described,
+      async (fixture) => {
+        const text = newFile();
+        const wrong = [
+          await putPart(fixture, text, text.length),
+          await putPart(fixture, text, 1, text.length),
+        ];
+        if (wrong.every(isWithout)) return described;
+        const state = statusAndCode(await fixture.manage('GET', `/v1/media/${idOf(text)}/upload`));
+        return orDescribed(
+          [...wrong.map((one) => [statusAndCode(one), at(one.json, 'received')]), state],
+          [['409 media_offset', 0], ['409 media_offset', 0], '404 media_not_found'],
+        );
       },
     ),
     profile('file', 'its path needs no credential: 200, 206, 304, 416; 404 after DELETE').expects(

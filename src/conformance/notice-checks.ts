@@ -1,7 +1,8 @@
-import { at, listAt, schemaViolations, textAt } from './answer.ts';
-import { type ConformanceCheck, checkGroup, profile } from './check.ts';
-import { item } from './content.ts';
-import type { Fixture, Tv } from './fixture.ts';
+import { mapInTurn } from '../domain/concurrency.ts';
+import { at, listAt, schemaViolations, textAt } from './fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile } from './fixture/check.ts';
+import { item } from './fixture/content.ts';
+import type { Fixture, Tv } from './fixture/fixture.ts';
 
 const maxPages = 20;
 
@@ -61,7 +62,7 @@ const twoNotices = (fixture: Fixture) =>
     const screenId = await fixture.screen();
     const path = `/v1/screens/${screenId}/playlist`;
     const published = await noticeOf(fixture, screenId, 'playlist.published', () =>
-      fixture.requireOk('PUT', path, { items: [item()] }),
+      fixture.publish(screenId, [item()]),
     );
     const ended = await noticeOf(fixture, screenId, 'playlist.ended', () =>
       fixture.requireOk('DELETE', path),
@@ -96,22 +97,18 @@ const list = checkGroup({ id: 'notices', subject: 'GET /v1/notices', section: '5
     'all members with the right types',
     async (fixture) =>
       schemaViolations((await pairedTv(fixture)).notice, {
-        id: 'uuid',
-        at: 'time',
-        type: 'text',
-        venueId: 'uuid',
-        screenId: 'uuid',
-        deviceId: 'uuid',
-        data: 'object',
+        uuid: ['id', 'venueId', 'screenId', 'deviceId'],
+        time: ['at'],
+        text: ['type'],
+        object: ['data'],
       }),
   ),
   profile('follow', 'order=asc with after and waitSeconds returns the next notice').expects(
     'its device',
     async (fixture) => {
       const { screenId, deviceId } = await fixture.newTv();
-      const notice = await noticeOf(fixture, screenId, 'device.revoked', () =>
-        fixture.requireOk('POST', `/v1/devices/${deviceId}/revoke`),
-      );
+      const revoke = () => fixture.revoke(deviceId);
+      const notice = await noticeOf(fixture, screenId, 'device.revoked', revoke);
       return at(notice, 'deviceId') === deviceId ? 'its device' : 'another device';
     },
   ),
@@ -148,16 +145,9 @@ const list = checkGroup({ id: 'notices', subject: 'GET /v1/notices', section: '5
       const { before, namesIn } = await twoNotices(fixture);
       const seen: string[] = [];
       const path = `${pathAfter(before).replace('limit=200', 'limit=1')}&type=`;
-      for (const type of ['playlist.published', 'playlist.ended']) {
-        let cursor = '';
-        for (let page = 0; page < maxPages; page++) {
-          const query = cursor && `&cursor=${encodeURIComponent(cursor)}`;
-          const answer = await fixture.requireOk('GET', `${path}${type}${query}`);
-          if (namesIn(answer) !== '') seen.push(namesIn(answer));
-          cursor = textAt(answer, 'nextCursor');
-          if (cursor === '') break;
-        }
-      }
+      for (const type of ['playlist.published', 'playlist.ended'])
+        for await (const page of fixture.pages(`${path}${type}`, maxPages))
+          if (namesIn(page) !== '') seen.push(namesIn(page));
       return seen;
     },
   ),
@@ -177,14 +167,12 @@ const bound = checkGroup(
       'its notice, none',
       async (fixture) => {
         const { venueId, notice } = await pairedTv(fixture);
-        const seen: string[] = [];
-        for (const id of [venueId, await fixture.venue()]) {
+        return mapInTurn([venueId, await fixture.venue()], async (id) => {
           const token = fixture.token('viewer', [id]);
           const { json } = await fixture.as(token, 'GET', '/v1/notices?limit=200');
           const isListed = listAt(json, 'items').some((one) => at(one, 'id') === at(notice, 'id'));
-          seen.push(isListed ? 'its notice' : 'none');
-        }
-        return seen;
+          return isListed ? 'its notice' : 'none';
+        });
       },
     ),
   ],

@@ -1,8 +1,8 @@
 import { type ErrorCode, SignageError } from '../domain/error.ts';
 import { mayAct, type Role, roles } from '../domain/records/role.ts';
-import { at, statusAndCode, textAt } from './answer.ts';
-import type { ConformanceCheck, Need } from './check.ts';
-import type { Send } from './send.ts';
+import { at, statusAndCode, textAt } from './fixture/answer.ts';
+import type { ConformanceCheck, Need } from './fixture/check.ts';
+import type { Send } from './fixture/send.ts';
 
 /** The deployment to check, and the credentials for it. */
 export interface Deployment {

@@ -6,12 +6,12 @@ import { type Exchanged, serviceAddress } from '../client/transport.ts';
 import { type Clock, type Random, randomHex, systemClock } from '../domain/clock.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
 import { allChecks } from './all-checks.ts';
-import { type Answer, statusAndCode, statusAndPaths } from './answer.ts';
-import type { ConformanceCheck, Level, Need, Outcome } from './check.ts';
-import { Cleanup } from './cleanup.ts';
-import { Fixture } from './fixture.ts';
+import { type Answer, statusAndCode, statusAndPaths } from './fixture/answer.ts';
+import type { ConformanceCheck, Level, Need, Outcome } from './fixture/check.ts';
+import { Cleanup } from './fixture/cleanup.ts';
+import { Fixture } from './fixture/fixture.ts';
+import { makeSend } from './fixture/send.ts';
 import { type Deployment, readRights, reasonToSkip } from './rights.ts';
-import { makeSend } from './send.ts';
 
 /** Options of `runConformance`. */
 export interface ConformanceOptions extends Deployment {

@@ -1,13 +1,12 @@
-import { secondMs } from '../domain/clock.ts';
-import { type Answer, at, listAt, schemaViolations } from './answer.ts';
-import { type ConformanceCheck, checkGroup, profile } from './check.ts';
-import { item } from './content.ts';
-import type { Fixture, Tv } from './fixture.ts';
+import { mapInTurn } from '../domain/concurrency.ts';
+import { type Answer, at, listAt, schemaViolations } from './fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile } from './fixture/check.ts';
+import { item } from './fixture/content.ts';
+import type { Fixture, Tv } from './fixture/fixture.ts';
 
 /** The clock of the caller may differ from that of the service. */
 const hour = 3600;
 
-const nowSeconds = ({ clock }: Fixture) => Math.floor(clock.now() / secondMs);
 const named = (name: string) => [item({ name })];
 const nameOf = (answer: Answer) => at(answer.json, 'items.0.name') ?? null;
 const playlistOf = (tv: Tv) => tv.send('GET', 'playlist');
@@ -16,17 +15,28 @@ const playlistOf = (tv: Tv) => tv.send('GET', 'playlist');
 async function playingTv(fixture: Fixture): Promise<Tv & { path: string }> {
   const tv = await fixture.newTv();
   const path = `/v1/screens/${tv.screenId}`;
-  await fixture.requireOk('PUT', `${path}/playlist`, { items: named('base') });
+  await fixture.publish(tv.screenId, named('base'));
   return { ...tv, path };
 }
 
 /** Entries in instants, so that the venue needs no time zone. */
 function entriesAt(fixture: Fixture, from: number, until: number) {
-  const now = nowSeconds(fixture);
+  const now = fixture.nowSeconds();
   return [{ name: 'Entry', at: now + from, until: now + until, items: named('entry') }];
 }
 
 const present = (fixture: Fixture) => entriesAt(fixture, -hour, hour);
+
+/** Sets a schedule whose entry holds now. */
+const setSchedule = (fixture: Fixture, { path }: { path: string }) =>
+  fixture.requireOk('PUT', `${path}/schedule`, { entries: present(fixture) });
+
+/** Sets a takeover for the next hour. */
+const takeOver = (fixture: Fixture, { path }: { path: string }) =>
+  fixture.requireOk('PUT', `${path}/takeover`, {
+    items: named('notice'),
+    until: fixture.nowSeconds() + hour,
+  });
 
 /** Checks of schedules and takeovers (docs/protocol.md §5.18). */
 export const scheduleChecks: readonly ConformanceCheck[] = [
@@ -46,10 +56,8 @@ export const scheduleChecks: readonly ConformanceCheck[] = [
     ),
     profile('400', '400 for times that contradict each other').expects(
       '400 invalid_request',
-      async (fixture) =>
-        fixture.manage('PUT', `/v1/screens/${await fixture.screen()}/schedule`, {
-          entries: [{ from: '06:00', items: named('entry') }],
-        }),
+      (fixture) =>
+        fixture.setOfNewScreen('schedule', { entries: [{ from: '06:00', items: named('entry') }] }),
     ),
     profile('timezone', '400 for local times at a venue without a time zone').expects(
       '400 timezone_required',
@@ -60,20 +68,16 @@ export const scheduleChecks: readonly ConformanceCheck[] = [
     ),
     profile('404', '404 without a schedule; DELETE is 204').expects(
       '404 schedule_not_found, 204',
-      async (fixture) => {
-        const path = `/v1/screens/${await fixture.screen()}/schedule`;
-        return [await fixture.manage('GET', path), await fixture.manage('DELETE', path)];
-      },
+      (fixture) => fixture.askNewScreen('schedule'),
     ),
     profile('tv', 'a TV gets the entry that holds as its next version, and upcoming').expects(
       'entry, Entry, 2, the present span, its items',
       async (fixture) => {
         const tv = await playingTv(fixture);
-        const entries = present(fixture);
-        await fixture.requireOk('PUT', `${tv.path}/schedule`, { entries });
+        await setSchedule(fixture, tv);
         const answer = await playlistOf(tv);
         const { json } = answer;
-        const now = nowSeconds(fixture);
+        const now = fixture.nowSeconds();
         const [from, until] = ['from', 'until'].map((end) => Number(at(json, `upcoming.0.${end}`)));
         const isPresent = from !== undefined && until !== undefined && from <= now && now < until;
         return [
@@ -89,13 +93,49 @@ export const scheduleChecks: readonly ConformanceCheck[] = [
       'entry',
       async (fixture) => {
         const venueId = await fixture.newVenue();
-        const tv = await fixture.newTv(await fixture.screen(venueId));
-        await fixture.requireOk('PUT', `/v1/venues/${venueId}/schedule`, {
-          entries: present(fixture),
-        });
+        const tv = await fixture.newTvIn(venueId);
+        await setSchedule(fixture, { path: `/v1/venues/${venueId}` });
         return nameOf(await playlistOf(tv));
       },
     ),
+    profile('base', 'an entry with base plays the playlist of the screen').expects(
+      '200, true, base, null, 1',
+      async (fixture) => {
+        const tv = await playingTv(fixture);
+        const [entry] = present(fixture);
+        const { items: _, ...times } = entry as { items: unknown };
+        const entries = [
+          { ...times, base: true },
+          ...present(fixture).map(({ name, ...one }) => one),
+        ];
+        const { status } = await fixture.manage('PUT', `${tv.path}/schedule`, { entries });
+        const { json } = await fixture.manage('GET', `${tv.path}/schedule`);
+        const answer = await playlistOf(tv);
+        const entryId = String(at(answer.json, 'entryId'));
+        return [
+          status,
+          String(at(json, 'entries.0.base')),
+          nameOf(answer),
+          entryId,
+          at(answer.json, 'version'),
+        ];
+      },
+    ),
+    profile(
+      'empty',
+      'an empty one of a screen stands for that of its venue; 400 for a venue',
+    ).expects('200, base, 400 invalid_request at /entries', async (fixture) => {
+      const venueId = await fixture.newVenue();
+      const screenId = await fixture.screen(venueId);
+      const tv = await fixture.newTv(screenId);
+      const path = `/v1/screens/${screenId}`;
+      await fixture.requireOk('PUT', `${path}/playlist`, { items: named('base') });
+      const ofVenue = `/v1/venues/${venueId}/schedule`;
+      await setSchedule(fixture, { path: `/v1/venues/${venueId}` });
+      const { status } = await fixture.manage('PUT', `${path}/schedule`, { entries: [] });
+      const played = nameOf(await playlistOf(tv));
+      return [status, played, await fixture.manage('PUT', ofVenue, { entries: [] })];
+    }),
     profile('plain', 'without schedule and takeover: entryId null, and no upcoming').expects(
       'null, none',
       async (fixture) => {
@@ -112,7 +152,7 @@ export const scheduleChecks: readonly ConformanceCheck[] = [
         const tv = await playingTv(fixture);
         const cursor = async () => at((await tv.send('GET', 'changes')).json, 'cursor');
         const before = await cursor();
-        await fixture.requireOk('PUT', `${tv.path}/schedule`, { entries: present(fixture) });
+        await setSchedule(fixture, tv);
         const during = await cursor();
         await playlistOf(tv);
         await fixture.manage('DELETE', `${tv.path}/schedule`);
@@ -132,12 +172,9 @@ export const scheduleChecks: readonly ConformanceCheck[] = [
       'false, true',
       async (fixture) => {
         const tv = await playingTv(fixture);
-        await fixture.requireOk('PUT', `${tv.path}/schedule`, { entries: present(fixture) });
+        await setSchedule(fixture, tv);
         const publish = async (name: string) =>
-          at(
-            await fixture.requireOk('PUT', `${tv.path}/playlist`, { items: named(name) }),
-            'playing',
-          );
+          at(await fixture.publish(tv.screenId, named(name)), 'playing');
         const below = await publish('below');
         await fixture.manage('DELETE', `${tv.path}/schedule`);
         return [below, await publish('alone')].map(String);
@@ -149,45 +186,51 @@ export const scheduleChecks: readonly ConformanceCheck[] = [
       'notice, takeover, entry',
       async (fixture) => {
         const tv = await playingTv(fixture);
-        await fixture.requireOk('PUT', `${tv.path}/schedule`, { entries: present(fixture) });
-        const until = nowSeconds(fixture) + hour;
-        const body = { items: named('notice'), until };
-        await fixture.requireOk('PUT', `${tv.path}/takeover`, body);
+        await setSchedule(fixture, tv);
+        await takeOver(fixture, tv);
         const during = await playlistOf(tv);
         await fixture.manage('DELETE', `${tv.path}/takeover`);
         return [nameOf(during), at(during.json, 'entryId'), nameOf(await playlistOf(tv))];
       },
     ),
-    profile('400', '400 for an end in the past').expects('400 invalid_request', async (fixture) =>
-      fixture.manage('PUT', `/v1/screens/${await fixture.screen()}/takeover`, {
+    profile('below', 'the layers beneath come with their items').expects(
+      'entry, Entry, entry, base, base',
+      async (fixture) => {
+        const tv = await playingTv(fixture);
+        await setSchedule(fixture, tv);
+        await takeOver(fixture, tv);
+        const { json } = await playlistOf(tv);
+        return [
+          at(json, 'below.layer'),
+          at(json, 'below.entryId'),
+          at(json, 'below.items.0.name'),
+          at(json, 'below.below.layer'),
+          at(json, 'below.below.items.0.name'),
+        ];
+      },
+    ),
+    profile('400', '400 for an end in the past').expects('400 invalid_request', (fixture) =>
+      fixture.setOfNewScreen('takeover', {
         items: named('notice'),
-        until: nowSeconds(fixture) - hour,
+        until: fixture.nowSeconds() - hour,
       }),
     ),
     profile('404', '404 without a takeover; DELETE is 204').expects(
       '404 takeover_not_found, 204',
-      async (fixture) => {
-        const path = `/v1/screens/${await fixture.screen()}/takeover`;
-        return [await fixture.manage('GET', path), await fixture.manage('DELETE', path)];
-      },
+      (fixture) => fixture.askNewScreen('takeover'),
     ),
     profile('bulk', 'of several screens by POST /v1/publications').expects(
       'notice, notice',
       async (fixture) => {
         const venueId = await fixture.newVenue();
-        const tvs = [
-          await fixture.newTv(await fixture.screen(venueId)),
-          await fixture.newTv(await fixture.screen(venueId)),
-        ];
+        const tvs = await mapInTurn([1, 2], () => fixture.newTvIn(venueId));
         await fixture.requireOk('POST', '/v1/publications', {
           venueId,
           action: 'takeover',
           items: named('notice'),
-          until: nowSeconds(fixture) + hour,
+          until: fixture.nowSeconds() + hour,
         });
-        const seen: unknown[] = [];
-        for (const tv of tvs) seen.push(nameOf(await playlistOf(tv)));
-        return seen;
+        return mapInTurn(tvs, async (tv) => nameOf(await playlistOf(tv)));
       },
     ),
   ]),
@@ -196,7 +239,7 @@ export const scheduleChecks: readonly ConformanceCheck[] = [
       'schedule, Entry, 2, true',
       async (fixture) => {
         const tv = await playingTv(fixture);
-        await fixture.requireOk('PUT', `${tv.path}/schedule`, { entries: present(fixture) });
+        await setSchedule(fixture, tv);
         await playlistOf(tv);
         const { json } = await fixture.manage('GET', `${tv.path}/explain`);
         return ['layer', 'entryId', 'version', 'tv.isCurrent'].map((member) =>
@@ -210,11 +253,10 @@ export const scheduleChecks: readonly ConformanceCheck[] = [
         const tv = await playingTv(fixture);
         const { json } = await fixture.manage('GET', `${tv.path}/explain`);
         return schemaViolations(json, {
-          at: 'time',
-          layer: 'text',
-          'base.version': 'integer',
-          'tv.deviceId': 'uuid',
-          'config.syncIntervalMinutes.source': 'text',
+          time: ['at'],
+          text: ['layer', 'config.syncIntervalMinutes.source'],
+          integer: ['base.version'],
+          uuid: ['tv.deviceId'],
         });
       },
     ),

@@ -1,7 +1,8 @@
 import { hourMs, isoMs } from '../domain/clock.ts';
-import { type Answer, at, listAt, schemaViolations, textAt } from './answer.ts';
-import { type ConformanceCheck, checkGroup, profile } from './check.ts';
-import type { Fixture } from './fixture.ts';
+import { mapInTurn } from '../domain/concurrency.ts';
+import { type Answer, at, listAt, schemaViolations, textAt } from './fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile } from './fixture/check.ts';
+import type { Fixture } from './fixture/fixture.ts';
 import { noticeOf, pairedTv } from './notice-checks.ts';
 
 /** `.invalid` never resolves (RFC 2606), so no receiver is called. */
@@ -12,11 +13,10 @@ const quiet = { url, types: ['screen.failing'] };
 const createWebhook = (fixture: Fixture, more: object = {}): Promise<Answer> =>
   fixture.manage('POST', '/v1/webhooks', { ...quiet, name: fixture.name, ...more });
 
-const newWebhook = async (fixture: Fixture, more: object = {}): Promise<string> =>
-  textAt(
-    await fixture.requireOk('POST', '/v1/webhooks', { ...quiet, name: fixture.name, ...more }),
-    'id',
-  );
+const newWebhook = async (fixture: Fixture, more: object = {}): Promise<string> => {
+  const body = { ...quiet, name: fixture.name, ...more };
+  return textAt(await fixture.requireOk('POST', '/v1/webhooks', body), 'id');
+};
 
 /** Makes a paused webhook for which one notice waits. */
 const waitingNotice = (fixture: Fixture) =>
@@ -24,9 +24,8 @@ const waitingNotice = (fixture: Fixture) =>
     const id = await newWebhook(fixture, { types: ['device.revoked'] });
     await fixture.requireOk('PATCH', `/v1/webhooks/${id}`, { state: 'paused' });
     const { screenId, deviceId } = await fixture.newTv();
-    const notice = await noticeOf(fixture, screenId, 'device.revoked', () =>
-      fixture.requireOk('POST', `/v1/devices/${deviceId}/revoke`),
-    );
+    const revoke = () => fixture.revoke(deviceId);
+    const notice = await noticeOf(fixture, screenId, 'device.revoked', revoke);
     return { path: `/v1/webhooks/${id}`, noticeId: textAt(notice, 'id') };
   });
 
@@ -49,16 +48,12 @@ const records = [
     async (fixture) => {
       const path = `/v1/webhooks/${await newWebhook(fixture)}`;
       return schemaViolations(await fixture.requireOk('GET', path), {
-        id: 'uuid',
-        name: 'text?',
-        url: 'url',
-        types: 'array?',
-        venueIds: 'array?',
-        state: 'text',
-        stateReason: 'text?',
-        tokenId: 'uuid',
-        createdAt: 'time',
-        updatedAt: 'time',
+        uuid: ['id', 'tokenId'],
+        'text?': ['name', 'stateReason'],
+        url: ['url'],
+        'array?': ['types', 'venueIds'],
+        text: ['state'],
+        time: ['createdAt', 'updatedAt'],
       });
     },
   ),
@@ -77,9 +72,7 @@ const records = [
     async (fixture) => {
       const refused = ['169.254.169.254', '[::ffff:169.254.169.254]', '[fe80::1]'];
       const urls = [...refused.map((host) => `https://${host}/`), 'https://a:b@receiver.invalid/'];
-      const seen: Answer[] = [];
-      for (const one of urls) seen.push(await createWebhook(fixture, { url: one }));
-      return seen;
+      return mapInTurn(urls, (one) => createWebhook(fixture, { url: one }));
     },
   ),
   profile('address.patch', '400 also for a change, which changes nothing').expects(
@@ -122,13 +115,8 @@ const records = [
     async (fixture) => {
       const made = [await newWebhook(fixture), await newWebhook(fixture)];
       const seen: string[] = [];
-      for (let cursor = '', page = 0; page < 200; page++) {
-        const query = cursor && `&cursor=${encodeURIComponent(cursor)}`;
-        const list = await fixture.requireOk('GET', `/v1/webhooks?limit=1${query}`);
-        for (const one of listAt(list, 'items')) seen.push(textAt(one, 'id'));
-        cursor = textAt(list, 'nextCursor');
-        if (cursor === '') break;
-      }
+      for await (const page of fixture.pages('/v1/webhooks?limit=1', 200))
+        for (const one of listAt(page, 'items')) seen.push(textAt(one, 'id'));
       const isOnce = new Set(seen).size === seen.length;
       return [
         made.every((id) => seen.includes(id)) ? 'both' : 'not both',

@@ -24,6 +24,16 @@ export async function forEachBounded<T>(
   if (failure) throw failure.error;
 }
 
+/** Returns the results of `work` for all items. Starts each item after the one before it. */
+export async function mapInTurn<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
+}
+
 /** Returns a signal that aborts `delayMs` after `signal` has aborted. */
 export function abortedLater(clock: Clock, signal: AbortSignal, delayMs: number): AbortSignal {
   const delayed = new AbortController();

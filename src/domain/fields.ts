@@ -50,20 +50,39 @@ const instantForm = 'must be Unix epoch seconds, or ISO 8601 with a zone (2026-1
 /** Later times have no ISO form with a year of four digits. */
 const lastInstantMs = Date.UTC(9999, 11, 31, 23, 59, 59);
 
-/** An instant in a body: epoch seconds or ISO 8601, converted to milliseconds. */
-export const instant = z
-  .union([epochTime, z.string()], instantForm)
-  .transform((given, context) => {
-    const time = typeof given === 'string' ? isoMs(given) : epochMs(given);
-    if (time <= lastInstantMs) return time;
-    const message = Number.isNaN(time) ? instantForm : 'must be before the year 10000';
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  })
-  .meta({ description: 'Unix epoch seconds, or ISO 8601 with a zone.', example: 1_766_599_200 });
+const timeOfDay = /^\d{1,2}:\d{2}(?::\d{2})?$/;
+
+/** Returns the message for a text that is no instant. */
+function instantMessage(text: string, advice: string): string {
+  return timeOfDay.test(text) ? `is a time of day: ${advice}` : instantForm;
+}
+
+/**
+ * An instant in a body: epoch seconds or ISO 8601, converted to milliseconds. `advice` says what to
+ * write instead of a time of day, such as `11:00`.
+ */
+export const instantOr = (advice: string) =>
+  z
+    .union([epochTime, z.string()], instantForm)
+    .transform((given, context) => {
+      const time = typeof given === 'string' ? isoMs(given) : epochMs(given);
+      if (time <= lastInstantMs) return time;
+      const message = Number.isNaN(time)
+        ? instantMessage(String(given), advice)
+        : 'must be before the year 10000';
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    })
+    .meta({ description: 'Unix epoch seconds, or ISO 8601 with a zone.', example: 1_766_599_200 });
+
+/** An instant in a body. */
+export const instant = instantOr('add the date, such as 2026-12-24T18:00:00Z');
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are intended
 const noControls = /^[^\u0000-\u001f\u007f-\u009f]*$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are intended
+const noControlsButBreaks = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$/;
+const controlsMessage = 'must not contain control characters';
 
 function matches(form: RegExp): (text: string) => boolean {
   return (text) => form.test(text);
@@ -91,55 +110,56 @@ const blanks =
 const onlyBlanks = new RegExp(`^[${blanks}]*$`);
 
 /** All rules for the characters of a name, as one pattern for the OpenAPI document. */
-const nameCharacters =
+const nameCharacters = (alsoForbidden: string) =>
   `^(?![${blanks}]*$)` +
-  '[^/\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff]*$';
+  `[^${alsoForbidden}\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff]*$`;
 
-/**
- * A name: 1–200 characters, NFC, trimmed, no control or invisible characters, no `/`
- * (docs/protocol.md §5.1).
- */
-export const recordName = z
-  .string('must be a string')
-  .normalize('NFC')
-  .trim()
-  .min(1, 'must not be empty')
-  .refine(hasAtMost(200), 'must have at most 200 characters')
-  .refine(matches(noControls), 'must not contain control characters')
+/** A name for people: 1–`max` characters, NFC, trimmed, no control or invisible characters. */
+export function displayName(max: number) {
+  return z
+    .string('must be a string')
+    .normalize('NFC')
+    .trim()
+    .min(1, 'must not be empty')
+    .refine(hasAtMost(max), `must have at most ${max} characters`)
+    .refine(matches(noControls), controlsMessage)
+    .refine((text) => text.isWellFormed(), 'must be well-formed Unicode')
+    .refine(
+      matches(noInvisibles),
+      'must not contain invisible characters, or marks that change the direction of text',
+    )
+    .refine((text) => !onlyBlanks.test(text), 'must contain a visible character')
+    .meta({ maxLength: max, pattern: nameCharacters('') });
+}
+
+/** The name of a record: at most 200 characters, and no `/` (docs/protocol.md §5.1). */
+export const recordName = displayName(200)
   .refine((text) => !text.includes('/'), 'must not contain "/"')
-  .refine((text) => text.isWellFormed(), 'must be well-formed Unicode')
-  .refine(
-    matches(noInvisibles),
-    'must not contain invisible characters, or marks that change the direction of text',
-  )
-  .refine((text) => !onlyBlanks.test(text), 'must contain a visible character')
   .meta({
     description:
       'Unique in its scope, without regard to case and kinds of spaces. Stored in NFC, trimmed.',
     example: 'Lobby',
     maxLength: 200,
-    pattern: nameCharacters,
+    pattern: nameCharacters('/'),
   });
 
-/**
- * Returns the form in which names are compared: without regard to case, and with a space for each
- * space separator, such as U+00A0.
- */
-export function foldName(name: string): string {
-  return name
-    .normalize('NFC')
-    .replaceAll(/\p{Zs}/gu, ' ')
-    .trim()
-    .toLowerCase();
-}
-
-/** Free text of at most `max` characters. */
+/** Free text of a TV or a source of playlists, of at most `max` characters. */
 export function freeText(max: number) {
   return z
     .string('must be a string')
     .refine(hasAtMost(max), `must have at most ${max} characters`)
     .meta({ maxLength: max });
 }
+
+/**
+ * A line of text of an operator: names, reasons and labels reach terminals, mail and the
+ * environment of programs.
+ */
+export const lineOfText = (max: number) => freeText(max).regex(noControls, controlsMessage);
+
+/** Text of an operator that may have several lines. */
+export const linesOfText = (max: number) =>
+  freeText(max).regex(noControlsButBreaks, controlsMessage);
 
 const labelKey = z
   .string()
@@ -148,7 +168,7 @@ const labelKey = z
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are intended
   .regex(/^[^:\u0000-\u001f\u007f-\u009f]*$/, 'must not contain ":" or control characters');
 
-const labelValue = freeText(200).regex(noControls, 'must not contain control characters');
+const labelValue = lineOfText(200);
 
 /** Maximum number of labels of a record. */
 export const maxLabels = 64;

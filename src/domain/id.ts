@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Clock, Random } from './clock.ts';
 
 /**
@@ -19,10 +19,21 @@ export function asGuid(text: string): string | undefined {
   return guid.test(lower) ? lower : undefined;
 }
 
+/** Whether a text is a UUID of any version, in upper or lower case. */
+export const isGuid = (text: string): boolean => asGuid(text) !== undefined;
+
 /** Formats 16 bytes as a UUID. */
 export function formatGuid(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Returns the UUIDv5 of a name in a namespace of 16 bytes (RFC 9562 §5.5). */
+export function nameGuid(namespace: Uint8Array, name: string): string {
+  const bytes = createHash('sha1').update(namespace).update(name).digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return formatGuid(bytes);
 }
 
 /**
@@ -31,7 +42,7 @@ export function formatGuid(bytes: Uint8Array): string {
  * steps back, the source keeps the latest time it has seen.
  */
 export function makeIdSource(clock: Clock, random: Random = randomBytes): IdSource {
-  let timeMs = 0;
+  let timeMs = -1;
   let counter = 0;
   let timeText = '';
   const next = randomTails(random);

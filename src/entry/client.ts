@@ -34,5 +34,5 @@ export {
   SignageError,
   type ToolkitErrorCode,
 } from '../domain/error.ts';
-export type { OperationId, Operations } from '../wire/operations.ts';
+export type { OperationId, Operations } from '../wire/operations/operations.ts';
 export type { SchemaName, Schemas } from '../wire/schemas.ts';

@@ -1,6 +1,6 @@
 /// <reference types="node" preserve="true" />
 // `signage-kit/conformance`: checks of a deployment against docs/protocol.md.
-export type { Level, Need, Outcome } from '../conformance/check.ts';
+export type { Level, Need, Outcome } from '../conformance/fixture/check.ts';
 export type { Deployment } from '../conformance/rights.ts';
 export { type ConformanceOptions, runConformance } from '../conformance/run-conformance.ts';
 export type { TvCheckLevel, TvCheckOutcome } from '../exam/checks/check.ts';
@@ -11,7 +11,7 @@ export type {
   TvExamOptions,
   TvExamStep,
   TvPower,
-} from '../exam/options.ts';
-export type { PartId } from '../exam/part-ids.ts';
+} from '../exam/parts/options.ts';
+export type { PartId } from '../exam/parts/part-ids.ts';
 export type { TvExamReport } from '../exam/report.ts';
 export { runTvExam } from '../exam/run-exam.ts';

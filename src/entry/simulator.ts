@@ -1,6 +1,8 @@
 /// <reference types="node" preserve="true" />
 // `signage-kit/simulator`: simulated TVs, one or a fleet.
 
+/** Base class of `Player`, with all its methods. */
+export type { Player as BasePlayer } from '../player/assembly/player.ts';
 export type { Batch } from '../player/batch.ts';
 export type { QueueChange, QueuedEvent } from '../player/event-queue.ts';
 export type {
@@ -18,8 +20,6 @@ export type {
   PlayerView,
   Showing,
 } from '../player/options.ts';
-/** Base class of `Player`, with all its methods. */
-export type { Player as BasePlayer } from '../player/player.ts';
 export type { PlaybackFailure, Shown, Stage } from '../player/stage.ts';
 export {
   type FormerKey,
@@ -37,13 +37,12 @@ export { runFleet } from '../simulator/fleet/fleet.ts';
 export type { FleetOptions } from '../simulator/fleet/options.ts';
 export type {
   EventCounts,
-  Failures,
   FaultCount,
   FleetProgress,
   FleetReport,
   LeftBehind,
-  TvPhase,
 } from '../simulator/fleet/report.ts';
+export type { Failures, TvPhase } from '../simulator/tv/counters.ts';
 export type { EndpointTraffic, Latencies } from '../simulator/tv/latency.ts';
 export { SimulatedPlayer as Player } from '../simulator/tv/simulated-player.ts';
 export type { VirtualClock } from '../simulator/tv/virtual-clock.ts';

@@ -1,5 +1,5 @@
-import type { PartId } from './part-ids.ts';
 import { isGood } from './parts/part.ts';
+import type { PartId } from './parts/part-ids.ts';
 import type { TvExchange } from './wire/exchange.ts';
 
 /** A mistake that no later request of the TV can undo. */

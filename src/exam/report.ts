@@ -2,7 +2,7 @@ import type { CertainFailure } from './certain-failure.ts';
 import { allTvChecks } from './checks/all-checks.ts';
 import { skip, type TvCheck, type TvCheckLevel, type TvCheckOutcome } from './checks/check.ts';
 import { ExamView, type RecordedExam } from './checks/exam-view.ts';
-import type { PartId } from './part-ids.ts';
+import type { PartId } from './parts/part-ids.ts';
 
 /** The result of an exam. */
 export interface TvExamReport {

@@ -3,22 +3,23 @@ import { type Clock, systemClock, systemRandom } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { Faults, fractionsOf } from '../faults/faults.ts';
 import { parseServiceFault } from '../faults/parse-fault.ts';
+import type { Listening } from '../network/listen.ts';
 import { type CertainFailure, certainFailures, patienceMinutes } from './certain-failure.ts';
-import { ExamService } from './exam-service.ts';
-import { type Timing, type TvExamOptions, timingOf } from './options.ts';
-import type { PartId } from './part-ids.ts';
 import { changes } from './parts/changes.ts';
 import { config } from './parts/config.ts';
 import { events } from './parts/events.ts';
+import { ExamService } from './parts/exam-service.ts';
 import { network } from './parts/network.ts';
+import { type Timing, type TvExamOptions, timingOf } from './parts/options.ts';
 import { Exam, ExamInterrupted, type ExamPart, isGood } from './parts/part.ts';
+import type { PartId } from './parts/part-ids.ts';
 import { playlist } from './parts/playlist.ts';
 import { power } from './parts/power.ts';
 import { register } from './parts/register.ts';
 import { revoke } from './parts/revoke.ts';
 import { makeReport, type TvExamReport } from './report.ts';
 import { fingerprint, type TvExchange, type TvRequest } from './wire/exchange.ts';
-import { type Front, openFront } from './wire/front.ts';
+import { openFront } from './wire/front.ts';
 import { Recording, type SavedRecording } from './wire/recording.ts';
 
 /** Parts after the registration. The parts of a round run concurrently. */
@@ -162,7 +163,7 @@ class ExamRun {
   }
 
   /** Returns whether the TV has a key. Shows a new code if the TV has lost its key. */
-  async #isPaired(service: ExamService, front: Front): Promise<boolean> {
+  async #isPaired(service: ExamService, front: Listening): Promise<boolean> {
     const hasRegistered = this.#recording.ofTv.some(
       (one) => one.operation === 'registerDevice' && isGood(one),
     );
@@ -179,7 +180,7 @@ class ExamRun {
     return part === 'register' || (parts?.includes(part) ?? true);
   }
 
-  async #runPart(part: ExamPart, service: ExamService, front: Front): Promise<void> {
+  async #runPart(part: ExamPart, service: ExamService, front: Listening): Promise<void> {
     if (this.#isDue(part)) {
       await part.run(this.#examOf(part.id, service, front));
       this.#finished.add(part.id);
@@ -188,7 +189,7 @@ class ExamRun {
     this.#recording.mark(`${part.id} over`);
   }
 
-  #examOf(part: PartId, service: ExamService, { url }: Front): Exam {
+  #examOf(part: PartId, service: ExamService, { url }: Listening): Exam {
     return new Exam(part, {
       service,
       recording: this.#recording,

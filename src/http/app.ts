@@ -1,9 +1,6 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import { SignageError } from '../domain/error.ts';
-import { type OperationId, operations } from '../wire/operations.ts';
-import { ListLimit } from './admission/list-limit.ts';
-import type { AppOptions } from './app-options.ts';
-import { isCompressible, makeCompressAnswer } from './compression.ts';
+import { type OperationId, operations } from '../wire/operations/operations.ts';
 import { docsPaths, docsRoutes } from './docs/docs-routes.ts';
 import { claimHandlers } from './handlers/claims.ts';
 import { managementHandlers } from './handlers/management.ts';
@@ -12,15 +9,23 @@ import { runtimeHandlers } from './handlers/runtime.ts';
 import { systemRoutes } from './handlers/system.ts';
 import { mediaRoutes } from './media/media-routes.ts';
 import { playerPaths, playerRoutes } from './player/player-routes.ts';
+import type { AppOptions } from './request/app-options.ts';
 import { makeBaseUrlOf } from './request/base-url.ts';
+import { isCompressible, makeCompressAnswer } from './request/compression.ts';
 import { corsMiddleware } from './request/cors.ts';
-import { makeDateHeader } from './request/date-header.ts';
 import { fetchRoute, methodNotAllowed, setOperation } from './request/fetch-adapter.ts';
+import { ListLimit } from './request/list-limit.ts';
 import { mountedLocation, mountPathOf } from './request/mount-path.ts';
 import { type Handlers, makeOperation } from './request/pipeline.ts';
 import { registrationMiddleware } from './request/registrations.ts';
-import type { App, Ctx } from './request/request-context.ts';
-import { commonHeaders, makeRequestLog, type RequestLog } from './request/request-log.ts';
+import type { App, Ctx, RequestContext } from './request/request-context.ts';
+import {
+  commonHeaders,
+  makeDateHeader,
+  makeRequestLog,
+  type RequestLog,
+} from './request/request-log.ts';
+import { makeOriginCheck, needsNoCredential } from './request/request-origin.ts';
 
 /**
  * Returns the error for a request whose connection was reset. The request is rejected, because no
@@ -65,11 +70,9 @@ function literalFirst(paths: Iterable<string>): string[] {
   return [...new Set(paths)].sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
 }
 
-function operationRoutes(
-  app: Hono<App>,
-  { services, compression }: AppOptions,
-  handlers: Handlers,
-): void {
+function operationRoutes(app: Hono<App>, options: AppOptions, handlers: Handlers): void {
+  const { services, compression } = options;
+  const checkOrigin = makeOriginCheck(options);
   const lists = new ListLimit();
   const compress = compression ? makeCompressAnswer() : undefined;
   const entries = Object.entries(operations) as [OperationId, (typeof operations)[OperationId]][];
@@ -77,7 +80,12 @@ function operationRoutes(
     const sharingPath = entries.filter(([, operation]) => operation.path === path);
     for (const [id, operation] of sharingPath) {
       const run = makeOperation(services, id, handlers[id] as Handlers[typeof id], lists);
-      const route = fetchRoute(id, run, isCompressible(operation) ? compress : undefined);
+      const checked = (request: RequestContext) => {
+        checkOrigin(request);
+        return run(request);
+      };
+      const answer = needsNoCredential(operation) ? checked : run;
+      const route = fetchRoute(id, answer, isCompressible(operation) ? compress : undefined);
       app.on(operation.method, path, route);
     }
     methodNotAllowed(
@@ -133,7 +141,7 @@ export function makeApp(options: AppOptions): Hono<App> {
     app.route('/', player as unknown as Hono<App>);
     for (const path of playerPaths()) methodNotAllowed(app, path, ['GET']);
   }
-  mediaRoutes(app, services);
+  mediaRoutes(app, services, options.clock);
   app.use('/media/*', setOperation('media'));
   return app;
 }

@@ -1,19 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, type Dir, type Dirent } from 'node:fs';
 import * as fs from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
-import { hourMs } from '../domain/clock.ts';
+import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { SignageError } from '../domain/error.ts';
 import { retryWhileInUse } from '../domain/file-access.ts';
 import type { ByteRange } from '../domain/media/media.ts';
 import { mediaPath } from '../domain/media/media-path.ts';
+import { partsFolder, readUploadName } from '../domain/media/part-key.ts';
+import { Unchanged } from '../domain/media/unchanged.ts';
+import { makeTurns } from '../domain/turns/turns.ts';
+import { hasSpaceFor, incompleteFolder, incompleteName, isIncompleteName } from './folder-space.ts';
 import type { MediaStore, StoredFile } from './media-store.ts';
 
-/** Space that uploads leave for events and changes, which share the disk. */
-const reservedBytes = 64 * 1024 * 1024;
-/** Large reads cost less CPU for each byte. Every response in progress holds one. */
-const chunkBytes = 256 * 1024;
-const incompleteFolder = 'incomplete';
+/** Every response in progress holds a chunk. A slow client must take each within its time limit. */
+const chunkBytes = 64 * 1024;
+/** Entries of a folder that are read at a time. */
+const stepEntries = 256;
+/** Tries to give a file its name, while deletions remove the folder that was just made for it. */
+const maxTries = 10;
+/** Number of sweeps that must find an incomplete file unchanged before one deletes it. */
+const sweepsUnchanged = 3;
 
 const isMissing = (error: unknown) =>
   ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
@@ -23,6 +30,25 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
     if (isMissing(error)) return undefined;
     throw error;
   });
+}
+
+/** Removes a folder. Returns `false` if it is not empty, or is gone. */
+function isRemoved(folder: string): Promise<boolean> {
+  return fs.rmdir(folder).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Reads the next entries of a folder, at most `stepEntries`. */
+async function stepOf(folder: Dir): Promise<Dirent[]> {
+  const entries: Dirent[] = [];
+  while (entries.length < stepEntries) {
+    const entry = await folder.read();
+    if (!entry) break;
+    entries.push(entry);
+  }
+  return entries;
 }
 
 /** Persists new names in a folder. */
@@ -74,7 +100,6 @@ function chunksOf(file: fs.FileHandle, { start, end }: ByteRange): AsyncIterable
 export interface FolderMediaStoreOptions {
   /** Whether other instances use the folder, so that a start must not delete what they write. */
   isShared: boolean;
-  now: () => number;
 }
 
 /**
@@ -83,13 +108,13 @@ export interface FolderMediaStoreOptions {
  */
 class FolderMediaStore implements MediaStore {
   readonly #folder: string;
-  readonly #now: () => number;
   /** Names in `incomplete/` that this process writes. */
   readonly #writing = new Set<string>();
+  readonly #inTurn = makeTurns();
+  readonly #abandoned = new Unchanged(sweepsUnchanged);
 
-  constructor(folder: string, now: () => number) {
+  constructor(folder: string) {
     this.#folder = folder;
-    this.#now = now;
   }
 
   #pathOf(key: string): string {
@@ -110,39 +135,42 @@ class FolderMediaStore implements MediaStore {
     }
   }
 
-  async #checkSpace(size: number): Promise<void> {
-    const { bavail, bsize } = await fs.statfs(this.#folder);
-    if (bavail * bsize >= size + reservedBytes) return;
-    throw new SignageError(
-      'unavailable',
-      'The disk of the media folder has too little space for this file: free some space.',
-      { retryAfterSeconds: 60 },
-    );
+  /**
+   * Makes a file whose name reserves its space. Throws `unavailable` if too little is free. Makes
+   * one file at a time, so that files that arrive together do not all count each other.
+   */
+  #reserve(path: string, key: string): Promise<fs.FileHandle> {
+    return this.#inTurn('', async () => {
+      const file = await fs.open(path, 'wx', 0o600);
+      if (await hasSpaceFor(this.#folder, key)) return file;
+      await file.close();
+      await fs.unlink(path);
+      throw new SignageError(
+        'unavailable',
+        'The disk of the media folder has too little space for this file: free some space.',
+        { retryAfterSeconds: 60 },
+      );
+    });
   }
 
-  async #write(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const file = await fs.open(path, 'wx', 0o600);
+  async #write(path: string, key: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const written = <T>(work: () => Promise<T>) => this.#attempt('written', work);
+    const file = await written(() => this.#reserve(path, key));
     try {
       // What `content` throws is no failure of the disk.
-      for await (const chunk of content)
-        await this.#attempt('written', () => file.writeFile(chunk));
-      await this.#attempt('written', async () => {
-        const time = this.#now() / 1000;
-        await file.utimes(time, time);
-        await file.sync();
-      });
+      for await (const chunk of content) await written(() => file.writeFile(chunk));
+      await written(() => file.sync());
     } finally {
-      await file.close();
+      await written(() => file.close());
     }
   }
 
   async put(key: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const name = randomUUID();
+    const name = incompleteName(randomUUID(), size);
     const incomplete = join(this.#folder, incompleteFolder, name);
-    await this.#attempt('written', () => this.#checkSpace(size));
     this.#writing.add(name);
     try {
-      await this.#write(incomplete, content);
+      await this.#write(incomplete, key, content);
       await this.#attempt('written', () => this.#publish(incomplete, this.#pathOf(key)));
     } catch (error) {
       await fs.unlink(incomplete).catch(() => undefined);
@@ -153,10 +181,19 @@ class FolderMediaStore implements MediaStore {
   }
 
   async #publish(incomplete: string, path: string): Promise<void> {
-    const made = await fs.mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await retryWhileInUse(() => fs.rename(incomplete, path));
-    await syncFolder(dirname(path));
-    if (made !== undefined) await syncFolder(dirname(made));
+    let made: string | undefined;
+    for (let tries = 1; ; tries++) {
+      try {
+        made = await fs.mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        await retryWhileInUse(() => fs.rename(incomplete, path));
+        break;
+      } catch (error) {
+        if (!isMissing(error) || tries === maxTries) throw error;
+      }
+    }
+    // The end of an upload may have deleted its last part meanwhile, and the folder with it.
+    await unlessMissing(syncFolder(dirname(path)));
+    if (made !== undefined) await unlessMissing(syncFolder(dirname(made)));
   }
 
   open(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined> {
@@ -178,7 +215,7 @@ class FolderMediaStore implements MediaStore {
   find(key: string): Promise<StoredFile | undefined> {
     return this.#attempt('read', async () => {
       const found = await unlessMissing(fs.stat(this.#pathOf(key)));
-      return found && { key, bytes: found.size, modifiedAt: found.mtimeMs };
+      return found && { key, bytes: found.size };
     });
   }
 
@@ -188,37 +225,65 @@ class FolderMediaStore implements MediaStore {
       await unlessMissing(fs.unlink(path));
       // Folders of parts go with their last part.
       for (let parent = dirname(path); key.includes('/') && parent !== this.#folder; ) {
-        if (
-          !(await fs.rmdir(parent).then(
-            () => true,
-            () => false,
-          ))
-        )
-          return;
+        if (!(await isRemoved(parent))) return;
         parent = dirname(parent);
       }
     });
   }
 
-  async *list(folder: string): AsyncGenerator<string> {
-    const root = join(this.#folder, folder);
-    const entries = await this.#attempt('read', () =>
-      unlessMissing(fs.readdir(root, { recursive: true, withFileTypes: true })),
-    );
-    for (const entry of entries ?? []) {
-      const path = relative(this.#folder, join(entry.parentPath, entry.name));
-      if (entry.isFile()) yield path.split(sep).join('/');
+  async *list(prefix: string, signal?: AbortSignal): AsyncGenerator<string> {
+    const nameAt = prefix.lastIndexOf('/') + 1;
+    const folder = prefix.slice(0, nameAt);
+    for await (const step of this.#steps(folder, signal))
+      for (const entry of step) {
+        if (!entry.name.startsWith(prefix.slice(nameAt))) continue;
+        const key = folder + entry.name;
+        if (entry.isDirectory()) yield* this.list(`${key}/`, signal);
+        else yield key;
+      }
+  }
+
+  async *folders(folder: string, signal?: AbortSignal): AsyncGenerator<string> {
+    for await (const step of this.#steps(folder, signal))
+      for (const entry of step) if (entry.isDirectory()) yield entry.name;
+  }
+
+  /** Reads a folder in steps. A folder that is missing, or vanishes meanwhile, has no more. */
+  async *#steps(folder: string, signal?: AbortSignal): AsyncGenerator<Dirent[]> {
+    const read = <T>(work: () => Promise<T>) => this.#attempt('read', () => unlessMissing(work()));
+    const path = join(this.#folder, folder);
+    const opened = await read(() => fs.opendir(path, { bufferSize: stepEntries }));
+    try {
+      while (opened) {
+        signal?.throwIfAborted();
+        const step = (await read(() => stepOf(opened))) ?? [];
+        yield step;
+        if (step.length < stepEntries) return;
+        // Other requests have their turn.
+        await setImmediate();
+      }
+    } finally {
+      await opened?.close();
     }
   }
 
   async sweep(): Promise<void> {
     await this.#attempt('changed', async () => {
       const incomplete = join(this.#folder, incompleteFolder);
-      for (const name of await fs.readdir(incomplete)) {
-        if (this.#writing.has(name)) continue;
+      const states = new Map<string, string>();
+      for (const name of (await fs.readdir(incomplete)).filter(isIncompleteName)) {
         const path = join(incomplete, name);
-        const found = await unlessMissing(fs.stat(path));
-        if (found && found.mtimeMs < this.#now() - hourMs) await unlessMissing(fs.unlink(path));
+        const found = this.#writing.has(name) ? undefined : await unlessMissing(fs.stat(path));
+        if (found) states.set(path, `${found.size} ${found.mtimeMs}`);
+      }
+      for (const path of this.#abandoned.round(states)) await unlessMissing(fs.unlink(path));
+      // A crash may leave folders without parts.
+      const parts = join(this.#folder, partsFolder);
+      for (const tenant of (await unlessMissing(fs.readdir(parts))) ?? []) {
+        const uploads = (await unlessMissing(fs.readdir(join(parts, tenant)))) ?? [];
+        const own = uploads.filter(readUploadName);
+        for (const upload of own) await isRemoved(join(parts, tenant, upload));
+        if (/^[0-9a-f-]{36}$/.test(tenant)) await isRemoved(join(parts, tenant));
       }
     });
   }
@@ -232,13 +297,14 @@ class FolderMediaStore implements MediaStore {
  */
 export async function openFolderMediaStore(
   folder: string,
-  { isShared, now }: FolderMediaStoreOptions,
+  { isShared }: FolderMediaStoreOptions,
 ): Promise<MediaStore> {
   const incomplete = join(folder, incompleteFolder);
-  const store = new FolderMediaStore(folder, now);
+  const store = new FolderMediaStore(folder);
   try {
-    if (!isShared) await fs.rm(incomplete, { recursive: true, force: true });
     await fs.mkdir(incomplete, { recursive: true, mode: 0o700 });
+    for (const name of isShared ? [] : await fs.readdir(incomplete))
+      if (isIncompleteName(name)) await fs.rm(join(incomplete, name));
     await store.sweep();
   } catch (cause) {
     throw new SignageError(

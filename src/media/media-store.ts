@@ -4,8 +4,6 @@ import type { ByteRange } from '../domain/media/media.ts';
 export interface StoredFile {
   key: string;
   bytes: number;
-  /** Time of its last byte, in Unix epoch milliseconds. */
-  modifiedAt: number;
 }
 
 /**
@@ -28,9 +26,11 @@ export interface MediaStore {
   find(key: string): Promise<StoredFile | undefined>;
   /** Deletes a file, if it exists. */
   delete(key: string): Promise<void>;
-  /** Lists the keys that begin with `folder`, a path that ends with `/`. */
-  list(folder: string): AsyncIterable<string>;
-  /** Deletes what was begun more than an hour ago and never completed. */
+  /** Lists the keys that begin with `prefix`. Ends with the reason of an aborted signal. */
+  list(prefix: string, signal?: AbortSignal): AsyncIterable<string>;
+  /** Lists the names of the folders directly below `folder`, a path that ends with `/`. */
+  folders(folder: string, signal?: AbortSignal): AsyncIterable<string>;
+  /** Deletes what was begun and stayed the same in the last three calls. Call it every minute. */
   sweep(): Promise<void>;
   close(): Promise<void>;
 }

@@ -23,7 +23,7 @@ export async function openMediaStore(
   if (!isBucket(location)) {
     if (/^[a-z][a-z0-9+]+:/i.test(location))
       throw new SignageError('invalid_option', 'media must be a folder, s3://bucket, or none.');
-    return openFolderMediaStore(location, { isShared: true, now: () => clock.now() });
+    return openFolderMediaStore(location, { isShared: true });
   }
   const { location: bucket, credentials } = readBucket(location, aws);
   // Imported on demand, because the modules for signing and undici are slow to load.
@@ -35,12 +35,20 @@ export async function openMediaStore(
  * Returns a media store in a temporary folder, for a store in memory. The folder is made at the
  * first upload and deleted by `close`.
  */
-export function makeTemporaryMediaStore(now: () => number): MediaStore {
+export function makeTemporaryMediaStore(): MediaStore {
   let opened: Promise<{ folder: string; files: MediaStore }> | undefined;
 
   async function make() {
-    const folder = await mkdtemp(join(tmpdir(), 'signage-media-'));
-    return { folder, files: await openFolderMediaStore(folder, { isShared: false, now }) };
+    try {
+      const folder = await mkdtemp(join(tmpdir(), 'signage-media-'));
+      return { folder, files: await openFolderMediaStore(folder, { isShared: false }) };
+    } catch (cause) {
+      opened = undefined;
+      throw new SignageError('unavailable', 'The temporary folder for media cannot be made.', {
+        cause,
+        retryAfterSeconds: 30,
+      });
+    }
   }
 
   return {
@@ -51,9 +59,13 @@ export function makeTemporaryMediaStore(now: () => number): MediaStore {
     open: async (key, range) => (await opened)?.files.open(key, range),
     find: async (key) => (await opened)?.files.find(key),
     delete: async (key) => (await opened)?.files.delete(key),
-    async *list(folder) {
+    async *list(prefix, signal) {
       const known = await opened;
-      if (known) yield* known.files.list(folder);
+      if (known) yield* known.files.list(prefix, signal);
+    },
+    async *folders(folder, signal) {
+      const known = await opened;
+      if (known) yield* known.files.folders(folder, signal);
     },
     sweep: async () => (await opened)?.files.sweep(),
     async close() {

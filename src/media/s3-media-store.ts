@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { type Clock, secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { isMediaId } from '../domain/media/media.ts';
+import { everyPage } from '../origin/object-store/every-page.ts';
 import {
   isMissing,
   makeS3Client,
@@ -9,7 +10,7 @@ import {
   type S3Call,
   type S3Credentials,
 } from '../origin/object-store/s3-client.ts';
-import { readS3Listing } from '../origin/object-store/s3-listing.ts';
+import { readS3Listing, type S3Page } from '../origin/object-store/s3-listing.ts';
 import type { S3Location } from '../origin/object-store/s3-location.ts';
 import type { MediaStore } from './media-store.ts';
 
@@ -78,6 +79,30 @@ export function makeS3MediaStore(
     return answer;
   }
 
+  /** Lists all pages. A bucket that never comes to an end is no S3. */
+  function pages(
+    query: Record<string, string>,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<S3Page> {
+    const read = async (token: string | null): Promise<S3Page> => {
+      signal?.throwIfAborted();
+      const call: S3Call = {
+        method: 'GET',
+        path: '',
+        query: { 'list-type': '2', ...query, ...(token && { 'continuation-token': token }) },
+        ...(signal && { signal }),
+      };
+      return attempt('read', async () => {
+        const answer = await ask(call);
+        const listed = answer.body && readS3Listing(answer.body.toString());
+        if (!listed) throw refusedError(name, call.method, answer);
+        return listed;
+      });
+    };
+    const endless = () => unavailable('read', new Error(`The list of ${name} does not end.`));
+    return everyPage(read, endless);
+  }
+
   return {
     async put(key, size, content) {
       let failure: { error: unknown } | undefined;
@@ -130,7 +155,6 @@ export function makeS3MediaStore(
         return {
           key,
           bytes: Number(answer.headers['content-length']),
-          modifiedAt: Date.parse(String(answer.headers['last-modified'])),
         };
       }),
 
@@ -139,23 +163,15 @@ export function makeS3MediaStore(
         await ask({ method: 'DELETE', path: prefix + key });
       }),
 
-    async *list(folder) {
-      for (let after: string | null | undefined; after !== null; ) {
-        const query = {
-          'list-type': '2',
-          prefix: prefix + folder,
-          ...(after && { 'continuation-token': after }),
-        };
-        const page = await attempt('read', async () => {
-          const call: S3Call = { method: 'GET', path: '', query };
-          const answer = await ask(call);
-          const listed = answer.body && readS3Listing(answer.body.toString());
-          if (!listed) throw refusedError(name, call.method, answer);
-          return listed;
-        });
-        for (const key of page.keys) yield key.slice(prefix.length);
-        after = page.next;
-      }
+    async *list(start, signal) {
+      for await (const { keys } of pages({ prefix: prefix + start }, signal))
+        for (const key of keys) yield key.slice(prefix.length);
+    },
+
+    async *folders(folder, signal) {
+      const start = prefix + folder;
+      for await (const { folders } of pages({ prefix: start, delimiter: '/' }, signal))
+        for (const name of folders) yield name.slice(start.length, -1);
     },
 
     // S3 keeps nothing of an object that was not completed.

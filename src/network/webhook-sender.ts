@@ -4,6 +4,8 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
 import { type Clock, secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
+import { limitInformational } from '../domain/informational-answers.ts';
+import { userAgent } from '../package/user-agent.ts';
 import type { CallableAddresses } from './callable-address.ts';
 
 /** Result of one call of a receiver. */
@@ -86,6 +88,7 @@ export function makeWebhookSender({
   clock,
   lookup = systemLookup as LookupFunction,
 }: WebhookSenderOptions): WebhookSender {
+  const agent = userAgent();
   const agents = { 'http:': new HttpAgent(), 'https:': new HttpsAgent() };
 
   function guardedLookup(url: URL): LookupFunction {
@@ -118,11 +121,12 @@ export function makeWebhookSender({
       const isHttps = url.protocol === 'https:';
       const request = (isHttps ? httpsRequest : httpRequest)(url, {
         method: 'POST',
-        headers: { ...headers, 'Content-Length': body.length },
+        headers: { 'User-Agent': agent, ...headers, 'Content-Length': body.length },
         agent: agents[isHttps ? 'https:' : 'http:'],
         lookup: guardedLookup(url),
         signal,
       });
+      limitInformational(request);
       request.on('socket', (socket) => guardSocket(url, socket));
       let isAnswered = false;
       request.on('error', (error) => isAnswered || reject(error));

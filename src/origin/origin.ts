@@ -1,5 +1,4 @@
 import type { TwoPartBody } from '../domain/json/two-part-body.ts';
-import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { Publication } from '../domain/playlists/playlist.ts';
 import type { PlaylistContent, PlaylistWithItems } from '../domain/playlists/playlist-content.ts';
 import type { Playlist, Screen, StoredConfig } from '../domain/records/rows.ts';
@@ -25,16 +24,11 @@ export type OriginAnswer =
  */
 export interface PlaylistOrigin {
   readonly name: OriginName;
-  fetch(screen: Screen): MaybePromise<OriginAnswer>;
-}
-
-/** An origin that always answers asynchronously. */
-export interface RemoteOrigin extends PlaylistOrigin {
   fetch(screen: Screen): Promise<OriginAnswer>;
 }
 
 /** Reads the newest version of a screen's playlist from the store. */
-export type ReadPlaylist = (screenId: string) => MaybePromise<Playlist | undefined>;
+export type ReadPlaylist = (screenId: string) => Promise<Playlist | undefined>;
 
 /** Members of a screen that the on-demand source gets. */
 export type OnDemandScreen = Pick<Screen, 'id' | 'tenantId' | 'venueId' | 'name' | 'labels'>;
@@ -81,7 +75,7 @@ export interface OnDemandSource {
 }
 
 /** The on-demand source as an origin, with versions. */
-export interface OnDemandOrigin extends RemoteOrigin {
+export interface OnDemandOrigin extends PlaylistOrigin {
   /** Calls the source, bypassing its cache. Throws if the source failed. */
   refresh(screen: Screen): Promise<OriginAnswer>;
 }
@@ -115,13 +109,8 @@ export interface PlaylistCopies {
   write(row: PlaylistWithItems, stored: StoredCopy | undefined): Promise<boolean>;
   /** Deletes the copy, if it exists. */
   remove(screen: ScreenKey): Promise<void>;
-  /**
-   * Returns a page of ids of a tenant's screens that have a copy, and the start of the next page.
-   */
-  screensOf(
-    tenantId: string,
-    after: string | null,
-  ): Promise<{ ids: string[]; next: string | null }>;
+  /** Yields pages of the ids of a tenant's screens that have a copy. */
+  screensOf(tenantId: string): AsyncIterable<string[]>;
 }
 
 /** Identifies the mirror copy of a config. */
@@ -179,4 +168,4 @@ export type ChainAnswer =
   | { kind: 'failed'; cause: unknown };
 
 /** Asks the origins in order, until one decides. */
-export type PlaylistChain = (screen: Screen) => MaybePromise<ChainAnswer>;
+export type PlaylistChain = (screen: Screen) => Promise<ChainAnswer>;

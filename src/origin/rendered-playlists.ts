@@ -1,8 +1,7 @@
 import { BoundedMap } from '../domain/bounded-map.ts';
 import { SignageError } from '../domain/error.ts';
-import { servedPlaylistEtag } from '../domain/etag.ts';
+import { servedPlaylistEtag } from '../domain/etags/etag.ts';
 import { TwoPartBody } from '../domain/json/two-part-body.ts';
-import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { servedValidUntilSeconds } from '../domain/playlists/playlist.ts';
 import type { Content, Playlist } from '../domain/records/rows.ts';
 import type { RenderedPlaylist } from './origin.ts';
@@ -46,7 +45,7 @@ export function validItems(content: Pick<Content, 'items'> | undefined): string 
 }
 
 /** Reads the row with the items of a playlist. */
-export type ReadContent = (id: string) => MaybePromise<Content | undefined>;
+export type ReadContent = (id: string) => Promise<Content | undefined>;
 
 /** Memory for the items of 10,000 different playlists with ten items each. */
 const defaultLimitBytes = 32 * 1024 * 1024;
@@ -70,15 +69,10 @@ export class RenderedItems {
    *
    * @param items of a playlist whose items may not be in the store
    */
-  of({ contentId }: Playlist, items?: string): MaybePromise<Buffer> {
+  async of({ contentId }: Playlist, items?: string): Promise<Buffer> {
     const known = this.#known.get(contentId);
     if (known) return known;
-    if (items !== undefined) return this.#render(contentId, items);
-    return andThen(this.#read(contentId), (row) => this.#render(contentId, validItems(row)));
-  }
-
-  #render(contentId: string, items: string): Buffer {
-    const bytes = Buffer.from(`${items}}`);
+    const bytes = Buffer.from(`${items ?? validItems(await this.#read(contentId))}}`);
     this.#known.offer(contentId, bytes);
     return bytes;
   }

@@ -1,4 +1,5 @@
 import type { ActivePlaylist, EventInput, PlaylistItem } from '../client/entities.ts';
+import { type LayerName, layerOfEntry } from '../domain/layers/layer-names.ts';
 import type { PlaybackFailure } from './stage.ts';
 
 /**
@@ -13,11 +14,14 @@ export interface Batch {
 /** Maximum number of events in a batch (docs/protocol.md §2.5). */
 export const largestBatch = 100;
 
-const seconds = (timeMs: number) => Math.floor(timeMs / 1000);
+/** A clock may stand before 1970, and the service refuses such a time. */
+const seconds = (timeMs: number) => Math.max(0, Math.floor(timeMs / 1000));
+
+const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * Returns the proof that an item was played for `duration` seconds until `atMs`. An item of a
- * campaign gives an `impression`, any other item a `play` (docs/protocol.md §2.5).
+ * Returns the proof that an item was played for `duration` seconds until `atMs`. An item whose
+ * `campaignId` is a UUID gives an `impression`, any other item a `play` (docs/protocol.md §2.5).
  */
 export function proofOfPlay(
   playlist: ActivePlaylist,
@@ -25,7 +29,7 @@ export function proofOfPlay(
   atMs: number,
   duration: number,
 ): EventInput {
-  const hasCampaign = typeof campaignId === 'string';
+  const hasCampaign = typeof campaignId === 'string' && guid.test(campaignId);
   return {
     type: hasCampaign ? 'impression' : 'play',
     timestamp: seconds(atMs),
@@ -34,6 +38,28 @@ export function proofOfPlay(
     creativeId,
     duration,
     ...(typeof playlist.entryId === 'string' && { entryId: playlist.entryId }),
+  };
+}
+
+/**
+ * Returns the event for the first item of another layer or version that is visible.
+ * @param failedLayer the layer above it, all items of which failed
+ */
+export function shownEvent(
+  playlist: ActivePlaylist,
+  { creativeId }: PlaylistItem,
+  atMs: number,
+  failedLayer: LayerName | undefined,
+): EventInput {
+  return {
+    type: 'shown',
+    timestamp: seconds(atMs),
+    playlistId: playlist.id,
+    creativeId,
+    version: playlist.version,
+    layer: layerOfEntry(playlist.entryId),
+    ...(typeof playlist.entryId === 'string' && { entryId: playlist.entryId }),
+    ...(failedLayer !== undefined && { failedLayer }),
   };
 }
 

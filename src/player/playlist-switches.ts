@@ -25,6 +25,20 @@ const isTime = (value: unknown): value is number =>
 const isItems = (value: unknown): value is PlaylistItem[] =>
   Array.isArray(value) && value.every(isObject);
 
+type Below = ActivePlaylist['below'];
+
+/**
+ * Returns the playlist beneath a playlist, or `undefined` if there is none. The playlist is that of
+ * `PlaylistSwitches` (docs/protocol.md §2.3).
+ */
+function beneath(playlist: ActivePlaylist): ActivePlaylist | undefined {
+  const { below } = playlist as { below?: unknown };
+  if (!isObject(below) || !isItems(below.items)) return undefined;
+  const { entryId, items, below: lower } = below;
+  if (entryId !== null && typeof entryId !== 'string') return undefined;
+  return { ...playlist, entryId, items, below: lower as Below };
+}
+
 /**
  * Returns the switches of `upcoming`, in order (docs/protocol.md §2.3). Returns `undefined` without
  * spans, and if `upcoming` cannot be understood.
@@ -33,7 +47,14 @@ function switchesOf(answer: ActivePlaylist): Switch[] | undefined {
   const { upcoming, entries, base, items } = answer as { [name: string]: unknown } & ActivePlaylist;
   if (!Array.isArray(upcoming) || upcoming.length === 0) return undefined;
   const playlists = new Map<string | null, ActivePlaylist>();
-  const nothing = { ...answer, entryId: null, items: [] };
+  const nothing = { ...answer, entryId: null, items: [], below: undefined };
+  // The answer says what lies beneath the present span. Beneath another entry is the base.
+  const belowOf = (entryId: string | null): Below => {
+    if (entryId === (answer.entryId ?? null)) return answer.below;
+    return entryId !== null && isItems(base)
+      ? { layer: 'base', entryId: null, items: base }
+      : undefined;
+  };
   const switches: Switch[] = [];
   let endsAt = Number.NEGATIVE_INFINITY;
   for (const span of upcoming as unknown[]) {
@@ -43,7 +64,12 @@ function switchesOf(answer: ActivePlaylist): Switch[] | undefined {
     if (entryId !== null && typeof entryId !== 'string') return undefined;
     const content = entryId === null ? base : isObject(entries) && entries[entryId];
     if (!isItems(content)) return undefined;
-    const playlist = playlists.get(entryId) ?? { ...answer, entryId, items: content };
+    const playlist = playlists.get(entryId) ?? {
+      ...answer,
+      entryId,
+      items: content,
+      below: belowOf(entryId),
+    };
     playlists.set(entryId, playlist);
     const isGap = switches.length === 0 ? items.length === 0 : from > endsAt;
     if (isGap) switches.push({ at: endsAt, playlist: nothing });
@@ -53,9 +79,19 @@ function switchesOf(answer: ActivePlaylist): Switch[] | undefined {
   return switches;
 }
 
-/** Returns the playlists that an answer contains, in the order in which they hold. */
+/** Returns a playlist and those beneath it, the highest first. */
+export function layersOf(playlist: ActivePlaylist): readonly ActivePlaylist[] {
+  const lower = beneath(playlist);
+  return lower ? [playlist, ...layersOf(lower)] : [playlist];
+}
+
+/**
+ * Returns the playlists that an answer contains, in the order in which they hold, and then those
+ * beneath them.
+ */
 export function playlistsOf(answer: ActivePlaylist): readonly ActivePlaylist[] {
-  return switchesOf(answer)?.map(({ playlist }) => playlist) ?? [answer];
+  const all = switchesOf(answer)?.map(({ playlist }) => playlist) ?? [answer];
+  return [...all, ...all.flatMap((one) => layersOf(one).slice(1))];
 }
 
 /** Finds the playlist that holds now. Reads `upcoming` once for each answer of the service. */

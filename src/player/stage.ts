@@ -43,8 +43,15 @@ export interface Stage {
    * Shows an item for `forMs`. Its preparation may be pending. Resolves when the time is over, as
    * soon as the item fails, or at once when the signal aborts. The item stays visible until the
    * next item is ready, or until `clear` is called.
+   * @param onVisible to be called when the item becomes visible. Without a call, the player learns
+   * this from `playedMs` only.
    */
-  show(item: PlaylistItem, forMs: number, signal: AbortSignal): Promise<Shown>;
+  show(
+    item: PlaylistItem,
+    forMs: number,
+    signal: AbortSignal,
+    onVisible: () => void,
+  ): Promise<Shown>;
   /** Removes the visible item. The player then shows nothing until the next call of `show`. */
   clear(): void;
 }
@@ -52,8 +59,9 @@ export interface Stage {
 /** A stage without a screen: each item only takes its time. */
 export function timerStage(clock: Clock): Stage {
   return {
-    show(_item, forMs, signal) {
+    show(_item, forMs, signal, onVisible) {
       const sinceMs = clock.now();
+      onVisible();
       return new Promise((resolve) => {
         const cancel = clock.after(forMs, () => resolve({ playedMs: forMs }));
         const end = () => {

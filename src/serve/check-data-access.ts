@@ -7,7 +7,7 @@ import {
   othersCanWrite,
 } from '../domain/file-access.ts';
 import type { LogSink } from '../domain/log.ts';
-import { isFolder } from '../store/open.ts';
+import { isFolder } from '../store/location/open.ts';
 
 interface DataAccess {
   /** If true, files that others can change only cause a warning. */

@@ -101,6 +101,7 @@ export function checkOptions(options: ServeOptions) {
     authGraceSeconds = 0,
     mediaLimitMiB = 512,
     mediaQuotaMiB = 10_240,
+    playlistQuotaMiB = 256,
   } = options;
   if (String(options.media).startsWith('s3:') && mediaLimitMiB > maxObjectMiB)
     throw invalidOption(
@@ -116,5 +117,6 @@ export function checkOptions(options: ServeOptions) {
     authGraceMs: authGraceSeconds * secondMs,
     mediaLimitBytes: mediaLimitMiB * mebibyte,
     mediaQuotaBytes: mediaQuotaMiB * mebibyte,
+    playlistQuotaBytes: playlistQuotaMiB * mebibyte,
   };
 }

@@ -1,14 +1,22 @@
 import { join } from 'node:path';
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, secondMs } from '../domain/clock.ts';
 import { mediaFolder } from '../domain/media/media-path.ts';
+import { Examiner } from '../media/examination/examiner.ts';
 import { openFolderMediaStore } from '../media/folder-media-store.ts';
 import type { MediaStore } from '../media/media-store.ts';
 import { makeTemporaryMediaStore, openMediaStore } from '../media/open-media-store.ts';
 import type { ServeOptions } from './serve-options.ts';
 
-/** A media store, and the function that closes it if `serve` opened it. */
+/**
+ * Uploads that may wait for the verdict on their first 64 KiB. Longer than a few files that take
+ * all of their time, an upload asks again instead.
+ */
+const examinerLimits = { waitingOfGroup: 64, waiting: 1024, waitMs: 10 * secondMs };
+
+/** A media store, what examines its files, and the function that closes what `serve` opened. */
 export interface OpenMedia {
   files: MediaStore | undefined;
+  examiner: Examiner;
   close(): Promise<void>;
 }
 
@@ -24,9 +32,14 @@ export async function openMedia(
   clock: Clock,
 ): Promise<OpenMedia> {
   const { media } = options;
-  if (typeof media === 'object') return { files: media, close: async () => {} };
+  const examiner = new Examiner(examinerLimits);
+  if (typeof media === 'object') return { files: media, examiner, close: () => examiner.close() };
   const files = await openFiles(media, options, folder, clock);
-  return { files, close: async () => files?.close() };
+  const close = async () => {
+    await examiner.close();
+    await files?.close();
+  };
+  return { files, examiner, close };
 }
 
 async function openFiles(
@@ -35,10 +48,9 @@ async function openFiles(
   folder: string | undefined,
   clock: Clock,
 ): Promise<MediaStore | undefined> {
-  const now = () => clock.now();
   if (media === 'none') return undefined;
   if (media !== undefined) return openMediaStore(media, clock, aws);
   if (folder !== undefined)
-    return openFolderMediaStore(join(folder, mediaFolder), { isShared: false, now });
-  return store === 'memory:' ? makeTemporaryMediaStore(now) : undefined;
+    return openFolderMediaStore(join(folder, mediaFolder), { isShared: false });
+  return store === 'memory:' ? makeTemporaryMediaStore() : undefined;
 }

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { readAsset } from '../assets.ts';
-import { systemClock } from '../domain/clock.ts';
+import { type Clock, systemClock } from '../domain/clock.ts';
 import { silentLog } from '../domain/log.ts';
 import { Faults, fractionsOf } from '../faults/faults.ts';
 import { parseServiceFault } from '../faults/parse-fault.ts';
 import { makeMetrics } from '../http/metrics/metrics.ts';
 import { makeCallableAddresses } from '../network/callable-address.ts';
 import { makeWebhookSender } from '../network/webhook-sender.ts';
-import { checkAdminToken } from '../service/bootstrap.ts';
+import { packageVersion } from '../package/version.ts';
+import { checkAdminToken } from '../service/assembly/bootstrap.ts';
 import { observedStore } from '../service/observed-store.ts';
-import { isFolder, type openStore } from '../store/open.ts';
-import { storeClock } from '../store/store-clock.ts';
+import { isFolder, type openStore } from '../store/location/open.ts';
+import type { Store } from '../store/store.ts';
 import { checkDataAccess } from './check-data-access.ts';
 import { checkOptions } from './check-options.ts';
 import { maskedLog } from './masked-log.ts';
@@ -22,16 +22,23 @@ import { objectStoreOf, onDemandOf } from './wire-origins.ts';
 
 /** The version of this package. Throws in a bundle, which lacks the files of the package. */
 function ownVersion(): string {
-  const text = readAsset('package', 'package.json').toString();
-  const { name, version } = JSON.parse(text) as { name: string; version: string };
-  if (name !== 'signage-kit')
+  const found = packageVersion();
+  if (found === undefined)
     throw new Error(
       'signage-kit does not find the files of its package. If a bundler put it into this file, make signage-kit an external package of the bundle.',
     );
-  return version;
+  return found;
 }
 
 export const version = ownVersion();
+
+/** Returns the clock of all decisions: the time of a store, with the timers of this machine. */
+function storeClock(store: Pick<Store, 'now'>, timers: Clock): Clock {
+  return {
+    now: () => store.now(),
+    after: (delayMs, wake) => timers.after(delayMs, wake),
+  };
+}
 
 /** Opens everything that the options name, and that must be closed if the start fails. */
 export async function openParts(open: typeof openStore, options: ServeOptions) {
@@ -44,7 +51,7 @@ export async function openParts(open: typeof openStore, options: ServeOptions) {
   const rules = options.faults?.map(parseServiceFault) ?? [];
   for (const { rule } of rules)
     log.warn({ rule }, 'This service misbehaves on purpose, by a fault rule.');
-  const onDemand = await onDemandOf(options, clock);
+  const onDemand = await onDemandOf(options, clock, log);
   if (folder !== undefined)
     await checkDataAccess(folder, { allowOpenData: options.allowOpenData, log });
   const mirrored = await objectStoreOf(options, folder, clock);
@@ -56,6 +63,10 @@ export async function openParts(open: typeof openStore, options: ServeOptions) {
           database: options.database,
           onWarning: (message, cause) => log.warn({ err: cause }, message),
           onReachable: outage.onReachable,
+          onFailure: (reason) => {
+            log.error({ err: reason }, 'The service must be stopped: its store has failed.');
+            options.onFailure?.(reason);
+          },
         })
       : given;
   const stops = makeShutdown();

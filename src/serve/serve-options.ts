@@ -5,7 +5,7 @@ import type { MediaStore } from '../media/media-store.ts';
 import type { ObjectStore } from '../origin/object-store/object-store.ts';
 import type { AwsSettings } from '../origin/object-store/open-object-store.ts';
 import type { OnDemandPlaylists } from '../origin/origin.ts';
-import type { DatabaseOptions } from '../store/open.ts';
+import type { DatabaseOptions } from '../store/location/open.ts';
 import type { Store } from '../store/store.ts';
 
 /** Connection information of a request, for a service mounted in another server. */
@@ -56,6 +56,11 @@ export interface ServeOptions {
   mediaLimitMiB?: number;
   /** What the uploaded files of one tenant may take, in MiB: 1 to 16,777,216. Default: 10,240. */
   mediaQuotaMiB?: number;
+  /**
+   * What the different playlists and schedules of one tenant may take, in MiB: 1 to 1,048,576.
+   * Those under 64 KiB do not count. Default: 256.
+   */
+  playlistQuotaMiB?: number;
   /** Settings for a PostgreSQL store. Other stores ignore them. */
   database?: DatabaseOptions;
   /** Lifetime of a pairing code in minutes, 1 to 60. Default: 15. */
@@ -178,6 +183,11 @@ export interface ServeOptions {
   clock?: Clock;
   /** Source of random bytes. Must be cryptographically secure. Default: `node:crypto`. */
   random?: Random;
+  /**
+   * Called once when the service can accept no more changes until it is started again, with the
+   * reason: its data folder was moved away, deleted or replaced. Close the service then.
+   */
+  onFailure?: (reason: Error) => void;
   /** Receives log entries, such as a pino logger. Default: no log. */
   log?: LogSink;
 }

@@ -4,6 +4,7 @@ import { type Clock, type Random, secondMs } from '../domain/clock.ts';
 import { makeIdSource } from '../domain/id.ts';
 import type { LogSink } from '../domain/log.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
+import { makeOrigins } from '../origin/chain/origins.ts';
 import { makeConfigCopies } from '../origin/object-store/config-copies.ts';
 import type { ObjectStore } from '../origin/object-store/object-store.ts';
 import { openObjectStore } from '../origin/object-store/open-object-store.ts';
@@ -12,7 +13,6 @@ import {
   makePlaylistCopies,
 } from '../origin/object-store/playlist-copies.ts';
 import { type OpenOnDemandSource, openOnDemand } from '../origin/on-demand/open.ts';
-import { makeOrigins } from '../origin/origins.ts';
 import { makeMirror } from '../service/mirror/mirror.ts';
 import type { ObservedStore } from '../service/observed-store.ts';
 import { makeOnDemandVersions } from '../service/playlists/on-demand-versions.ts';
@@ -24,6 +24,7 @@ import type { ShutdownSteps } from './shutdown.ts';
 export async function onDemandOf(
   options: ServeOptions,
   clock: Clock,
+  log: LogSink,
 ): Promise<OpenOnDemandSource | undefined> {
   const { onDemand, onDemandToken: token } = options;
   const playlists = typeof onDemand === 'function' ? onDemand : undefined;
@@ -31,7 +32,7 @@ export async function onDemandOf(
   const ttlMs = (options.onDemandTtlSeconds ?? 10) * secondMs;
   const timeoutMs = options.onDemandTimeoutMs ?? 2000;
   const concurrency = options.onDemandConcurrency ?? 20;
-  return openOnDemand({ playlists, url, token, ttlMs, timeoutMs, concurrency }, clock);
+  return openOnDemand({ playlists, url, token, ttlMs, timeoutMs, concurrency }, clock, log);
 }
 
 /** An object store, and the function that closes it if `serve` opened it. */

@@ -5,7 +5,6 @@ import type { Actor, AuditAction, AuditDetails } from '../domain/records/audit.t
 import type { Role } from '../domain/records/role.ts';
 import type { Device, DeviceKey, Screen } from '../domain/records/rows.ts';
 import type { Store, Tx } from '../store/store.ts';
-import type { RequestPlace } from './requests/recent-requests.ts';
 
 /** Dependencies of authentication, and of modules that act for the service itself. */
 export interface SystemDependencies {
@@ -31,6 +30,11 @@ export interface ClientInfo {
   address: string | null;
   requestId: string | null;
 }
+
+/** The screen that a request is about, and its device. The id `null` is an unknown device. */
+export type RequestPlace = Pick<Device, 'tenantId' | 'venueId' | 'screenId'> & {
+  id: string | null;
+};
 
 /** Screen and device that a TV's request is about. Authentication and registration fill it in. */
 export interface RequestSubject {

@@ -13,10 +13,11 @@ import type {
   Token,
   Venue,
 } from '../domain/records/rows.ts';
-import type { ScreenView } from '../domain/records/screen.ts';
+import { type ScreenView, screenSettings } from '../domain/records/screen.ts';
 import type { TenantView } from '../domain/records/tenant.ts';
 import type { TokenView } from '../domain/records/token.ts';
-import type { VenueView } from '../domain/records/venue.ts';
+import { type VenueView, venueSettings } from '../domain/records/venue.ts';
+import { settingsView } from './place-settings.ts';
 
 /**
  * Views: records as callers see them, with ISO 8601 times and without secrets (docs/protocol.md
@@ -46,18 +47,9 @@ export function tokenView(row: Token, activity: TokenActivity): TokenView {
 }
 
 export function venueView(row: Venue): VenueView {
-  const { id, tenantId, name, address, timezone, hours, labels } = row;
-  return {
-    id,
-    tenantId,
-    name,
-    address,
-    timezone,
-    hours,
-    labels,
-    createdAt: iso(row.createdAt),
-    updatedAt: iso(row.updatedAt),
-  };
+  const { id, tenantId, name, labels } = row;
+  const times = { createdAt: iso(row.createdAt), updatedAt: iso(row.updatedAt) };
+  return { id, tenantId, name, ...settingsView(venueSettings, row), labels, ...times };
 }
 
 /** `usedBy` is the number of screens whose playlists name the file. */
@@ -80,7 +72,7 @@ export function screenView(
   newestCode: PairingCode | undefined,
   nowMs: number,
 ): ScreenView {
-  const { id, tenantId, venueId, name, hours, labels, state, deviceId } = row;
+  const { id, tenantId, venueId, name, labels, state, deviceId } = row;
   const provisioningCode = newestCode
     ? {
         status: codeStatusAt(newestCode, nowMs),
@@ -89,7 +81,7 @@ export function screenView(
       }
     : null;
   const times = { createdAt: iso(row.createdAt), updatedAt: iso(row.updatedAt) };
-  const place = { id, tenantId, venueId, name, hours, labels };
+  const place = { id, tenantId, venueId, name, ...settingsView(screenSettings, row), labels };
   return { ...place, state, deviceId, provisioningCode, ...times };
 }
 

@@ -51,14 +51,6 @@ export interface PastPlaylistQuery {
   limit: number;
 }
 
-/** Ids of contents that newest versions no longer name. */
-export interface ContentSearch {
-  /** In `contents`. */
-  past: string[];
-  /** In `pastContents`. Past versions do not name them either. */
-  unnamed: string[];
-}
-
 /** A page of rows. `next` is the `after` of the next page, or `null` when this is the last. */
 export interface Slice<T> {
   items: T[];

@@ -8,6 +8,7 @@ export interface Section<
   U extends string = string,
   I extends string = string,
   L extends boolean = boolean,
+  M extends string = string,
 > {
   /** Strict schema of a row. Its member `id` identifies the row within the section. */
   row: S;
@@ -15,6 +16,8 @@ export interface Section<
   unique: Record<U, (row: z.infer<S>) => string | undefined>;
   /** Indexed members, for `select` and `count`. Lists also use them to restrict their scan. */
   indexed: readonly I[];
+  /** Indexes with any number of distinct values for each row, for `ids`. */
+  multiple: Record<M, (row: z.infer<S>) => readonly string[]>;
   /** Whether `list` returns pages of the rows. */
   listed: L;
   /** Further members that PostgreSQL keeps as columns, for the filters of lists and for joins. */
@@ -42,12 +45,14 @@ export function section<
   U extends string = never,
   const I extends keyof z.infer<S> & string = never,
   const L extends boolean = false,
+  M extends string = never,
 >(
-  given: Pick<Section<S, U, I, L>, 'row' | 'document'> & Partial<Section<S, U, I, L>>,
-): Section<S, U, I, L> {
+  given: Pick<Section<S, U, I, L, M>, 'row' | 'document'> & Partial<Section<S, U, I, L, M>>,
+): Section<S, U, I, L, M> {
   return {
-    unique: {} as Section<S, U, I, L>['unique'],
+    unique: {} as Section<S, U, I, L, M>['unique'],
     indexed: [],
+    multiple: {} as Section<S, U, I, L, M>['multiple'],
     listed: false as L,
     filters: [],
     numbers: {},

@@ -1,16 +1,26 @@
 import type { z } from 'zod';
-import { foldName } from '../domain/fields.ts';
-import { mediaRow, mediaUsageRow, mediaUseRow, unusedMediaRow } from '../domain/media/rows.ts';
+import { foldName } from '../domain/fold-name.ts';
+import {
+  contentMediaRow,
+  mediaRow,
+  mediaUsageRow,
+  mediaUseRow,
+  screenContentsRow,
+  unusedMediaRow,
+} from '../domain/media/rows.ts';
 import { alarmRow, noticeLogRow, noticeRow, outboxRow, watchRow } from '../domain/notices/rows.ts';
 import { codeFinishedAt } from '../domain/records/pairing-code.ts';
 import {
+  campaignRow,
   claimRow,
+  clockRow,
   codeRow,
   configRow,
   contentRow,
   creationRow,
   deviceKeyRow,
   deviceRow,
+  largeContentRow,
   pastContentRow,
   playlistRow,
   type StoredConfig,
@@ -19,7 +29,7 @@ import {
   tokenRow,
   venueRow,
 } from '../domain/records/rows.ts';
-import { layersRow, pastScheduleRow } from '../domain/schedule/rows.ts';
+import { contentsOfLayers, layersRow, pastScheduleRow } from '../domain/schedule/rows.ts';
 import { webhookCursorRow, webhookDeliveryRow, webhookRow } from '../domain/webhooks/rows.ts';
 import { shardNames } from './json/checkpoint/line-table.ts';
 import { type Section, section } from './section.ts';
@@ -44,6 +54,7 @@ const pastPlaylistDocument = shardNames('disk-pastPlaylists', 256);
 const pastContentDocument = shardNames('disk-pastContents', 256);
 const layersDocument = shardNames('rows-layers', screenShards);
 const pastScheduleDocument = shardNames('disk-pastSchedules', 256);
+const campaignDocument = shardNames('rows-campaigns', 16);
 const noticeDocument = shardNames('disk-notices', 256);
 const creationDocument = shardNames('rows-creations', 64);
 const webhookDocument = shardNames('rows-webhooks', 16);
@@ -119,6 +130,11 @@ export const sections = {
     document: ({ id }) => contentDocument(id),
     held: 'lines',
   }),
+  largeContents: section({
+    row: largeContentRow,
+    indexed: ['tenantId'],
+    document: ({ id }) => layersDocument(id),
+  }),
   playlists: section({
     row: playlistRow,
     filters: ['contentId'],
@@ -138,8 +154,13 @@ export const sections = {
     document: ({ id }) => pastContentDocument(id),
     held: 'disk',
   }),
+  campaigns: section({
+    row: campaignRow,
+    document: ({ id }) => campaignDocument(id),
+  }),
   layers: section({
     row: layersRow,
+    multiple: { contentId: contentsOfLayers },
     listed: true,
     // The id is `<level>/<owner id>`.
     topic: (id) => id.replace('/', 's/'),
@@ -171,6 +192,16 @@ export const sections = {
     row: mediaUsageRow,
     listed: true,
     document: ({ id }) => mediaDocument(id),
+  }),
+  contentMedia: section({
+    row: contentMediaRow,
+    multiple: { mediaId: ({ tenantId, mediaIds }) => mediaIds.map((id) => `${tenantId}/${id}`) },
+    document: ({ id }) => mediaDocument(id),
+  }),
+  screenContents: section({
+    row: screenContentsRow,
+    multiple: { contentId: ({ contents }) => contents.map(({ id }) => id) },
+    document: ({ id }) => layersDocument(id),
   }),
   mediaUses: section({
     row: mediaUseRow,
@@ -207,6 +238,10 @@ export const sections = {
   }),
   watches: section({
     row: watchRow,
+    document: () => 'rows-watches',
+  }),
+  clocks: section({
+    row: clockRow,
     document: () => 'rows-watches',
   }),
   webhooks: section({
@@ -247,6 +282,7 @@ export type TableName = keyof typeof sections;
 export type Rows = { [T in TableName]: z.infer<(typeof sections)[T]['row']> };
 export type UniqueOf<T extends TableName> = keyof (typeof sections)[T]['unique'] & string;
 export type IndexOf<T extends TableName> = (typeof sections)[T]['indexed'][number];
+export type MultipleOf<T extends TableName> = keyof (typeof sections)[T]['multiple'] & string;
 export type ListedTable = {
   [T in TableName]: (typeof sections)[T]['listed'] extends true ? T : never;
 }[TableName];

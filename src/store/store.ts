@@ -1,4 +1,3 @@
-import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import type { Activities } from '../domain/records/activity.ts';
 import type { AuditEntry } from '../domain/records/audit.ts';
 import type { GuessCounter } from '../domain/records/pairing-code.ts';
@@ -6,7 +5,6 @@ import type { ReportRow } from '../domain/records/report.ts';
 import type { Content, Device, DeviceKey, Playlist, Screen } from '../domain/records/rows.ts';
 import type {
   AuditPageQuery,
-  ContentSearch,
   EventBatch,
   EventPageQuery,
   ImpressionQuery,
@@ -18,7 +16,7 @@ import type {
   StoredEvent,
   TvRequestPageQuery,
 } from './queries.ts';
-import type { IndexOf, ListedTable, Rows, TableName, UniqueOf } from './sections.ts';
+import type { IndexOf, ListedTable, MultipleOf, Rows, TableName, UniqueOf } from './sections.ts';
 
 export type { Rows, TableName } from './sections.ts';
 
@@ -73,11 +71,8 @@ export interface Store {
   /** Returns one page of a table, ordered by id, starting after `query.after`. */
   list<T extends ListedTable>(table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>>;
 
-  /**
-   * Returns the summary of the newest playlist of a screen. Returns synchronously when the rows are
-   * in memory.
-   */
-  playlistSummary(screenId: string): MaybePromise<PlaylistSummary | undefined>;
+  /** Returns the summary of the newest playlist of a screen. */
+  playlistSummary(screenId: string): Promise<PlaylistSummary | undefined>;
 
   /**
    * Returns the summaries of the newest playlists of these screens, by the id of the screen. The
@@ -92,10 +87,13 @@ export interface Store {
   pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>>;
 
   /**
-   * Returns the ids of `contents` that no newest playlist version names, and the ids of
-   * `pastContents` that no version names. A version that is stored meanwhile may name one of them.
+   * Returns the ids of `contents` that neither newest playlist versions nor layers name. A version
+   * that is stored meanwhile may name one of them.
    */
-  searchContents(): Promise<ContentSearch>;
+  supersededContents(): Promise<string[]>;
+
+  /** Returns the ids of `pastContents` that no version and no layers name. */
+  unnamedContents(): Promise<string[]>;
 
   /** Returns the ids of codes that ended before `timeMs`, oldest first, at most `limit`. */
   finishedCodes(timeMs: number, limit: number): Promise<string[]>;
@@ -177,9 +175,9 @@ export interface Store {
 
   /**
    * Deletes events and audit entries received before `timeMs`, in whole days. Reports keep counting
-   * those events.
+   * those events. Calls `record` at least once before a deletion. If it throws, nothing is deleted.
    */
-  purgeBefore(timeMs: number): Promise<void>;
+  purgeBefore(timeMs: number, record?: () => Promise<void>): Promise<void>;
 
   /**
    * Completes pending operations, makes them durable, and releases all resources. Later calls throw
@@ -189,8 +187,7 @@ export interface Store {
 }
 
 export interface Reader {
-  /** Returns a row by id, synchronously if the row is in memory. */
-  get<T extends TableName>(table: T, id: string): MaybePromise<Rows[T] | undefined>;
+  get<T extends TableName>(table: T, id: string): Promise<Rows[T] | undefined>;
   /** Returns the row with this key in a unique index. `sections.ts` defines the keys. */
   find<T extends TableName>(
     table: T,
@@ -208,10 +205,19 @@ export interface Reader {
   ): Promise<Rows[T][]>;
   count<T extends TableName>(table: T, index: IndexOf<T>, value: string): Promise<number>;
   /**
-   * Returns the device key with this hash, with its device and screen, in one lookup. Every request
-   * of a TV needs this lookup. Returns synchronously when the rows are in memory.
+   * Returns the ids of the rows that have one of these values in an index of several values for
+   * each row, without reading the rows.
    */
-  findByKeyHash(hash: string): MaybePromise<KeyHolder | undefined>;
+  ids<T extends TableName>(
+    table: T,
+    index: MultipleOf<T>,
+    values: readonly string[],
+  ): Promise<ReadonlySet<string>>;
+  /**
+   * Returns the device key with this hash, with its device and screen, in one lookup. Every request
+   * of a TV needs this lookup.
+   */
+  findByKeyHash(hash: string): Promise<KeyHolder | undefined>;
 }
 
 export interface KeyHolder {
@@ -255,9 +261,9 @@ export interface RefusedRequests {
 }
 
 /** Returns the items that a version names (`contentId`), or `undefined` if they are lost. */
-export function readContent(
+export async function readContent(
   reader: Pick<Reader, 'get'>,
   id: string,
-): MaybePromise<Content | undefined> {
-  return andThen(reader.get('contents', id), (row) => row ?? reader.get('pastContents', id));
+): Promise<Content | undefined> {
+  return (await reader.get('contents', id)) ?? (await reader.get('pastContents', id));
 }

@@ -3,8 +3,8 @@ import { makeFetchRequester } from '../client/fetch-requester.ts';
 import { dayMs, minuteMs, secondMs, systemClock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { pagesNotIsolated } from '../domain/events/web-player-log.ts';
+import { Player } from '../player/assembly/player.ts';
 import { bindingInFragment } from '../player/pairing/player-link.ts';
-import { Player } from '../player/player.ts';
 import type { PlaybackFailure } from '../player/stage.ts';
 import type { PlayerBinding, PlayerState } from '../player/state.ts';
 import { readDeviceInfo } from './device-info.ts';
@@ -18,7 +18,6 @@ import { filesOf } from './media/playlist-files.ts';
 import { BindingCopy } from './memory/binding-copy.ts';
 import { PlayerDatabase } from './memory/database.ts';
 import { IndexedDbMemory } from './memory/indexed-db-memory.ts';
-import { pixelShift, readSettings } from './page-settings.ts';
 import { askForCode } from './pairing/ask-for-code.ts';
 import { codeInFragment } from './pairing/keypad.ts';
 import { formatSeconds } from './pairing/messages.ts';
@@ -29,8 +28,10 @@ import { Reloader } from './recovery/reload.ts';
 import { takeOver } from './recovery/single-tab.ts';
 import { keepAwake } from './recovery/wake-lock.ts';
 import { Watchdog } from './recovery/watchdog.ts';
+import { pixelShift, readSettings } from './settings/page-settings.ts';
+import { after, never } from './settings/timing.ts';
+import { SoundReport } from './sound-report.ts';
 import { ScreenStage } from './stage/screen-stage.ts';
-import { after, never } from './timing.ts';
 
 const rotateEveryMs = 30 * dayMs;
 const queueLimit = 200_000;
@@ -101,6 +102,8 @@ async function runPlayer(): Promise<void> {
     player.report(logEvent('media file not stored', { creativeUrl, cached: false }));
   });
   const stage = new ScreenStage(elementOf('stage'), library);
+  const soundReport = new SoundReport((event) => player.report(event));
+  stage.onSound = (isAllowed) => soundReport.note(!isAllowed);
   const screen = new PairingScreen(
     elementOf('panel'),
     [
@@ -131,6 +134,7 @@ async function runPlayer(): Promise<void> {
     const { config } = player.state;
     const { fit, sound, background } = readSettings(config);
     stage.look = { fit, sound };
+    if (!sound) soundReport.note(false);
     elementOf('stage').style.background = background;
     budget.setPolicy(config?.cachePolicy);
     showIdle();

@@ -42,7 +42,7 @@ export const errorKinds = {
     'device_key_orphaned',
     'device_key_mismatch',
   ]),
-  ...kinds(403, 'Forbidden', ['insufficient_role']),
+  ...kinds(403, 'Forbidden', ['insufficient_role', 'origin_refused']),
   ...kinds(404, 'Not Found', [
     'not_found',
     'tenant_not_found',
@@ -76,6 +76,7 @@ export const errorKinds = {
     'last_token',
     'media_in_use',
     'media_offset',
+    'playlist_quota_exceeded',
   ]),
   ...kinds(410, 'Gone', ['pairing_code_expired', 'pairing_code_cancelled']),
   ...kinds(412, 'Precondition Failed', ['precondition_failed']),

@@ -44,6 +44,8 @@ export interface Operation {
   bodyLimit?: number;
   /** Maximum number of objects, arrays and members in the body. Default: 1,000. */
   partLimit?: number;
+  /** Whether the answer needs a long search, so that the limit for lists of a token applies. */
+  searches?: boolean;
   /** Further successful statuses, with the schemas of their bodies. */
   otherAnswers?: Readonly<Partial<Record<200 | 202, SchemaName>>>;
   /** Status of a successful response. */
@@ -108,7 +110,7 @@ export function needsTenant({ access }: Operation): boolean {
 
 function accessErrors(operation: Operation): ServiceErrorCode[] {
   const { access } = operation;
-  if (access === 'public') return [];
+  if (access === 'public') return operation.method === 'GET' ? [] : ['origin_refused'];
   if (access === 'device') return [...deviceKeyErrors];
   return [
     'credential_missing',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { screenStatusList, screenStatusQuery } from '../domain/conditions/screen-status.ts';
 import { eventBatch, eventQuery, eventsAccepted, storedEvent } from '../domain/events/event.ts';
 import {
   backupQuery,
@@ -28,7 +29,7 @@ import {
   createdClaim,
   offerCreation,
 } from '../domain/records/claim.ts';
-import { configBody, deviceConfig } from '../domain/records/config.ts';
+import { configBody, configInput, deviceConfig } from '../domain/records/config.ts';
 import {
   device,
   deviceQuery,
@@ -49,7 +50,6 @@ import {
   screenPatch,
   screenQuery,
 } from '../domain/records/screen.ts';
-import { screenStatus, screenStatusQuery } from '../domain/records/screen-status.ts';
 import { tenant, tenantCreation, tenantPatch, tenantQuery } from '../domain/records/tenant.ts';
 import {
   createdToken,
@@ -125,6 +125,7 @@ export const schemas = {
   codeStatus,
   codeStatusQuery: z.strictObject({ waitSeconds }),
   configBody,
+  configInput,
   createdClaim,
   createdCode,
   createdToken,
@@ -178,7 +179,7 @@ export const schemas = {
   screenList: listOf(screen),
   screenPatch,
   screenQuery,
-  screenStatusList: listOf(screenStatus),
+  screenStatusList,
   screenStatusQuery,
   tenant,
   tenantCreation,

@@ -6,8 +6,8 @@ import { timeCalls } from './measure.ts';
 export type Registered = Awaited<ReturnType<RuntimeClient['register']>>;
 
 /** Registers TVs at a service, each on a screen of its own. */
-export async function registerTvs(url: string, token: string, count: number) {
-  const management = new ManagementClient({ url, token });
+export async function registerTvs(url: string, token: string, count: number, tenantId?: string) {
+  const management = new ManagementClient({ url, token, tenantId });
   const anyone = new RuntimeClient({ url });
   const { id: venueId } = await management.call('createVenue', { body: { name: 'Benchmark' } });
   const tvs: Registered[] = [];

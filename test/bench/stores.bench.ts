@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { batchSums } from '../../src/domain/events/batch-counts.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/location/open.ts';
 import { keptCounts } from '../../src/store/postgres/events/batch-counts.ts';
 import { temporaryFolder } from '../support/disk/temporary-folder.ts';
 import { impression, item } from '../support/service/content.ts';

@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { isOpenAt } from '../../src/calendar/opening-hours.ts';
-import type { Hours } from '../../src/domain/hours/hours-text.ts';
+import type { Hours, HoursExceptions } from '../../src/domain/hours/hours-text.ts';
 
 const workdays: Hours[number]['days'] = ['mon', 'tue', 'wed', 'thu', 'fri'];
 const at = (text: string) => Date.parse(text);
 const isOpen = (hours: Hours, time: string, timezone = 'Europe/Berlin') =>
-  isOpenAt(hours, timezone, at(time));
+  isOpenAt({ hours, hoursExceptions: null }, timezone, at(time));
+const isOpenWith = (
+  hours: Hours | null,
+  hoursExceptions: HoursExceptions,
+  time: string,
+  timezone = 'Europe/Berlin',
+) => isOpenAt({ hours, hoursExceptions }, timezone, at(time));
+const on = (from: string, until = from) => ({ dates: { from, until } });
 
 describe('opening hours', () => {
   it('are local times of the venue, from the first minute until the last one has passed', () => {
@@ -57,5 +64,50 @@ describe('opening hours', () => {
     const half: Hours = [{ days: ['sun'], from: '02:15', to: '03:00' }];
     expect(isOpen(half, '2026-10-03T15:29:59Z', 'Australia/Lord_Howe')).toBe(false);
     expect(isOpen(half, '2026-10-03T15:30:00Z', 'Australia/Lord_Howe')).toBe(true);
+  });
+
+  it('of an exception replace those that would begin on its dates', () => {
+    const hours: Hours = [{ days: workdays, from: '08:00', to: '18:00' }];
+    const exceptions = [
+      { ...on('2026-12-24'), from: '08:00', to: '14:00' },
+      on('2026-12-25', '2026-12-26'),
+    ];
+    expect(isOpenWith(hours, exceptions, '2026-12-23T16:59:00Z')).toBe(true);
+    expect(isOpenWith(hours, exceptions, '2026-12-24T12:59:00Z')).toBe(true);
+    expect(isOpenWith(hours, exceptions, '2026-12-24T13:00:00Z')).toBe(false);
+    expect(isOpenWith(hours, exceptions, '2026-12-25T11:00:00Z')).toBe(false);
+    expect(isOpenWith(hours, exceptions, '2026-12-28T07:00:00Z')).toBe(true);
+    // Opens a day that is closed otherwise, and several of one date add up.
+    const sunday = [
+      { ...on('2026-12-20'), from: '10:00', to: '12:00' },
+      { ...on('2026-12-20'), from: '13:00', to: '15:00' },
+    ];
+    expect(isOpenWith(hours, sunday, '2026-12-20T09:00:00Z')).toBe(true);
+    expect(isOpenWith(hours, sunday, '2026-12-20T11:30:00Z')).toBe(false);
+    expect(isOpenWith(hours, sunday, '2026-12-20T12:30:00Z')).toBe(true);
+  });
+
+  it('of an exception follow the calendar: past midnight, and when the clocks change', () => {
+    const bar: Hours = [{ days: ['thu', 'fri'], from: '20:00', to: '02:00' }];
+    // The night before still ends at 2 on the holiday, whose own night does not begin.
+    expect(isOpenWith(bar, [on('2026-12-25')], '2026-12-25T00:59:00Z')).toBe(true);
+    expect(isOpenWith(bar, [on('2026-12-25')], '2026-12-25T01:00:00Z')).toBe(false);
+    expect(isOpenWith(bar, [on('2026-12-25')], '2026-12-25T20:00:00Z')).toBe(false);
+    const night = [{ ...on('2026-12-26'), from: '20:00', to: '04:00' }];
+    expect(isOpenWith(bar, night, '2026-12-27T02:59:00Z')).toBe(true);
+    expect(isOpenWith(bar, night, '2026-12-27T03:00:00Z')).toBe(false);
+    const skipped = [{ ...on('2026-03-29'), from: '02:30', to: '04:00' }];
+    expect(isOpenWith(bar, skipped, '2026-03-29T00:59:59Z')).toBe(false);
+    expect(isOpenWith(bar, skipped, '2026-03-29T01:00:00Z')).toBe(true);
+    expect(isOpenWith(bar, [on('2026-12-25')], '2026-12-26T00:30:00Z', 'America/New_York')).toBe(
+      false,
+    );
+  });
+
+  it.each([[null], [[]]])('of %j are always, but on dates that are closed', (hours) => {
+    expect(isOpenWith(hours, [on('2026-12-25')], '2026-12-24T22:59:00Z')).toBe(true);
+    expect(isOpenWith(hours, [on('2026-12-25')], '2026-12-24T23:00:00Z')).toBe(false);
+    expect(isOpenWith(hours, [on('2026-12-25')], '2026-12-25T22:59:00Z')).toBe(false);
+    expect(isOpenWith(hours, [on('2026-12-25')], '2026-12-25T23:00:00Z')).toBe(true);
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Span, scheduleSpans } from '../../src/calendar/schedule-spans.ts';
 import { dayMs } from '../../src/domain/clock.ts';
-import { weekdays } from '../../src/domain/hours/hours-text.ts';
+import { weekdays } from '../../src/domain/hours/local-times.ts';
 import { schedule } from '../../src/domain/schedule/schedule.ts';
 import { samplePlaylist } from '../../src/testing/fixtures.ts';
 import { daysOfChange, switchesOf } from './second-calendar.ts';

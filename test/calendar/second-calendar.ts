@@ -1,6 +1,6 @@
 import '@js-joda/timezone';
 import { Instant, LocalDate, LocalDateTime, LocalTime, ZoneId } from '@js-joda/core';
-import { weekdays } from '../../src/domain/hours/hours-text.ts';
+import { weekdays } from '../../src/domain/hours/local-times.ts';
 import type { EntryTimes } from '../../src/domain/schedule/entry-times.ts';
 
 /** A calendar of another library, with rules of time zones of its own, to compare with. */

@@ -1,5 +1,5 @@
 // Runs commands in process, against a real service.
-import { bashWords } from '../../src/cli/completion/bash-words.ts';
+import { bashWords } from '../../src/cli/commands/completion/bash-words.ts';
 import { main } from '../../src/cli/main.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { temporaryFolder } from '../support/disk/temporary-folder.ts';
@@ -42,11 +42,15 @@ async function press(io: FakeIo, keys: CliOptions['keys'] = []): Promise<void> {
   }
 }
 
+/** Nothing listens there. Loopback addresses are called directly. */
+const closedProxy = 'http://127.0.0.1:1';
+
 /** The words of a command line, or the line itself with quotes as in a shell. */
 type CommandLine = string | readonly string[];
 
 /**
- * Runs one command line with only the given environment. Its configuration folder is empty, unless
+ * Runs one command line with only the given environment. By default, a refused connection is not
+ * repeated. Its configuration folder is empty, unless
  * `XDG_CONFIG_HOME` is given.
  */
 export async function runCli(
@@ -62,7 +66,15 @@ export async function runCli(
     during,
   }: CliOptions = {},
 ): Promise<CliRun> {
-  const variables = { XDG_CONFIG_HOME: env.XDG_CONFIG_HOME ?? (await temporaryFolder()), ...env };
+  const variables = {
+    SIGNAGE_RETRY: '0',
+    // Hosts of media are asked through it, so that no test uses the internet.
+    ...(Object.keys(env).some((name) => /_proxy$/i.test(name))
+      ? {}
+      : { http_proxy: closedProxy, https_proxy: closedProxy }),
+    XDG_CONFIG_HOME: env.XDG_CONFIG_HOME ?? (await temporaryFolder()),
+    ...env,
+  };
   const io = fakeIo({
     env: variables,
     isTTY: tty,

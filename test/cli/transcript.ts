@@ -15,6 +15,7 @@
 //   $ sleep 90                               advances the clock, which otherwise stands still
 //   $ cat FILE                               shows a file of the folder
 //   $ POST /devices/register {"pairingCode":"<code 1>"}  a request to the service, here of a TV
+//   $ X_DEVICE_TIME=86400 POST …             a request with a header
 //   -- site.yaml --                          a file for the commands, at the end of the transcript
 //
 // Varying values and secrets are replaced by numbered placeholders, such as `<id 1>` and
@@ -22,7 +23,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { bashWords } from '../../src/cli/completion/bash-words.ts';
+import { bashWords } from '../../src/cli/commands/completion/bash-words.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { temporaryFolder } from '../support/disk/temporary-folder.ts';
 import type { FakeIo } from '../support/process/fake-io.ts';
@@ -148,7 +149,11 @@ function runner(service: TestService, folder: string): Run {
     if (!/^[A-Z]+$/.test(name)) return [`${fault} a transcript cannot run ${name} ${first}]`];
     const key = env.SIGNAGE_TOKEN ?? (first.startsWith('/v1/') ? adminToken : undefined);
     const body = words.length > 1 ? words.slice(1).join(' ') : undefined;
-    const answer = await service.send(name, first, { ...(key && { key }), body });
+    const headers = Object.entries(env)
+      .filter(([variable]) => variable.startsWith('X_'))
+      .map(([variable, value]) => [variable.toLowerCase().replaceAll('_', '-'), value]);
+    const sent = { ...(key && { key }), body, headers: Object.fromEntries(headers) };
+    const answer = await service.send(name, first, sent);
     return [`  ${answer.status} ${answer.text}`.trimEnd()];
   };
 }

@@ -1,10 +1,6 @@
 // Generates docs/cli.md from the command specifications and test/fixtures/cli-reference.md.
 import { readFile } from 'node:fs/promises';
-import { exitCodeOf } from '../../src/cli/command/exit-code.ts';
-import { argumentTerm } from '../../src/cli/command/parser.ts';
-import type { CommandSpec } from '../../src/cli/command/spec.ts';
-import { nouns } from '../../src/cli/command/tree.ts';
-import { describeSetting, type Setting } from '../../src/cli/options/settings.ts';
+import { describeSetting, type Setting } from '../../src/cli/input/settings.ts';
 import {
   behaviourOptions,
   changeOptions,
@@ -12,7 +8,12 @@ import {
   connectionOptions,
   listOptions,
   outputOptions,
-} from '../../src/cli/options/shared.ts';
+  retryOptions,
+} from '../../src/cli/input/shared.ts';
+import { exitCodeOf } from '../../src/cli/program/exit-code.ts';
+import { argumentTerm } from '../../src/cli/program/parser.ts';
+import type { CommandSpec } from '../../src/cli/program/spec.ts';
+import { nouns } from '../../src/cli/tree.ts';
 import { type ErrorCode, SignageError } from '../../src/domain/error.ts';
 import { errorKinds } from '../../src/wire/errors.ts';
 import { allCommands, type NamedCommand } from '../support/process/commands.ts';
@@ -124,7 +125,7 @@ const otherVariables: readonly (readonly [string, string])[] = [
 ];
 
 function variableTable(specs: readonly CommandSpec[]): string {
-  const shared: Settings[] = [connectionOptions, outputOptions, behaviourOptions];
+  const shared: Settings[] = [connectionOptions, retryOptions, outputOptions, behaviourOptions];
   const all = [...shared, ...specs.map(({ options }) => options ?? {})].flatMap((settings) =>
     Object.values<Setting<unknown>>(settings),
   );
@@ -158,7 +159,7 @@ export async function cliReference(): Promise<string> {
     variables: variableTable(commands.map(({ spec }) => spec)),
     'result options': options({ ...outputOptions, ...listOptions }),
     'behaviour options': options({ ...behaviourOptions, ...changeOptions }),
-    'connection options': options(connectionOptions),
+    'connection options': options({ ...connectionOptions, ...retryOptions }),
     'commands of one word': single.join('\n'),
     'commands of nouns': ofNouns.join('\n'),
   };

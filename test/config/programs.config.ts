@@ -9,6 +9,7 @@ import { LongestFirst } from './longest-first.ts';
  */
 const timed = [
   'test/faults/cluster/cluster.full.ts',
+  'test/faults/examination/hostile-files.full.ts',
   'test/faults/http/{floods,holds,hostile-connections,overload,slow-sockets}.full.ts',
 ];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forEachBounded, repeated } from '../../src/domain/concurrency.ts';
+import { forEachBounded, mapInTurn, repeated } from '../../src/domain/concurrency.ts';
 
 const soon = () => new Promise<void>((done) => setImmediate(done));
 
@@ -29,6 +29,18 @@ it('starts nothing more after an error, and waits for pending work', async () =>
 
 it('resolves for no items', async () => {
   await forEachBounded([], 4, () => Promise.reject(new Error('never')));
+});
+
+it('returns the results of work that runs one item after the other', async () => {
+  const steps: string[] = [];
+  const results = await mapInTurn([1, 2], async (item) => {
+    steps.push(`${item} begins`);
+    await soon();
+    steps.push(`${item} ends`);
+    return 10 * item;
+  });
+  expect(results).toEqual([10, 20]);
+  expect(steps).toEqual(['1 begins', '1 ends', '2 begins', '2 ends']);
 });
 
 describe('repeated work', () => {

@@ -26,6 +26,15 @@ describe('a line of CSV', () => {
   it('writes numbers unchanged', () =>
     expect(csvLine([-5, 0, 1.5, -0.25])).toBe('-5,0,1.5,-0.25\r\n'));
 
+  it.each([
+    [{ separator: ';' }, 'a,b;"c;d";1.5;-0.25\r\n'],
+    [{ separator: '\t' }, 'a,b\tc;d\t1.5\t-0.25\r\n'],
+    [{ separator: ';', decimalComma: true }, 'a,b;"c;d";1,5;-0,25\r\n'],
+    [{ decimalComma: true }, '"a,b",c;d,"1,5","-0,25"\r\n'],
+  ])('writes it for spreadsheets of other countries: %j', (form, line) =>
+    expect(csvLine(['a,b', 'c;d', 1.5, -0.25], form)).toBe(line),
+  );
+
   it('keeps every text whole, and contains none that a spreadsheet would evaluate', () => {
     fc.assert(
       fc.property(

@@ -4,13 +4,14 @@ import { iso, isoOrNull } from '../../src/domain/clock.ts';
 import {
   epochMs,
   epochTime,
-  foldName,
   labels,
   labelsPatch,
   recordId,
   recordName,
 } from '../../src/domain/fields.ts';
+import { foldName } from '../../src/domain/fold-name.ts';
 import { timeRangeQuery } from '../../src/domain/paging.ts';
+import { schemas } from '../../src/wire/schemas.ts';
 
 const good = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>
   schema.safeParse(value).success;
@@ -161,6 +162,55 @@ describe('a name', () => {
     'is compared with the space separator %j as a space',
     (space) => expect(foldName(`Screen${space}1`)).toBe('screen 1'),
   );
+});
+
+describe('a text of an operator', () => {
+  const deviceId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
+  const items = (name: string) => [
+    { creativeId: deviceId, creativeUrl: 'http://a.b/c', creativeType: 'image', duration: 1, name },
+  ];
+  const until = 4_000_000_000;
+  const bodies = {
+    'a reason': (text: string) => schemas.revocation.safeParse({ reason: text }),
+    'the name of a tenant': (name: string) => schemas.tenantCreation.safeParse({ name }),
+    'the name of a token': (name: string) =>
+      schemas.tokenCreation.safeParse({ name, role: 'viewer' }),
+    'the name of a venue': (name: string) => schemas.venueCreation.safeParse({ name }),
+    'the address of a venue': (address: string) => schemas.venuePatch.safeParse({ address }),
+    'a label': (text: string) => schemas.screenPatch.safeParse({ labels: { a: text } }),
+    'the key of a label': (text: string) =>
+      schemas.screenPatch.safeParse({ labels: { [text]: '' } }),
+    'the URL of a webhook': (text: string) =>
+      schemas.webhookCreation.safeParse({ url: `https://a.b/${text}` }),
+    'the name of a webhook': (name: string) =>
+      schemas.webhookCreation.safeParse({ url: 'https://a.b', name }),
+    'the name of a published item': (name: string) =>
+      schemas.publication.safeParse({ items: items(name) }),
+    'the name of a scheduled item': (name: string) =>
+      schemas.scheduleInput.safeParse({
+        entries: [{ from: '08:00', to: '09:00', items: items(name) }],
+      }),
+    'the name of an item of a takeover': (name: string) =>
+      schemas.takeoverInput.safeParse({ items: items(name), until }),
+  };
+
+  it.each(Object.entries(bodies))('%s has no control characters', (name, parse) => {
+    expect(parse('plain').success).toBe(true);
+    for (const control of [
+      '\0',
+      '\u0007',
+      '\u001b',
+      '\u007f',
+      '\u0085',
+      '\u009b',
+      '\n',
+      '\r',
+      '\t',
+    ])
+      expect(parse(`a${control}b`).success, JSON.stringify(control)).toBe(
+        name === 'the address of a venue' && /[\t\r\n]/.test(control),
+      );
+  });
 });
 
 describe('labels', () => {

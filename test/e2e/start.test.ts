@@ -74,6 +74,27 @@ describe('the built signage', () => {
     expect(await startProcess([join(folder, 'bin/signage.js')]).ended).toBe(1);
   });
 
+  it.each([
+    ['SIGNAGE_DATA="DATA"', 'SIGNAGE_DATA has quotes around its value'],
+    ["SIGNAGE_MEDIA='DATA/media'", 'SIGNAGE_MEDIA has quotes around its value'],
+    ['SIGNAGE_DATA=DATA\r', 'SIGNAGE_DATA has a carriage return'],
+    ['SIGNAGE_PORT="0"', 'SIGNAGE_PORT has quotes around its value'],
+  ])('2 for an environment file of Docker with %j, and makes no folder', async (line, message) => {
+    const folder = await temporaryFolder();
+    // Docker takes everything after the equals sign, up to the line feed.
+    const file = `SIGNAGE_HOST=127.0.0.1\n${line}\n`;
+    const env = Object.fromEntries(
+      file
+        .split('\n')
+        .filter(Boolean)
+        .map((one) => one.replace(/=(.*)DATA/s, `=$1${folder}/data`).split(/=(.*)/s, 2)),
+    );
+    const service = startProcess([join(checkout, 'bin/signage.js'), 'serve'], { cwd: folder, env });
+    expect(await service.ended).toBe(2);
+    expect(service.err()).toContain(`signage: ${message}.`);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   it('loads no package to start the service on plain files', async () => {
     const data = join(await temporaryFolder(), 'data');
     const folder = await temporaryFolder();

@@ -2,9 +2,9 @@
 import { pause } from '../../src/client/pause.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import type { TvPower } from '../../src/exam/options.ts';
+import type { TvPower } from '../../src/exam/parts/options.ts';
+import { Player } from '../../src/player/assembly/player.ts';
 import type { PlayerClock, PlayerOptions } from '../../src/player/options.ts';
-import { Player } from '../../src/player/player.ts';
 import type { Stage } from '../../src/player/stage.ts';
 import { type PlayerMemory, type PlayerState, ramMemory } from '../../src/player/state.ts';
 import { changesAnswers, type Link, type LinkedTv, linked, requesterOver } from './tv/link.ts';

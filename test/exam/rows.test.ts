@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { allTvChecks } from '../../src/exam/checks/all-checks.ts';
 import { ExamView } from '../../src/exam/checks/exam-view.ts';
-import { timingOf } from '../../src/exam/options.ts';
+import { timingOf } from '../../src/exam/parts/options.ts';
 import { makeReport } from '../../src/exam/report.ts';
 
 const page = new URL('../../docs/conformance.md', import.meta.url);

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { LookupFunction } from 'node:net';
+import { createServer as createTcpServer, type LookupFunction } from 'node:net';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
 import { makeCallableAddresses } from '../../src/network/callable-address.ts';
@@ -49,6 +49,13 @@ const forbidden = [
   ...['[64:ff9b::7f00:1]', '[64:ff9b::10.0.0.1]', '[64:ff9b:1::7f00:1]', '[2002:7f00:1::]'],
   ...['[2001::1]', '[2001:db8::1]', '[fc00::1]', '[fd12:3456::1]', '[fe80::1]', '[fec0::1]'],
   ...['[ff02::1]', '[100::1]', '[4000::1]'],
+  // NAT64 for local use, in each layout of RFC 6052: /48, /56, /64 and /96.
+  ...['[64:ff9b:1::8.8.8.8]', '[64:ff9b:1:a00:0:100::]', '[64:ff9b:1:7f:0:1:808:808]'],
+  ...['[64:ff9b:1:abcd:7f:0:100:0]', '[64:ff9b:1:ffff:ffff:ffff:808:808]'],
+  // 6to4, Teredo, IPv4-compatible, IPv4-translated and ISATAP.
+  ...['[2002:808:808::1]', '[2001:0:808:808::1]', '[::8.8.8.8]', '[::ffff:0:8.8.8.8]'],
+  ...['[2606:4700::5efe:a00:1]', '[2606:4700::200:5efe:808:808]', '[fe80::5efe:7f00:1]'],
+  ...['[2001:10::1]', '[2001:20::1]', '[2001:2::1]', '[3fff::1]', '[5f00::1]'],
 ];
 
 it.each(forbidden)('refuses https://%s/ before a connection', (host) => {
@@ -82,6 +89,7 @@ it.each(['127.0.0.1', '::1', '::ffff:127.0.0.1', '64:ff9b::7f00:1', '10.0.0.1', 
       sending,
     );
     expect(outcome).toMatchObject({ status: null, error: expect.stringMatching(/not public/) });
+    expect(outcome.error).not.toContain(address);
   },
 );
 
@@ -92,7 +100,7 @@ it('refuses a name with one public and one private address', async () => {
       { address: '10.0.0.1', family: 4 },
     ]);
   const outcome = await senderTo([], lookup).send(new URL('https://name.example/'), sending);
-  expect(outcome.error).toMatch(/10\.0\.0\.1 is not public/);
+  expect(outcome.error).toMatch(/^The address is not public/);
 });
 
 it('refuses a name that resolves to another address the second time', async () => {
@@ -102,26 +110,36 @@ it('refuses a name that resolves to another address the second time', async () =
   await sender.send(name, sending);
   expect(await sender.send(name, sending)).toMatchObject({
     status: null,
-    error: expect.stringMatching(/127\.0\.0\.1 is not public/),
+    error: expect.stringMatching(/^The address is not public/),
   });
   expect(paths).toEqual([]);
 });
 
-it('refuses a connection to another address than the one that was resolved', async () => {
-  const { url, paths } = await receiver((_, response) => response.end());
-  let reads = 0;
-  const changing = {
-    family: 4,
-    get address() {
-      return reads++ === 0 ? '127.0.0.2' : '127.0.0.1';
-    },
-  };
-  const lookup: LookupFunction = (_host, _options, callback) => callback(null, [changing]);
-  const name = new URL(`http://name.example:${url.port}/hook`);
-  const outcome = await senderTo(['127.0.0.2'], lookup).send(name, sending);
-  expect(outcome.error).toMatch(/127\.0\.0\.1 is not public/);
-  expect(paths).toEqual([]);
-});
+it.each(['http', 'https'])(
+  'sends no byte by %s to another address than the one that was resolved',
+  async (scheme) => {
+    let received = 0;
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => {});
+      socket.on('data', (bytes) => {
+        received += bytes.length;
+      });
+    });
+    const { url } = await startLocally(server);
+    let reads = 0;
+    const changing = {
+      family: 4,
+      get address() {
+        return reads++ === 0 ? '127.0.0.2' : '127.0.0.1';
+      },
+    };
+    const lookup: LookupFunction = (_host, _options, callback) => callback(null, [changing]);
+    const name = new URL(`${scheme}://name.example:${new URL(url).port}/hook`);
+    const outcome = await senderTo(['127.0.0.2'], lookup).send(name, sending);
+    expect(outcome.error).toMatch(/^The address is not public/);
+    expect(received).toBe(0);
+  },
+);
 
 it('calls an allowed address by plain http, and no other', async () => {
   const { url, paths } = await receiver((_, response) => response.writeHead(204).end());
@@ -134,6 +152,19 @@ it('calls an allowed address by plain http, and no other', async () => {
   const outcome = await senderTo(['10.0.0.0/8'], resolvingTo(publicAddress)).send(plain, sending);
   expect(outcome.error).toMatch(/Plain http/);
   expect(paths).toEqual(['/hook']);
+});
+
+it.each(['fe80::1%eth0', 'not an address'])('names no %s of a name', async (address) => {
+  const name = new URL('https://name.example/');
+  const { error } = await senderTo([], resolvingTo(address)).send(name, sending);
+  expect(error).not.toContain(address);
+  expect(error).toMatch(/^The address/);
+});
+
+it('calls addresses of NAT64 for local use that are allowed', () => {
+  const url = new URL('https://[64:ff9b:1::7f00:1]/');
+  expect(() => makeCallableAddresses(['64:ff9b:1::/48']).checkUrl(url)).not.toThrow();
+  expect(() => makeCallableAddresses(['127.0.0.0/8']).checkUrl(url)).toThrow(/not public/);
 });
 
 it('follows no redirect', async () => {

@@ -58,7 +58,7 @@ describe('rendered playlists', () => {
 describe('rendered items', () => {
   const stored = (...rows: Row[]) => {
     const reads: string[] = [];
-    const read = (id: string) => {
+    const read = async (id: string) => {
       reads.push(id);
       const found = rows.find(({ contentId }) => contentId === id);
       return found && { id, tenantId: found.tenantId, items: found.items };
@@ -66,20 +66,20 @@ describe('rendered items', () => {
     return { read, reads };
   };
   /** Renders so often that the items are in the cache, unless they are evicted. */
-  const cached = (items: RenderedItems, one: Row) => {
-    for (let n = 0; n < 300; n++) items.of(one);
+  const cached = async (items: RenderedItems, one: Row) => {
+    for (let n = 0; n < 300; n++) await items.of(one);
     return items.of(one);
   };
 
-  it('are shared by all screens and versions, and read once', () => {
+  it('are shared by all screens and versions, and read once', async () => {
     const { read, reads } = stored(row(1));
     const items = new RenderedItems(read);
     const other = row(7, 'Grüße ☀', { ...screenRow(), tenantId: screen.tenantId });
-    const bytes = cached(items, row(1)) as Buffer;
+    const bytes = await cached(items, row(1));
     expect(bytes.toString()).toBe(`${row(1).items}}`);
     const before = reads.length;
-    expect(items.of(other)).toBe(bytes);
-    expect(items.of(row(1), row(1).items)).toBe(bytes);
+    expect(await items.of(other)).toBe(bytes);
+    expect(await items.of(row(1), row(1).items)).toBe(bytes);
     expect(reads.length).toBe(before);
   });
 
@@ -87,26 +87,28 @@ describe('rendered items', () => {
     expect(row(1, 'Grüße ☀', screenRow()).contentId).not.toBe(row(1).contentId);
   });
 
-  it('need no store if they are given', () => {
+  it('need no store if they are given', async () => {
     const { read, reads } = stored();
-    expect(String(new RenderedItems(read).of(row(1), row(1).items))).toBe(`${row(1).items}}`);
+    const bytes = await new RenderedItems(read).of(row(1), row(1).items);
+    expect(bytes.toString()).toBe(`${row(1).items}}`);
     expect(reads).toEqual([]);
   });
 
-  it('fail if they are lost', () => {
+  it('fail if they are lost', async () => {
     const { read } = stored();
-    expect(() => new RenderedItems(read).of(row(1))).toThrow(
-      expect.objectContaining({ code: 'origin_bad_answer' }),
-    );
+    await expect(new RenderedItems(read).of(row(1))).rejects.toMatchObject({
+      code: 'origin_bad_answer',
+    });
   });
 
-  it('are evicted beyond the limit', () => {
+  it('are evicted beyond the limit', async () => {
     const rows = [row(1, 'one'), row(1, 'two'), row(1, 'sec')] as const;
     const { read } = stored(...rows);
     const items = new RenderedItems(read, 2 * (rows[0].items.length + 1));
-    const made = rows.map((each) => cached(items, each));
-    expect(items.of(rows[2])).toBe(made[2]);
-    expect(items.of(rows[1])).toBe(made[1]);
-    expect(items.of(rows[0])).not.toBe(made[0]);
+    const made: Buffer[] = [];
+    for (const each of rows) made.push(await cached(items, each));
+    expect(await items.of(rows[2])).toBe(made[2]);
+    expect(await items.of(rows[1])).toBe(made[1]);
+    expect(await items.of(rows[0])).not.toBe(made[0]);
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 const entry = `
-  export { Player } from '${dist}player/player.js';
+  export { Player } from '${dist}player/assembly/player.js';
   export { DeviceClient } from '${dist}client/device-client.js';
   export { makeFetchRequester } from '${dist}client/fetch-requester.js';
 `;

@@ -63,7 +63,11 @@ describe('A key rejected with 401', () => {
       // Events of the previous screen are not reported for the new one.
       expect(tv.told.dropped).toEqual([
         {
-          events: [log, expect.objectContaining({ type: 'app_started' })],
+          events: [
+            log,
+            expect.objectContaining({ type: 'app_started' }),
+            expect.objectContaining({ type: 'shown' }),
+          ],
           why: 'unpaired',
         },
       ]);

@@ -37,7 +37,7 @@ describe('A simulated day in a user’s test', () => {
 
     const report = await management.call('reportImpressions', { query: { groupBy: 'campaign' } });
     expect(report.items).toEqual([
-      { key: items[0]?.campaignId, impressions: 2880, seconds: day / 1000 },
+      { key: items[0]?.campaignId, name: null, impressions: 2880, seconds: day / 1000 },
     ]);
     expect((await management.call('getDevice', { params: { id: tv.state.deviceId! } })).state).toBe(
       'bound',

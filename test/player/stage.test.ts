@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PlaylistItem } from '../../src/client/entities.ts';
 import { minuteMs, systemClock } from '../../src/domain/clock.ts';
-import { type PlaybackFailure, type Stage, timerStage } from '../../src/player/stage.ts';
-import { makeVirtualClock, type VirtualClock } from '../../src/simulator/tv/virtual-clock.ts';
+import { makeVirtualClock } from '../../src/simulator/tv/virtual-clock.ts';
 import {
   json,
   problem,
@@ -10,6 +9,7 @@ import {
   type StubService,
   stubService,
 } from '../support/network/stub-service.ts';
+import { FakeStage } from '../support/tv/fake-stage.ts';
 import { video, virtualTv } from '../support/tv/virtual-tv.ts';
 import { type Answer, accepted, memoryWith, playlistOf } from './saved-tv.ts';
 
@@ -21,53 +21,6 @@ type Playlist = ReturnType<typeof playlist>;
 
 let stub: StubService;
 afterEach(() => stub?.close());
-
-/** A stage that records its calls. Items take no time to prepare, unless `prepareMs` says so. */
-class FakeStage implements Stage {
-  readonly calls: string[] = [];
-  readonly failures = new Map<string, PlaybackFailure>();
-  prepareMs = 0;
-  readonly #clock: VirtualClock;
-  readonly #timer: Stage;
-
-  constructor(clock: VirtualClock) {
-    this.#clock = clock;
-    this.#timer = timerStage(clock);
-  }
-
-  async prepare({ creativeUrl }: PlaylistItem, signal: AbortSignal, isUrgent: boolean) {
-    this.#note(`prepare ${nameOf(creativeUrl)}${isUrgent ? ' urgently' : ''}`);
-    const { prepareMs } = this;
-    if (prepareMs > 0)
-      await new Promise<void>((resolve) => {
-        this.#clock.after(prepareMs, resolve);
-        signal.addEventListener('abort', () => this.#note(`abandon ${nameOf(creativeUrl)}`));
-      });
-    return this.failures.get(nameOf(creativeUrl));
-  }
-
-  async show(item: PlaylistItem, forMs: number, signal: AbortSignal) {
-    const name = nameOf(item.creativeUrl);
-    this.#note(`show ${name} for ${forMs / 1000}`);
-    const failure = this.failures.get(name);
-    return failure ? { playedMs: 0, failure } : this.#timer.show(item, forMs, signal);
-  }
-
-  clear() {
-    this.#note('clear');
-  }
-
-  #note(text: string) {
-    this.calls.push(`${(this.#clock.now() - startMs) / 1000} ${text}`);
-  }
-
-  /** The calls of `show` and `clear`, with their times in seconds. */
-  get shown() {
-    return this.calls.filter((call) => !/prepare|abandon/.test(call));
-  }
-}
-
-const nameOf = (url: string) => url.replace(/.*\/(\w+)\.\w+$/, '$1');
 
 /** Answers with a playlist, or with 304 if the TV has it. */
 const answerOf =
@@ -88,7 +41,7 @@ async function tvWith(first: Playlist) {
     if (request.url.endsWith('/playlist')) return answer(response, request);
     return accepted(response, request);
   });
-  const stage = new FakeStage(clock);
+  const stage = new FakeStage(clock, startMs);
   const memory = await memoryWith({
     config: config as never,
     playlist: { answer: first, etag: `"${first.version}"`, validUntilMs: first.validUntil * 1000 },

@@ -2,8 +2,8 @@
 import type { Requester } from '../../src/client/requester.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { secondMs, systemClock } from '../../src/domain/clock.ts';
+import { Player } from '../../src/player/assembly/player.ts';
 import type { PlayerOptions } from '../../src/player/options.ts';
-import { Player } from '../../src/player/player.ts';
 import { makeVirtualClock, type VirtualClock } from '../../src/simulator/tv/virtual-clock.ts';
 import { video } from '../support/tv/virtual-tv.ts';
 import { memoryWith, playlistOf } from './saved-tv.ts';

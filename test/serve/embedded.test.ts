@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { runConformance } from '../../src/conformance/run-conformance.ts';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import { type Running, serve } from '../../src/serve.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/location/open.ts';
 import { startLocally } from '../support/network/local-server.ts';
 import { adminToken, managerAt, sendTo } from '../support/service/service.ts';
 import { memoryObjectStore } from '../support/stores/memory-object-store.ts';

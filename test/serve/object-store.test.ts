@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LogSink } from '../../src/domain/log.ts';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import { serveOn } from '../../src/serve.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/location/open.ts';
 import { temporaryFolder } from '../support/disk/temporary-folder.ts';
 import {
   type S3Server,
@@ -92,7 +92,9 @@ describe('GET /devices/:id/playlist, when the store is lost', () => {
     async (_, options) => {
       await start(await options());
       await publish(item());
-      await publish(item({ duration: 33, campaignId: 'x', title: 'ü 😀' }));
+      await publish(
+        item({ duration: 33, campaignId: '33333333-3333-4333-8333-333333333333', title: 'ü 😀' }),
+      );
       await copied();
       const before = await playlist();
       expect(summary(before)).toEqual([200, 'store', '2']);

@@ -4,7 +4,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import { type Running, serve, serveOn } from '../../src/serve.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/location/open.ts';
 import { temporaryFolder } from '../support/disk/temporary-folder.ts';
 import { freePort } from '../support/network/free-port.ts';
 import { freshDatabase } from '../support/postgres/postgres.ts';

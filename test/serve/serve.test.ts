@@ -12,6 +12,7 @@ import { freePort } from '../support/network/free-port.ts';
 import { ManualClock } from '../support/runtime/manual-clock.ts';
 import { impression, manager, walk } from '../support/service/management.ts';
 import { type Answer, adminToken, managerAt, startService } from '../support/service/service.ts';
+import { serveBelieving } from '../support/stores/believed-clock.ts';
 
 const opened: Running[] = [];
 afterEach(async () => {
@@ -157,7 +158,10 @@ describe('codeTtlMinutes', () => {
 
 describe('retentionDays', () => {
   it('limits how long events and audit entries are kept; reports keep counting', async () => {
-    const service = await startService({ retentionDays: 2, store: await temporaryFolder() });
+    const service = await startService(
+      { retentionDays: 2, store: await temporaryFolder() },
+      serveBelieving,
+    );
     const admin = manager(service);
     const tv = await service.tv();
     await tv.send('POST', 'events', { body: [impression()] });
@@ -175,7 +179,7 @@ describe('retentionDays', () => {
     // Audit entries are deleted after the events.
     const actions = async () =>
       (await walk(admin, '/v1/audit', 200)).items.map(({ action }) => action);
-    await expect.poll(actions).toEqual(['venue.create']);
+    await expect.poll(actions).toEqual(['retention.purge', 'venue.create']);
     expect((await admin.get('/v1/reports/impressions')).body.items).toMatchObject([
       { impressions: 2 },
     ]);

@@ -7,9 +7,13 @@ import { SignageError } from '../../src/domain/error.ts';
 import { makeIdSource } from '../../src/domain/id.ts';
 import type { Token } from '../../src/domain/records/rows.ts';
 import { serve } from '../../src/serve.ts';
-import { type BootstrapOptions, bootstrap, checkAdminToken } from '../../src/service/bootstrap.ts';
+import {
+  type BootstrapOptions,
+  bootstrap,
+  checkAdminToken,
+} from '../../src/service/assembly/bootstrap.ts';
 import { decorateStore } from '../../src/service/store-decorator.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/location/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { tenantRow, tokenRow } from '../store/sample-rows.ts';
 import { temporaryFolder } from '../support/disk/temporary-folder.ts';

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { makeIdSource } from '../../src/domain/id.ts';
 import type { ServiceDependencies } from '../../src/service/context.ts';
 import { prepareCreation } from '../../src/service/creations.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/location/open.ts';
 import { creationRow } from '../store/sample-rows.ts';
 
 it('the last 10,000 creations of a token are kept, and those of other tokens', async () => {

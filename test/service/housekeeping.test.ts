@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeIdSource } from '../../src/domain/id.ts';
 import { type LogSink, silentLog } from '../../src/domain/log.ts';
+import { startHousekeeping } from '../../src/service/assembly/housekeeping.ts';
 import type { SystemDependencies } from '../../src/service/context.ts';
-import { startHousekeeping } from '../../src/service/housekeeping.ts';
 import { decorateStore } from '../../src/service/store-decorator.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/location/open.ts';
 import type { Rows } from '../../src/store/sections.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
@@ -16,6 +16,7 @@ import {
   playlistRow,
 } from '../store/sample-rows.ts';
 import { ManualClock } from '../support/runtime/manual-clock.ts';
+import { believeClock } from '../support/stores/believed-clock.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -51,8 +52,8 @@ async function pass(rounds: number, roundMs: number): Promise<void> {
     const before = purges.length + warnings.length;
     clock.advance(roundMs);
     await expect.poll(() => purges.length + warnings.length, { interval: 1 }).toBe(before + 1);
-    // Both jobs wait for their next run.
-    await expect.poll(() => clock.waiting, { interval: 1 }).toBe(2);
+    // All jobs wait for their next run.
+    await expect.poll(() => clock.waiting, { interval: 1 }).toBe(3);
   }
 }
 
@@ -79,6 +80,7 @@ beforeEach(async () => {
     random: (length) => new Uint8Array(length),
     newId: makeIdSource(clock),
   };
+  await believeClock(store);
   stopHousekeeping = startHousekeeping(deps, 90, log);
 });
 

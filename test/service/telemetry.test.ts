@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { EventQuery } from '../../src/domain/events/event.ts';
+import { makeTelemetry } from '../../src/service/assembly/telemetry.ts';
 import {
   type ServiceDependencies,
   system,
   type TenantPrincipal,
 } from '../../src/service/context.ts';
-import { makeTelemetry } from '../../src/service/telemetry.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../../src/store/queries.ts';
 import { ManualClock } from '../support/runtime/manual-clock.ts';
 import { turns } from '../support/runtime/turns.ts';

@@ -1,12 +1,12 @@
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { dayMs } from '../../src/domain/clock.ts';
+import { dayMs, iso } from '../../src/domain/clock.ts';
 import { frame } from '../../src/store/json/log/frame.ts';
+import { openStore } from '../../src/store/location/open.ts';
 import { checkStore, verifyAudit } from '../../src/store/maintenance/check.ts';
 import { copyStore } from '../../src/store/maintenance/copy.ts';
 import { restoreStore } from '../../src/store/maintenance/restore.ts';
-import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../support/disk/temporary-folder.ts';
 import { inDatabase } from '../support/postgres/in-database.ts';
@@ -165,6 +165,14 @@ describe.each([
       ],
     ],
     [
+      'stripped of its MAC',
+      (lines) => lines.map((line, n) => (n === 9 ? { entry: line.entry } : line)),
+      [
+        [null, 'entry'],
+        [10, 'the end of the trail is missing'],
+      ],
+    ],
+    [
       'cut off at the end',
       (lines) => lines.slice(0, 7),
       [[10, 'the end of the trail is missing: entries 8 to 10 are missing']],
@@ -219,6 +227,63 @@ describe.each([
       11,
       expect.stringContaining('entries 9 to 10 are missing'),
     ]);
+  });
+
+  it('tells a purge that the trail records from a loss, also offline and in copies', async () => {
+    const { clock, place } = await store(kind, 4);
+    const { head } = (await verifyAudit(place)).summary;
+    const kept = { ...(head as NonNullable<typeof head>), sequence: 3 };
+    const record = (opened: Store, before: string) => () =>
+      opened.write((tx) =>
+        tx.audit({
+          ...auditRow(90, { at: clock.now() }),
+          action: 'retention.purge',
+          details: { before },
+        }),
+      );
+    const days: string[] = [];
+    const purge = () =>
+      within(place, clock, async (opened) => {
+        clock.advance(3 * dayMs);
+        days.push(iso(clock.now()).slice(0, 10));
+        await opened.purgeBefore(clock.now(), record(opened, days[0] as string));
+      });
+    await purge();
+    const note = {
+      level: 'note',
+      what: expect.stringContaining(`days before ${days[0]}, were purged`),
+    };
+    const older = { level: 'note', what: expect.stringContaining('older than the entries') };
+    const copied = await freshDatabase();
+    await copyStore(place, copied, { clock });
+    const folder = join(await temporaryFolder(), 'copy');
+    await copyStore(copied, folder, { clock });
+    for (const one of [place, copied, folder])
+      expect((await verifyAudit(one, kept)).findings).toMatchObject([note, older]);
+    // The trail says that only the entries before the first day were purged.
+    await purge();
+    expect(await damages(place)).toEqual([
+      [5, expect.stringContaining(`entries before ${days[1]} are missing`)],
+    ]);
+  });
+
+  it('records nothing when nothing is past its retention', async () => {
+    const { clock, place } = await store(kind, 4);
+    let records = 0;
+    await within(place, clock, (opened) =>
+      opened.purgeBefore(clock.now(), async () => void records++),
+    );
+    expect(records).toBe(0);
+  });
+
+  it('deletes nothing if the purge cannot be recorded', async () => {
+    const { clock, place } = await store(kind, 4);
+    await within(place, clock, async (opened) => {
+      clock.advance(3 * dayMs);
+      const failing = opened.purgeBefore(clock.now(), () => Promise.reject(new Error('full')));
+      await expect(failing).rejects.toThrow('full');
+    });
+    expect(await verifyAudit(place)).toMatchObject({ findings: [], summary: { entries: 4 } });
   });
 
   it('verifies after retention has deleted everything', async () => {

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { makeMemoryFileSystem } from '../../src/store/json/disk/memory-file-system.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/location/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { StoreUnderTest } from '../../src/testing/store-suite/store-test.ts';
 import { storeTests } from '../../src/testing/store-suite/store-tests.ts';

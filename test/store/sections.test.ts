@@ -2,10 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { openStore } from '../../src/store/location/open.ts';
 import { checkStore } from '../../src/store/maintenance/check.ts';
 import { repairStore } from '../../src/store/maintenance/repair.ts';
 import { restoreStore } from '../../src/store/maintenance/restore.ts';
-import { openStore } from '../../src/store/open.ts';
 import { type Section, section } from '../../src/store/section.ts';
 import { sections, type TableName, tableNames } from '../../src/store/sections.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -33,6 +33,7 @@ const full = section({
   indexed: ['tenantId'],
   listed: true,
   filters: ['mood'],
+  multiple: { label: ({ labels }) => Object.values(labels) },
   topic: (id) => `notes/${id}`,
   document,
 });
@@ -144,12 +145,20 @@ describe.each([
   it('gets its keys and indexes for rows that were stored before', async () => {
     describeNotes(plain);
     const store = await openStore(place);
-    await put(store, ...Array.from({ length: 60 }, (_, number) => note(number)));
+    const labels = (number: number) => ({ half: `${Math.floor(number / 2)}`, own: `-${number}` });
+    await put(
+      store,
+      ...Array.from({ length: 60 }, (_, number) => note(number, { labels: labels(number) })),
+    );
     await store.close();
     describeNotes(full);
     const again = await openStore(place);
-    expect(await again.read.find(notes, 'name', 'tenant/Note 59')).toEqual(note(59));
+    expect(await again.read.find(notes, 'name', 'tenant/Note 59')).toEqual(
+      note(59, { labels: labels(59) }),
+    );
     expect(await again.read.count(notes, 'tenantId', 'tenant')).toBe(60);
+    const ids = await again.read.ids(notes, 'label' as never, ['7', '-3', 'none']);
+    expect([...ids].sort()).toEqual(['note-14', 'note-15', 'note-3']);
     await expect(put(again, note(60, { name: 'Note 7' }))).rejects.toMatchObject({
       code: 'conflict',
     });

@@ -56,7 +56,7 @@ describe('keys of a remote control', () => {
     [0, 'GoBack', { kind: 'back' }],
     [53, '5', { kind: 'character', character: '5' }],
     [88, 'x', { kind: 'character', character: 'X' }],
-    [32, ' ', { kind: 'separator' }],
+    [32, ' ', { kind: 'space' }],
     [189, '-', { kind: 'separator' }],
     [112, 'F1', undefined],
   ])('%s %s', (keyCode, key, input) => expect(readRemoteKey({ key, keyCode })).toEqual(input));

@@ -1,7 +1,10 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { configBody, configInput } from '../../src/domain/records/config.ts';
 import { readDeviceInfo } from '../../src/web/device-info.ts';
-import { pixelShift, readSettings } from '../../src/web/page-settings.ts';
 import { crashPauseMs, watchdogPauseMs } from '../../src/web/recovery/pauses.ts';
+import { pixelShift, readSettings } from '../../src/web/settings/page-settings.ts';
+import { SoundReport } from '../../src/web/sound-report.ts';
 
 const config = (player: unknown) =>
   ({ syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1, player }) as never;
@@ -30,6 +33,54 @@ it('settings come from the member player of the config', () => {
     idle: 'info',
   };
   expect(readSettings(config(player))).toEqual(player);
+});
+
+const setting = fc.record(
+  {
+    fit: fc.constantFrom('contain', 'cover', 'fill', 'coverr', 5),
+    sound: fc.constantFrom(true, false, 'true', 1),
+    background: fc.constantFrom('#000', 'navy', 'rgb(1, 2, 3)', '#12', 'no colour', '', 7),
+    pixelShift: fc.constantFrom(true, false, 'yes'),
+    reloadHours: fc.constantFrom(1, 168, 0, '9'),
+    idle: fc.constantFrom('info', 'black', '/media/a.png', 'https://a.example/b.png', 'blak', true),
+  },
+  { requiredKeys: [] },
+);
+
+it('what a config may store, the player uses as it is', () => {
+  fc.assert(
+    fc.property(setting, (player) => {
+      fc.pre(configInput.safeParse({ player }).success);
+      expect(readSettings(config(player))).toMatchObject(player);
+    }),
+  );
+});
+
+it.each([
+  ['player', 'cover'],
+  ['player', null],
+  ['fit', 'coverr'],
+  ['fit', null],
+  ['sound', 'true'],
+  ['background', '#12'],
+  ['background', ''],
+  ['background', 'no colour'],
+  ['pixelShift', 'yes'],
+  ['reloadHours', 0],
+  ['reloadHours', '9'],
+  ['idle', 'blak'],
+  ['idle', true],
+])('a config refuses %s: %j, and stored configs may have it', (name, value) => {
+  const given = { player: name === 'player' ? value : { [name]: value } };
+  expect(configInput.safeParse(given).success).toBe(false);
+  expect(configBody.safeParse(given).success).toBe(true);
+});
+
+it('missing sound is reported once when it begins, and once when it ends', () => {
+  const types: string[] = [];
+  const report = new SoundReport(({ type }) => types.push(type));
+  for (const isMuted of [false, true, true, false, false, true]) report.note(isMuted);
+  expect(types).toEqual(['muted', 'unmuted', 'muted']);
 });
 
 it('the pixel shift visits four corners of 2 pixels', () => {

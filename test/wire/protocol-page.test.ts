@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { conditions } from '../../src/domain/conditions/condition.ts';
 import { errorKinds } from '../../src/wire/errors.ts';
-import { type Operation, operations } from '../../src/wire/operations.ts';
+import { type Operation, operations } from '../../src/wire/operations/operations.ts';
 
 const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('docs/protocol.md', root), 'utf8');
@@ -43,7 +43,8 @@ describe('docs/protocol.md', () => {
   it('names only codes that exist', () => {
     const eventTypes = ['playback_error', 'app_started', 'app_stopped'];
     const playbackFailures = ['not_media', 'too_large', 'mixed_content'];
-    const known = [...codes, ...eventTypes, ...playbackFailures, ...conditions];
+    const layerFailures = ['takeover_failed', 'entry_failed'];
+    const known = [...codes, ...eventTypes, ...playbackFailures, ...layerFailures, ...conditions];
     const words = inTicks(page).filter((word) => /^[a-z]+(_[a-z]+)+$/.test(word));
     expect(words.filter((word) => !known.includes(word))).toEqual([]);
   });

@@ -1,15 +1,16 @@
 import { followPages } from '../../client/pages.ts';
 import { SignageError } from '../../domain/error.ts';
-import { largestPage } from '../api/client.ts';
-import type { CommandContext } from '../command/context.ts';
-import { defineCommand, one } from '../command/spec.ts';
-import { isDocument } from '../options/format.ts';
-import { readDocument } from '../options/input-file.ts';
-import * as option from '../options/option.ts';
-import { usage } from '../options/settings.ts';
+import type { Operation } from '../../wire/operations/operations.ts';
+import { largestPage } from '../connection/client.ts';
+import { readSource } from '../input/input-file.ts';
+import * as option from '../input/option.ts';
+import { usage } from '../input/settings.ts';
 import { makeResults } from '../output/results.ts';
 import type { Column, View } from '../output/view.ts';
+import type { CommandContext } from '../program/context.ts';
+import { defineCommand, one } from '../program/spec.ts';
 import { printableWithTabs } from '../terminal/escape.ts';
+import { isDocument } from '../terminal/format.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 type Method = (typeof methods)[number];
@@ -62,7 +63,7 @@ type Answer = NonNullable<Awaited<ReturnType<CommandContext['send']>>>;
 
 /** Writes status and headers to stderr. Redacts secrets, such as a pairing code in `Location`. */
 async function writeHead({ io }: CommandContext, { status, headers }: Answer): Promise<void> {
-  const { shownPath } = await import('../api/connect.ts');
+  const { shownPath } = await import('../connection/connect.ts');
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one) => `${name}: ${one}`),
   );
@@ -183,6 +184,36 @@ async function showPages(call: CommandContext, path: string): Promise<void> {
   await resultsOf(call).list(all(), anyView(first.value[0]));
 }
 
+/** Returns the schema of the body that an operation takes. `undefined`: no such operation. */
+async function bodySchemaOf(method: string, path: string) {
+  const { operations } = await import('../../wire/operations/operations.ts');
+  const { schemas } = await import('../../wire/schemas.ts');
+  const [plain = ''] = path.split('?', 1);
+  const isMeant = (operation: Operation) =>
+    operation.method === method &&
+    new RegExp(`^${operation.path.replaceAll(/:\w+/g, '[^/]+')}$`).test(plain);
+  const body = Object.values<Operation>(operations).find(isMeant)?.body;
+  return body && schemas[body];
+}
+
+/**
+ * Reads the body of a request. YAML writes some numbers in another way than JSON: where the
+ * operation takes a text, `1.10` is one.
+ */
+async function readBody(call: CommandContext, method: string, path: string, file: string) {
+  const source = await readSource(call.io, file);
+  if (source.oddNumbers.length === 0) return source.value;
+  const { invalidFile } = await import('../input/source-document.ts');
+  const { valueAsWritten } = await import('../input/check-document.ts');
+  const schema = await bodySchemaOf(method, path);
+  if (schema) return valueAsWritten(schema, source);
+  throw invalidFile(
+    source.oddNumbers.map(({ path: at, written, value }) =>
+      source.complaint(at, `may be a text or a number: write "${written}" or ${value}`),
+    ),
+  );
+}
+
 export const api = defineCommand({
   summary: 'Send any request to the service',
   description: `For operations without a command of their own. The request goes to the service that
@@ -222,7 +253,7 @@ docs/protocol.md, or /docs of the service, lists all operations.`,
       call,
       method,
       path,
-      file === undefined ? undefined : await readDocument(call.io, file),
+      file === undefined ? undefined : await readBody(call, method, path, file),
     );
     if (answer) await showAnswer(call, answer);
   },

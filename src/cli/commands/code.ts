@@ -1,19 +1,19 @@
 import type { CallAnswer } from '../../client/call.ts';
-import { SignageError } from '../../domain/error.ts';
-import type { CommandContext } from '../command/context.ts';
-import { forEachRecord } from '../command/for-each-record.ts';
-import { defineCommand, many, one, optional, some } from '../command/spec.ts';
-import * as option from '../options/option.ts';
-import { readClaim, readCodeWords } from '../options/pairing-code.ts';
+import { hasCode, SignageError } from '../../domain/error.ts';
+import { keepSecret } from '../connection/keep-secret.ts';
+import * as option from '../input/option.ts';
+import { readClaim, readCodeWords } from '../input/pairing-code.ts';
+import type { CommandContext } from '../program/context.ts';
+import { defineCommand, many, one, some } from '../program/spec.ts';
+import { claimHints } from '../records/claim-hints.ts';
+import { findScreen } from '../records/find.ts';
+import { forEachRecord } from '../records/for-each-record.ts';
 import {
   confirmSelected,
   type Selected,
   selectionOptions,
   selectScreens,
-} from '../options/select-screens.ts';
-import { selectorOption } from '../options/selector.ts';
-import { pairingOptions } from '../pair/pairing-options.ts';
-import { findScreen } from '../records/find.ts';
+} from '../records/select-screens.ts';
 import {
   claimView,
   codeResultColumns,
@@ -21,18 +21,40 @@ import {
   createdCodeView,
 } from '../records/views/device-views.ts';
 import { waitFor } from '../records/wait.ts';
+import { countText } from '../terminal/text.ts';
 
 const codeArgument = many('the code, such as ABCD2345 or abcd-2345; - reads it from stdin');
+
+/** Shows new codes. If that fails, cancels them. */
+function keepCodes<T>(
+  call: CommandContext,
+  codes: readonly string[],
+  show: () => Promise<T>,
+): Promise<T> {
+  return keepSecret(show, {
+    async undo() {
+      for (const code of codes) await call.change('cancelCode', { params: { code } });
+      return `${countText(codes.length, 'new code')} cancelled.`;
+    },
+    left: 'The new codes are pending until they expire: cancel them with signage code cancel.',
+  });
+}
 
 /** Creates a code for each screen without a TV. */
 async function createCodes(call: CommandContext, screens: readonly Selected[]): Promise<number> {
   await confirmSelected(call, 'Create codes for', screens);
+  const codes: string[] = [];
   const createOne = async ({ id, screen }: Selected) => {
     if (screen.state === 'active') return { result: 'paired', code: null, expiresAt: null };
     const made = await call.change('createCode', { body: { screenId: id } });
+    if (made) codes.push(made.answer.code);
     return made && { result: 'created', code: made.answer.code, expiresAt: made.answer.expiresAt };
   };
-  return forEachRecord(call, screens, createOne, codeResultColumns(call));
+  const created = forEachRecord(call, screens, createOne, codeResultColumns(call));
+  return created.catch((error: unknown) => {
+    if (!hasCode(error, 'not_written')) throw error;
+    return keepCodes(call, codes, () => Promise.reject(error));
+  });
 }
 
 const screenTaken =
@@ -41,7 +63,7 @@ const screenTaken =
 const create = defineCommand({
   summary: 'Create a pairing code for a screen',
   description: `Type the code into the TV app before it expires. signage pair also follows the TV
-until it plays. A new code cancels the pending code of its screen. With several screens, --selector
+until it plays. A screen has at most five pending codes: a sixth cancels the oldest. With several screens, --selector
 or --venue, it creates one code for each screen without a TV.`,
   arguments: { screen: some('its id, or its name such as Lobby/Main', 'screen') },
   options: selectionOptions,
@@ -56,7 +78,9 @@ or --venue, it creates one code for each screen without a TV.`,
     const { screens, single } = await selectScreens(call, call.args.screen);
     if (!single) return createCodes(call, screens);
     const made = await call.change('createCode', { body: { screenId: single.id } });
-    if (made) await call.results.record(made.answer, createdCodeView(call, made.answer));
+    if (!made) return 0;
+    const show = () => call.results.record(made.answer, createdCodeView(call, made.answer));
+    await keepCodes(call, [made.answer.code], show);
     return 0;
   },
 });
@@ -97,6 +121,7 @@ const status = defineCommand({
       '1h',
       '--timeout <time>',
       'with --wait: stop waiting after this time, such as 90s or 15m',
+      'm',
     ),
   },
   examples: [
@@ -148,12 +173,6 @@ quickly created.`,
   },
 });
 
-const claimHints = {
-  claim_not_found:
-    'Type the claim that the TV shows now: it ends after ten minutes. Claims never contain 0, O, 1, I or L.',
-  claim_offered: 'Start pairing at the TV again: it then shows a new claim.',
-};
-
 const claim = defineCommand({
   summary: 'Show the TV that shows a claim',
   description: `A TV that waits to be paired may show a claim of 6 characters. Compare the device
@@ -199,81 +218,3 @@ export const code = {
   claim,
   offer,
 };
-
-export const pair = defineCommand({
-  summary: 'Pair a TV with a screen, step by step',
-  description: `Creates a pairing code and shows it. Type the code on the TV. The command then
-follows the TV until it has registered, fetched its playlist and sent its first event. At a terminal
-it asks for missing arguments, and ends early if the screen has no playlist and the token may not
-publish one. It replaces expired codes. Stopping the command cancels the code. --all --tv takes
-screens by turns, and goes on when a TV has registered. Exit codes: 0 the TV is paired, 5 a TV
-registered on the screen with another code, 8 the timeout passed, 9 one of several screens was not
-paired.`,
-  arguments: { screen: optional('the screen, as VENUE/SCREEN or by its id', 'screen') },
-  options: {
-    venue: option.text('--venue <venue>', 'the venue, by id or name', 'venue'),
-    create: option.flag('--create', 'create the venue and the screen if they do not exist'),
-    tv: option.text(
-      '--tv [claim]',
-      'pair the TV that shows this claim, such as K7Q2MX; without a claim, asks for it',
-    ),
-    replace: option.flag('--replace', 'revoke the TV that is now on the screen, then pair another'),
-    reason: option.text(
-      '--reason <text>',
-      'why the old TV is revoked; recorded in the audit trail',
-    ),
-    ...pairingOptions,
-    all: option.flag(
-      '--all',
-      'pair all screens of the venue that have no TV; with --tv, asks for a claim for each in turn',
-    ),
-    selector: selectorOption('with --all: only screens with these labels'),
-    claimsFile: option.text(
-      '--claims-file <file>',
-      'pair screens of the venue with the TVs that show claims: CSV with the columns screen,claim; - reads stdin',
-    ),
-  },
-  examples: [
-    ['signage pair', 'asks for venue and screen, then shows what to do'],
-    ['signage pair Lobby/Main', 'one screen'],
-    ['signage pair Lobby/Main --tv K7Q2MX', 'the TV that shows K7Q-2MX; --yes for scripts'],
-    [
-      'signage pair Lobby/Main --replace --reason "Panel is broken"',
-      'revokes the TV on the screen and pairs another',
-    ],
-    ['signage pair --venue Lobby --all', 'every screen of the venue without a TV'],
-    [
-      'signage pair --venue Lobby --all --tv',
-      'the same, where the TVs show claims: walk from TV to TV and type them',
-    ],
-    [
-      'signage pair --venue Lobby --claims-file claims.csv --yes',
-      'for scripts: pairs all TVs of the file at once',
-    ],
-    [
-      'signage pair --venue Lobby --all --codes-file codes.csv',
-      'also writes the codes to a file, for the installer at the TVs',
-    ],
-    [
-      'signage pair Lobby/Main --create -o ndjson',
-      'for scripts: a line of JSON for each step, the first with the code',
-    ],
-    [
-      'signage pair Lobby/Main --player-link-file player.url --wait-for registered',
-      'for a browser that loses its storage: writes the link of the web player, with the key',
-    ],
-    [
-      'signage pair Lobby/Main --wait-for registered --timeout 2m -o ndjson',
-      'ends when a TV has registered; exit code 8 after two minutes',
-    ],
-  ],
-  effect: 'changes',
-  hints: {
-    ...claimHints,
-    screen_already_bound: 'To revoke the TV on the screen: signage pair … --replace',
-  },
-  async run(call) {
-    const { runPair } = await import('../pair/run-pair.ts');
-    return runPair(call);
-  },
-});

@@ -1,21 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import type { CommandContext } from '../command/context.ts';
-import { forEachRecord } from '../command/for-each-record.ts';
-import { defineCommand, optional, some } from '../command/spec.ts';
-import { readDocument } from '../options/input-file.ts';
-import * as option from '../options/option.ts';
 import {
-  confirmDestroyed,
-  confirmSelected,
-  hasFilter,
-  selectionOptions,
-  selectScreens,
-} from '../options/select-screens.ts';
-import { usage } from '../options/settings.ts';
+  type ConfigTree,
+  isConfigTree,
+  listAssignments,
+  mergeConfigs,
+  readAssignment,
+} from '../input/config-path.ts';
+import { readSource } from '../input/input-file.ts';
+import * as option from '../input/option.ts';
+import { usage } from '../input/settings.ts';
 import { type Column, member } from '../output/view.ts';
-import { orUndefined } from '../records/find.ts';
-import { nearNames } from '../records/near-names.ts';
+import type { CommandContext } from '../program/context.ts';
+import { defineCommand, optional, some } from '../program/spec.ts';
 import {
   changeConfig,
   deleteConfig,
@@ -26,14 +23,17 @@ import {
   putConfig,
   removeKeys,
   showConfig,
-} from '../tenant-config/level.ts';
+} from '../records/config-level.ts';
+import { orUndefined } from '../records/find.ts';
+import { forEachRecord } from '../records/for-each-record.ts';
+import { nearNames } from '../records/near-names.ts';
 import {
-  type ConfigTree,
-  isConfigTree,
-  listAssignments,
-  mergeConfigs,
-  readAssignment,
-} from '../tenant-config/path.ts';
+  confirmDestroyed,
+  confirmSelected,
+  hasFilter,
+  selectionOptions,
+  selectScreens,
+} from '../records/select-screens.ts';
 
 type NamedOwner = Owner & { name: string };
 
@@ -113,7 +113,12 @@ const ownerArgument = optional(
 );
 
 async function readFile({ io }: CommandContext, file: string | undefined): Promise<ConfigTree> {
-  const document = file === undefined ? {} : await readDocument(io, file);
+  if (file === undefined) return {};
+  const source = await readSource(io, file);
+  const { parseAsWritten } = await import('../input/check-document.ts');
+  const { configBody } = await import('../../domain/records/config.ts');
+  // The service names mistakes.
+  const { data: document = source.value } = parseAsWritten(configBody, source);
   if (isConfigTree(document)) return document;
   throw new SignageError(
     'invalid_file',
@@ -121,16 +126,30 @@ async function readFile({ io }: CommandContext, file: string | undefined): Promi
   );
 }
 
+const lastPart = (key: string) => key.slice(key.lastIndexOf('.') + 1).toLowerCase();
+const lettersOf = (text: string) => [...text].sort().join('');
+
+/** Whether a short word is another one with one letter changed, or with its letters swapped. */
+async function isSlip(typed: string, known: string): Promise<boolean> {
+  const { default: leven } = await import('leven');
+  const [one, other] = [lastPart(typed), lastPart(known)];
+  return one.length > 5 || leven(one, other) <= 1 || lettersOf(one) === lettersOf(other);
+}
+
 /**
  * Warns of a setting whose name resembles a well-known one. Any other name may be a setting of the
  * TV app.
  */
 async function noteMistyped(call: CommandContext, config: ConfigTree): Promise<void> {
-  const { defaultConfig } = await import('../../domain/records/config.ts');
-  const known = listAssignments(defaultConfig).map(({ key }) => ({ name: key }));
+  const { defaultConfig, playerSettings } = await import('../../domain/records/config.ts');
+  const known = [
+    ...listAssignments(defaultConfig).map(({ key }) => key),
+    ...Object.keys(playerSettings.shape).map((name) => `player.${name}`),
+  ].map((name) => ({ name }));
   for (const { key } of listAssignments(config)) {
     const [near] = known.some(({ name }) => name === key) ? [] : await nearNames(key, known);
-    if (near) call.note(`TVs know no setting "${key}". Did you mean "${near.name}"?`);
+    if (near && (await isSlip(key, near.name)))
+      call.note(`TVs know no setting "${key}". Did you mean "${near.name}"?`);
   }
 }
 

@@ -1,20 +1,22 @@
-import type { CommandContext } from '../command/context.ts';
-import { forEachRecord } from '../command/for-each-record.ts';
-import { defineCommand, one, some } from '../command/spec.ts';
-import * as option from '../options/option.ts';
+import * as option from '../input/option.ts';
+import { selectorOption } from '../input/selector.ts';
+import { usage } from '../input/settings.ts';
+import type { CommandContext } from '../program/context.ts';
+import { defineCommand, one, some } from '../program/spec.ts';
+import { type Device, findDevice, findScreen } from '../records/find.ts';
+import { forEachRecord } from '../records/for-each-record.ts';
+import { screenPath } from '../records/names.ts';
+import { listOfVenues, venueIdsOf } from '../records/of-venues.ts';
 import {
   confirmDestroyed,
   hasFilter,
   isSingle,
   selectionOptions,
   selectScreens,
-} from '../options/select-screens.ts';
-import { selectorOption } from '../options/selector.ts';
-import { usage } from '../options/settings.ts';
-import { type Device, findDevice, findScreen, findVenue } from '../records/find.ts';
-import { screenPath } from '../records/names.ts';
-import { shellQuote } from '../records/text.ts';
+  venueOption,
+} from '../records/select-screens.ts';
 import { devicesOfScreenView, devicesView, revocationView } from '../records/views/device-views.ts';
+import { shellQuote } from '../terminal/text.ts';
 
 /**
  * A device to revoke. `id` is the screen id. `name` is the screen name, or the text that was typed.
@@ -116,7 +118,7 @@ const list = defineCommand({
 for ever: its key no longer works, and its TV is paired again as a new device. The list includes
 suspended devices. --state bound leaves them out.`,
   options: {
-    venue: option.text('--venue <venue>', 'only devices of this venue, by id or name', 'venue'),
+    venue: venueOption('only devices of this venue, by id or name'),
     screen: option.text(
       '--screen <screen>',
       'only devices that are or were on this screen',
@@ -146,19 +148,20 @@ suspended devices. --state bound leaves them out.`,
   async run(call) {
     const { venue, screen, selector, state, online, offline } = call.options;
     if (online && offline) throw usage('Give --online or --offline, not both.');
-    const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
+    const venueIds = await venueIdsOf(call, venue);
     const screenId = screen === undefined ? undefined : (await findScreen(call, screen)).id;
     const view =
-      screenId === undefined ? devicesView(call, venueId) : devicesOfScreenView(call, screenId);
+      screenId === undefined
+        ? devicesView(call, venueIds.length === 1 ? venueIds[0] : undefined)
+        : devicesOfScreenView(call, screenId);
     const onlineText = online ? ('true' as const) : ('false' as const);
     const query = {
-      venueId,
       screenId,
       state,
       online: online || offline ? onlineText : undefined,
       selector: [...selector],
     };
-    await call.list('listDevices', view, { query });
+    await listOfVenues(call, venueIds, 'listDevices', view, query);
   },
 });
 

@@ -1,17 +1,28 @@
-import { isDeepStrictEqual } from 'node:util';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import type { CommandContext } from '../command/context.ts';
-import { forEachRecord } from '../command/for-each-record.ts';
-import { defineCommand, one, some } from '../command/spec.ts';
-import { hoursForm, readHours } from '../options/hours.ts';
 import {
   type LabelChanges,
   labelFilters,
   noteAbsentLabels,
   readLabelChanges,
   readLabels,
-} from '../options/labels.ts';
-import * as option from '../options/option.ts';
+} from '../input/labels.ts';
+import * as option from '../input/option.ts';
+import { selectorOption } from '../input/selector.ts';
+import { usage } from '../input/settings.ts';
+import type { CommandContext } from '../program/context.ts';
+import { defineCommand, one, some } from '../program/spec.ts';
+import { findScreen, findVenue, type Screen } from '../records/find.ts';
+import { forEachRecord } from '../records/for-each-record.ts';
+import { screenPath } from '../records/names.ts';
+import { listOfVenues, venueIdsOf } from '../records/of-venues.ts';
+import {
+  changeFlags,
+  givesPlaceText,
+  hasPlaceTexts,
+  type PlaceTexts,
+  placeBody,
+  placeOptions,
+} from '../records/place-members.ts';
 import {
   confirmDestroyed,
   confirmSelected,
@@ -19,13 +30,10 @@ import {
   type Selected,
   selectionOptions,
   selectScreens,
-} from '../options/select-screens.ts';
-import { selectorOption } from '../options/selector.ts';
-import { usage } from '../options/settings.ts';
-import { findScreen, findVenue, type Screen } from '../records/find.ts';
-import { screenPath } from '../records/names.ts';
-import { shellQuote } from '../records/text.ts';
+  venueOption,
+} from '../records/select-screens.ts';
 import { screensOfVenueView, screensView } from '../records/views/place-views.ts';
+import { shellQuote } from '../terminal/text.ts';
 
 /** Returns the venue and the name of a new screen, from `Lobby/Main`. */
 function readPlace(given: string): { venue: string; name: string } {
@@ -42,10 +50,7 @@ const create = defineCommand({
   summary: 'Create a screen in a venue',
   arguments: { screen: one('the venue, by id or name, and the name, such as Lobby/Main') },
   options: {
-    hours: option.text(
-      '--hours <hours>',
-      `when it is on, such as ${hoursForm}, or always; default: as its venue`,
-    ),
+    ...placeOptions('screen', 'create'),
     label: option.repeated('--label <key=value>', 'a label'),
   },
   examples: [
@@ -58,7 +63,7 @@ const create = defineCommand({
     const { venue, name } = readPlace(call.args.screen);
     const labels = readLabels(call.options.label);
     const { id: venueId } = await findVenue(call, venue);
-    const body = { venueId, name, hours: readHours(call.options.hours), labels };
+    const body = { venueId, name, ...placeBody('screen', call.options), labels };
     const made = await call.change('createScreen', { body }).catch((error: unknown) => {
       if (!hasCode(error, 'name_taken')) throw error;
       const hint = `It already exists: signage screen get ${shellQuote(`${venue}/${name}`)}`;
@@ -71,7 +76,7 @@ const create = defineCommand({
 const list = defineCommand({
   summary: 'List screens',
   options: {
-    venue: option.text('--venue <venue>', 'only screens of this venue, by id or name', 'venue'),
+    venue: venueOption('only screens of this venue, by id or name'),
     state: option.choice(
       ['provisioning', 'active'],
       '--state <state>',
@@ -93,10 +98,14 @@ const list = defineCommand({
   list: true,
   async run(call) {
     const { venue, state, label, selector, search } = call.options;
-    const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
-    const view = venueId === undefined ? screensView(call) : screensOfVenueView(call, venueId);
-    const query = { venueId, state, search, label: labelFilters(label), selector: [...selector] };
-    if (await call.list('listScreens', view, { query })) return;
+    const venueIds = await venueIdsOf(call, venue);
+    const [venueId, ...others] = venueIds;
+    const view =
+      venueId === undefined || others.length > 0
+        ? screensView(call)
+        : screensOfVenueView(call, venueId);
+    const query = { state, search, label: labelFilters(label), selector: [...selector] };
+    if (await listOfVenues(call, venueIds, 'listScreens', view, query)) return;
     const { noteUnknownLabels } = await import('../records/unknown-words.ts');
     await noteUnknownLabels(call, { labels: label, selectors: selector });
   },
@@ -115,20 +124,16 @@ status. signage doctor shows its causes.`,
   async run(call) {
     const { id } = await findScreen(call, call.args.screen);
     const { judgedScreen, judgedScreenView, readScreenStatus } = await import(
-      '../status/fleet-status.ts'
+      '../glass/fleet-status.ts'
     );
     await call.results.record(judgedScreen(await readScreenStatus(call, id)), judgedScreenView);
   },
 });
 
-const isUpToDate = (
-  { labels, hours: present }: Screen,
-  changes: LabelChanges,
-  hours: Screen['hours'] | undefined,
-) =>
-  (hours === undefined || isDeepStrictEqual(hours, present)) &&
+const isUpToDate = (screen: Screen, changes: LabelChanges, given: PlaceTexts) =>
+  hasPlaceTexts('screen', screen, given) &&
   Object.entries(changes).every(
-    ([key, value]) => (Object.hasOwn(labels, key) ? labels[key] : null) === value,
+    ([key, value]) => (Object.hasOwn(screen.labels, key) ? screen.labels[key] : null) === value,
   );
 
 const update = defineCommand({
@@ -138,10 +143,7 @@ const update = defineCommand({
   arguments: { screen: some('its id, or its name such as Lobby/Main', 'screen') },
   options: {
     name: option.text('--name <name>', 'the new name'),
-    hours: option.text(
-      '--hours <hours>',
-      `when it is on, such as ${hoursForm}, or always; empty for as its venue`,
-    ),
+    ...placeOptions('screen', 'update'),
     label: option.repeated('--label <key=value>', 'set a label; key- removes it'),
     ...selectionOptions,
   },
@@ -161,26 +163,28 @@ const update = defineCommand({
     const { name, label } = call.options;
     const names = call.args.screen;
     const labels = readLabelChanges(label);
-    const hours = readHours(call.options.hours);
-    const body = {
+    const bodyFor = (screen: Screen) => ({
       ...(name !== undefined && { name }),
-      ...(hours !== undefined && { hours }),
+      ...placeBody('screen', call.options, screen),
       ...(label.length > 0 && { labels }),
-    };
-    if (Object.keys(body).length === 0)
-      throw usage('Nothing to change. Give --name, --hours or --label.');
+    });
+    if (name === undefined && label.length === 0 && !givesPlaceText('screen', call.options))
+      throw usage(`Nothing to change. Give ${changeFlags('screen')}.`);
     if (name !== undefined && !isSingle(call, names))
       throw usage('--name works only with one named screen.');
-    const update = (id: string) => call.change('updateScreen', { params: { id }, body });
+    const update = ({ id, screen }: Selected) =>
+      call.change('updateScreen', { params: { id }, body: bodyFor(screen) });
     const { screens, single } = await selectScreens(call, names);
     if (!single) {
       await confirmSelected(call, 'Change', screens);
-      return forEachRecord(call, screens, async ({ id, screen }) =>
-        isUpToDate(screen, labels, hours) ? 'unchanged' : (await update(id)) && 'updated',
+      return forEachRecord(call, screens, async (one) =>
+        isUpToDate(one.screen, labels, call.options)
+          ? 'unchanged'
+          : (await update(one)) && 'updated',
       );
     }
-    noteAbsentLabels(call, single.screen.labels, labels);
-    const made = await update(single.id);
+    noteAbsentLabels(call.note, single.screen.labels, labels);
+    const made = await update(single);
     if (made) await call.results.record(made.answer, screensOfVenueView(call, made.answer.venueId));
     return 0;
   },

@@ -1,10 +1,4 @@
 import { isDatabaseUrl } from '../../domain/store-url.ts';
-import type { CommandContext } from '../command/context.ts';
-import { defineCommand } from '../command/spec.ts';
-import { flag, text, withVariable } from '../options/option.ts';
-import { type Setting, usage } from '../options/settings.ts';
-import { member } from '../output/view.ts';
-import { serveSettings } from '../serve/options.ts';
 import {
   givenPlace,
   givenStore,
@@ -12,31 +6,13 @@ import {
   storeFileSetting,
   storeSetting,
   warnOfPassword,
-} from '../serve/store-location.ts';
+} from '../connection/store-location.ts';
+import { flag, text, withVariable } from '../input/option.ts';
+import { type Setting, usage } from '../input/settings.ts';
+import { member } from '../output/view.ts';
+import type { CommandContext } from '../program/context.ts';
+import { defineCommand } from '../program/spec.ts';
 import { withProgress } from '../terminal/progress.ts';
-
-export const serve = defineCommand({
-  summary: 'Run the service',
-  description: `The first start with an empty data folder creates a platform token. At a terminal it
-is shown once. Otherwise it is written to the file admin-token in the data folder.
-SIGNAGE_ADMIN_TOKEN sets the token instead: mak_ and at least 24 letters and digits. When all copies
-are lost, --new-admin-token creates another platform token.`,
-  options: serveSettings,
-  examples: [
-    ['signage serve', 'reachable from this machine only, data in ./signage-data'],
-    ['signage serve --demo', 'with sample data and simulated TVs'],
-    [
-      'signage serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem',
-      'reachable from the network',
-    ],
-    [
-      'SIGNAGE_ADMIN_TOKEN=mak_… signage serve --store memory',
-      'keeps everything in memory; all is lost when it stops',
-    ],
-  ],
-  effect: 'alone',
-  run: async (call) => (await import('../serve/run.ts')).runService(call, call.options),
-});
 
 const place = (flags: string, env: string, help: string): Setting<string | undefined> => ({
   ...withVariable(env, text(flags, help)),
@@ -111,7 +87,7 @@ async function showPlan(call: CommandContext, from: string, to: string): Promise
 
 async function runCopy(call: CommandContext, from: string, to: string): Promise<void> {
   const { copyStore } = await import('../../store/maintenance/copy.ts');
-  const { readAwsSettings } = await import('../serve/aws-settings.ts');
+  const { readAwsSettings } = await import('../connection/aws-settings.ts');
   const { withMedia, media } = call.options;
   const { counts, sha256, missingFiles } = await withProgress(call, (show) =>
     copyStore(from, to, {
@@ -124,10 +100,10 @@ async function runCopy(call: CommandContext, from: string, to: string): Promise<
     }),
   );
   await showCounts(call, counts);
-  const { noteMissingFiles } = await import('../data/missing-files.ts');
+  const { noteMissingFiles } = await import('../content/missing-files.ts');
   noteMissingFiles(call, missingFiles);
   call.note(
-    `Everything was copied and compared: both dumps have the SHA-256 ${sha256}. Start the service on the new store. Keep the old store unchanged.`,
+    `Everything was copied and compared: both dumps have the SHA-256 ${sha256}. Start the service on the new store. Keep the old store unchanged, and never start both: each would notify the receivers of webhooks.`,
   );
 }
 

@@ -1,5 +1,5 @@
-import { defineCommand, one } from '../command/spec.ts';
-import * as option from '../options/option.ts';
+import * as option from '../input/option.ts';
+import { defineCommand, one } from '../program/spec.ts';
 import { findTenant } from '../records/find.ts';
 import { tenantView } from '../records/views/place-views.ts';
 

@@ -1,18 +1,16 @@
-import { defineCommand, one } from '../command/spec.ts';
-import { hoursForm, readHours } from '../options/hours.ts';
-import { noteAbsentLabels, readLabelChanges, readLabels } from '../options/labels.ts';
-import * as option from '../options/option.ts';
-import { usage } from '../options/settings.ts';
+import { noteAbsentLabels, readLabelChanges, readLabels } from '../input/labels.ts';
+import * as option from '../input/option.ts';
+import { usage } from '../input/settings.ts';
+import { defineCommand, one } from '../program/spec.ts';
 import { findVenue } from '../records/find.ts';
+import { changeFlags, givesPlaceText, placeBody, placeOptions } from '../records/place-members.ts';
 import { venueView } from '../records/views/place-views.ts';
 
 const create = defineCommand({
   summary: 'Create a venue',
   options: {
     name: option.required('--name <name>', 'its name, unique in the tenant'),
-    address: option.text('--address <text>', 'where it is'),
-    timezone: option.text('--timezone <zone>', 'its time zone, such as Europe/Berlin'),
-    hours: option.text('--hours <hours>', `when it is open, such as ${hoursForm}`),
+    ...placeOptions('venue', 'create'),
     label: option.repeated('--label <key=value>', 'a label'),
   },
   examples: [
@@ -26,9 +24,8 @@ const create = defineCommand({
   effect: 'changes',
   hints: { name_taken: 'It already exists: signage venue get {name}' },
   async run(call) {
-    const { name, address, timezone, hours, label } = call.options;
-    const labels = readLabels(label);
-    const body = { name, address, timezone, hours: readHours(hours), labels };
+    const { name, label } = call.options;
+    const body = { name, ...placeBody('venue', call.options), labels: readLabels(label) };
     const made = await call.change('createVenue', { body });
     if (made) await call.results.record(made.answer, venueView);
   },
@@ -63,29 +60,19 @@ const get = defineCommand({
   },
 });
 
-const orNull = (text: string | undefined) => (text === '' ? null : text);
-
 const update = defineCommand({
   summary: 'Change a venue',
   description: 'Fields that you do not name are not changed.',
   arguments: { venue: one('its id or name', 'venue') },
   options: {
     name: option.text('--name <name>', 'the new name'),
-    address: option.text('--address <text>', 'where it is; empty removes it'),
-    timezone: option.text(
-      '--timezone <zone>',
-      'its time zone, such as Europe/Berlin; empty removes it',
-    ),
-    hours: option.text(
-      '--hours <hours>',
-      `when it is open, such as ${hoursForm}; empty for always`,
-    ),
+    ...placeOptions('venue', 'update'),
     label: option.repeated('--label <key=value>', 'set a label; key- removes it'),
   },
   examples: [
     ['signage venue update Lobby --name "Main lobby"', 'a new name'],
     [
-      'signage venue update Lobby --hours "mon-fri 08:00-18:00, sat 09:00-14:00"',
+      'signage venue update Lobby --hours "mon-fri 08:00-18:00, 2026-12-24 08:00-14:00, 2026-12-25 off"',
       'dark screens of a closed venue are asleep',
     ],
     [
@@ -95,14 +82,14 @@ const update = defineCommand({
   ],
   effect: 'changes',
   async run(call) {
-    const { name, address, timezone, hours, label } = call.options;
+    const { name, label } = call.options;
     const labels = label.length > 0 ? readLabelChanges(label) : undefined;
-    const place = { address: orNull(address), timezone: orNull(timezone) };
-    const body = { name, ...place, hours: readHours(hours), labels };
-    if (Object.values(body).every((value) => value === undefined))
-      throw usage('Nothing to change. Give --name, --address, --timezone, --hours or --label.');
-    const { id, labels: present } = await findVenue(call, call.args.venue);
-    noteAbsentLabels(call, present, labels ?? {});
+    if (name === undefined && labels === undefined && !givesPlaceText('venue', call.options))
+      throw usage(`Nothing to change. Give ${changeFlags('venue')}.`);
+    const found = await findVenue(call, call.args.venue);
+    const { id, labels: present } = found;
+    noteAbsentLabels(call.note, present, labels ?? {});
+    const body = { name, ...placeBody('venue', call.options, found), labels };
     const made = await call.change('updateVenue', { params: { id }, body });
     if (made) await call.results.record(made.answer, venueView);
   },

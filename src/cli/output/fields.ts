@@ -1,4 +1,4 @@
-import { usage } from '../options/settings.ts';
+import { usage } from '../input/settings.ts';
 import type { Column } from './view.ts';
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

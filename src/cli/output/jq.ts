@@ -1,4 +1,4 @@
-import { usage } from '../options/settings.ts';
+import { usage } from '../input/settings.ts';
 import { escapeControl, printableWithTabs } from '../terminal/escape.ts';
 
 /** Formats one result of jq: strings without quotes, everything else as compact JSON. */

@@ -1,11 +1,12 @@
-import type { Environment } from '../command/environment.ts';
-import { isData, isDocument, isForPeople } from '../options/format.ts';
-import { usage } from '../options/settings.ts';
-import type { CommonValues } from '../options/shared.ts';
+import { usage } from '../input/settings.ts';
+import { type CommonValues, csvOptions } from '../input/shared.ts';
 import type { Look, Painter } from '../terminal/colours.ts';
 import { makePainter } from '../terminal/colours.ts';
+import type { Environment } from '../terminal/environment.ts';
 import { escapeControl, printableJson } from '../terminal/escape.ts';
+import { isData, isDocument, isForPeople } from '../terminal/format.ts';
 import type { Output } from '../terminal/io.ts';
+import { notWritten } from '../terminal/not-written.ts';
 import { wrapIndented } from '../terminal/wrap.ts';
 import { checkFields, fieldColumns, pickFields, readFields } from './fields.ts';
 import {
@@ -87,7 +88,7 @@ const planView: View<PlannedRequest> = {
  */
 export function makeResults(
   { io, clock }: Pick<Environment, 'io' | 'clock'>,
-  common: Pick<CommonValues, 'output' | 'jq' | 'fields' | 'bom' | 'quiet'>,
+  common: Pick<CommonValues, 'output' | 'jq' | 'fields' | 'quiet' | keyof typeof csvOptions>,
 ) {
   const { stdout } = io;
   const format = common.output ?? (common.jq === undefined ? 'table' : 'json');
@@ -96,7 +97,13 @@ export function makeResults(
     throw usage(`--jq works with -o json or ndjson, not with ${format}.`);
   if (fields && format === 'name')
     throw usage('-o name prints only names: leave --fields out, or choose another format.');
-  if (common.bom && format !== 'csv') throw usage(`--bom works with -o csv, not with ${format}.`);
+  const csvFlags = Object.keys(csvOptions) as (keyof typeof csvOptions)[];
+  const csvOnly = csvFlags.find((name) => common[name]);
+  if (csvOnly && format !== 'csv')
+    throw usage(
+      `${csvOptions[csvOnly].flags.split(' ', 1)} works with -o csv, not with ${format}.`,
+    );
+  const { separator = common.decimalComma ? ';' : ',' } = common;
   let plan: RecordWriter | undefined;
 
   const jqLines = async (value: unknown) => {
@@ -133,7 +140,7 @@ export function makeResults(
     if (format === 'name')
       return eachRecord((record) => stdout.write(`${escapeControl(view.nameOf(record))}\n`));
     const all: readonly Column<unknown>[] = fields ? fieldColumns(fields) : view.columns;
-    if (format === 'csv') return csvWriter(stdout, all, common);
+    if (format === 'csv') return csvWriter(stdout, all, { ...common, separator });
     const paint = await makePainter(io, stdout);
     if (shape === 'record') return recordTable({ stdout, columns: all, paint });
     if (format === 'wide') return listTable({ stdout, columns: all, paint });
@@ -160,6 +167,12 @@ export function makeResults(
     return format === 'junit' ? junitWriter(view) : columnWriter(shape, view);
   }
 
+  /** Throws `not_written` if a part of the result could not be written. */
+  async function requireWritten(): Promise<void> {
+    if (!stdout.failure) return;
+    throw notWritten(stdout.failure, 'stdout');
+  }
+
   const checked = (records: readonly unknown[]) => {
     if (fields) for (const record of records.slice(0, 1)) checkFields(record, fields);
     return records;
@@ -170,6 +183,7 @@ export function makeResults(
       const writer = await makeWriter('record', view);
       await writer.add(checked([record]));
       await writer.end();
+      await requireWritten();
     },
     /**
      * Prints a list. Tables, `ndjson`, `csv` and `name` are written page by page. In place of an
@@ -181,8 +195,10 @@ export function makeResults(
       for await (const page of pages) {
         isEmpty &&= page.length === 0;
         await writer.add(checked(page));
+        await requireWritten();
       }
       await writer.end();
+      await requireWritten();
       if (isEmpty && emptyText !== undefined && isForPeople(format) && !common.quiet)
         io.stderr.write(`${emptyText}\n`);
       return !isEmpty;

@@ -1,8 +1,8 @@
-import { csvLine } from '../../domain/csv.ts';
+import { type CsvForm, csvLine } from '../../domain/csv.ts';
 import { largest } from '../../domain/numbers/extremes.ts';
 import type { Look } from '../terminal/colours.ts';
 import { type Painter, plainPainter } from '../terminal/colours.ts';
-import { escapeControl } from '../terminal/escape.ts';
+import { escapeControl, ownSequence } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
 import { truncate, truncateScreen } from '../terminal/truncate.ts';
 import { type Column, exactText, shownText } from './view.ts';
@@ -174,9 +174,9 @@ function barsOf(
   const column = columns.find(({ bar }) => bar);
   if (!column || leftWidth < minBarWidth) return () => '';
   const numberOf = (record: unknown) => Number(column.value(record));
-  const largest = records.reduce<number>((max, record) => Math.max(max, numberOf(record)), 0);
+  const most = largest(records.map(numberOf), 0);
   return (record) =>
-    largest === 0 ? '' : '█'.repeat(Math.ceil((leftWidth * numberOf(record)) / largest));
+    most === 0 ? '' : '█'.repeat(Math.ceil((leftWidth * numberOf(record)) / most));
 }
 
 /** Writes a table with a header, page by page. A later page may widen columns. */
@@ -261,12 +261,15 @@ const csvCell = (value: unknown) =>
 export function csvWriter(
   stdout: Output,
   columns: readonly Column<unknown>[],
-  { bom }: { bom: boolean },
+  { bom, ...form }: CsvForm & { bom: boolean },
 ): RecordWriter {
   let hasHeader = false;
   const writeHeader = () => {
-    const header = csvLine(columns.map(({ name }) => csvCell(name)));
-    if (!hasHeader) stdout.write(bom ? `\ufeff${header}` : header);
+    const header = csvLine(
+      columns.map(({ name }) => csvCell(name)),
+      form,
+    );
+    if (!hasHeader) stdout.write(bom ? ownSequence('\ufeff') + header : header);
     hasHeader = true;
   };
   return {
@@ -274,7 +277,12 @@ export function csvWriter(
       writeHeader();
       stdout.write(
         records
-          .map((record) => csvLine(columns.map((column) => csvCell(column.value(record)))))
+          .map((record) =>
+            csvLine(
+              columns.map((column) => csvCell(column.value(record))),
+              form,
+            ),
+          )
           .join(''),
       );
     },

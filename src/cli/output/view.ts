@@ -1,4 +1,4 @@
-import { relativeTime } from '../records/text.ts';
+import { relativeTime } from '../terminal/text.ts';
 
 /** One column of a table. */
 export interface Column<T> {
@@ -89,7 +89,8 @@ export function exactText(value: unknown): string {
 export function shownText(value: unknown, nowMs?: number): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   const text = exactText(value);
-  if (isoTime.test(text))
+  // A service may answer anything. Such a time is printed as it came.
+  if (isoTime.test(text) && !Number.isNaN(Date.parse(text)))
     return nowMs === undefined ? `${text.slice(0, -5)}Z` : relativeTime(Date.parse(text), nowMs);
   return text === '' ? '-' : text;
 }

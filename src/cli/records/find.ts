@@ -1,9 +1,10 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { type ErrorCode, hasCode, SignageError } from '../../domain/error.ts';
-import { largestPage, type Reader } from '../api/client.ts';
-import { isUuid } from './names.ts';
+import { foldName } from '../../domain/fold-name.ts';
+import { isGuid } from '../../domain/id.ts';
+import { largestPage, type Reader } from '../connection/client.ts';
+import { shellQuote } from '../terminal/text.ts';
 import { didYouMean } from './near-names.ts';
-import { shellQuote } from './text.ts';
 
 export type Tenant = CallAnswer<'getTenant'>;
 export type Token = CallAnswer<'getToken'>;
@@ -28,6 +29,8 @@ interface Search<T> {
   byName(name: string): Promise<T[]>;
   /** Returns records, one of which the user may have meant. */
   similar(): Promise<readonly { name: string }[]>;
+  /** Returns a hint if the text names another kind of record. */
+  otherKind?(): Promise<string | undefined>;
   /** Returns texts that distinguish records of the same name, for the error. Default: none. */
   candidates?(found: readonly T[]): string[] | Promise<string[]>;
 }
@@ -36,14 +39,17 @@ interface Search<T> {
 async function find<T>(
   noun: 'venue' | 'tenant' | 'token' | 'screen',
   text: string,
-  { byId, byName, similar, candidates = () => [] }: Search<T>,
+  { byId, byName, similar, otherKind, candidates = () => [] }: Search<T>,
 ): Promise<T> {
-  if (isUuid(text)) return byId(text);
+  if (isGuid(text)) return byId(text);
   const found = await byName(text);
   const [only, second] = found;
   if (second) throw ambiguous(`${noun}s`, text, await candidates(found));
   if (only) return only;
-  // The list is only for the hint: its failure must not replace the error.
+  // Requests for the hint: their failure must not replace the error.
+  const other = await otherKind?.().catch(() => undefined);
+  if (other !== undefined)
+    throw new SignageError(`${noun}_not_found`, `There is no ${noun} "${text}".`, { hint: other });
   const names = (await similar().catch(() => [])).map(({ name }) => name);
   const question = await didYouMean(text, names);
   throw new SignageError(`${noun}_not_found`, `There is no ${noun} "${text}".`, {
@@ -110,6 +116,21 @@ export function findScreen(reader: Reader, text: string): Promise<Screen> {
       const { items } = await reader.read('listScreens', { query });
       return items.map(({ name }) => ({ name: text.slice(0, slash + 1) + name }));
     },
+    async otherKind() {
+      if (slash >= 0) return undefined;
+      const { items } = await reader.read('listVenues', { query: { limit: largestPage } });
+      const typed = foldName(text);
+      const venue = items.find(({ name }) => foldName(name) === typed);
+      const begun = items.find(({ name }) => foldName(name).startsWith(`${typed} `));
+      if (begun && !venue)
+        return `Put a name with spaces in quotes: ${shellQuote(`${begun.name}/SCREEN`)}. signage screen list shows all screens.`;
+      if (!venue) return undefined;
+      const query = { venueId: venue.id, limit: 1 };
+      const [screen] = (await reader.read('listScreens', { query })).items;
+      return screen
+        ? `It is a venue. Name a screen of it, such as ${shellQuote(`${venue.name}/${screen.name}`)}. signage screen list --venue ${shellQuote(venue.name)} shows all.`
+        : `It is a venue without a screen. signage screen create ${shellQuote(`${venue.name}/NAME`)} creates one.`;
+    },
     candidates: (found) => fullNames(reader, found),
   });
 }
@@ -125,7 +146,7 @@ async function deviceOf(reader: Reader, screen: Screen, text: string): Promise<D
 
 /** Finds a device by id, or the current device of a screen by the screen's id or name. */
 export async function findDevice(reader: Reader, text: string): Promise<Device> {
-  if (!isUuid(text)) return deviceOf(reader, await findScreen(reader, text), text);
+  if (!isGuid(text)) return deviceOf(reader, await findScreen(reader, text), text);
   try {
     return await reader.read('getDevice', { params: { id: text } });
   } catch (error) {

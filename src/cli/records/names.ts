@@ -1,17 +1,13 @@
-import type { Reader } from '../api/client.ts';
+import { isGuid } from '../../domain/id.ts';
+import type { Reader } from '../connection/client.ts';
 import { isPrintable } from '../terminal/escape.ts';
-
-/** Whether a text is a UUID of any version. */
-export function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
-}
 
 /**
  * Returns the name of a record as users can type it. Returns the id if the name is unprintable or a
  * UUID.
  */
 export function typedName({ id, name }: { id: string; name: string }): string {
-  return isPrintable(name) && !isUuid(name) ? name : id;
+  return isPrintable(name) && !isGuid(name) ? name : id;
 }
 
 export async function venueName(reader: Pick<Reader, 'read'>, id: string): Promise<string> {

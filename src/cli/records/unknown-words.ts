@@ -1,7 +1,7 @@
 // Prints notes for a list that is empty, probably because a word of a filter is mistyped.
 import { auditActions } from '../../domain/records/audit.ts';
 import { parseSelector } from '../../domain/selector.ts';
-import type { CommandContext } from '../command/context.ts';
+import type { CommandContext } from '../program/context.ts';
 import { didYouMean } from './near-names.ts';
 
 /** The types of docs/protocol.md §2.5. TV apps may send others. */

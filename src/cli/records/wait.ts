@@ -1,7 +1,7 @@
 import { pause } from '../../client/pause.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { CommandContext } from '../command/context.ts';
-import type { Environment } from '../command/environment.ts';
+import type { CommandContext } from '../program/context.ts';
+import type { Environment } from '../terminal/environment.ts';
 import { withProgress } from '../terminal/progress.ts';
 
 interface Waiting {

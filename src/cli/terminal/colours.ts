@@ -1,3 +1,5 @@
+import type { ChalkInstance } from 'chalk';
+import { ownSequence } from './escape.ts';
 import type { Io, Output } from './io.ts';
 
 /** Style of a text. `inverse` is white on black, for QR codes. */
@@ -14,21 +16,33 @@ export const plainPainter: Painter = {
   inverse: unchanged,
 };
 
+const hasColours = ({ env }: Pick<Io, 'env'>, stream: Output) =>
+  stream.isTTY && !env.NO_COLOR && env.TERM !== 'dumb';
+
+/** Loads `chalk`, whose sequences are marked as those of this program. */
+async function loadStyles() {
+  const { Chalk } = await import('chalk');
+  const marked = (style: ChalkInstance) => {
+    const [on = '', off = ''] = style('|').split('|');
+    return (text: string) => (text === '' ? '' : ownSequence(on) + text + ownSequence(off));
+  };
+  return { chalk: new Chalk({ level: 1 }), marked };
+}
+
 /**
  * Returns functions that style text for a stream. They return the text unchanged if the stream is
  * not a terminal, or with `NO_COLOR` or `TERM=dumb`. Loads `chalk` only if needed.
  */
-export async function makePainter({ env }: Pick<Io, 'env'>, stream: Output): Promise<Painter> {
-  if (!stream.isTTY || env.NO_COLOR || env.TERM === 'dumb') return plainPainter;
-  const { Chalk } = await import('chalk');
-  const chalk = new Chalk({ level: 1 });
+export async function makePainter(io: Pick<Io, 'env'>, stream: Output): Promise<Painter> {
+  if (!hasColours(io, stream)) return plainPainter;
+  const { chalk, marked } = await loadStyles();
   return {
-    strong: chalk.bold,
-    good: chalk.green,
-    faint: chalk.dim,
-    bad: chalk.red,
-    warning: chalk.yellow,
-    inverse: chalk.bgBlack.whiteBright,
+    strong: marked(chalk.bold),
+    good: marked(chalk.green),
+    faint: marked(chalk.dim),
+    bad: marked(chalk.red),
+    warning: marked(chalk.yellow),
+    inverse: marked(chalk.bgBlack.whiteBright),
   };
 }
 
@@ -37,12 +51,12 @@ export async function makePainter({ env }: Pick<Io, 'env'>, stream: Output): Pro
  * background. It returns the text unchanged where `makePainter` does.
  */
 export async function makePalette(
-  { env }: Pick<Io, 'env'>,
+  io: Pick<Io, 'env'>,
   stream: Output,
 ): Promise<(text: string, place: number | null) => string> {
-  if (!stream.isTTY || env.NO_COLOR || env.TERM === 'dumb') return unchanged;
-  const { Chalk } = await import('chalk');
-  const { black, dim } = new Chalk({ level: 1 });
+  if (!hasColours(io, stream)) return unchanged;
+  const { chalk, marked } = await loadStyles();
+  const { black, dim } = chalk;
   const looks = [
     black.bgCyan,
     black.bgYellow,
@@ -50,7 +64,8 @@ export async function makePalette(
     black.bgMagenta,
     black.bgWhite,
     black.bgRed,
-  ];
+  ].map(marked);
+  const faint = marked(dim);
   return (text, place) =>
-    place === null ? dim(text) : (looks[place % looks.length]?.(text) ?? text);
+    place === null ? faint(text) : (looks[place % looks.length]?.(text) ?? text);
 }

@@ -1,5 +1,8 @@
-import { memoize } from '../command/memoize.ts';
-import { programName } from '../command/program-name.ts';
+import { fstatSync, writeSync } from 'node:fs';
+import { escapeLines } from './escape.ts';
+import { memoize } from './memoize.ts';
+import { notWritten } from './not-written.ts';
+import { programName } from './program-name.ts';
 
 export interface Output {
   /** Writes text. Bytes must be UTF-8. */
@@ -8,9 +11,17 @@ export interface Output {
   /** Width of the terminal in characters, if known. */
   readonly columns?: number | undefined;
   /**
-   * Aborts when a write fails because the reader has closed its end. Endless commands then stop.
+   * Aborts when a write fails, also because the reader has closed its end. Endless commands then
+   * stop.
    */
   readonly gone?: AbortSignal;
+  /** The first error of a write, other than a reader that has closed its end. */
+  readonly failure?: Error | undefined;
+  /**
+   * Resolves when everything is written, or the reader has closed its end. Throws `not_written` if
+   * a write failed, such as on a full disk.
+   */
+  written?(): Promise<void>;
 }
 
 interface Input {
@@ -49,27 +60,83 @@ export interface Io {
 }
 
 /**
+ * Escapes the text that a program writes (`escapeLines`), whoever forgot to. Bytes stay unchanged.
+ */
+export function escapedIo(io: Io): Io {
+  const escapedOutput = (output: Output): Output =>
+    Object.create(output, {
+      write: {
+        value: (text: string | Uint8Array) =>
+          output.write(typeof text === 'string' ? escapeLines(text) : text),
+      },
+    });
+  return Object.create(io, {
+    stdout: { value: escapedOutput(io.stdout) },
+    stderr: { value: escapedOutput(io.stderr) },
+  });
+}
+
+/** Whether the reader has closed its end (`signage … | head -1`), or the terminal is closed. */
+const isGone = ({ code }: NodeJS.ErrnoException, isTTY: boolean) =>
+  code === 'EPIPE' || (code === 'EIO' && isTTY);
+
+/** Whether writes are synchronous, to a file or a device. */
+function isFile(fd: number): boolean {
+  const stats = fstatSync(fd);
+  return stats.isFile() || stats.isCharacterDevice();
+}
+
+/** Writes all bytes to a file. The stream of Node ignores that a full disk takes only some. */
+function writeFully(fd: number, text: string | Uint8Array): void {
+  const bytes = Buffer.from(text as Uint8Array);
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+}
+
+/**
  * Opens the stream at first use: opening costs time, and most commands write to one stream only.
  */
-function output(open: () => NodeJS.WriteStream): Output {
+function output(name: string, open: () => NodeJS.WriteStream & { fd: number }): Output {
   const gone = new AbortController();
-  const stream = memoize(() => {
-    const opened = open();
-    // A reader that stops early (`signage … | head -1`) or a closed terminal is not an error.
-    return opened.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE' && !(error.code === 'EIO' && opened.isTTY)) throw error;
+  let failure: NodeJS.ErrnoException | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  const opened = memoize(() => {
+    const stream = open();
+    const isTTY = stream.isTTY === true;
+    const failed = (error: NodeJS.ErrnoException) => {
+      if (!isGone(error, isTTY)) failure ??= error;
       gone.abort();
-    });
+    };
+    stream.on('error', failed);
+    return { stream, isTTY, isFile: !isTTY && isFile(stream.fd), failed };
   });
   return {
-    write: (text) => void stream().write(text),
+    write(text) {
+      const { stream, isFile, failed } = opened();
+      if (!isFile) {
+        last = new Promise((resolve) => stream.write(text, resolve));
+        return;
+      }
+      try {
+        writeFully(stream.fd, text);
+      } catch (error) {
+        failed(error as NodeJS.ErrnoException);
+      }
+    },
     get isTTY() {
-      return stream().isTTY === true;
+      return opened().isTTY;
     },
     get columns() {
-      return stream().columns || undefined;
+      return opened().stream.columns || undefined;
     },
     gone: gone.signal,
+    get failure() {
+      return failure;
+    },
+    async written() {
+      await last;
+      if (!failure) return;
+      throw notWritten(failure, name);
+    },
   };
 }
 
@@ -91,8 +158,8 @@ function input(): Input {
 export function processIo(): Io {
   return {
     stdin: input(),
-    stdout: output(() => process.stdout),
-    stderr: output(() => process.stderr),
+    stdout: output('stdout', () => process.stdout),
+    stderr: output('stderr', () => process.stderr),
     env: process.env,
     get program() {
       const [node, script] = process.argv;

@@ -1,7 +1,8 @@
-import type { CommandContext } from '../command/context.ts';
-import { isForPeople } from '../options/format.ts';
 import { type Look, makePainter } from './colours.ts';
-import { escapeControl } from './escape.ts';
+import type { Environment } from './environment.ts';
+import { escapeControl, ownSequence } from './escape.ts';
+import { type Format, isForPeople } from './format.ts';
+import type { Io } from './io.ts';
 import { truncate } from './truncate.ts';
 
 export interface LiveLine {
@@ -27,10 +28,15 @@ interface Screen {
   off?(event: 'resize', handle: () => void): unknown;
 }
 
+interface Watcher {
+  io: Io;
+  common: { quiet: boolean; verbose: boolean; jq: string | undefined; output: Format | undefined };
+}
+
 /**
  * Whether to draw a live view: `stderr` is a terminal, and no other output would break the view.
  */
-export function isWatched({ io, common }: Pick<CommandContext, 'io' | 'common'>): boolean {
+export function isWatched({ io, common }: Watcher): boolean {
   // The lines of --verbose would break the view.
   if (!io.stderr.isTTY || common.quiet || common.verbose || io.env.TERM === 'dumb') return false;
   return (common.jq === undefined && isForPeople(common.output)) || !io.stdout.isTTY;
@@ -41,7 +47,7 @@ export function isWatched({ io, common }: Pick<CommandContext, 'io' | 'common'>)
  * call of `draw`, and when the terminal is resized.
  */
 export async function openLiveView(
-  { io, clock }: CommandContext,
+  { io, clock }: Pick<Environment, 'io' | 'clock'>,
   render: (size: LiveViewSize) => readonly LiveLine[],
 ) {
   const [{ default: width }, paint] = await Promise.all([
@@ -62,7 +68,7 @@ export async function openLiveView(
    */
   const erase = (columns: number) => {
     const rows = drawn.reduce((sum, one) => sum + Math.max(1, Math.ceil(one / columns)), 0);
-    return rows === 0 ? '\r\u001b[J' : `\r\u001b[${rows}A\u001b[J`;
+    return ownSequence(rows === 0 ? '\r\u001b[J' : `\r\u001b[${rows}A\u001b[J`);
   };
   const write = (lines: readonly LiveLine[]) => {
     const { columns } = size();

@@ -1,6 +1,5 @@
-import type { Environment } from '../command/environment.ts';
-import type { CommonValues } from '../options/shared.ts';
-import { escapeControl } from './escape.ts';
+import type { Environment } from './environment.ts';
+import { eraseLine, escapeControl } from './escape.ts';
 import { truncate } from './truncate.ts';
 
 const minIntervalMs = 100;
@@ -20,7 +19,7 @@ export function progressBar(done: number, total: number): string {
  * at the end. Without a terminal, with `TERM=dumb` or with `--quiet`, it is not shown.
  */
 export async function withProgress<T>(
-  { io, clock, common }: Environment & { common: Pick<CommonValues, 'quiet'> },
+  { io, clock, common }: Environment & { common: { quiet: boolean } },
   work: (show: (text: string) => void, erase: () => void) => Promise<T>,
 ): Promise<T> {
   const isWatched = io.stderr.isTTY && !common.quiet && io.env.TERM !== 'dumb';
@@ -31,10 +30,10 @@ export async function withProgress<T>(
     const now = clock.now();
     if (!isWatched || now - shownAt < minIntervalMs) return;
     shownAt = now;
-    io.stderr.write(`\r\u001b[K${truncate(escapeControl(text), columns, width)}`);
+    io.stderr.write(eraseLine() + truncate(escapeControl(text), columns, width));
   };
   const erase = () => {
-    if (shownAt > Number.NEGATIVE_INFINITY) io.stderr.write('\r\u001b[K');
+    if (shownAt > Number.NEGATIVE_INFINITY) io.stderr.write(eraseLine());
     shownAt = Number.NEGATIVE_INFINITY;
   };
   try {

@@ -1,14 +1,17 @@
 import { SignageError } from '../../domain/error.ts';
-import { memoize } from '../command/memoize.ts';
-import { usage } from '../options/settings.ts';
-import type { CommonValues } from '../options/shared.ts';
 import { escapeControl } from './escape.ts';
 import type { Io } from './io.ts';
+import { memoize } from './memoize.ts';
 
 export interface Choice<T> {
   value: T;
   name: string;
   description?: string;
+}
+
+/** Whether the command line allows questions. */
+interface Asking {
+  noInput: boolean;
 }
 
 interface Question {
@@ -24,7 +27,7 @@ export function isCi({ env: { CI } }: Pick<Io, 'env'>): boolean {
 }
 
 /** Whether questions can be asked: at a terminal, not under `CI`, and not with `--no-input`. */
-function canAsk(io: Io, { noInput }: Pick<CommonValues, 'noInput'>): boolean {
+function canAsk(io: Io, { noInput }: Asking): boolean {
   return io.stdin.isTTY && io.stderr.isTTY && !isCi(io) && !noInput;
 }
 
@@ -58,7 +61,7 @@ const interruptionErrors = ['ExitPromptError', 'AbortPromptError'];
  * `interrupted` at Ctrl-C, and when `signal` aborts. When the prompter cannot ask, each question
  * throws `usage` with its flag.
  */
-export function makePrompter(io: Io, common: Pick<CommonValues, 'noInput'>, signal: AbortSignal) {
+export function makePrompter(io: Io, common: Asking, signal: AbortSignal) {
   // Checked on demand, because the check opens stdin.
   const available = memoize(() => canAsk(io, common));
   async function ask<T>(
@@ -69,7 +72,8 @@ export function makePrompter(io: Io, common: Pick<CommonValues, 'noInput'>, sign
       streams: PromptStreams,
     ) => Promise<T>,
   ): Promise<T> {
-    if (!available()) throw usage(`Questions cannot be asked here: give ${question.flag}.`);
+    if (!available())
+      throw new SignageError('usage', `Questions cannot be asked here: give ${question.flag}.`);
     const prompts = await import('@inquirer/prompts');
     try {
       return await prompt(prompts, escapeControl(question.message), { ...io.terminal(), signal });

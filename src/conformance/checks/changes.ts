@@ -1,9 +1,9 @@
 import { pause } from '../../client/pause.ts';
 import { secondMs } from '../../domain/clock.ts';
-import { type Answer, at, schemaViolations, statusAndPaths } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
-import { item } from '../content.ts';
-import type { Fixture, Tv } from '../fixture.ts';
+import { type Answer, at, schemaViolations, statusAndPaths } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../fixture/check.ts';
+import { item } from '../fixture/content.ts';
+import type { Fixture, Tv } from '../fixture/fixture.ts';
 
 /** Longer than the notification of a change takes, and shorter than the time-out of a request. */
 const holdSeconds = 20;
@@ -24,8 +24,7 @@ async function heldDuring(
   return held;
 }
 
-const publish = (fixture: Fixture, { screenId }: Tv) =>
-  fixture.requireOk('PUT', `/v1/screens/${screenId}/playlist`, { items: [item()] });
+const publish = (fixture: Fixture, { screenId }: Tv) => fixture.publish(screenId, [item()]);
 
 /** Compares the `etag` of a member of one answer with the `ETag` header of another answer. */
 const sameEtag = ({ json }: Answer, member: string, { headers }: Answer) =>
@@ -44,10 +43,8 @@ export const changesChecks: readonly ConformanceCheck[] = checkGroup(
         return [
           answer,
           schemaViolations(answer.json, {
-            cursor: 'text',
-            'playlist.version': 'integer',
-            'playlist.etag': 'text',
-            'config.etag': 'text',
+            text: ['cursor', 'playlist.etag', 'config.etag'],
+            integer: ['playlist.version'],
           }),
         ];
       },
@@ -77,9 +74,7 @@ export const changesChecks: readonly ConformanceCheck[] = checkGroup(
       '401 device_key_revoked',
       async (fixture) => {
         const tv = await fixture.newTv();
-        return heldDuring(fixture, tv, () =>
-          fixture.requireOk('POST', `/v1/devices/${tv.deviceId}/revoke`),
-        );
+        return heldDuring(fixture, tv, () => fixture.revoke(tv.deviceId));
       },
     ),
     profile('time', 'the same answer comes when waitSeconds are over').expects(

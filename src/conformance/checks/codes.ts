@@ -1,8 +1,9 @@
 import { pause } from '../../client/pause.ts';
-import { type Answer, at, isLocatedAt, isTime, schemaViolations, textAt } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile, required } from '../check.ts';
-import { unknownId } from '../content.ts';
-import type { Fixture } from '../fixture.ts';
+import { mapInTurn } from '../../domain/concurrency.ts';
+import { type Answer, at, isTime, schemaViolations, textAt } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile, required } from '../fixture/check.ts';
+import { unknownId } from '../fixture/content.ts';
+import type { Fixture } from '../fixture/fixture.ts';
 
 const codesPath = '/v1/devices/provisioning-codes';
 /** Creates a code for a new screen, and returns the response. All checks share this code. */
@@ -20,19 +21,12 @@ async function isSimulated(fixture: Fixture, more: object, ofTv: object): Promis
   const pairingCode = textAt(await fixture.requireOk('POST', codesPath, body), 'code');
   const sent = { body: { pairingCode, deviceInfo: ofTv, ...ofTv } };
   const { json } = await fixture.send('POST', '/devices/register', sent);
-  const device = await fixture.requireOk('GET', `/v1/devices/${textAt(json, 'deviceId')}`);
-  return at(device, 'simulated');
+  return at(await fixture.device(textAt(json, 'deviceId')), 'simulated');
 }
 
 /** Returns the status of each code. */
-async function states(fixture: Fixture, codes: readonly string[]): Promise<string[]> {
-  const seen: string[] = [];
-  for (const code of codes) {
-    const { json } = await codeStatus(fixture, code);
-    seen.push(textAt(json, 'status'));
-  }
-  return seen;
-}
+const states = (fixture: Fixture, codes: readonly string[]): Promise<string[]> =>
+  mapInTurn(codes, async (code) => textAt((await codeStatus(fixture, code)).json, 'status'));
 
 const creation = checkGroup(
   { id: 'code', subject: 'POST /v1/devices/provisioning-codes', section: '4' },
@@ -59,12 +53,10 @@ const creation = checkGroup(
       'all members with the right types',
       async (fixture) =>
         schemaViolations((await createdCode(fixture)).json, {
-          code: 'text',
-          screenId: 'uuid',
-          status: 'text',
-          createdAt: 'time',
-          expiresAt: 'time',
-          expiresInSeconds: 'integer',
+          text: ['code', 'status'],
+          uuid: ['screenId'],
+          time: ['createdAt', 'expiresAt'],
+          integer: ['expiresInSeconds'],
         }),
     ),
     profile('lifetime', 'the code lives 1 to 60 minutes, and expiresInSeconds agrees').expects(
@@ -94,7 +86,8 @@ const creation = checkGroup(
       'its status, no-store',
       async (fixture) => {
         const answer = await createdCode(fixture);
-        const isStatus = isLocatedAt(answer, `${codesPath}/${textAt(answer.json, 'code')}/status`);
+        const path = `${codesPath}/${textAt(answer.json, 'code')}/status`;
+        const isStatus = (answer.headers.location ?? '').endsWith(path);
         return [isStatus ? 'its status' : 'another Location', answer.headers['cache-control']];
       },
     ),

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Answer, at, schemaViolations } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile, required, skip } from '../check.ts';
-import type { Fixture, Tv } from '../fixture.ts';
+import { type Answer, at, schemaViolations } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile, required, skip } from '../fixture/check.ts';
+import type { Fixture, Tv } from '../fixture/fixture.ts';
 
 /**
  * Returns the config of a TV for which no config is stored. Skips the check if the tenant has a
@@ -35,7 +35,7 @@ const venueConfig = {
 function configured(fixture: Fixture): Promise<{ tv: Tv; venueId: string; answer: Answer }> {
   return fixture.once('configured TV', async () => {
     const venueId = await fixture.newVenue();
-    const tv = await fixture.newTv(await fixture.screen(venueId));
+    const tv = await fixture.newTvIn(venueId);
     await fixture.requireOk('PUT', `/v1/venues/${venueId}/config`, venueConfig);
     await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/config`, screenConfig);
     return { tv, venueId, answer: await tv.send('GET', 'config') };
@@ -43,12 +43,17 @@ function configured(fixture: Fixture): Promise<{ tv: Tv; venueId: string; answer
 }
 
 const configMembers = {
-  syncIntervalMinutes: 'number',
-  heartbeatIntervalMinutes: 'number',
-  cachePolicy: 'object',
-  'cachePolicy.maxSizeGB': 'number',
-  'cachePolicy.retentionDays': 'number',
+  number: [
+    'syncIntervalMinutes',
+    'heartbeatIntervalMinutes',
+    'cachePolicy.maxSizeGB',
+    'cachePolicy.retentionDays',
+  ],
+  object: ['cachePolicy'],
 } as const;
+/** Returns the text of `expected` if a config is equal, in any order of members. */
+const sameContent = (json: unknown, expected: object) =>
+  JSON.stringify(isDeepStrictEqual(json, expected) ? expected : json);
 const source = ({ headers }: Answer) => headers['x-config-source'] ?? 'no header';
 
 const expectedDefault = {
@@ -92,10 +97,7 @@ const readingChecks = checkGroup(
     ),
     profile('default', 'the default is 5 and 1 minutes, 10 GB and 7 days').expects(
       JSON.stringify(expectedDefault),
-      async (fixture) => {
-        const { json } = await defaultConfig(fixture);
-        return JSON.stringify(isDeepStrictEqual(json, expectedDefault) ? expectedDefault : json);
-      },
+      async (fixture) => sameContent((await defaultConfig(fixture)).json, expectedDefault),
     ),
     profile(
       'source.screen',
@@ -105,16 +107,13 @@ const readingChecks = checkGroup(
       'venue',
       async (fixture) => {
         const { venueId } = await configured(fixture);
-        const tv = await fixture.newTv(await fixture.screen(venueId));
+        const tv = await fixture.newTvIn(venueId);
         return source(await tv.send('GET', 'config'));
       },
     ),
     profile('merge', 'levels are merged: objects merge, arrays and scalars replace').expects(
       JSON.stringify(merged),
-      async (fixture) => {
-        const { json } = (await configured(fixture)).answer;
-        return JSON.stringify(isDeepStrictEqual(json, merged) ? merged : json);
-      },
+      async (fixture) => sameContent((await configured(fixture)).answer.json, merged),
     ),
     profile('etag', 'the config has a strong ETag, and If-None-Match gives 304').expects(
       'a strong ETag, 304',
@@ -146,7 +145,7 @@ const readingChecks = checkGroup(
       'DELETE removes the config of the screen, and the one of the venue applies again',
     ).expects('venue, 9', async (fixture) => {
       const { venueId } = await configured(fixture);
-      const tv = await fixture.newTv(await fixture.screen(venueId));
+      const tv = await fixture.newTvIn(venueId);
       await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/config`, screenConfig);
       await fixture.requireOk('DELETE', `/v1/screens/${tv.screenId}/config`);
       const answer = await tv.send('GET', 'config');
@@ -163,34 +162,23 @@ const settingChecks = checkGroup(
       async (fixture) => {
         const { tv } = await configured(fixture);
         const json = await fixture.requireOk('GET', `/v1/screens/${tv.screenId}/config`);
-        return JSON.stringify(isDeepStrictEqual(json, screenConfig) ? screenConfig : json);
+        return sameContent(json, screenConfig);
       },
     ),
     profile(
       'none',
       'without a stored config, GET is 404 config_not_found and DELETE is 204',
-    ).expects('404 config_not_found, 204', async (fixture) => {
-      const path = `/v1/screens/${await fixture.screen()}/config`;
-      return [await fixture.manage('GET', path), await fixture.manage('DELETE', path)];
-    }),
+    ).expects('404 config_not_found, 204', (fixture) => fixture.askNewScreen('config')),
     profile('interval', '400 for an interval outside 1 to 1440').expects(
       '400 invalid_request at /syncIntervalMinutes',
-      async (fixture) =>
-        fixture.manage('PUT', `/v1/screens/${await fixture.screen()}/config`, {
-          syncIntervalMinutes: 0,
-        }),
+      (fixture) => fixture.setOfNewScreen('config', { syncIntervalMinutes: 0 }),
     ),
     profile('size', '400 for a cache size of 0').expects(
       '400 invalid_request at /cachePolicy/maxSizeGB',
-      async (fixture) =>
-        fixture.manage('PUT', `/v1/screens/${await fixture.screen()}/config`, {
-          cachePolicy: { maxSizeGB: 0 },
-        }),
+      (fixture) => fixture.setOfNewScreen('config', { cachePolicy: { maxSizeGB: 0 } }),
     ),
-    profile('413', '413 for more than 16 KiB').expects('413 body_too_large', async (fixture) =>
-      fixture.manage('PUT', `/v1/screens/${await fixture.screen()}/config`, {
-        ours: 'x'.repeat(16_384),
-      }),
+    profile('413', '413 for more than 16 KiB').expects('413 body_too_large', (fixture) =>
+      fixture.setOfNewScreen('config', { ours: 'x'.repeat(16_384) }),
     ),
   ],
 );

@@ -1,7 +1,7 @@
-import { schemaViolations } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
-import { unknownId } from '../content.ts';
-import type { Fixture } from '../fixture.ts';
+import { challenge, schemaViolations } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../fixture/check.ts';
+import { unknownId } from '../fixture/content.ts';
+import type { Fixture } from '../fixture/fixture.ts';
 
 const getMeWith = (fixture: Fixture, authorization: string) =>
   fixture.send('GET', '/v1/me', { headers: { authorization } });
@@ -24,18 +24,17 @@ const credentials = checkGroup({ id: 'token', subject: 'A management endpoint', 
     'Bearer, Bearer',
     async (fixture) =>
       [await fixture.send('GET', '/v1/me'), await getMeWith(fixture, `Bearer ${madeUpToken}`)].map(
-        ({ headers }) => headers['www-authenticate']?.split(' ', 1)[0] ?? 'none',
+        challenge,
       ),
   ),
   profile('me', 'GET /v1/me describes the token').expects(
     'all members with the right types',
     async (fixture) =>
       schemaViolations((await fixture.manage('GET', '/v1/me')).json, {
-        tokenId: 'uuid',
-        name: 'text',
-        role: 'text',
-        tenantId: 'uuid?',
-        tenantName: 'text?',
+        uuid: ['tokenId'],
+        text: ['name', 'role'],
+        'uuid?': ['tenantId'],
+        'text?': ['tenantName'],
       }),
   ),
 ]);

@@ -1,8 +1,9 @@
 import { isKey } from '../../domain/api-key.ts';
-import { type Answer, textAt } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile, required } from '../check.ts';
-import { heartbeats, unknownId } from '../content.ts';
-import type { Fixture, Tv } from '../fixture.ts';
+import { mapInTurn } from '../../domain/concurrency.ts';
+import { type Answer, challenge, textAt } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile, required } from '../fixture/check.ts';
+import { heartbeats, unknownId } from '../fixture/content.ts';
+import type { Fixture, Tv } from '../fixture/fixture.ts';
 
 interface Call {
   id: string;
@@ -33,7 +34,7 @@ function callWith(
 function revokedTv(fixture: Fixture): Promise<Tv> {
   return fixture.once('revoked TV', async () => {
     const tv = await fixture.newTv();
-    await fixture.requireOk('POST', `/v1/devices/${tv.deviceId}/revoke`, { reason: 'conformance' });
+    await fixture.revoke(tv.deviceId, { reason: 'conformance' });
     return tv;
   });
 }
@@ -149,12 +150,10 @@ export const deviceKeyChecks: readonly ConformanceCheck[] = [
     profile('www-authenticate', 'every 401 has WWW-Authenticate: Bearer').expects(
       'Bearer, Bearer, Bearer, Bearer, Bearer',
       async (fixture) => {
-        const answers: Answer[] = [];
-        for (const { ask } of Object.values(reasons))
-          answers.push(await ask(fixture, calls[1] as Call));
-        return answers.map(
-          ({ headers }) => headers['www-authenticate']?.split(' ', 1)[0] ?? 'none',
+        const answers = await mapInTurn(Object.values(reasons), ({ ask }) =>
+          ask(fixture, calls[1] as Call),
         );
+        return answers.map(challenge);
       },
     ),
     profile('no-token', 'a management token is not accepted as a device key').expects(
@@ -167,9 +166,7 @@ export const deviceKeyChecks: readonly ConformanceCheck[] = [
       '200, 200, 202',
       async (fixture) => {
         const { deviceId, apiKey } = await fixture.tv();
-        const answers: Answer[] = [];
-        for (const call of calls) answers.push(await callWith(fixture, call, deviceId, apiKey));
-        return answers;
+        return mapInTurn(calls, (call) => callWith(fixture, call, deviceId, apiKey));
       },
     ),
   ]),
@@ -218,12 +215,7 @@ export const rotationChecks: readonly ConformanceCheck[] = checkGroup(
       '401 device_key_mismatch, 200',
       async (fixture) => {
         const { tv, key } = await rotated(fixture);
-        const elsewhere = await fixture.send(
-          'GET',
-          `/devices/${(await fixture.tv()).screenId}/config`,
-          { key },
-        );
-        return [elsewhere, await use(tv, tv.apiKey)];
+        return [await use(await fixture.tv(), key), await use(tv, tv.apiKey)];
       },
     ),
     profile('replaced', 'another rotation replaces an unused new key').expects(
@@ -262,7 +254,7 @@ export const rotationChecks: readonly ConformanceCheck[] = checkGroup(
       '401 device_key_revoked, 401 device_key_revoked',
       async (fixture) => {
         const { tv, key } = await rotated(fixture);
-        await fixture.requireOk('POST', `/v1/devices/${tv.deviceId}/revoke`);
+        await fixture.revoke(tv.deviceId);
         return [await use(tv, tv.apiKey), await use(tv, key)];
       },
     ),

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Answer, at, listAt, textAt } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile, required } from '../check.ts';
-import { heartbeat, heartbeats, impression } from '../content.ts';
-import type { Fixture } from '../fixture.ts';
+import { type Answer, at, listAt, textAt } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile, required } from '../fixture/check.ts';
+import { heartbeat, heartbeats, impression } from '../fixture/content.ts';
+import type { Fixture } from '../fixture/fixture.ts';
 
 /** Sends one batch from the shared TV. */
 const postBatch = async (fixture: Fixture, body: unknown, headers: Record<string, string> = {}) =>
@@ -12,6 +12,11 @@ const postRaw = async (fixture: Fixture, text: string, headers: Record<string, s
 /** Returns `received` of a 202 response. Returns any other response unchanged. */
 const received = (answer: Answer) =>
   answer.status === 202 ? JSON.stringify(at(answer.json, 'received')) : answer;
+/** Sends a batch of heartbeats that no other check sends. */
+const postHeartbeats = (fixture: Fixture, count: number, headers?: Record<string, string>) =>
+  postBatch(fixture, heartbeats(count, fixture.uniqueTimestamp()), headers);
+/** Returns a new `Idempotency-Key`, as headers. */
+const newKey = (fixture: Fixture) => ({ 'idempotency-key': fixture.idempotencyKey() });
 /** Counts the stored events with this timestamp. */
 const countStored = async (fixture: Fixture, timestamp: number) =>
   (await fixture.stored(await fixture.tv(), timestamp)).length;
@@ -23,26 +28,23 @@ export const eventChecks: readonly ConformanceCheck[] = checkGroup(
     required('202', '202 for an impression').expects('202', (fixture) =>
       postBatch(fixture, [impression(fixture.uniqueTimestamp())]),
     ),
-    required('202.1', '202 for 1 event').expects('202', (fixture) =>
-      postBatch(fixture, heartbeats(1, fixture.uniqueTimestamp())),
-    ),
+    required('202.1', '202 for 1 event').expects('202', (fixture) => postHeartbeats(fixture, 1)),
     required('202.100', '202 for 100 events').expects('202', (fixture) =>
-      postBatch(fixture, heartbeats(100, fixture.uniqueTimestamp())),
+      postHeartbeats(fixture, 100),
     ),
     required('received.1', 'received is the count of 1 event').expects('1', async (fixture) =>
       received(await postBatch(fixture, [impression(fixture.uniqueTimestamp())])),
     ),
     required('received.3', 'received is the count of 3 events').expects('3', async (fixture) =>
-      received(await postBatch(fixture, heartbeats(3, fixture.uniqueTimestamp()))),
+      received(await postHeartbeats(fixture, 3)),
     ),
     required('received.100', 'received is the count of 100 events').expects(
       '100',
-      async (fixture) =>
-        received(await postBatch(fixture, heartbeats(100, fixture.uniqueTimestamp()))),
+      async (fixture) => received(await postHeartbeats(fixture, 100)),
     ),
     required('400.0', '400 for no events').expects('400', (fixture) => postBatch(fixture, [])),
     required('400.101', '400 for 101 events').expects('400', (fixture) =>
-      postBatch(fixture, heartbeats(101, fixture.uniqueTimestamp())),
+      postHeartbeats(fixture, 101),
     ),
     required('400.object', '400 for an event outside an array').expects('400', (fixture) =>
       postBatch(fixture, impression(fixture.uniqueTimestamp())),
@@ -59,7 +61,7 @@ export const eventChecks: readonly ConformanceCheck[] = checkGroup(
     ),
     profile('400.101.code', 'invalid_request at the body for 101 events').expects(
       '400 invalid_request at the body',
-      (fixture) => postBatch(fixture, heartbeats(101, fixture.uniqueTimestamp())),
+      (fixture) => postHeartbeats(fixture, 101),
     ),
     profile('400.path', 'errors name the index of the event').expects(
       '400 invalid_request at /1/timestamp, /2/type',
@@ -185,7 +187,7 @@ export const eventChecks: readonly ConformanceCheck[] = checkGroup(
       'the same bytes with the same Idempotency-Key are 202 again, and stored once',
     ).expects('202, 202, 1 stored', async (fixture) => {
       const timestamp = fixture.uniqueTimestamp();
-      const key = { 'idempotency-key': fixture.idempotencyKey() };
+      const key = newKey(fixture);
       const answers = [
         await postBatch(fixture, heartbeats(1, timestamp), key),
         await postBatch(fixture, heartbeats(1, timestamp), key),
@@ -194,7 +196,7 @@ export const eventChecks: readonly ConformanceCheck[] = checkGroup(
     }),
     profile('key.received', 'a repeat returns the same count').expects('3, 3', async (fixture) => {
       const timestamp = fixture.uniqueTimestamp();
-      const key = { 'idempotency-key': fixture.idempotencyKey() };
+      const key = newKey(fixture);
       return [
         await postBatch(fixture, heartbeats(3, timestamp), key),
         await postBatch(fixture, heartbeats(3, timestamp), key),
@@ -204,7 +206,7 @@ export const eventChecks: readonly ConformanceCheck[] = checkGroup(
       '1 stored',
       async (fixture) => {
         const timestamp = fixture.uniqueTimestamp();
-        const key = { 'idempotency-key': fixture.idempotencyKey() };
+        const key = newKey(fixture);
         await Promise.all([1, 2, 3].map(() => postBatch(fixture, heartbeats(1, timestamp), key)));
         return `${await countStored(fixture, timestamp)} stored`;
       },
@@ -213,12 +215,10 @@ export const eventChecks: readonly ConformanceCheck[] = checkGroup(
       '1 stored',
       async (fixture) => {
         const timestamp = fixture.uniqueTimestamp();
-        const key = { 'idempotency-key': fixture.idempotencyKey() };
+        const key = newKey(fixture);
         await postBatch(fixture, heartbeats(1, timestamp), key);
         for (let other = 0; other < 10; other++)
-          await postBatch(fixture, heartbeats(1, 1), {
-            'idempotency-key': fixture.idempotencyKey(),
-          });
+          await postBatch(fixture, heartbeats(1, 1), newKey(fixture));
         await postBatch(fixture, heartbeats(1, timestamp), key);
         return `${await countStored(fixture, timestamp)} stored`;
       },
@@ -228,41 +228,33 @@ export const eventChecks: readonly ConformanceCheck[] = checkGroup(
       'the same key with other bytes is 400 idempotency_key_reused, and nothing is stored',
     ).expects('400 idempotency_key_reused, 0 stored', async (fixture) => {
       const timestamp = fixture.uniqueTimestamp();
-      const key = { 'idempotency-key': fixture.idempotencyKey() };
-      await postBatch(fixture, heartbeats(1, fixture.uniqueTimestamp()), key);
+      const key = newKey(fixture);
+      await postHeartbeats(fixture, 1, key);
       const answer = await postBatch(fixture, heartbeats(1, timestamp), key);
       return [answer, `${await countStored(fixture, timestamp)} stored`];
     }),
     profile('key.refused', 'a rejected batch does not use up its key').expects(
       '400 invalid_request, 202',
       async (fixture) => {
-        const key = { 'idempotency-key': fixture.idempotencyKey() };
+        const key = newKey(fixture);
         return [
           await postBatch(fixture, [{ type: 'heartbeat' }], key),
-          await postBatch(fixture, heartbeats(1, fixture.uniqueTimestamp()), key),
+          await postHeartbeats(fixture, 1, key),
         ];
       },
     ),
     profile('key.own', 'each TV has its own Idempotency-Keys').expects(
       '202, 202',
       async (fixture) => {
-        const key = { 'idempotency-key': fixture.idempotencyKey() };
-        const first = await postBatch(fixture, heartbeats(1, fixture.uniqueTimestamp()), key);
-        return [
-          first,
-          await (await fixture.plainTv()).send('POST', 'events', {
-            body: heartbeats(2, fixture.uniqueTimestamp()),
-            headers: key,
-          }),
-        ];
+        const key = newKey(fixture);
+        const first = await postHeartbeats(fixture, 1, key);
+        const sent = { body: heartbeats(2, fixture.uniqueTimestamp()), headers: key };
+        return [first, await (await fixture.plainTv()).send('POST', 'events', sent)];
       },
     ),
     profile('key.form', 'an Idempotency-Key of 256 characters is 400').expects(
       '400 invalid_request at header.idempotency-key',
-      (fixture) =>
-        postBatch(fixture, heartbeats(1, fixture.uniqueTimestamp()), {
-          'idempotency-key': 'x'.repeat(256),
-        }),
+      (fixture) => postHeartbeats(fixture, 1, { 'idempotency-key': 'x'.repeat(256) }),
     ),
     profile('seq', 'the device has lastSeq, missingEvents and conflictingEvents').expects(
       '7 4 1',
@@ -274,10 +266,9 @@ export const eventChecks: readonly ConformanceCheck[] = checkGroup(
           });
         await send(1, 2);
         await send(2, 7);
-        const { json } = await fixture.manage('GET', `/v1/devices/${tv.deviceId}`);
-        return ['lastSeq', 'missingEvents', 'conflictingEvents']
-          .map((name) => at(json, name))
-          .join(' ');
+        const device = await fixture.device(tv.deviceId);
+        const members = ['lastSeq', 'missingEvents', 'conflictingEvents'];
+        return members.map((name) => at(device, name)).join(' ');
       },
     ),
     profile('seq.wrong', 'a seq that is not a positive integer is accepted').expects(

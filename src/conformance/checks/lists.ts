@@ -1,7 +1,8 @@
-import { at, listAt, statusAndCode, textAt } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
-import { unknownId } from '../content.ts';
-import type { Fixture } from '../fixture.ts';
+import { mapInTurn } from '../../domain/concurrency.ts';
+import { at, listAt, statusAndCode, textAt } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../fixture/check.ts';
+import { unknownId } from '../fixture/content.ts';
+import type { Fixture } from '../fixture/fixture.ts';
 
 /**
  * Sets up a venue with three screens. The second screen is active, and the third has a label and a
@@ -10,16 +11,10 @@ import type { Fixture } from '../fixture.ts';
 function threeScreens(fixture: Fixture): Promise<{ venueId: string; ids: string[] }> {
   return fixture.once('three screens', async () => {
     const venueId = await fixture.newVenue();
-    const ids = [
-      await fixture.screen(venueId),
-      await fixture.screen(venueId),
-      await fixture.screen(venueId),
-    ];
+    const ids = await mapInTurn([1, 2, 3], () => fixture.screen(venueId));
     await fixture.newTv(ids[1]);
-    await fixture.requireOk('PATCH', `/v1/screens/${ids[2]}`, {
-      name: 'Window',
-      labels: { floor: '2' },
-    });
+    const body = { name: 'Window', labels: { floor: '2' } };
+    await fixture.requireOk('PATCH', `/v1/screens/${ids[2]}`, body);
     return { venueId, ids };
   });
 }
@@ -45,17 +40,11 @@ const maxPages = 10;
 async function paged(fixture: Fixture): Promise<string | number[]> {
   const { venueId, ids } = await threeScreens(fixture);
   const seen: number[] = [];
-  let cursor = '';
-  for (let page = 0; page < maxPages; page++) {
-    const { json } = await fixture.manage(
-      'GET',
-      `/v1/screens?venueId=${venueId}&limit=1${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
-    );
-    const items = listAt(json, 'items');
+  for await (const page of fixture.pages(`/v1/screens?venueId=${venueId}&limit=1`, maxPages)) {
+    const items = listAt(page, 'items');
     if (items.length > 1) return `${items.length} on one page`;
     for (const one of items.map((one) => ids.indexOf(textAt(one, 'id')) + 1)) seen.push(one);
-    cursor = textAt(json, 'nextCursor');
-    if (at(json, 'nextCursor') === null) return seen;
+    if (at(page, 'nextCursor') === null) return seen;
   }
   return 'no end';
 }

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Answer, at, listAt, schemaViolations } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile, required, skip } from '../check.ts';
-import { item, items } from '../content.ts';
-import type { Fixture, Tv } from '../fixture.ts';
+import { type Answer, at, listAt, schemaViolations } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile, required, skip } from '../fixture/check.ts';
+import { item, items } from '../fixture/content.ts';
+import type { Fixture, Tv } from '../fixture/fixture.ts';
 
 /** Returns the playlist response of the shared TV. */
 const getPlaylist = (fixture: Fixture): Promise<Answer> =>
@@ -48,13 +48,10 @@ export const playlistChecks: readonly ConformanceCheck[] = checkGroup(
       'all members with the right types',
       async (fixture) =>
         schemaViolations((await getPlaylist(fixture)).json, {
-          id: 'uuid',
-          tenantId: 'uuid',
-          screenId: 'uuid',
-          status: 'text',
-          version: 'integer',
-          validUntil: 'integer',
-          items: 'array',
+          uuid: ['id', 'tenantId', 'screenId'],
+          text: ['status'],
+          integer: ['version', 'validUntil'],
+          array: ['items'],
         }),
     ),
     required(
@@ -62,10 +59,10 @@ export const playlistChecks: readonly ConformanceCheck[] = checkGroup(
       'items have creativeId, creativeUrl, creativeType and duration',
     ).expects('all members with the right types', async (fixture) =>
       schemaViolations((await getPlaylist(fixture)).json, {
-        'items.0.creativeId': 'uuid',
-        'items.0.creativeUrl': 'url',
-        'items.0.creativeType': 'text',
-        'items.0.duration': 'number',
+        uuid: ['items.0.creativeId'],
+        url: ['items.0.creativeUrl'],
+        text: ['items.0.creativeType'],
+        number: ['items.0.duration'],
       }),
     ),
     required('status', 'status is active').expects('active', async (fixture) =>
@@ -171,7 +168,7 @@ export const playlistChecks: readonly ConformanceCheck[] = checkGroup(
       '200',
       async (fixture) => {
         const { tv, answers } = await publish(fixture, [{ items }]);
-        await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [item()] });
+        await fixture.publish(tv.screenId, [item()]);
         return (await conditional(tv, answers[0]?.headers.etag)).status;
       },
     ),
@@ -205,7 +202,7 @@ export const playlistChecks: readonly ConformanceCheck[] = checkGroup(
     profile('valid-until', 'validUntil is the published one').expects(
       'the same',
       async (fixture) => {
-        const validUntil = Math.floor(fixture.clock.now() / 1000) + 30 * daySeconds;
+        const validUntil = fixture.nowSeconds() + 30 * daySeconds;
         const { answers } = await publish(fixture, [{ items, validUntil }]);
         const seen = at(answers[0]?.json, 'validUntil');
         return seen === validUntil ? 'the same' : seen;

@@ -1,6 +1,14 @@
-import { allMembers, at, listAt, schemaViolations, statusAndPaths, textAt } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
-import { item, items } from '../content.ts';
+import { mapInTurn } from '../../domain/concurrency.ts';
+import {
+  allMembers,
+  at,
+  listAt,
+  schemaViolations,
+  statusAndPaths,
+  textAt,
+} from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../fixture/check.ts';
+import { item, items } from '../fixture/content.ts';
 
 /** Checks of publishing (docs/protocol.md §5.4). */
 export const publishingChecks: readonly ConformanceCheck[] = checkGroup(
@@ -9,14 +17,12 @@ export const publishingChecks: readonly ConformanceCheck[] = checkGroup(
     profile('members', '200 with the playlist; validUntil is null if not given').expects(
       'all of them, and null',
       async (fixture) => {
-        const path = `/v1/screens/${await fixture.screen()}/playlist`;
-        const json = await fixture.requireOk('PUT', path, { items });
+        const json = await fixture.publish(await fixture.screen(), items);
         const seen = schemaViolations(json, {
-          id: 'uuid',
-          screenId: 'uuid',
-          status: 'text',
-          version: 'integer',
-          items: 'array',
+          uuid: ['id', 'screenId'],
+          text: ['status'],
+          integer: ['version'],
+          array: ['items'],
         });
         return [
           seen === allMembers ? 'all of them' : seen,
@@ -44,58 +50,65 @@ export const publishingChecks: readonly ConformanceCheck[] = checkGroup(
           { items: [item({ duration: 0 })] },
           { items: [item({ creativeUrl: 'ftp://x/y' })] },
         ];
-        const answers: string[] = [];
-        for (const body of wrong) {
-          const { status: answered, json } = await fixture.manage('PUT', path, body);
+        return mapInTurn(wrong, async (body) => {
+          const { status, json } = await fixture.manage('PUT', path, body);
           const paths = listAt(json, 'errors').map((error) => at(error, 'path'));
-          answers.push(`${answered} ${paths.join(' ')}`);
-        }
-        return answers;
+          return `${status} ${paths.join(' ')}`;
+        });
       },
     ),
     profile('url', 'a media URL is stored in the form of the WHATWG URL parser').expects(
       'https://media.example.com/a%20b',
       async (fixture) => {
-        const path = `/v1/screens/${await fixture.screen()}/playlist`;
-        const body = { items: [item({ creativeUrl: 'HTTPS:Media.example.com\\a b' })] };
-        const json = await fixture.requireOk('PUT', path, body);
-        return textAt(listAt(json, 'items')[0], 'creativeUrl');
+        const oddUrl = item({ creativeUrl: 'HTTPS:Media.example.com\\a b' });
+        const json = await fixture.publish(await fixture.screen(), [oddUrl]);
+        return textAt(json, 'items.0.creativeUrl');
       },
     ),
     profile(
       '400.url',
       '400 for a media URL with credentials, a control character or a leading blank',
     ).expects('400 invalid_request at /items/0/creativeUrl, three times', async (fixture) => {
-      const path = `/v1/screens/${await fixture.screen()}/playlist`;
       const urls = [
         'https://tom:secret@media.example.com/',
         'https://media.example.com/a\tb',
         ' https://media.example.com/',
       ];
-      const answers: string[] = [];
-      for (const creativeUrl of urls)
-        answers.push(
-          statusAndPaths(await fixture.manage('PUT', path, { items: [item({ creativeUrl })] })),
-        );
+      const answers = await mapInTurn(urls, async (creativeUrl) => {
+        const body = { items: [item({ creativeUrl })] };
+        return statusAndPaths(await fixture.setOfNewScreen('playlist', body));
+      });
       const [first = ''] = answers;
       return answers.every((answer) => answer === first)
         ? `${first}, three times`
         : answers.join(', ');
     }),
-    profile('past', '400 for a validUntil in the past').expects(
-      '400 invalid_request',
-      async (fixture) =>
-        fixture.manage('PUT', `/v1/screens/${await fixture.screen()}/playlist`, {
-          items,
-          validUntil: Math.floor(fixture.clock.now() / 1000) - 60,
-        }),
+    profile(
+      'campaign',
+      'an item with a campaign gets a campaignId, the same for another spelling of the name',
+    ).expects('the same UUID', async (fixture) => {
+      const path = `/v1/screens/${await fixture.screen()}/playlist`;
+      const ids: unknown[] = [];
+      for (const campaign of ['Summer Sale', 'summer\u00a0SALE']) {
+        const json = await fixture.requireOk('PUT', path, { items: [item({ campaign })] });
+        const seen = schemaViolations(listAt(json, 'items')[0], { uuid: ['campaignId'] });
+        if (seen !== allMembers) return seen;
+        ids.push(at(listAt(json, 'items')[0], 'campaignId'));
+      }
+      return ids[0] === ids[1] ? 'the same UUID' : ids.map(String);
+    }),
+    profile('400.campaign', '400 for a campaignId that is no UUID').expects(
+      '400 invalid_request at /items/0/campaignId',
+      (fixture) => fixture.setOfNewScreen('playlist', { items: [item({ campaignId: 'summer' })] }),
+    ),
+    profile('past', '400 for a validUntil in the past').expects('400 invalid_request', (fixture) =>
+      fixture.setOfNewScreen('playlist', { items, validUntil: fixture.nowSeconds() - 60 }),
     ),
     profile('history', 'GET …/playlists lists the versions, newest first').expects(
       '2, 1',
       async (fixture) => {
         const screenId = await fixture.screen();
-        for (const body of [{ items }, { items: [item()] }])
-          await fixture.requireOk('PUT', `/v1/screens/${screenId}/playlist`, body);
+        for (const version of [items, [item()]]) await fixture.publish(screenId, version);
         const listed = await fixture.requireOk('GET', `/v1/screens/${screenId}/playlists`);
         return listAt(listed, 'items').map((one) => at(one, 'version'));
       },
@@ -108,10 +121,8 @@ export const publishingChecks: readonly ConformanceCheck[] = checkGroup(
       for (const n of [1, 2])
         await fixture.requireOk('PUT', path, { items: [item({ n, text: 'x'.repeat(700_000) })] });
       const first = await fixture.requireOk('GET', `${path}s?limit=200`);
-      const second = await fixture.requireOk(
-        'GET',
-        `${path}s?limit=200&cursor=${encodeURIComponent(textAt(first, 'nextCursor'))}`,
-      );
+      const cursor = encodeURIComponent(textAt(first, 'nextCursor'));
+      const second = await fixture.requireOk('GET', `${path}s?limit=200&cursor=${cursor}`);
       const shown = [first, second].map((page) =>
         listAt(page, 'items')
           .map((one) => String(at(one, 'version')))
@@ -129,15 +140,12 @@ export const publishingChecks: readonly ConformanceCheck[] = checkGroup(
       const isWithoutSource = at(answer.json, 'code') === 'not_supported';
       if (answer.status === 501 && isWithoutSource) return 'as described';
       if (answer.status !== 200) return answer;
-      const seen = schemaViolations(answer.json, { version: 'integer', changed: 'boolean' });
+      const seen = schemaViolations(answer.json, { integer: ['version'], boolean: ['changed'] });
       return seen === allMembers ? 'as described' : seen;
     }),
     profile('none', 'without a playlist, GET is 404 playlist_not_found and DELETE is 204').expects(
       '404 playlist_not_found, 204',
-      async (fixture) => {
-        const path = `/v1/screens/${await fixture.screen()}/playlist`;
-        return [await fixture.manage('GET', path), await fixture.manage('DELETE', path)];
-      },
+      (fixture) => fixture.askNewScreen('playlist'),
     ),
   ],
 );
@@ -167,9 +175,9 @@ export const bulkChecks: readonly ConformanceCheck[] = checkGroup(
           { screenIds, action: 'rollback' },
           { screenIds, action: 'withdraw' },
         ];
-        const seen: string[] = [];
-        for (const body of bodies)
-          seen.push(outcomesIn(await fixture.requireOk('POST', many, body)).join(', '));
+        const seen = await mapInTurn(bodies, async (body) =>
+          outcomesIn(await fixture.requireOk('POST', many, body)).join(', '),
+        );
         return seen.join('; ');
       },
     ),
@@ -208,9 +216,7 @@ export const bulkChecks: readonly ConformanceCheck[] = checkGroup(
       '400 invalid_request at /screenIds/1',
       async (fixture) => {
         const id = await fixture.screen();
-        return statusAndPaths(
-          await fixture.manage('POST', many, { screenIds: [id, id], action: 'withdraw' }),
-        );
+        return fixture.manage('POST', many, { screenIds: [id, id], action: 'withdraw' });
       },
     ),
   ],

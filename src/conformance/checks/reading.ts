@@ -1,8 +1,8 @@
 import { pause } from '../../client/pause.ts';
-import { type Answer, at, listAt, schemaViolations, textAt } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
-import { heartbeat, impression, item } from '../content.ts';
-import type { Fixture, Tv } from '../fixture.ts';
+import { type Answer, at, listAt, schemaViolations, textAt } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../fixture/check.ts';
+import { heartbeat, impression, item } from '../fixture/content.ts';
+import type { Fixture, Tv } from '../fixture/fixture.ts';
 
 /** Sets up a TV that has reported two impressions of its own campaign, and two heartbeats. */
 function reported(
@@ -25,6 +25,9 @@ function reported(
 
 const eventsOf = async (fixture: Fixture, query: string) =>
   fixture.requireOk('GET', `/v1/events?deviceId=${(await reported(fixture)).tv.deviceId}${query}`);
+/** Returns the row of a report with this key. */
+const rowOf = ({ json }: Answer, key: string) =>
+  listAt(json, 'items').find((one) => at(one, 'key') === key);
 const types = (json: unknown) => listAt(json, 'items').map((one) => at(one, 'event.type'));
 const report = async (
   fixture: Fixture,
@@ -38,11 +41,10 @@ const events = checkGroup({ id: 'event-list', subject: 'GET /v1/events', section
     'all members with the right types',
     async (fixture) =>
       schemaViolations(at(await eventsOf(fixture, '&limit=1'), 'items.0'), {
-        id: 'text',
-        deviceId: 'uuid',
-        screenId: 'uuid',
-        receivedAt: 'time',
-        event: 'object',
+        text: ['id'],
+        uuid: ['deviceId', 'screenId'],
+        time: ['receivedAt'],
+        object: ['event'],
       }),
   ),
   profile('type', 'filters by type').expects('heartbeat, heartbeat', async (fixture) =>
@@ -84,16 +86,14 @@ const reports = checkGroup(
       '2 impressions, 15.5 seconds',
       async (fixture) => {
         const { campaignId, from, to } = await reported(fixture);
-        const { json } = await report(fixture, `groupBy=campaign&from=${from}&to=${to}`);
-        const row = listAt(json, 'items').find((one) => at(one, 'key') === campaignId);
+        const counted = await report(fixture, `groupBy=campaign&from=${from}&to=${to}`);
+        const row = rowOf(counted, campaignId);
         return [`${at(row, 'impressions')} impressions`, `${at(row, 'seconds')} seconds`];
       },
     ),
     profile('screen', 'counts by screen').expects('2', async (fixture) => {
       const { tv } = await reported(fixture);
-      const { json } = await report(fixture, 'groupBy=screen');
-      const row = listAt(json, 'items').find((one) => at(one, 'key') === tv.screenId);
-      return at(row, 'impressions');
+      return at(rowOf(await report(fixture, 'groupBy=screen'), tv.screenId), 'impressions');
     }),
     profile(
       'simulated',
@@ -101,8 +101,7 @@ const reports = checkGroup(
     ).expects('2, none', async (fixture) => {
       const { tv } = await reported(fixture);
       const counted = async (query: string) => {
-        const { json } = await report(fixture, `groupBy=screen&${query}`);
-        const row = listAt(json, 'items').find((one) => at(one, 'key') === tv.screenId);
+        const row = rowOf(await report(fixture, `groupBy=screen&${query}`), tv.screenId);
         return row === undefined ? 'none' : at(row, 'impressions');
       };
       return [await counted('simulated=exclude'), await counted('simulated=only')];
@@ -126,34 +125,21 @@ const devices = checkGroup({ id: 'device', subject: 'GET /v1/devices/:id', secti
     'members',
     'id, screenId, state, deviceInfo, createdAt, last activity and online',
   ).expects('all members with the right types', async (fixture) =>
-    schemaViolations(
-      await fixture.requireOk('GET', `/v1/devices/${(await reported(fixture)).tv.deviceId}`),
-      {
-        id: 'uuid',
-        screenId: 'uuid',
-        state: 'text',
-        deviceInfo: 'object',
-        createdAt: 'time',
-        lastSeenAt: 'time?',
-        lastAddress: 'text?',
-        lastPlaylistAt: 'time?',
-        lastPlaylistVersion: 'integer?',
-        lastPlaylistStatus: 'integer?',
-        lastConfigAt: 'time?',
-        lastEventAt: 'time?',
-        online: 'boolean',
-        suspendedAt: 'time?',
-        suspendReason: 'text?',
-      },
-    ),
+    schemaViolations(await fixture.device((await reported(fixture)).tv.deviceId), {
+      uuid: ['id', 'screenId'],
+      text: ['state'],
+      object: ['deviceInfo'],
+      time: ['createdAt'],
+      'time?': ['lastSeenAt', 'lastPlaylistAt', 'lastConfigAt', 'lastEventAt', 'suspendedAt'],
+      'text?': ['lastAddress', 'suspendReason'],
+      'integer?': ['lastPlaylistVersion', 'lastPlaylistStatus'],
+      boolean: ['online'],
+    }),
   ),
   profile('online', 'online is true after a request, and lastEventAt is set').expects(
     'true, set',
     async (fixture) => {
-      const json = await fixture.requireOk(
-        'GET',
-        `/v1/devices/${(await reported(fixture)).tv.deviceId}`,
-      );
+      const json = await fixture.device((await reported(fixture)).tv.deviceId);
       return [at(json, 'online'), textAt(json, 'lastEventAt') === '' ? 'not set' : 'set'];
     },
   ),
@@ -161,9 +147,9 @@ const devices = checkGroup({ id: 'device', subject: 'GET /v1/devices/:id', secti
     '1, 200',
     async (fixture) => {
       const tv = await fixture.newTv();
-      await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [item()] });
+      await fixture.publish(tv.screenId, [item()]);
       await tv.send('GET', 'playlist');
-      const json = await fixture.requireOk('GET', `/v1/devices/${tv.deviceId}`);
+      const json = await fixture.device(tv.deviceId);
       return [at(json, 'lastPlaylistVersion'), at(json, 'lastPlaylistStatus')];
     },
   ),
@@ -176,7 +162,7 @@ const audit = checkGroup(
       'device.revoke, device.register',
       async (fixture) => {
         const { deviceId } = await fixture.newTv();
-        await fixture.requireOk('POST', `/v1/devices/${deviceId}/revoke`);
+        await fixture.revoke(deviceId);
         const { json } = await fixture.manage('GET', `/v1/audit?subjectId=${deviceId}`);
         return listAt(json, 'items').map((one) => at(one, 'action'));
       },
@@ -229,7 +215,7 @@ const requests = checkGroup({ id: 'requests', subject: 'GET /v1/requests', secti
     '401 device_key_revoked, getPlaylist',
     async (fixture) => {
       const tv = await fixture.newTv();
-      await fixture.requireOk('POST', `/v1/devices/${tv.deviceId}/revoke`);
+      await fixture.revoke(tv.deviceId);
       await tv.send('GET', 'playlist');
       const path = `/v1/requests?refused=true&deviceId=${tv.deviceId}`;
       // Another instance may list the request a second later.

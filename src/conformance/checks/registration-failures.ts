@@ -1,7 +1,7 @@
-import { type Answer, statusAndCode, textAt } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile, skip } from '../check.ts';
-import { deviceInfo } from '../content.ts';
-import type { Fixture } from '../fixture.ts';
+import { type Answer, statusAndCode, textAt } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile, skip } from '../fixture/check.ts';
+import { deviceInfo } from '../fixture/content.ts';
+import type { Fixture } from '../fixture/fixture.ts';
 
 /** Contains characters that generated codes never have, so it is unknown to every service. */
 const unknownCode = '0O1ILOOO';
@@ -46,6 +46,23 @@ const failures = checkGroup({ id: 'register', subject: 'POST /devices/register',
       raw: '{}',
       headers: { 'content-type': 'text/plain' },
     }),
+  ),
+  profile('403', '403 for a web page of another origin, before its code counts').expects(
+    '403 origin_refused, 403 origin_refused, no quota',
+    async (fixture) => {
+      const raw = JSON.stringify({ pairingCode: unknownCode, deviceInfo: {} });
+      const origin = 'https://another-origin.example';
+      const [untyped, typed] = [
+        await fixture.send('POST', '/devices/register', { raw, headers: { origin } }),
+        await fixture.send('POST', '/devices/claims', {
+          body: { deviceInfo: {} },
+          headers: { origin },
+        }),
+      ];
+      if (untyped.headers['access-control-allow-origin'] !== undefined)
+        skip('The service allows all origins.');
+      return [untyped, typed, untyped.headers.ratelimit === undefined ? 'no quota' : 'counted'];
+    },
   ),
   profile('400.json', '400 invalid_json for malformed JSON').expects(
     '400 invalid_json',
@@ -108,8 +125,7 @@ const repeats = checkGroup(
     profile('revoked', 'the repeat is 409 once the device is revoked').expects(
       '409 pairing_code_used',
       async (fixture) => {
-        const revoke = ({ json }: Answer) =>
-          fixture.requireOk('POST', `/v1/devices/${textAt(json, 'deviceId')}/revoke`);
+        const revoke = ({ json }: Answer) => fixture.revoke(textAt(json, 'deviceId'));
         return (await repeated(fixture, revoke)).second;
       },
     ),

@@ -1,8 +1,9 @@
 import { isKey } from '../../domain/api-key.ts';
-import { type Answer, at, schemaViolations, textAt } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile, required } from '../check.ts';
-import { deviceInfo, unknownId } from '../content.ts';
-import type { Fixture } from '../fixture.ts';
+import { mapInTurn } from '../../domain/concurrency.ts';
+import { type Answer, at, schemaViolations, textAt } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile, required } from '../fixture/check.ts';
+import { deviceInfo, unknownId } from '../fixture/content.ts';
+import type { Fixture } from '../fixture/fixture.ts';
 
 /** Registers a TV with this `deviceInfo` on a new screen. */
 const registerWith = async (fixture: Fixture, info: unknown) =>
@@ -24,21 +25,21 @@ export const registrationChecks: readonly ConformanceCheck[] = checkGroup(
       'all members with the right types',
       async (fixture) =>
         schemaViolations((await registration(fixture)).json, {
-          deviceId: 'uuid',
-          screenId: 'uuid',
-          apiKey: 'text',
-          tenantId: 'text',
-          config: 'object',
+          uuid: ['deviceId', 'screenId'],
+          text: ['apiKey', 'tenantId'],
+          object: ['config'],
         }),
     ),
     required('config', 'config has intervals and a cachePolicy').expects(
       'all members with the right types',
       async (fixture) =>
         schemaViolations((await registration(fixture)).json, {
-          'config.syncIntervalMinutes': 'number',
-          'config.heartbeatIntervalMinutes': 'number',
-          'config.cachePolicy.maxSizeGB': 'number',
-          'config.cachePolicy.retentionDays': 'number',
+          number: [
+            'config.syncIntervalMinutes',
+            'config.heartbeatIntervalMinutes',
+            'config.cachePolicy.maxSizeGB',
+            'config.cachePolicy.retentionDays',
+          ],
         }),
     ),
     required('api-key', 'apiKey begins with dak_').expects('dak_', async (fixture) =>
@@ -98,13 +99,9 @@ export const registrationChecks: readonly ConformanceCheck[] = checkGroup(
       async (fixture) => {
         const { apiKey, screenId, deviceId, send } = await fixture.tv();
         const paths = [`/v1/devices/${deviceId}`, `/v1/screens/${screenId}`];
-        const texts = [
-          (await send('GET', 'config')).text,
-          ...(await Promise.all(paths.map((path) => fixture.manage('GET', path)))).map(
-            ({ text }) => text,
-          ),
-        ];
-        return texts.some((text) => text.includes(apiKey)) ? 'shown' : 'nowhere';
+        const answers = await mapInTurn(paths, (path) => fixture.manage('GET', path));
+        answers.push(await send('GET', 'config'));
+        return answers.some(({ text }) => text.includes(apiKey)) ? 'shown' : 'nowhere';
       },
     ),
     profile('key-form', 'the key is dak_, 43 characters of base62 and their checksum').expects(
@@ -162,10 +159,7 @@ export const registrationChecks: readonly ConformanceCheck[] = checkGroup(
       JSON.stringify(deviceInfo),
       async (fixture) => {
         const answer = await registerWith(fixture, deviceInfo);
-        const device = await fixture.requireOk(
-          'GET',
-          `/v1/devices/${textAt(answer.json, 'deviceId')}`,
-        );
+        const device = await fixture.device(textAt(answer.json, 'deviceId'));
         const shown = Object.keys(deviceInfo).map((name) => [
           name,
           at(device, `deviceInfo.${name}`),

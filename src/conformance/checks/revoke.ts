@@ -1,7 +1,7 @@
-import { type Answer, at, listAt, textAt } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile, required } from '../check.ts';
-import { item, unknownId } from '../content.ts';
-import type { Fixture, Tv } from '../fixture.ts';
+import { type Answer, at, listAt, textAt } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile, required } from '../fixture/check.ts';
+import { item, unknownId } from '../fixture/content.ts';
+import type { Fixture, Tv } from '../fixture/fixture.ts';
 
 interface Revoked {
   tv: Tv;
@@ -16,7 +16,7 @@ const revoke = (fixture: Fixture, deviceId: string, body?: unknown) =>
 function revoked(fixture: Fixture): Promise<Revoked> {
   return fixture.once('revoked, after it played', async () => {
     const tv = await fixture.newTv();
-    await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [item()] });
+    await fixture.publish(tv.screenId, [item()]);
     const before = await tv.send('GET', 'playlist');
     return { tv, before, answer: await revoke(fixture, tv.deviceId, { reason: 'stolen' }) };
   });
@@ -25,7 +25,7 @@ function revoked(fixture: Fixture): Promise<Revoked> {
 const screenState = async (fixture: Fixture, screenId: string) =>
   textAt(await fixture.requireOk('GET', `/v1/screens/${screenId}`), 'state');
 const deviceAt = async (fixture: Fixture, deviceId: string, path: string) =>
-  at(await fixture.requireOk('GET', `/v1/devices/${deviceId}`), path);
+  at(await fixture.device(deviceId), path);
 
 const rebound = (fixture: Fixture): Promise<Tv> =>
   fixture.once('rebound TV', async () => fixture.newTv((await revoked(fixture)).tv.screenId));
@@ -152,6 +152,16 @@ const profileChecks = checkGroup(
       '400 invalid_request at /reason',
       async (fixture) =>
         revoke(fixture, (await fixture.newTv()).deviceId, { reason: 'x'.repeat(501) }),
+    ),
+    profile('400-controls', '400 for a reason with control characters').expects(
+      '400 invalid_request at /reason, 400 invalid_request at /reason',
+      async (fixture) => {
+        const { deviceId } = await fixture.newTv();
+        return [
+          await revoke(fixture, deviceId, { reason: 'a\0b' }),
+          await revoke(fixture, deviceId, { reason: 'a\nb' }),
+        ];
+      },
     ),
     profile('unknown-members', 'unknown members are ignored').expects('200', async (fixture) =>
       revoke(fixture, (await fixture.newTv()).deviceId, { ticket: 1 }),

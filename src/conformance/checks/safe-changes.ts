@@ -1,24 +1,21 @@
-import { type Answer, at, textAt } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
-import { items } from '../content.ts';
-import type { Fixture } from '../fixture.ts';
+import { type Answer, at, textAt } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../fixture/check.ts';
+import { items } from '../fixture/content.ts';
+import type { Fixture } from '../fixture/fixture.ts';
 
 const etagOf = ({ headers }: Answer) => headers.etag ?? 'no ETag';
 
 /** Creates a venue and returns its path and its ETag. */
 async function newVenue(fixture: Fixture): Promise<{ path: string; etag: string }> {
-  const name = `${fixture.name} ${fixture.nextNumber()}`;
+  const name = fixture.newName();
   const answer = await fixture.manage('POST', '/v1/venues', { name });
   return { path: `/v1/venues/${textAt(answer.json, 'id')}`, etag: etagOf(answer) };
 }
 
-const label = (fixture: Fixture, path: string, ifMatch: string) =>
-  fixture.manage(
-    'PATCH',
-    path,
-    { labels: { revision: `${fixture.nextNumber()}` } },
-    { headers: { 'if-match': ifMatch } },
-  );
+const label = (fixture: Fixture, path: string, ifMatch: string) => {
+  const body = { labels: { revision: `${fixture.nextNumber()}` } };
+  return fixture.manage('PATCH', path, body, { headers: { 'if-match': ifMatch } });
+};
 
 /** Checks of revisions (docs/protocol.md §5.10). */
 export const revisionChecks: readonly ConformanceCheck[] = checkGroup(
@@ -42,6 +39,13 @@ export const revisionChecks: readonly ConformanceCheck[] = checkGroup(
         return [await label(fixture, path, etag), await label(fixture, path, etag)];
       },
     ),
+    profile(
+      'if-match.coding',
+      'If-Match with the ETag and the suffix of a coding changes it',
+    ).expects('200', async (fixture) => {
+      const { path, etag } = await newVenue(fixture);
+      return label(fixture, path, etag.replace(/"$/, '-gzip"'));
+    }),
     profile('if-match.delete', 'If-Match with another ETag deletes nothing').expects(
       '412 precondition_failed, 200',
       async (fixture) => {
@@ -85,8 +89,6 @@ async function createTwice(
   return { first, second: await create(fixture, path, key, body) };
 }
 
-const newName = (fixture: Fixture) => `${fixture.name} ${fixture.nextNumber()}`;
-
 /** Checks of `Idempotency-Key` on creations (docs/protocol.md §5.11). */
 export const creationChecks: readonly ConformanceCheck[] = [
   ...checkGroup(
@@ -95,7 +97,7 @@ export const creationChecks: readonly ConformanceCheck[] = [
       profile('same', 'the same key and body get the same venue again').expects(
         '201, 201, the same venue',
         async (fixture) => {
-          const body = { name: newName(fixture), labels: fixture.labels() };
+          const body = { name: fixture.newName(), labels: fixture.labels() };
           const { first, second } = await createTwice(fixture, '/v1/venues', body);
           return [first, second, first.text === second.text ? 'the same venue' : 'another venue'];
         },
@@ -120,7 +122,7 @@ export const creationChecks: readonly ConformanceCheck[] = [
       profile('deleted', 'a record that was deleted is not created again').expects(
         '409 not_repeatable',
         async (fixture) => {
-          const body = { name: newName(fixture), labels: fixture.labels() };
+          const body = { name: fixture.newName(), labels: fixture.labels() };
           const remove = (json: unknown) =>
             fixture.manage('DELETE', `/v1/venues/${textAt(json, 'id')}`);
           return (await createTwice(fixture, '/v1/venues', body, remove)).second;
@@ -132,14 +134,14 @@ export const creationChecks: readonly ConformanceCheck[] = [
           const key = fixture.idempotencyKey();
           const labels = fixture.labels();
           return [
-            await create(fixture, '/v1/venues', key, { name: newName(fixture), labels }),
-            await create(fixture, '/v1/venues', key, { name: newName(fixture), labels }),
+            await create(fixture, '/v1/venues', key, { name: fixture.newName(), labels }),
+            await create(fixture, '/v1/venues', key, { name: fixture.newName(), labels }),
           ];
         },
       ),
       profile('short', 'an Idempotency-Key of 15 characters is 400').expects(
         '400 invalid_request at header.idempotency-key',
-        (fixture) => create(fixture, '/v1/venues', 'x'.repeat(15), { name: newName(fixture) }),
+        (fixture) => create(fixture, '/v1/venues', 'x'.repeat(15), { name: fixture.newName() }),
       ),
     ],
   ),
@@ -155,7 +157,7 @@ export const creationChecks: readonly ConformanceCheck[] = [
         'the same secret, 409 not_repeatable, its id',
         async (fixture) => {
           const key = fixture.idempotencyKey();
-          const body = { name: newName(fixture), role: 'viewer' };
+          const body = { name: fixture.newName(), role: 'viewer' };
           const { json } = await create(fixture, '/v1/tokens', key, body);
           const again = await create(fixture, '/v1/tokens', key, body);
           const token = textAt(json, 'token');

@@ -2,25 +2,19 @@ import {
   type Answer,
   at,
   conflictAndId,
-  isLocatedAt,
+  locationSeen,
   schemaViolations,
   textAt,
-} from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
-import { items, unknownId } from '../content.ts';
-import type { Fixture, Tv } from '../fixture.ts';
+} from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../fixture/check.ts';
+import { items, unknownId } from '../fixture/content.ts';
+import type { Fixture, Tv } from '../fixture/fixture.ts';
 
 function createdScreen(fixture: Fixture): Promise<{ name: string; answer: Answer }> {
   return fixture.once('made screen', async () => {
     const name = `Screen ${fixture.nextNumber()}`;
-    return {
-      name,
-      answer: await fixture.manage('POST', '/v1/screens', {
-        venueId: await fixture.venue(),
-        name,
-        labels: { floor: '2' },
-      }),
-    };
+    const body = { venueId: await fixture.venue(), name, labels: { floor: '2' } };
+    return { name, answer: await fixture.manage('POST', '/v1/screens', body) };
   });
 }
 
@@ -30,24 +24,19 @@ export const screenChecks: readonly ConformanceCheck[] = checkGroup(
   [
     profile('201', '201 with its Location').expects('201, its Location', async (fixture) => {
       const { answer } = await createdScreen(fixture);
-      const isPlace = isLocatedAt(answer, `/v1/screens/${textAt(answer.json, 'id')}`);
-      return [answer, isPlace ? 'its Location' : 'another Location'];
+      return [answer, locationSeen(answer, `/v1/screens/${textAt(answer.json, 'id')}`)];
     }),
     profile(
       'members',
       'id, tenantId, venueId, name, labels, state, deviceId, provisioningCode and times',
     ).expects('all members with the right types', async (fixture) =>
       schemaViolations((await createdScreen(fixture)).answer.json, {
-        id: 'uuid',
-        tenantId: 'uuid',
-        venueId: 'uuid',
-        name: 'text',
-        labels: 'object',
-        state: 'text',
-        deviceId: 'uuid?',
-        provisioningCode: 'object?',
-        createdAt: 'time',
-        updatedAt: 'time',
+        uuid: ['id', 'tenantId', 'venueId'],
+        text: ['name', 'state'],
+        object: ['labels'],
+        'uuid?': ['deviceId'],
+        'object?': ['provisioningCode'],
+        time: ['createdAt', 'updatedAt'],
       }),
     ),
     profile('404', '404 for an unknown venue').expects('404 venue_not_found', (fixture) =>
@@ -63,11 +52,28 @@ export const screenChecks: readonly ConformanceCheck[] = checkGroup(
         );
       },
     ),
-    profile('name', 'the same name is allowed in another venue').expects('201', async (fixture) =>
-      fixture.manage('POST', '/v1/screens', {
-        venueId: await fixture.newVenue(),
-        name: (await createdScreen(fixture)).name,
-      }),
+    profile('name', 'the same name is allowed in another venue').expects('201', async (fixture) => {
+      const { name } = await createdScreen(fixture);
+      return fixture.manage('POST', '/v1/screens', { venueId: await fixture.newVenue(), name });
+    }),
+    profile('exceptions', 'keeps exceptions of its hours, and null removes them').expects(
+      '201, kept, 200, removed',
+      async (fixture) => {
+        const venueId = await fixture.newVenue();
+        await fixture.manage('PATCH', `/v1/venues/${venueId}`, { timezone: 'Europe/Berlin' });
+        const hoursExceptions = [{ dates: { from: '2026-12-24', until: '2026-12-26' } }];
+        const body = { venueId, name: `Screen ${fixture.nextNumber()}`, hoursExceptions };
+        const made = await fixture.manage('POST', '/v1/screens', body);
+        const path = `/v1/screens/${textAt(made.json, 'id')}`;
+        const kept = at((await fixture.manage('GET', path)).json, 'hoursExceptions');
+        const patched = await fixture.manage('PATCH', path, { hoursExceptions: null });
+        return [
+          made,
+          JSON.stringify(kept) === JSON.stringify(hoursExceptions) ? 'kept' : 'others',
+          patched,
+          at(patched.json, 'hoursExceptions') === null ? 'removed' : 'there',
+        ];
+      },
     ),
     profile('code', 'the screen has the status of its newest code, but not the code').expects(
       'pending, no code',
@@ -113,8 +119,8 @@ function twoScreens(fixture: Fixture): Promise<{ venueId: string; tv: Tv }> {
   return fixture.once('two screens', async () => {
     const venueId = await fixture.newVenue();
     await fixture.screen(venueId);
-    const tv = await fixture.newTv(await fixture.screen(venueId));
-    await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/playlist`, { items });
+    const tv = await fixture.newTvIn(venueId);
+    await fixture.publish(tv.screenId, items);
     return { venueId, tv };
   });
 }
@@ -149,6 +155,14 @@ export const statusChecks: readonly ConformanceCheck[] = checkGroup(
         ];
       },
     ),
+    profile('restored', 'each page counts the webhooks that a restore has paused').expects(
+      '200, a count',
+      async (fixture) => {
+        const answer = await fixture.manage('GET', '/v1/status?limit=1');
+        const count = at(answer.json, 'restoredWebhooks');
+        return [answer, Number.isSafeInteger(count) ? 'a count' : 'no count'];
+      },
+    ),
     profile('400', '400 for a malformed selector').expects(
       '400 invalid_request at query.selector',
       (fixture) => fixture.manage('GET', '/v1/status?selector=a,'),
@@ -160,12 +174,33 @@ export const statusChecks: readonly ConformanceCheck[] = checkGroup(
 export const conditionChecks: readonly ConformanceCheck[] = checkGroup(
   { id: 'condition', subject: 'GET /v1/status', section: '5.15' },
   [
+    profile('layer', 'names the layer that is due, and its state by shown').expects(
+      'takeover given, takeover shown, playing',
+      async (fixture) => {
+        const tv = await fixture.newTv();
+        const until = fixture.nowSeconds() + 3600;
+        const path = `/v1/screens/${tv.screenId}/takeover`;
+        await fixture.requireOk('PUT', path, { items, until });
+        const { json } = await tv.send('GET', 'playlist');
+        const version = at(json, 'version');
+        const status = async () =>
+          (await fixture.manage('GET', `/v1/status?screenId=${tv.screenId}`)).json;
+        const layer = (seen: unknown) =>
+          ['name', 'state'].map((name) => at(seen, `items.0.layer.${name}`)).join(' ');
+        const given = layer(await status());
+        const timestamp = fixture.nowSeconds();
+        const event = { type: 'shown', timestamp, version, layer: 'takeover', entryId: 'takeover' };
+        await tv.send('POST', 'events', { body: [event] });
+        const seen = await status();
+        return [given, layer(seen), at(seen, 'items.0.condition')];
+      },
+    ),
     profile('failing', 'an item that fails is named, and its screen is never playing').expects(
       'unconfirmed, http_404, partly_failing',
       async (fixture) => {
         const venueId = await fixture.newVenue();
-        const tv = await fixture.newTv(await fixture.screen(venueId));
-        await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/playlist`, { items });
+        const tv = await fixture.newTvIn(venueId);
+        await fixture.publish(tv.screenId, items);
         await tv.send('GET', 'playlist');
         const [first] = items;
         const creativeId = first?.creativeId ?? '';

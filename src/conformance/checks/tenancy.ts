@@ -1,7 +1,7 @@
-import { type Answer, at, listAt, textAt } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
-import { unknownId } from '../content.ts';
-import type { Fixture } from '../fixture.ts';
+import { type Answer, at, listAt, textAt } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../fixture/check.ts';
+import { unknownId } from '../fixture/content.ts';
+import type { Fixture } from '../fixture/fixture.ts';
 
 /** Sets up a venue with a TV, and a token bound to another venue. */
 async function outside(
@@ -9,7 +9,7 @@ async function outside(
 ): Promise<{ token: Promise<string>; venueId: string; screenId: string; deviceId: string }> {
   return fixture.once('outside', async () => {
     const venueId = await fixture.newVenue();
-    const { screenId, deviceId } = await fixture.newTv(await fixture.screen(venueId));
+    const { screenId, deviceId } = await fixture.newTvIn(venueId);
     return {
       token: fixture.token('operator', [await fixture.venue()]),
       venueId,
@@ -25,14 +25,14 @@ async function outside(
  */
 async function sameAsUnknown(
   fixture: Fixture,
-  token: Promise<string>,
-  path: (id: string) => string,
+  collection: string,
   id: string,
 ): Promise<[Answer, string]> {
+  const { token } = await outside(fixture);
   const bare = ({ text }: Answer, own: string) =>
     text.replaceAll(own, '…').replaceAll(/"requestId":"[^"]*"/g, '');
-  const foreign = await fixture.as(token, 'GET', path(id));
-  const unknown = await fixture.as(token, 'GET', path(unknownId));
+  const foreign = await fixture.as(token, 'GET', `/v1/${collection}/${id}`);
+  const unknown = await fixture.as(token, 'GET', `/v1/${collection}/${unknownId}`);
   const isSame = bare(foreign, id) === bare(unknown, unknownId);
   return [foreign, isSame ? 'as an unknown one' : 'unlike an unknown one'];
 }
@@ -42,33 +42,21 @@ const bound = checkGroup(
   [
     profile('venue', 'another venue is 404, exactly like an unknown one').expects(
       '404 venue_not_found, as an unknown one',
-      async (fixture) => {
-        const { token, venueId } = await outside(fixture);
-        return sameAsUnknown(fixture, token, (id) => `/v1/venues/${id}`, venueId);
-      },
+      async (fixture) => sameAsUnknown(fixture, 'venues', (await outside(fixture)).venueId),
     ),
     profile('screen', 'a screen of another venue is 404, exactly like an unknown one').expects(
       '404 screen_not_found, as an unknown one',
-      async (fixture) => {
-        const { token, screenId } = await outside(fixture);
-        return sameAsUnknown(fixture, token, (id) => `/v1/screens/${id}`, screenId);
-      },
+      async (fixture) => sameAsUnknown(fixture, 'screens', (await outside(fixture)).screenId),
     ),
     profile('device', 'a device of another venue is 404, exactly like an unknown one').expects(
       '404 device_not_found, as an unknown one',
-      async (fixture) => {
-        const { token, deviceId } = await outside(fixture);
-        return sameAsUnknown(fixture, token, (id) => `/v1/devices/${id}`, deviceId);
-      },
+      async (fixture) => sameAsUnknown(fixture, 'devices', (await outside(fixture)).deviceId),
     ),
     profile('list', 'lists contain only records of its venues').expects(
       '200, 1 venue',
       async (fixture) => {
-        const answer = await fixture.as(
-          (await outside(fixture)).token,
-          'GET',
-          '/v1/venues?limit=200',
-        );
+        const { token } = await outside(fixture);
+        const answer = await fixture.as(token, 'GET', '/v1/venues?limit=200');
         return [answer, `${listAt(answer.json, 'items').length} venue`];
       },
     ),
@@ -84,16 +72,11 @@ const bound = checkGroup(
 /** Creates a second tenant with a venue. */
 function otherTenant(fixture: Fixture): Promise<{ tenantId: string; venueId: string }> {
   return fixture.once('other tenant', async () => {
-    const tenantId = textAt(
-      await fixture.requireOk('POST', '/v1/tenants', { name: `${fixture.name} tenant` }),
-      'id',
-    );
-    const { json } = await fixture.manage(
-      'POST',
-      '/v1/venues',
-      { name: fixture.name },
-      { headers: { 'x-tenant-id': tenantId } },
-    );
+    const tenant = { name: `${fixture.name} tenant` };
+    const tenantId = textAt(await fixture.requireOk('POST', '/v1/tenants', tenant), 'id');
+    const venue = { name: fixture.name };
+    const headers = { 'x-tenant-id': tenantId };
+    const { json } = await fixture.manage('POST', '/v1/venues', venue, { headers });
     return { tenantId, venueId: textAt(json, 'id') };
   });
 }

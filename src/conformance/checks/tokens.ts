@@ -1,12 +1,13 @@
 import { pause } from '../../client/pause.ts';
 import { iso } from '../../domain/clock.ts';
-import { type Answer, textAt } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
-import { heartbeat } from '../content.ts';
-import type { Fixture } from '../fixture.ts';
+import { mapInTurn } from '../../domain/concurrency.ts';
+import { type Answer, textAt } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../fixture/check.ts';
+import { heartbeat } from '../fixture/content.ts';
+import type { Fixture } from '../fixture/fixture.ts';
 
 const newToken = (fixture: Fixture, more: object) => ({
-  name: `${fixture.name} ${fixture.nextNumber()}`,
+  name: fixture.newName(),
   role: 'viewer',
   ...more,
 });
@@ -54,16 +55,13 @@ const tokens = checkGroup(
       const end = inMinutes(60);
       const maker = (await createToken(fixture, { role: 'admin', expiresAt: end })).json;
       const key = textAt(maker, 'token');
-      const seen: string[] = [];
-      for (const expiresAt of [undefined, inMinutes(120), inMinutes(30)]) {
+      return mapInTurn([undefined, inMinutes(120), inMinutes(30)], async (expiresAt) => {
         const body = newToken(fixture, { expiresAt });
         const { json } = await fixture.send('POST', '/v1/tokens', { key, body });
         const given = textAt(json, 'expiresAt');
-        if (given === expiresAt) seen.push('as asked');
-        else if (given === end) seen.push('no later');
-        else seen.push(`${given} in place of ${expiresAt ?? 'none'}`);
-      }
-      return seen;
+        if (given === expiresAt) return 'as asked';
+        return given === end ? 'no later' : `${given} in place of ${expiresAt ?? 'none'}`;
+      });
     }),
   ],
 );

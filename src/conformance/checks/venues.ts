@@ -3,58 +3,56 @@ import {
   type Answer,
   at,
   conflictAndId,
-  isLocatedAt,
+  locationSeen,
   schemaViolations,
   textAt,
-} from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
-import { unknownId } from '../content.ts';
-import type { Fixture } from '../fixture.ts';
+} from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../fixture/check.ts';
+import { unknownId } from '../fixture/content.ts';
+import type { Fixture } from '../fixture/fixture.ts';
 
 /** Creates the venue that these checks share. Returns its name and the response. */
 function createdVenue(fixture: Fixture): Promise<{ name: string; answer: Answer }> {
   return fixture.once('made venue', async () => {
-    const name = `${fixture.name} ${fixture.nextNumber()}`;
+    const name = fixture.newName();
     const body = {
       name,
       address: '1 High Street',
       timezone: 'Europe/Berlin',
       hours: [{ days: ['mon', 'fri'], from: '08:00', to: '18:00' }],
+      hoursExceptions: [{ dates: { from: '2026-12-25', until: '2026-12-26' } }],
       labels: fixture.labels(),
     };
     return { name, answer: await fixture.manage('POST', '/v1/venues', body) };
   });
 }
 
-const createVenue = async (fixture: Fixture, name: string) =>
-  fixture.manage('POST', '/v1/venues', { name });
+const createVenue = (fixture: Fixture, name: string, more: object = {}) =>
+  fixture.manage('POST', '/v1/venues', { name, ...more });
 const venues = checkGroup({ id: 'venue', subject: 'POST /v1/venues', section: '5.3' }, [
   profile('201', '201 with its Location').expects('201, its Location', async (fixture) => {
     const { answer } = await createdVenue(fixture);
-    const isPlace = isLocatedAt(answer, `/v1/venues/${textAt(answer.json, 'id')}`);
-    return [answer, isPlace ? 'its Location' : 'another Location'];
+    return [answer, locationSeen(answer, `/v1/venues/${textAt(answer.json, 'id')}`)];
   }),
   profile(
     'members',
-    'id, tenantId, name, address, timezone, hours, labels, createdAt, updatedAt',
+    'id, tenantId, name, address, timezone, hours, hoursExceptions, labels, createdAt, updatedAt',
   ).expects('all members with the right types', async (fixture) =>
     schemaViolations((await createdVenue(fixture)).answer.json, {
-      id: 'uuid',
-      tenantId: 'uuid',
-      name: 'text',
-      address: 'text',
-      timezone: 'text',
-      hours: 'array',
-      labels: 'object',
-      createdAt: 'time',
-      updatedAt: 'time',
+      uuid: ['id', 'tenantId'],
+      text: ['name', 'address', 'timezone'],
+      array: ['hours', 'hoursExceptions'],
+      object: ['labels'],
+      time: ['createdAt', 'updatedAt'],
     }),
   ),
   profile('null', 'missing members are null, and labels are empty').expects(
-    'null, null, null, {}',
+    'null, null, null, null, {}',
     async (fixture) => {
-      const { json } = await createVenue(fixture, `${fixture.name} ${fixture.nextNumber()}`);
-      const members = ['address', 'timezone', 'hours'].map((member) => at(json, member));
+      const { json } = await createVenue(fixture, fixture.newName());
+      const members = ['address', 'timezone', 'hours', 'hoursExceptions'].map((member) =>
+        at(json, member),
+      );
       return [...members, JSON.stringify(at(json, 'labels'))];
     },
   ),
@@ -85,11 +83,7 @@ const venues = checkGroup({ id: 'venue', subject: 'POST /v1/venues', section: '5
   ]),
   profile('400.timezone', '400 for an unknown time zone').expects(
     '400 invalid_request at /timezone',
-    (fixture) =>
-      fixture.manage('POST', '/v1/venues', {
-        name: `${fixture.name} x`,
-        timezone: 'Mars/Base',
-      }),
+    (fixture) => createVenue(fixture, `${fixture.name} x`, { timezone: 'Mars/Base' }),
   ),
   profile('400.hours', '400 for hours without a time zone, and for another spelling').expects(
     '400 timezone_required, 400 invalid_request at /hours/0/from',
@@ -97,17 +91,22 @@ const venues = checkGroup({ id: 'venue', subject: 'POST /v1/venues', section: '5
       const name = `${fixture.name} z`;
       const hours = (from: string) => [{ days: ['mon'], from, to: '18:00' }];
       return [
-        await fixture.manage('POST', '/v1/venues', { name, hours: hours('08:00') }),
-        await fixture.manage('POST', '/v1/venues', { name, hours: hours('8 am') }),
+        await createVenue(fixture, name, { hours: hours('08:00') }),
+        await createVenue(fixture, name, { hours: hours('8 am') }),
       ];
     },
   ),
+  profile('400.exceptions', '400 for dates of exceptions that end before they begin').expects(
+    '400 invalid_request at /hoursExceptions/0/dates/until',
+    (fixture) =>
+      createVenue(fixture, `${fixture.name} w`, {
+        timezone: 'Europe/Berlin',
+        hoursExceptions: [{ dates: { from: '2026-12-26', until: '2026-12-25' } }],
+      }),
+  ),
   profile('400.unknown', '400 for an unknown member, so that typos are noticed').expects(
     '400',
-    async (fixture) => {
-      const body = { name: `${fixture.name} y`, adress: 'x' };
-      return (await fixture.manage('POST', '/v1/venues', body)).status;
-    },
+    async (fixture) => (await createVenue(fixture, `${fixture.name} y`, { adress: 'x' })).status,
   ),
 ]);
 
@@ -127,7 +126,7 @@ const venueChanges = checkGroup({ id: 'venue', subject: '/v1/venues/:id', sectio
   profile('patch', 'PATCH is a merge patch: null clears, missing members stay').expects(
     'null, the same name, {"wing":"east"}',
     async (fixture) => {
-      const name = `${fixture.name} ${fixture.nextNumber()}`;
+      const name = fixture.newName();
       const made = await fixture.requireOk('POST', '/v1/venues', {
         name,
         address: 'x',

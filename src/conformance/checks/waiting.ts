@@ -1,9 +1,9 @@
 import { pause } from '../../client/pause.ts';
 import { secondMs } from '../../domain/clock.ts';
-import { at } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
-import { item } from '../content.ts';
-import type { Fixture } from '../fixture.ts';
+import { at } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../fixture/check.ts';
+import { item } from '../fixture/content.ts';
+import type { Fixture } from '../fixture/fixture.ts';
 
 /** Tolerance for small clock differences. */
 const marginMs = 2 * secondMs;
@@ -19,11 +19,8 @@ function expiredCodes(fixture: Fixture): Promise<{ unused: string; used: string;
     const key = fixture.idempotencyKey();
     await fixture.register(used, {}, { headers: { 'idempotency-key': key } });
     const { json } = await fixture.manage('GET', `/v1/devices/provisioning-codes/${unused}/status`);
-    await pause(
-      fixture.clock,
-      Number(at(json, 'expiresInSeconds')) * secondMs + marginMs,
-      fixture.signal,
-    );
+    const leftMs = Number(at(json, 'expiresInSeconds')) * secondMs;
+    await pause(fixture.clock, leftMs + marginMs, fixture.signal);
     return { unused, used, key };
   });
 }
@@ -37,10 +34,8 @@ export const waitingChecks: readonly ConformanceCheck[] = [
         '200, 404 playlist_not_found',
         async (fixture) => {
           const tv = await fixture.newTv();
-          await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/playlist`, {
-            items: [item()],
-            validUntil: Math.floor(fixture.clock.now() / secondMs) + 3,
-          });
+          const validUntil = fixture.nowSeconds() + 3;
+          await fixture.publish(tv.screenId, [item()], { validUntil });
           const before = await tv.send('GET', 'playlist');
           await pause(fixture.clock, 3 * secondMs + marginMs, fixture.signal);
           return [before, await tv.send('GET', 'playlist')];
@@ -75,10 +70,9 @@ export const waitingChecks: readonly ConformanceCheck[] = [
       profile('expired', 'an expired code has no time left').expects(
         'expired, 0',
         async (fixture) => {
-          const json = await fixture.requireOk(
-            'GET',
-            `/v1/devices/provisioning-codes/${(await expiredCodes(fixture)).unused}/status`,
-          );
+          const { unused } = await expiredCodes(fixture);
+          const path = `/v1/devices/provisioning-codes/${unused}/status`;
+          const json = await fixture.requireOk('GET', path);
           return [at(json, 'status'), at(json, 'expiresInSeconds')];
         },
       ),

@@ -1,7 +1,8 @@
-import { type Answer, at, listAt, textAt } from '../answer.ts';
-import { type ConformanceCheck, checkGroup, profile } from '../check.ts';
-import { unknownId } from '../content.ts';
-import type { Fixture } from '../fixture.ts';
+import { mapInTurn } from '../../domain/concurrency.ts';
+import { type Answer, at, listAt, textAt } from '../fixture/answer.ts';
+import { type ConformanceCheck, checkGroup, profile } from '../fixture/check.ts';
+import { unknownId } from '../fixture/content.ts';
+import type { Fixture } from '../fixture/fixture.ts';
 
 /** Provokes one error of each harmless status: 400, 401, 404, 405. */
 function errors(fixture: Fixture): Promise<readonly Answer[]> {
@@ -66,19 +67,13 @@ const problems = checkGroup({ id: 'error', subject: 'An error', section: '1.4' }
   profile('truncated', 'lists at most 20 errors, with truncated if there are more').expects(
     '20 errors, truncated; 20 errors',
     async (fixture) => {
-      const seen: string[] = [];
-      for (const count of [25, 20]) {
-        const unknown = Object.fromEntries(
-          Array.from({ length: count }, (_, n) => [`unknown${n}`, n]),
-        );
-        const { json } = await fixture.manage('POST', '/v1/venues', {
-          name: `${fixture.name} ${fixture.nextNumber()}`,
-          ...unknown,
-        });
-        seen.push(
-          `${listAt(json, 'errors').length} errors${at(json, 'truncated') === true ? ', truncated' : ''}`,
-        );
-      }
+      const seen = await mapInTurn([25, 20], async (count) => {
+        const unknown = Array.from({ length: count }, (_, n) => [`unknown${n}`, n]);
+        const body = { name: fixture.newName(), ...Object.fromEntries(unknown) };
+        const { json } = await fixture.manage('POST', '/v1/venues', body);
+        const rest = at(json, 'truncated') === true ? ', truncated' : '';
+        return `${listAt(json, 'errors').length} errors${rest}`;
+      });
       return seen.join('; ');
     },
   ),
@@ -119,6 +114,9 @@ const requestIds = checkGroup({ id: 'request-id', subject: 'X-Request-Id', secti
   }),
 ]);
 
+const ofText = { 'content-type': 'text/plain' };
+const tooLarge = { raw: ' '.repeat(1024 * 1024 + 1), headers: ofText };
+
 const order = checkGroup({ id: 'order', subject: 'The order of checks', section: '1.3' }, [
   profile('path', 'an unknown path is 404 not_found, even without a credential').expects(
     '404 not_found, 404 not_found',
@@ -141,27 +139,15 @@ const order = checkGroup({ id: 'order', subject: 'The order of checks', section:
   ),
   profile('credential', 'the credential is checked before the size of the body').expects(
     '401 device_key_missing',
-    (fixture) =>
-      fixture.send('POST', `/devices/${unknownId}/events`, {
-        raw: ' '.repeat(1024 * 1024 + 1),
-        headers: { 'content-type': 'text/plain' },
-      }),
+    (fixture) => fixture.send('POST', `/devices/${unknownId}/events`, tooLarge),
   ),
   profile('size', 'the size is checked before the Content-Type').expects(
     '413 body_too_large',
-    async (fixture) =>
-      (await fixture.tv()).send('POST', 'events', {
-        raw: ' '.repeat(1024 * 1024 + 1),
-        headers: { 'content-type': 'text/plain' },
-      }),
+    async (fixture) => (await fixture.tv()).send('POST', 'events', tooLarge),
   ),
   profile('content-type', 'the Content-Type is checked before the JSON').expects(
     '415 unsupported_media_type',
-    async (fixture) =>
-      (await fixture.tv()).send('POST', 'events', {
-        raw: '[',
-        headers: { 'content-type': 'text/plain' },
-      }),
+    async (fixture) => (await fixture.tv()).send('POST', 'events', { raw: '[', headers: ofText }),
   ),
   profile('json', 'the JSON is checked before the record').expects('400 invalid_json', (fixture) =>
     fixture.manage('PATCH', `/v1/screens/${unknownId}`, undefined, {
@@ -175,10 +161,10 @@ const order = checkGroup({ id: 'order', subject: 'The order of checks', section:
   ),
   profile('body', 'the body is checked before the state').expects(
     '400 invalid_request',
-    async (fixture) =>
-      fixture.manage('POST', `/v1/devices/${(await fixture.newTv()).deviceId}/revoke`, {
-        reason: 1,
-      }),
+    async (fixture) => {
+      const path = `/v1/devices/${(await fixture.newTv()).deviceId}/revoke`;
+      return fixture.manage('POST', path, { reason: 1 });
+    },
   ),
 ]);
 

@@ -25,7 +25,7 @@ export interface BoardTile {
   since: string | null;
   /** Why it is not well. */
   reason: string | null;
-  /** Name of the item that plays. */
+  /** Name of the item that plays, its layer, and what the TV switches to. */
   playing: string | null;
   preview: { url: string; type: 'image' | 'video' } | null;
   /** Version of the playlist: `7`, `7 expired`. */
@@ -36,6 +36,8 @@ export interface BoardTile {
   lastError: { at: string; item: string | null } | null;
   /** By how much the clock of the TV is wrong. */
   clock: string | null;
+  /** Says that the TV plays without its sound. */
+  sound: string | null;
   /** The command that looks deeper. `null`: it plays. */
   command: string | null;
 }

@@ -1,6 +1,7 @@
 import { dayMs, minuteMs } from '../clock.ts';
 import { epochMs } from '../fields.ts';
-import type { LastActivity, PlayError } from '../records/activity.ts';
+import type { LastActivity, PlayError, ShownLayer } from '../records/activity.ts';
+import { maxPlayErrors } from './condition.ts';
 
 /** The members of an activity that events change. */
 export type Playback = Pick<
@@ -15,11 +16,13 @@ export type Playback = Pick<
   | 'playErrors'
   | 'stoppedAt'
   | 'clockOffsetMs'
+  | 'mutedSince'
+  | 'shown'
 >;
 
-/** Number of items whose errors are kept. */
-const maxErrors = 8;
 const maxReasonLength = 120;
+/** Longer ids of entries are ignored. Names have at most 200 characters. */
+const maxEntryId = 400;
 /** A longer break between two plays starts a new series. */
 const seriesBreakMs = 30 * minuteMs;
 
@@ -40,6 +43,10 @@ export class BatchPlayback {
   isStarted = false;
   /** Set if the last event says that the app has stopped. */
   stoppedAt: number | null = null;
+  /** When the browser refused sound. `null`: it no longer does. `undefined`: nothing says it. */
+  mutedAt: number | null | undefined;
+  /** The last `shown`. `null`: the app has started or stopped since. `undefined`: neither. */
+  shown: ShownLayer | null | undefined;
 
   add(event: PlaybackEvent): void {
     const { type, timestamp } = event;
@@ -47,8 +54,40 @@ export class BatchPlayback {
     if (type === 'impression' || type === 'play')
       this.plays.set(lowerCase(event.creativeId), epochMs(timestamp));
     else if (type === 'playback_error') this.#addError(event);
-    else if (type === 'app_started') this.isStarted = true;
-    else if (type === 'app_stopped') this.stoppedAt = epochMs(timestamp);
+    else if (type === 'muted') this.mutedAt ??= epochMs(timestamp);
+    else if (type === 'unmuted') this.mutedAt = null;
+    else if (type === 'shown') this.#addShown(event);
+    else if (type === 'app_started') this.#start();
+    else if (type === 'app_stopped') this.#stop(timestamp);
+  }
+
+  #start(): void {
+    this.isStarted = true;
+    this.mutedAt = null;
+    this.shown = null;
+  }
+
+  #stop(timestamp: number): void {
+    this.stoppedAt = epochMs(timestamp);
+    this.shown = null;
+  }
+
+  #addShown(event: PlaybackEvent): void {
+    const {
+      version,
+      entryId = null,
+      failedLayer,
+    } = event as Partial<Record<'version' | 'entryId' | 'failedLayer', unknown>>;
+    const isEntry =
+      entryId === null || (typeof entryId === 'string' && entryId.length <= maxEntryId);
+    if (!Number.isSafeInteger(version) || !isEntry) return;
+    this.shown = {
+      version: version as number,
+      entryId,
+      creativeId: lowerCase(event.creativeId),
+      isInstead: typeof failedLayer === 'string',
+      at: epochMs(event.timestamp),
+    };
   }
 
   #addError(event: PlaybackEvent): void {
@@ -137,7 +176,18 @@ function errorsAfter(
       return played === undefined || correct(played).at < at;
     })
     .sort((one, other) => other.at - one.at)
-    .slice(0, maxErrors);
+    .slice(0, maxPlayErrors);
+}
+
+function mutedAfter({ mutedAt }: BatchPlayback, known: Playback, receipt: Receipt): Playback {
+  if (mutedAt === undefined) return {};
+  if (mutedAt === null) return { mutedSince: null };
+  return { mutedSince: known.mutedSince ?? corrector(receipt)(mutedAt).at };
+}
+
+function shownAfter({ shown }: BatchPlayback, receipt: Receipt): Playback {
+  if (!shown) return shown === null ? { shown } : {};
+  return { shown: { ...shown, at: corrector(receipt)(shown.at).at } };
 }
 
 /** Returns the members that change with a batch. */
@@ -145,6 +195,8 @@ export function playbackAfter(batch: BatchPlayback, known: Playback, receipt: Re
   const { receivedAt, deviceTime } = receipt;
   return {
     ...playsAfter(batch, known, receipt),
+    ...mutedAfter(batch, known, receipt),
+    ...shownAfter(batch, receipt),
     playErrors: errorsAfter(batch, known, receipt),
     stoppedAt: batch.stoppedAt === null ? null : corrector(receipt)(batch.stoppedAt).at,
     clockOffsetMs: deviceTime === undefined ? null : receivedAt - deviceTime,

@@ -24,9 +24,29 @@ export type Media = z.infer<typeof mediaRow>;
 export const mediaUsageRow = z.strictObject({ id: text, files: z.number(), bytes: z.number() });
 export type MediaUsage = z.infer<typeof mediaUsageRow>;
 
+/** The files that the items of a content name (`contentRow`). `id` is the id of the content. */
+export const contentMediaRow = z.strictObject({
+  id: text,
+  tenantId: text,
+  /** Ids of files, once each. */
+  mediaIds: z.array(text).readonly(),
+});
+export type ContentMedia = z.infer<typeof contentMediaRow>;
+
 /**
- * A file that a screen or the screens of a venue use. `id` is `<owner id>/<file id>` for a
- * playlist, and `layers/<owner id>/<file id>` for a schedule or takeover.
+ * The contents with files that the kept versions of a screen name. `id` is the id of the screen.
+ */
+export const screenContentsRow = z.strictObject({
+  id: text,
+  /** Once each, with the last version that names it. */
+  contents: z.array(z.strictObject({ id: text, version: z.number() })).readonly(),
+});
+export type ScreenContents = z.infer<typeof screenContentsRow>;
+
+/**
+ * A file that a screen or the screens of a venue use, as version 0.1.0 noted it. `id` is
+ * `<owner id>/<file id>` for a playlist, and `layers/<owner id>/<file id>` for a schedule or
+ * takeover.
  */
 export const mediaUseRow = z.strictObject({
   id: text,

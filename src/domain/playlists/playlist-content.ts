@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
-import { canonicalJson } from '../etag.ts';
+import { canonicalJson } from '../json/canonical-json.ts';
 import { mediaIdOf } from '../media/media.ts';
 import type { Playlist } from '../records/rows.ts';
+import { campaignsOf, type NamedCampaign, withCampaignIds } from './campaign.ts';
+import type { Publication } from './playlist.ts';
 
 /** What a version shows, and until when. Different content makes the next version. */
 export interface PlaylistContent {
@@ -11,6 +13,8 @@ export interface PlaylistContent {
   digest: string;
   /** Ids of the files of the service that the items name, once each. */
   mediaIds: readonly string[];
+  /** The campaigns that the items name. */
+  campaigns: readonly NamedCampaign[];
   /** Expiry that the publisher gave, if any. */
   validUntil: number | null;
 }
@@ -23,8 +27,18 @@ export function playlistContent(
     items: JSON.stringify(items),
     digest: hash('sha256', canonicalJson(items), 'base64url'),
     mediaIds: mediaIdsOf(items),
+    campaigns: campaignsOf(items),
     validUntil,
   };
+}
+
+/** The content of a publication, schedule entry or takeover. */
+export function publishedContent(
+  tenantId: string,
+  items: Publication['items'],
+  validUntil: number | null,
+): PlaylistContent {
+  return playlistContent(withCampaignIds(tenantId, items), validUntil);
 }
 
 /** Returns the ids of the files of the service that items name, once each. */

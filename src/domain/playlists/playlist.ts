@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { dayMs } from '../clock.ts';
-import { epochTime, freeText, recordId } from '../fields.ts';
+import { displayName, epochTime, freeText, lineOfText, recordId } from '../fields.ts';
+import { layerNames } from '../layers/layer-names.ts';
 import { mediaIdOf } from '../media/media.ts';
 import type { Playlist } from '../records/rows.ts';
 import { canonicalMediaUrl, maxMediaUrl, mediaUrlFault } from './media-url.ts';
@@ -62,12 +63,36 @@ const itemMembers = {
  */
 const playlistItem = z.looseObject(itemMembers, 'must be an object').meta({ id: 'PlaylistItem' });
 
-const itemCount = 'must have 1 to 500 items';
+export const campaignName = displayName(80);
 
-export const playlistItems = z
-  .array(playlistItem, 'must be an array of 1 to 500 items')
-  .min(1, itemCount)
-  .max(500, itemCount);
+/** An item that a manager publishes. What TVs report of it, the service accepts. */
+const publishedItem = z
+  .looseObject(
+    {
+      ...itemMembers,
+      name: lineOfText(200).optional().meta({ description: 'A name for people' }),
+      campaign: campaignName.optional().meta({
+        description:
+          'The name of the campaign, whose plays count as impressions. `campaignId` follows from it.',
+        example: 'summer',
+        maxLength: 80,
+      }),
+      campaignId: z
+        .guid('must be a UUID; a name belongs into campaign, such as campaign: summer')
+        .nullish()
+        .meta({ description: 'Default: follows from `campaign`.' }),
+    },
+    'must be an object',
+  )
+  .meta({ id: 'PlaylistItemInput' });
+
+const itemCount = 'must have 1 to 500 items';
+const itemsOf = <I extends z.ZodType>(item: I) =>
+  z.array(item, 'must be an array of 1 to 500 items').min(1, itemCount).max(500, itemCount);
+
+/** Items from origins that take their answers from elsewhere. */
+export const suppliedItems = itemsOf(playlistItem);
+export const playlistItems = itemsOf(publishedItem);
 
 export const publication = z
   .strictObject({
@@ -98,7 +123,7 @@ export function withStoredUrls<C extends Partial<Pick<Publication, 'items'>>>(
  * (docs/on-demand.md).
  */
 export const onDemandAnswer = z.looseObject({
-  items: playlistItems,
+  items: suppliedItems,
   validUntil: epochTime.nullish(),
   screenId: recordId.optional(),
   status: z.enum(playlistStatuses).optional(),
@@ -120,6 +145,12 @@ const upcomingSpan = z.object({
   entryId: z.string().nullable().meta({ description: '`null`: `base`' }),
 });
 
+const lowerLayer = z.object({
+  layer: z.enum(layerNames),
+  entryId: z.string().nullable(),
+  items: z.array(playlistItem),
+});
+
 /** The playlist as sent to TVs. */
 export const activePlaylist = z
   .object({
@@ -135,6 +166,10 @@ export const activePlaylist = z
     }),
     base: z.array(playlistItem).optional().meta({
       description: 'The items of spans whose `entryId` is null.',
+    }),
+    below: lowerLayer.extend({ below: lowerLayer.optional() }).optional().meta({
+      description:
+        'The layer beneath a takeover or an entry. A TV plays it if all of `items` fails.',
     }),
   })
   .meta({ id: 'ActivePlaylist' });

@@ -17,6 +17,18 @@ const playError = z.strictObject({
 });
 export type PlayError = z.infer<typeof playError>;
 
+/** The last layer and version of which the TV reported that it is on the screen. */
+const shownLayer = z.strictObject({
+  version: z.number(),
+  /** `null`: the playlist of the screen. */
+  entryId: text.nullable(),
+  creativeId: text.nullable(),
+  /** Whether it is beneath a layer of which all items failed. */
+  isInstead: z.boolean(),
+  at: time,
+});
+export type ShownLayer = z.infer<typeof shownLayer>;
+
 /** Latest activity of a device. It is kept in memory, and written at most once a minute. */
 export const lastActivity = z.strictObject({
   lastSeenAt: time.optional(),
@@ -48,6 +60,10 @@ export const lastActivity = z.strictObject({
   stoppedAt: time.nullable().optional(),
   /** Time of the service minus time of the TV. `null`: the TV does not tell its time. */
   clockOffsetMs: z.number().nullable().optional(),
+  /** Since when its browser refuses the sound that its config asks for. */
+  mutedSince: time.nullable().optional(),
+  /** `null`: it has not reported one since its start, or never does. */
+  shown: shownLayer.nullable().optional(),
 });
 export type LastActivity = z.infer<typeof lastActivity>;
 

@@ -45,6 +45,7 @@ export const auditActions = [
   'webhook.pause',
   'webhook.disable',
   'backup.create',
+  'retention.purge',
   'registration.locked_out',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
@@ -105,9 +106,6 @@ export interface AuditEntry {
   address: string | null;
   requestId: string | null;
   details: AuditDetails;
-  /**
-   * The venues that the change concerns. Absent if it concerns the whole tenant, and in entries of
-   * earlier versions.
-   */
+  /** The venues that the change concerns. Absent if it concerns the whole tenant. */
   venueIds?: readonly string[];
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { onlineWindowMs } from '../conditions/online-window.ts';
+import { onlineWindowMs } from './online-window.ts';
 
 const minutes = z
   .number('must be a number of minutes, 1 to 1440')
@@ -27,6 +27,45 @@ export const configBody = z
   )
   .meta({ id: 'Config' });
 export type ConfigBody = z.infer<typeof configBody>;
+
+const url = z.url({ protocol: /^https?$/ });
+const isPicture = (text: string) =>
+  /^(?:\/[^/]|data:image\/)/.test(text) || url.safeParse(text).success;
+const isColour = (text: string) => /^(?:#(?:[\da-f]{3,4}){1,2}|[a-z]+|[a-z-]+\(.+\))$/i.test(text);
+const yesOrNo = z.boolean('must be true or false').optional();
+
+/** The settings of the web player (docs/web-player.md). */
+export const playerSettings = z.looseObject(
+  {
+    fit: z.enum(['contain', 'cover', 'fill'], 'must be one of contain, cover, fill').optional(),
+    sound: yesOrNo,
+    background: z
+      .string('must be a colour in CSS notation, such as #102030 or navy')
+      .refine(isColour, 'must be a colour in CSS notation, such as #102030 or navy')
+      .optional(),
+    pixelShift: yesOrNo,
+    idle: z
+      .string('must be info, black, or the URL of a picture')
+      .refine(
+        (text) => text === 'info' || text === 'black' || isPicture(text),
+        'must be info, black, or the URL of a picture',
+      )
+      .optional(),
+    reloadHours: z
+      .number('must be a number of hours, 1 or more')
+      .min(1, 'must be 1 or more')
+      .optional(),
+  },
+  'must be an object of settings, such as { "fit": "cover" }',
+);
+
+/**
+ * A config that is stored from now on. Version 0.1.0 stored any `player`, so `configBody` reads
+ * any.
+ */
+export const configInput = configBody
+  .extend({ player: playerSettings.optional() })
+  .meta({ id: 'ConfigInput' });
 
 /** A complete config, as sent to TVs. */
 export const deviceConfig = z
@@ -71,10 +110,39 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
  * @example effectiveConfig([{ syncIntervalMinutes: 10 }, undefined]).syncIntervalMinutes // 10
  */
 export function effectiveConfig(levels: readonly (ConfigBody | undefined)[]): DeviceConfig {
+  return mergedConfigs([defaultConfig, ...levels]) as DeviceConfig;
+}
+
+/** Merges configs, from the least to the most specific, without the default. */
+export function mergedConfigs(
+  levels: readonly (Record<string, unknown> | undefined)[],
+): Record<string, unknown> {
   return levels.reduce<Record<string, unknown>>(
     (merged, level) => (level ? merge(merged, level) : merged),
-    defaultConfig,
-  ) as DeviceConfig;
+    {},
+  );
+}
+
+/**
+ * Returns the part of an effective config that does not come from the level `below`: members that
+ * it does not have, or that the levels `above` replace.
+ */
+export function withoutLevel(
+  effective: Record<string, unknown>,
+  below: Record<string, unknown>,
+  above: Record<string, unknown>,
+): Record<string, unknown> {
+  const visible: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(effective)) {
+    const hidden = below[name];
+    const own = above[name];
+    if (!Object.hasOwn(below, name)) visible[name] = value;
+    else if (!Object.hasOwn(above, name)) continue;
+    else if (isPlainObject(value) && isPlainObject(hidden) && isPlainObject(own))
+      visible[name] = withoutLevel(value, hidden, own);
+    else visible[name] = value;
+  }
+  return visible;
 }
 
 /**

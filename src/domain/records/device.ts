@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { freeText, isoTime, recordId } from '../fields.ts';
+import { freeText, isoTime, lineOfText, recordId } from '../fields.ts';
 import { booleanQuery, pageQuery, selectorQuery } from '../paging.ts';
 import { deviceConfig } from './config.ts';
 import { pairingCodeText, simulated } from './pairing-code.ts';
@@ -69,7 +69,7 @@ const deviceStates = ['bound', 'suspended'] as const;
 const state = z.enum(deviceStates, { error: `must be one of ${deviceStates.join(', ')}` });
 
 export const revocation = z
-  .object({ reason: freeText(500).nullish() })
+  .object({ reason: lineOfText(500).nullish() })
   .nullish()
   .meta({ id: 'Revocation' });
 

@@ -37,7 +37,14 @@ export const reportQuery = z.strictObject({
 export type ReportQuery = z.infer<typeof reportQuery>;
 
 const reportRow = z
-  .object({ key: z.string(), impressions: z.int(), seconds: z.number() })
+  .object({
+    key: z.string(),
+    name: z.string().nullable().optional().meta({
+      description: 'With `groupBy=campaign`: the name that items give the campaign.',
+    }),
+    impressions: z.int(),
+    seconds: z.number(),
+  })
   .meta({ id: 'ImpressionRow' });
 export type ReportRow = z.infer<typeof reportRow>;
 const misdated = z

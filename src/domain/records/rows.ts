@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hours } from '../hours/hours.ts';
+import { storedExceptions, storedHours } from '../hours/hours.ts';
 import { configBody } from './config.ts';
 import { shownDeviceInfo } from './device.ts';
 import { roles } from './role.ts';
@@ -11,6 +11,11 @@ import { roles } from './role.ts';
 const text = z.string();
 const time = z.number();
 const labels = z.record(text, text);
+/** Without exceptions, the row lacks the member, as rows of 0.1.0 do. */
+const openingHours = {
+  hours: storedHours.nullable(),
+  hoursExceptions: storedExceptions.optional(),
+};
 const deviceInfo = z.strictObject(shownDeviceInfo.shape);
 
 export const tenantRow = z.strictObject({ id: text, name: text, createdAt: time, updatedAt: time });
@@ -54,7 +59,7 @@ export const venueRow = z.strictObject({
   name: text,
   address: text.nullable(),
   timezone: text.nullable(),
-  hours: hours.nullable(),
+  ...openingHours,
   labels,
   createdAt: time,
   updatedAt: time,
@@ -66,7 +71,7 @@ export const screenRow = z.strictObject({
   tenantId: text,
   venueId: text,
   name: text,
-  hours: hours.nullable(),
+  ...openingHours,
   labels,
   state: z.enum(['provisioning', 'active']),
   /** Id of the bound device, if the screen is active. */
@@ -148,8 +153,14 @@ export const contentRow = z.strictObject({
 });
 export type Content = z.infer<typeof contentRow>;
 
+/** A row of `contents` whose items take many bytes, which count for its tenant. */
+export const largeContentRow = z.strictObject({ id: text, tenantId: text, bytes: z.number() });
+
 /** Items that perhaps only past versions name. They may be in `contents` as well. */
 export const pastContentRow = contentRow.extend({ movedAt: time });
+
+/** The name of a campaign, as items name it. `id` is `<tenant id>/<campaign id>`. */
+export const campaignRow = z.strictObject({ id: text, tenantId: text, name: text });
 
 /**
  * A playlist version. The newest version of a screen has the screen's id, and a past one has the id
@@ -236,3 +247,21 @@ export const claimRow = z.strictObject({
   offer: z.strictObject({ id: text, codeId: text, screenId: text, tenantId: text }).nullable(),
 });
 export type Claim = z.infer<typeof claimRow>;
+
+/** What is known about the clock of the store: a single row, with the id `clock`. */
+export const clockRow = z.strictObject({
+  id: text,
+  /** The newest time that is no error of the clock. */
+  confirmedAt: time,
+  /** The first time after a jump, while the clock waits to be believed. */
+  steadySince: time.nullable(),
+  /** Running time since then, in milliseconds. */
+  ranMs: time,
+  /** Time of the last look at the clock. */
+  lookedAt: time,
+  /** Whether it went back by more than an hour, and is not believed yet. */
+  wentBack: z.boolean(),
+  /** Time at which a clock that was never set, or had gone back, leapt forwards. */
+  setAt: time.nullable(),
+});
+export type ClockRow = z.infer<typeof clockRow>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isoTime, labels, labelsPatch, recordId, recordName } from '../fields.ts';
-import { hours, hoursView } from '../hours/hours.ts';
+import { exceptionsView, hours, hoursExceptions, hoursView } from '../hours/hours.ts';
 import { booleanQuery, nameQuery, pageQuery, selectorQuery } from '../paging.ts';
 import { codeStatuses } from './pairing-code.ts';
 
@@ -11,18 +11,29 @@ const screenHours = hours.nullable().meta({
   description: 'Opening hours; `null`: those of the venue, `[]`: always open.',
 });
 
+const screenExceptions = hoursExceptions.meta({
+  description:
+    'Hours of dates, instead of those of their weekdays. `null` or `[]`: those of the venue, unless `hours` is `[]`.',
+});
+
+/** Members that callers set, besides name and labels. */
+export const screenSettings = {
+  hours: screenHours.optional(),
+  hoursExceptions: screenExceptions.optional(),
+};
+
 export const screenCreation = z
   .strictObject({
     venueId: recordId,
     name: recordName,
-    hours: screenHours.optional(),
+    ...screenSettings,
     labels: labels.nullish(),
   })
   .meta({ id: 'ScreenCreation' });
 export const screenPatch = z
   .strictObject({
     name: recordName.optional(),
-    hours: screenHours.optional(),
+    ...screenSettings,
     labels: labelsPatch.optional(),
   })
   .meta({ id: 'ScreenPatch' });
@@ -55,6 +66,7 @@ export const screen = z
     venueId: recordId,
     name: z.string(),
     hours: hoursView.nullable(),
+    hoursExceptions: exceptionsView.nullable().optional(),
     labels: z.record(z.string(), z.string()),
     state,
     deviceId: recordId.nullable(),

@@ -23,3 +23,20 @@ export const withoutSeparators = (text: string): string =>
 /** Returns the first character of a text that no code or claim contains. */
 export const foreignCharacter = (text: string): string | undefined =>
   [...text].find((character) => !codeAlphabet.includes(character));
+
+const oneCode = `[${codeAlphabet}]{4}[-._]?[${codeAlphabet}]{4}|[${codeAlphabet}]{3}[-._]?[${codeAlphabet}]{3}`;
+const wholeCode = new RegExp(`^(?:${oneCode})$`);
+/**
+ * UUIDs, whose parts may look like codes, and codes in a longer text. There, only a code with a
+ * digit counts, because words such as `SCREEN` have the same characters.
+ */
+const uuidOrCode = new RegExp(
+  `([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})|(?<![A-Za-z0-9])(?:${oneCode})(?![A-Za-z0-9])`,
+  'g',
+);
+
+/** Replaces everything of the form of a pairing code or a claim: `…`. */
+export const maskCodes = (text: string): string =>
+  wholeCode.test(text)
+    ? '…'
+    : text.replace(uuidOrCode, (found, uuid?: string) => uuid ?? (/\d/.test(found) ? '…' : found));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { freeText, isoTime, labels, labelsPatch, recordId, recordName } from '../fields.ts';
-import { hours, hoursView } from '../hours/hours.ts';
+import { isoTime, labels, labelsPatch, linesOfText, recordId, recordName } from '../fields.ts';
+import { exceptionsView, hours, hoursExceptions, hoursView } from '../hours/hours.ts';
 import { nameQuery, pageQuery } from '../paging.ts';
 
 function isTimeZone(name: string): boolean {
@@ -12,7 +12,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-const address = freeText(500).nullable();
+const address = linesOfText(500).nullable();
 const timezone = z
   .string('must be an IANA time zone such as Europe/Berlin')
   .regex(/^[A-Za-z][A-Za-z0-9_+/-]{0,99}$/, 'must be an IANA time zone such as Europe/Berlin')
@@ -22,12 +22,22 @@ const timezone = z
 
 const venueHours = hours.nullable().meta({ description: 'Opening hours; `null`: always open.' });
 
+const venueExceptions = hoursExceptions.meta({
+  description: 'Hours of dates, instead of those of their weekdays. `null` or `[]`: none.',
+});
+
+/** Members that callers set, besides name and labels. */
+export const venueSettings = {
+  address: address.optional(),
+  timezone: timezone.optional(),
+  hours: venueHours.optional(),
+  hoursExceptions: venueExceptions.optional(),
+};
+
 export const venueCreation = z
   .strictObject({
     name: recordName,
-    address: address.optional(),
-    timezone: timezone.optional(),
-    hours: venueHours.optional(),
+    ...venueSettings,
     labels: labels.nullish(),
   })
   .meta({ id: 'VenueCreation' });
@@ -35,9 +45,7 @@ export const venueCreation = z
 export const venuePatch = z
   .strictObject({
     name: recordName.optional(),
-    address: address.optional(),
-    timezone: timezone.optional(),
-    hours: venueHours.optional(),
+    ...venueSettings,
     labels: labelsPatch.optional(),
   })
   .meta({ id: 'VenuePatch' });
@@ -52,6 +60,7 @@ export const venue = z
     address: z.string().nullable(),
     timezone: z.string().nullable(),
     hours: hoursView.nullable(),
+    hoursExceptions: exceptionsView.nullable().optional(),
     labels: z.record(z.string(), z.string()),
     createdAt: isoTime,
     updatedAt: isoTime,

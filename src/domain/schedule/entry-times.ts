@@ -1,4 +1,4 @@
-import type { Weekday } from '../hours/hours-text.ts';
+import type { Weekday } from '../hours/local-times.ts';
 
 /**
  * When an entry of a schedule holds: on days and at times of the venue, or between two instants
@@ -24,6 +24,13 @@ interface EntryDates {
   until?: string | null | undefined;
 }
 
+/** An entry of a schedule, without its items. */
+export type NamedTimes = EntryTimes & {
+  name?: string | null | undefined;
+  /** Whether it plays the playlist of the screen. */
+  base?: boolean | undefined;
+};
+
 /** Whether the entry has local times, whose meaning depends on the time zone of the venue. */
 export function needsTimezone({ at }: EntryTimes): boolean {
   return at == null;
@@ -34,7 +41,5 @@ export function entryIdOf({ name }: { name?: string | null | undefined }, place:
   return name ?? `entry-${place + 1}`;
 }
 
-/** The id of a takeover, where entries of schedules have theirs. */
-export const takeoverId = 'takeover';
 /** Where nothing plays any more after the last entry. */
 export const nothingId = 'nothing';

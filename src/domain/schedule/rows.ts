@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { weekdays } from '../hours/hours-text.ts';
+import { weekdays } from '../hours/local-times.ts';
 
 /** The rows of schedules and takeovers. See `records/rows.ts` for their form. */
 const text = z.string();
@@ -18,7 +18,12 @@ const entryTimes = {
 
 /** An entry of a schedule. Its items are content (`contentRow`). */
 const content = { contentId: text, mediaIds, /** Of the items as JSON. */ bytes: z.number() };
-const storedEntry = z.strictObject({ ...entryTimes, ...content });
+const storedEntry = z.strictObject({
+  ...entryTimes,
+  ...content,
+  /** `null`: the entry plays the playlist of the screen. */
+  contentId: text.nullable(),
+});
 export type StoredEntry = z.infer<typeof storedEntry>;
 
 /**
@@ -47,18 +52,25 @@ export const layersRow = z.strictObject({
     .nullable(),
 });
 export type Layers = z.infer<typeof layersRow>;
+
+/** Returns the ids of the contents of layers, once each. */
+export function contentsOfLayers({ schedule, takeover }: Layers): string[] {
+  const named = [...(schedule?.entries ?? []), ...(takeover ? [takeover] : [])];
+  return [...new Set(named.flatMap(({ contentId }) => contentId ?? []))];
+}
+
 export type StoredSchedule = NonNullable<Layers['schedule']>;
 export type StoredTakeover = NonNullable<Layers['takeover']>;
 
 /**
  * A schedule that was replaced or cleared, for explanations of the past. `id` is the id of its
- * screen or venue and the time of its end.
+ * screen or venue and the time of its end. `base` is true of entries without items of their own.
  */
 export const pastScheduleRow = z.strictObject({
   id: text,
   tenantId: text,
   ownerId: text,
-  entries: z.array(z.strictObject(entryTimes)).readonly(),
+  entries: z.array(z.strictObject({ ...entryTimes, base: z.boolean().optional() })).readonly(),
   since: time,
   until: time,
 });

@@ -1,4 +1,5 @@
-import { dayMs, hourMs, minuteMs, type Random, secondMs } from '../clock.ts';
+import { dayMs, hasBegun, hourMs, minuteMs, type Random, secondMs } from '../clock.ts';
+import type { WebhookDelivery } from './rows.ts';
 
 /** Pauses between the attempts of one delivery, as Standard Webhooks proposes. */
 const pausesMs = [
@@ -15,6 +16,8 @@ const pausesMs = [
 const jitter = 0.1;
 /** A receiver may not ask for a longer pause. */
 const longestPauseMs = dayMs;
+type Pending = Pick<WebhookDelivery, 'attempts' | 'nextAt'>;
+
 /** A webhook without success for this long is disabled. */
 export const disableAfterMs = 5 * dayMs;
 
@@ -34,6 +37,15 @@ function retryAfterMs(header: string | undefined, nowMs: number): number {
   const text = header?.trim() ?? '';
   const ms = /^\d+$/.test(text) ? Number(text) * secondMs : Date.parse(text) - nowMs;
   return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), longestPauseMs);
+}
+
+/**
+ * Returns the time at which an attempt is due. It is due at once if the last attempt seems to lie
+ * ahead: then a clock that ran fast computed the pause, and has been corrected.
+ */
+export function dueAt({ attempts, nextAt }: Pending, nowMs: number): number {
+  const last = attempts.at(-1);
+  return last && hasBegun(nowMs, last.at) ? (nextAt ?? nowMs) : nowMs;
 }
 
 /**

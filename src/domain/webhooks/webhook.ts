@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { freeText, isoInput, isoTime, recordId, recordName } from '../fields.ts';
+import { isoInput, isoTime, lineOfText, recordId, recordName } from '../fields.ts';
 import { noticeTypes } from '../notices/notice-types.ts';
 import { pageQuery } from '../paging.ts';
 
@@ -29,8 +29,22 @@ const venueIds = z
   .max(100, 'must name 1 to 100 venues; leave it out for all')
   .nullable()
   .meta({ description: 'Only notices of these venues. null: all that the token may see.' });
+/**
+ * `stateReason` of a webhook that a restore has paused. The service that took the backup may still
+ * run, and then two services would notify the receiver.
+ */
+export const restoredReason = 'restored';
+
+export const isPausedByRestore = ({
+  state,
+  stateReason,
+}: {
+  state: string;
+  stateReason: string | null;
+}): boolean => state === 'paused' && stateReason === restoredReason;
+
 /** The path of the URL of a chat is a secret, so audit entries and logs never contain it. */
-const url = freeText(2048)
+const url = lineOfText(2048)
   .refine((text) => URL.canParse(text), 'must be a URL, such as https://example.com/hook')
   .meta({ example: 'https://example.com/hook' });
 

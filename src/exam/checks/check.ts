@@ -1,4 +1,4 @@
-import type { PartId } from '../part-ids.ts';
+import type { PartId } from '../parts/part-ids.ts';
 import type { ExamView } from './exam-view.ts';
 
 /**

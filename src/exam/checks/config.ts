@@ -1,5 +1,5 @@
 import type { TvOperation } from '../../faults/tv-call.ts';
-import { firstConfig, secondConfig } from '../options.ts';
+import { firstConfig, secondConfig } from '../parts/options.ts';
 import { fail, pass, skip, type TvCheck, type Verdict } from './check.ts';
 import { type ExamView, type Gap, shown } from './exam-view.ts';
 

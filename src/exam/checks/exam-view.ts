@@ -1,6 +1,6 @@
 import { largest, smallest } from '../../domain/numbers/extremes.ts';
 import type { TvOperation } from '../../faults/tv-call.ts';
-import type { Timing } from '../options.ts';
+import type { Timing } from '../parts/options.ts';
 import { isGood } from '../parts/part.ts';
 import type { TvExchange } from '../wire/exchange.ts';
 import type { Mark } from '../wire/recording.ts';

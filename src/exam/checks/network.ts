@@ -1,4 +1,4 @@
-import { itemSeconds } from '../exam-service.ts';
+import { itemSeconds } from '../parts/exam-service.ts';
 import { isGood } from '../parts/part.ts';
 import type { TvExchange } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';

@@ -1,4 +1,4 @@
-import { campaignId, itemCount, itemOf, itemSeconds } from '../exam-service.ts';
+import { campaignId, itemCount, itemOf, itemSeconds } from '../parts/exam-service.ts';
 import { isGood } from '../parts/part.ts';
 import type { SentEvent, TvExchange } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';

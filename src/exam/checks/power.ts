@@ -1,5 +1,5 @@
 import { largest } from '../../domain/numbers/extremes.ts';
-import { itemSeconds } from '../exam-service.ts';
+import { itemSeconds } from '../parts/exam-service.ts';
 import { isGood } from '../parts/part.ts';
 import type { SentEvent, TvExchange } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';

@@ -1,5 +1,5 @@
 import type { TvOperation } from '../../faults/tv-call.ts';
-import { secondConfig } from '../options.ts';
+import { secondConfig } from '../parts/options.ts';
 import { isGood } from '../parts/part.ts';
 import type { TvExchange } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';

@@ -1,4 +1,4 @@
-import { secondConfig } from '../options.ts';
+import { secondConfig } from '../parts/options.ts';
 import { isGood } from '../parts/part.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';
 import { shown } from './exam-view.ts';

@@ -1,6 +1,6 @@
 import { largest } from '../../domain/numbers/extremes.ts';
-import { itemSeconds } from '../exam-service.ts';
-import type { Timing } from '../options.ts';
+import { itemSeconds } from '../parts/exam-service.ts';
+import type { Timing } from '../parts/options.ts';
 import type { SentEvent, TvExchange } from '../wire/exchange.ts';
 
 /** An impression, with times by the TV's clock. */

@@ -1,4 +1,4 @@
-import { entryEditions, entryIdOf, itemOf, itemSeconds } from '../exam-service.ts';
+import { entryEditions, entryIdOf, itemOf, itemSeconds } from '../parts/exam-service.ts';
 import type { SentEvent } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck, type Verdict } from './check.ts';
 import type { ExamView } from './exam-view.ts';

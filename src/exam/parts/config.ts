@@ -1,4 +1,4 @@
-import { firstConfig, secondConfig } from '../options.ts';
+import { firstConfig, secondConfig } from './options.ts';
 import type { ExamPart } from './part.ts';
 
 /** Answers after which the TV must keep its key and must not repeat its request rapidly. */

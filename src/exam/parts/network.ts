@@ -1,4 +1,4 @@
-import { phasesOf, secondConfig } from '../options.ts';
+import { phasesOf, secondConfig } from './options.ts';
 import { type ExamPart, reportMinutes } from './part.ts';
 import { untilFirstSwitch, untilSecondSwitch } from './upcoming.ts';
 

@@ -2,11 +2,11 @@ import type { Clock } from '../../domain/clock.ts';
 import type { ActiveFault, Faults } from '../../faults/faults.ts';
 import { parseServiceFault } from '../../faults/parse-fault.ts';
 import type { TvOperation } from '../../faults/tv-call.ts';
-import type { ExamService } from '../exam-service.ts';
-import { firstConfig, type Timing, type TvExamOptions, type TvPower } from '../options.ts';
-import type { PartId } from '../part-ids.ts';
 import type { TvExchange, TvRequest } from '../wire/exchange.ts';
 import type { Recording } from '../wire/recording.ts';
+import type { ExamService } from './exam-service.ts';
+import { firstConfig, type Timing, type TvExamOptions, type TvPower } from './options.ts';
+import type { PartId } from './part-ids.ts';
 
 /**
  * Maximum time until a TV sends a batch, in minutes of TV time. Includes time to collect events.

@@ -1,6 +1,6 @@
-import { itemOf } from '../exam-service.ts';
-import { firstConfig, phasesOf, secondConfig } from '../options.ts';
 import type { TvExchange } from '../wire/exchange.ts';
+import { itemOf } from './exam-service.ts';
+import { firstConfig, phasesOf, secondConfig } from './options.ts';
 import { type Exam, type ExamPart, reportMinutes } from './part.ts';
 
 /** Waits until the TV has reported an impression of an edition. */

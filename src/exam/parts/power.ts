@@ -1,4 +1,4 @@
-import { phasesOf } from '../options.ts';
+import { phasesOf } from './options.ts';
 import { type ExamPart, reportMinutes } from './part.ts';
 
 /** Maximum TV seconds between the first batch and the rest of the queue. */

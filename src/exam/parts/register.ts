@@ -1,5 +1,5 @@
-import { firstConfig } from '../options.ts';
 import type { TvExchange } from '../wire/exchange.ts';
+import { firstConfig } from './options.ts';
 import { type Exam, type ExamPart, isGood } from './part.ts';
 
 /** Maximum TV minutes until the TV repeats a registration whose answer was lost. */

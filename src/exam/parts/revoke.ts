@@ -1,5 +1,5 @@
-import { phasesOf, secondConfig } from '../options.ts';
 import type { TvExchange } from '../wire/exchange.ts';
+import { phasesOf, secondConfig } from './options.ts';
 import type { ExamPart } from './part.ts';
 import { untilRegistered } from './register.ts';
 

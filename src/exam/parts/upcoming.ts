@@ -1,4 +1,4 @@
-import { secondConfig } from '../options.ts';
+import { secondConfig } from './options.ts';
 import type { Exam } from './part.ts';
 
 /** Time from a switch to the next step of the exam, in seconds of TV time. */

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type Clock, randomHex, secondMs, systemRandom } from '../../domain/clock.ts';
-import { SignageError } from '../../domain/error.ts';
 import { readBody } from '../../domain/json/read-body.ts';
 import { faultAnswer } from '../../faults/fault-answer.ts';
 import type { FaultEffect, Faults, StatusEffect } from '../../faults/faults.ts';
 import { callOf } from '../../faults/tv-call.ts';
+import { type Listening, listen } from '../../network/listen.ts';
+import { passedHeaders } from '../../network/passed-headers.ts';
 import type { Running } from '../../serve.ts';
 import {
   type ExchangeEnd,
@@ -48,12 +48,6 @@ export interface FrontOptions {
   clock: Clock;
 }
 
-/** The HTTP server that the TV connects to. */
-export interface Front {
-  url: string;
-  close(): Promise<void>;
-}
-
 /** The answer that the exam sends to the TV. */
 interface ExamResponse {
   response: Response;
@@ -68,15 +62,10 @@ interface Call {
   isOfTv: boolean;
 }
 
-/** Names of headers that describe the connection, not the message. */
-const connectionHeaders = ['connection', 'keep-alive', 'transfer-encoding', 'expect', 'upgrade'];
-
 function forwardedHeaders(incoming: IncomingMessage): Headers {
   const headers = new Headers();
-  for (const [name, value] of Object.entries(incoming.headers)) {
-    if (connectionHeaders.includes(name)) continue;
-    for (const one of [value ?? []].flat()) headers.append(name, one);
-  }
+  for (const [name, value] of Object.entries(passedHeaders(incoming.headers)))
+    headers.append(name, String(value));
   return headers;
 }
 
@@ -207,7 +196,7 @@ class FrontHandler {
 }
 
 /** Starts to listen for the TV. Throws `port_taken` or `invalid_option`. */
-export async function openFront(options: FrontOptions): Promise<Front> {
+export function openFront(options: FrontOptions): Promise<Listening> {
   const { host, port } = options;
   const handler = new FrontHandler(options);
   const server = createServer(timeouts, (incoming, outgoing) => {
@@ -216,23 +205,5 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     handler.handle(incoming, outgoing).catch(() => socket.destroy());
   });
   server.maxConnections = maxConnections;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const isTaken = error.code === 'EADDRINUSE';
-      const message = isTaken
-        ? `Another program listens on ${host}:${port}. Choose another port.`
-        : `Cannot listen on ${host}:${port}: ${error.message}.`;
-      reject(new SignageError(isTaken ? 'port_taken' : 'invalid_option', message));
-    });
-    server.listen(port, host, resolve);
-  });
-  const { address, port: actualPort, family } = server.address() as AddressInfo;
-  return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actualPort}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return listen(server, { host, port, remedy: 'Choose another port.' });
 }

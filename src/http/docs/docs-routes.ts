@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { readAsset } from '../../assets.ts';
+import { readAsset } from '../../package/assets.ts';
 import { answerStaticFile, makeStaticFile, type StaticFile } from '../handlers/static-file.ts';
 
 // Swagger UI uses `data:` images. It sets styles only by script, which the policy allows. All other

@@ -4,7 +4,7 @@ import type { MiddlewareHandler } from 'hono';
 import { faultAnswer } from '../../faults/fault-answer.ts';
 import type { FaultEffect, Faults, InjectedFaults } from '../../faults/faults.ts';
 import { callOf, type TvCall, tvOperationAt } from '../../faults/tv-call.ts';
-import type { AppOptions } from '../app-options.ts';
+import type { AppOptions } from '../request/app-options.ts';
 import type { App, Bindings } from '../request/request-context.ts';
 import { requestIdOf } from '../request/request-log.ts';
 

@@ -1,5 +1,5 @@
 import { bearerToken } from '../../domain/api-key.ts';
-import type { Services } from '../../service/services.ts';
+import type { Services } from '../../service/assembly/services.ts';
 import { makeLongPollReply } from '../request/held.ts';
 import type { Handlers } from '../request/pipeline.ts';
 import { secretIdempotencyKey } from '../request/validate.ts';

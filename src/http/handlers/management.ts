@@ -1,9 +1,9 @@
 import { minuteMs } from '../../domain/clock.ts';
-import { revision } from '../../domain/etag.ts';
+import { revision } from '../../domain/etags/etag.ts';
 import { withStoredUrls } from '../../domain/playlists/playlist.ts';
 import type { ConfigBody } from '../../domain/records/config.ts';
 import type { ConfigLevel } from '../../domain/records/rows.ts';
-import type { Services } from '../../service/services.ts';
+import type { Services } from '../../service/assembly/services.ts';
 import type { BaseUrlOf } from '../request/base-url.ts';
 import { makeLongPollReply } from '../request/held.ts';
 import type { Call, Handlers } from '../request/pipeline.ts';

@@ -1,4 +1,4 @@
-import type { Services } from '../../service/services.ts';
+import type { Services } from '../../service/assembly/services.ts';
 import type { Handlers } from '../request/pipeline.ts';
 import { uploadBody } from '../request/upload-body.ts';
 
@@ -12,8 +12,8 @@ export function mediaHandlers({ media, mediaUploads }: Services) {
       const headers = { Location: `/v1/media/${id}` };
       return isNew ? { body: record, headers } : { status: 200, body: record };
     },
-    getMediaUpload: async ({ principal, id }) => ({
-      body: await mediaUploads.upload(principal, id),
+    getMediaUpload: async ({ principal, id, slot }) => ({
+      body: await mediaUploads.upload(principal, id, slot?.signal),
     }),
     listMedia: async ({ principal, query, slot }) => ({
       body: await media.list(principal, query, slot?.signal),

@@ -1,5 +1,5 @@
 import type { IdempotentRequest } from '../../service/creations.ts';
-import type { OperationId } from '../../wire/operations.ts';
+import type { OperationId } from '../../wire/operations/operations.ts';
 import type { Call, Reply } from '../request/pipeline.ts';
 import { secretIdempotencyKey } from '../request/validate.ts';
 

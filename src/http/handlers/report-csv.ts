@@ -9,7 +9,7 @@ function csv(rows: readonly ReportRow[]): string {
     ['key', 'impressions', 'seconds'],
     ...rows.map((row) => [row.key, row.impressions, row.seconds]),
   ];
-  return lines.map(csvLine).join('');
+  return lines.map((cells) => csvLine(cells)).join('');
 }
 
 /**

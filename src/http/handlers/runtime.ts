@@ -2,15 +2,14 @@ import { batchPlayback } from '../../domain/conditions/playback.ts';
 import { invalid } from '../../domain/error.ts';
 import { batchSums } from '../../domain/events/batch-counts.ts';
 import { maxBatch, maxEventBytes } from '../../domain/events/event.ts';
-import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
+import type { Services } from '../../service/assembly/services.ts';
 import type { ConfigAnswer, PlaylistAnswer } from '../../service/playlists/playback.ts';
-import type { Services } from '../../service/services.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { BaseUrlOf } from '../request/base-url.ts';
 import { compactLine, type ReadBody } from '../request/body.ts';
 import type { HeldResponse, HttpResponse } from '../request/http-response.ts';
-import { type Handlers, preconditionOf, type Reply } from '../request/pipeline.ts';
+import type { Handlers, Reply } from '../request/pipeline.ts';
 import { deviceTime, idempotencyKey, secretIdempotencyKey } from '../request/validate.ts';
 
 const batchKey = /^[\x20-\x7e]{1,255}$/;
@@ -59,10 +58,7 @@ const changesAnswer = (changes: DeviceChanges): HttpResponse => ({
   body: JSON.stringify(changes),
 });
 
-/**
- * Handlers of the TV API (docs/protocol.md §2, §3). If the store answers synchronously, the
- * handlers of playlist and config answer synchronously, too.
- */
+/** Handlers of the TV API (docs/protocol.md §2, §3). */
 export function runtimeHandlers(
   { register, rotateKey, playback, deviceChanges, telemetry }: Services,
   metrics: Pick<Metrics, 'registration' | 'eventsReceived'>,
@@ -86,26 +82,23 @@ export function runtimeHandlers(
       return { body: await rotateKey(principal, key), headers: { 'Cache-Control': 'no-store' } };
     },
 
-    getPlaylist({ principal, request }) {
-      return andThen(
-        playback.playlist(principal, preconditionOf(request), baseUrlOf(request)),
-        playlistReply,
-      );
+    async getPlaylist({ principal, precondition, request }) {
+      return playlistReply(await playback.playlist(principal, precondition, baseUrlOf(request)));
     },
 
-    getDeviceConfig({ principal, request }) {
-      return andThen(playback.config(principal, preconditionOf(request)), configReply);
+    async getDeviceConfig({ principal, precondition }) {
+      return configReply(await playback.config(principal, precondition));
     },
 
-    getDeviceChanges({ principal, query, request }): MaybePromise<Reply | HeldResponse> {
+    async getDeviceChanges({ principal, query, request }): Promise<Reply | HeldResponse> {
       const { after, waitSeconds } = query;
       const baseUrl = baseUrlOf(request);
       request.client.isHeld = waitSeconds !== undefined;
       if (after === undefined || waitSeconds === undefined)
-        return andThen(deviceChanges.get(principal, baseUrl), (changes) => ({
-          body: changes,
+        return {
+          body: await deviceChanges.get(principal, baseUrl),
           headers: { 'Cache-Control': 'no-store' },
-        }));
+        };
       return {
         hold: (receiver) =>
           deviceChanges.hold(

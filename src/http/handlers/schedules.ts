@@ -1,5 +1,5 @@
 import { withStoredUrls } from '../../domain/playlists/playlist.ts';
-import type { Services } from '../../service/services.ts';
+import type { Services } from '../../service/assembly/services.ts';
 import type { BaseUrlOf } from '../request/base-url.ts';
 import type { Call, Handlers } from '../request/pipeline.ts';
 import { done, result } from './replies.ts';

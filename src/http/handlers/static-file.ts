@@ -2,8 +2,13 @@ import { hash } from 'node:crypto';
 import type { Context } from 'hono';
 import { COMPRESSIBLE_CONTENT_TYPE_REGEX } from 'hono/compress';
 import { getMimeType } from 'hono/utils/mime';
-import { matchesWeakly } from '../../domain/etag.ts';
-import { type Coding, compress, maxUncompressedBytes, preferredCoding } from '../compression.ts';
+import { matchesWeakly } from '../../domain/etags/etag.ts';
+import {
+  type Coding,
+  compress,
+  maxUncompressedBytes,
+  preferredCoding,
+} from '../request/compression.ts';
 
 interface StaticFileOptions {
   /** Headers of every response. */

@@ -1,5 +1,5 @@
-import { revision } from '../../domain/etag.ts';
-import type { Services } from '../../service/services.ts';
+import { revision } from '../../domain/etags/etag.ts';
+import type { Services } from '../../service/assembly/services.ts';
 import type { Handlers } from '../request/pipeline.ts';
 import { created, done, idempotentRequest, noStore, result, revised } from './replies.ts';
 

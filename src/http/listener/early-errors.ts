@@ -4,10 +4,9 @@ import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { IdSource } from '../../domain/id.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { problemParts } from '../problem.ts';
 import { makeCorsHeaders } from '../request/cors.ts';
-import { makeDateHeader } from '../request/date-header.ts';
-import { commonHeaders, requestIdOf } from '../request/request-log.ts';
+import { problemParts } from '../request/problem.ts';
+import { commonHeaders, makeDateHeader, requestIdOf } from '../request/request-log.ts';
 
 /**
  * Answers requests that do not reach the app. Most answers are errors. Uses the same problem

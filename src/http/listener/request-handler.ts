@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import type { SignageError } from '../../domain/error.ts';
 import { makeLoopBudget } from '../admission/loop-budget.ts';
-import { asSignageError } from '../problem.ts';
+import type { FastPath } from '../fast-path.ts';
 import { bufferBody } from '../request/body.ts';
-import type { FastPath } from '../request/fast-path.ts';
 import type { RewritePath } from '../request/mount-path.ts';
+import { asSignageError } from '../request/problem.ts';
 import type { ServedRequest } from '../request/request-context.ts';
 import { type EarlyErrors, malformed, unsupportedTransferCoding } from './early-errors.ts';
 

@@ -1,15 +1,19 @@
 import type { Hono } from 'hono';
+import { type Clock, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import { matchesWeakly } from '../../domain/etag.ts';
+import { matchesWeakly } from '../../domain/etags/etag.ts';
 import type { ByteRange } from '../../domain/media/media.ts';
 import { type MediaType, mediaTypes } from '../../domain/media/media-types.ts';
-import type { Services } from '../../service/services.ts';
+import type { Services } from '../../service/assembly/services.ts';
 import { methodNotAllowed, setOperation } from '../request/fetch-adapter.ts';
 import type { App, Ctx } from '../request/request-context.ts';
-import { StreamLimit } from './stream-limit.ts';
+import { DownloadPlaces } from './download-places.ts';
 
-/** Each stream holds some chunks of its file in memory. */
-const maxStreams = 64;
+/**
+ * Longest time in which a client takes a chunk of 64 KiB: about 2 KiB a second. 16 downloads on a
+ * line of 1 Mbit/s take 8 KiB a second each.
+ */
+const chunkTimeoutMs = 30 * secondMs;
 
 // Creatives are untrusted code. The policy gives their scripts an opaque origin, and blocks
 // requests to the network.
@@ -40,18 +44,36 @@ function rangeOf(header: string | undefined, size: number): ByteRange | undefine
   return { start, end };
 }
 
+interface Reader {
+  clock: Clock;
+  /** Called when the content has ended, or the client has left. */
+  onEnd(): void;
+  /** Closes the connection, if it is known, of a client that takes too long for a chunk. */
+  cut(): void;
+}
+
 /** Sends content chunk by chunk, as fast as the client reads. */
 function streamOf(
   content: AsyncIterable<Uint8Array>,
-  onEnd: () => void,
+  { clock, onEnd, cut }: Reader,
 ): ReadableStream<Uint8Array> {
   const chunks = content[Symbol.asyncIterator]();
+  let taken = () => {};
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        taken();
         try {
           const { done, value } = await chunks.next();
-          if (!done) return controller.enqueue(value);
+          if (!done) {
+            taken = clock.after(chunkTimeoutMs, () => {
+              cut();
+              // Closes the file of a reader that has no connection, too.
+              onEnd();
+              void chunks.return?.();
+            });
+            return controller.enqueue(value);
+          }
           onEnd();
           controller.close();
         } catch (error) {
@@ -60,6 +82,7 @@ function streamOf(
         }
       },
       async cancel() {
+        taken();
         onEnd();
         await chunks.return?.();
       },
@@ -82,8 +105,8 @@ function goneSignal({ env, req }: Ctx): AbortSignal {
  * Routes of uploaded files, `GET /media/<id>.<extension>` (docs/protocol.md §5.14). Whoever knows a
  * path may read the file.
  */
-export function mediaRoutes(app: Hono<App>, { media }: Services): void {
-  const streams = new StreamLimit(maxStreams);
+export function mediaRoutes(app: Hono<App>, { media }: Services, clock: Clock): void {
+  const places = new DownloadPlaces();
   const path = '/media/:file{[0-9a-f]{64}\\.[a-z0-9]+}';
 
   async function answer(context: Ctx): Promise<Response> {
@@ -112,13 +135,14 @@ export function mediaRoutes(app: Hono<App>, { media }: Services): void {
       if (!(await media.isStored(id, end + 1))) throw noSuchFile();
       return new Response(null, { status, headers });
     }
-    const leave = await streams.enter(goneSignal(context));
-    // Sending takes as long as the client takes to read, which is no sign of overload.
+    // Waiting for other downloads, or for a slow reader, is no sign of overload.
     context.env?.incoming?.admission?.end();
+    const leave = await places.enter(context.var.client.address, goneSignal(context));
     try {
       const content = await media.open(id, { start, end });
       if (!content) throw noSuchFile();
-      return new Response(streamOf(content, leave), { status, headers });
+      const cut = () => context.env?.outgoing?.destroy();
+      return new Response(streamOf(content, { clock, onEnd: leave, cut }), { status, headers });
     } catch (error) {
       leave();
       throw error;

@@ -3,7 +3,6 @@ import { statfs } from 'node:fs/promises';
 import { Counter, Gauge, type Histogram, type Registry } from 'prom-client';
 import { type Clock, secondMs } from '../../domain/clock.ts';
 import { cached } from '../../domain/concurrency.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { withTimeout } from '../../domain/timeout.ts';
 
 interface Description {
@@ -18,7 +17,7 @@ export function collect(
   register: Registry,
   kind: 'counter' | 'gauge',
   description: Description & { labelNames?: string[] },
-  samples: () => MaybePromise<Iterable<Sample>>,
+  samples: () => Iterable<Sample> | Promise<Iterable<Sample>>,
 ): void {
   const Metric = kind === 'counter' ? Counter<string> : Gauge<string>;
   const metric = new Metric({

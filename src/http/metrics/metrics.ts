@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { UploadOutcome } from '../../service/media/media-uploads.ts';
 import type { NoticeFigures } from '../../service/notices/notice-figures.ts';
 import type { StoreWriteKind } from '../../service/observed-store.ts';
-import type { OperationId } from '../../wire/operations.ts';
+import type { OperationId } from '../../wire/operations/operations.ts';
 import {
   collect,
   collectHistogram,

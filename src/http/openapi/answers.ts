@@ -1,9 +1,9 @@
 import type { oas31, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { errorKinds, type ServiceErrorCode } from '../../wire/errors.ts';
 import { possibleErrors } from '../../wire/operation.ts';
-import { type Operation, operations } from '../../wire/operations.ts';
+import { type Operation, operations } from '../../wire/operations/operations.ts';
 import { schemas } from '../../wire/schemas.ts';
-import { isCompressible } from '../compression.ts';
+import { isCompressible } from '../request/compression.ts';
 import { media } from './content.ts';
 
 const text = (description: string): oas31.HeaderObject => ({

@@ -41,6 +41,7 @@ export const examples: Partial<Record<SchemaName, unknown>> = {
   },
   deviceConfig: defaultConfig,
   configBody: { syncIntervalMinutes: 10, cachePolicy: { maxSizeGB: 20 } },
+  configInput: { syncIntervalMinutes: 10, player: { fit: 'cover' } },
   eventBatch: [
     { type: 'impression', timestamp: 1760000000, playlistId, creativeId, campaignId, duration: 15 },
     { type: 'heartbeat', timestamp: 1760000030, uptimeSeconds: 86400 },

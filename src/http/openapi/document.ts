@@ -7,7 +7,7 @@ import {
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
 import { errorKinds, type ServiceErrorCode } from '../../wire/errors.ts';
-import { type Operation, operations } from '../../wire/operations.ts';
+import { type Operation, operations } from '../../wire/operations/operations.ts';
 import { schemas } from '../../wire/schemas.ts';
 import { answers, responseHeaders } from './answers.ts';
 import { parameters, requestBody, requestHeaders } from './request.ts';

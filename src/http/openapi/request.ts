@@ -5,7 +5,7 @@ import type {
   ZodOpenApiRequestBodyObject,
 } from 'zod-openapi';
 import { takesPrecondition } from '../../wire/operation.ts';
-import type { Operation } from '../../wire/operations.ts';
+import type { Operation } from '../../wire/operations/operations.ts';
 import { schemas } from '../../wire/schemas.ts';
 import { media } from './content.ts';
 

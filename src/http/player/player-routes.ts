@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { assetNames, readAsset } from '../../assets.ts';
+import { assetNames, readAsset } from '../../package/assets.ts';
 import { answerStaticFile, makeStaticFile, type StaticFile } from '../handlers/static-file.ts';
 
 // Creatives come from any host. All code and styles come from this service.

@@ -1,5 +1,5 @@
 import type { TLSSocket } from 'node:tls';
-import type { AppOptions } from '../app-options.ts';
+import type { AppOptions } from './app-options.ts';
 import { makeIsTrusted } from './client-address.ts';
 import type { RequestContext } from './request-context.ts';
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { SignageError } from '../../domain/error.ts';
 import { invalidJson, type ParsedJson, parseJson } from '../../domain/json/parse-json.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { RequestContext, ServedRequest } from './request-context.ts';
 
 /** A body: its bytes and its parsed JSON. `json` is `undefined` if there was no body. */
@@ -70,7 +69,10 @@ export function bufferBody(incoming: ServedRequest, begin: () => void): void {
  * Reads a body of `length` bytes. Node enforces the length. Rejects if the connection closes
  * earlier.
  */
-export function readFixedLength(incoming: ServedRequest, length: number): MaybePromise<Uint8Array> {
+export async function readFixedLength(
+  incoming: ServedRequest,
+  length: number,
+): Promise<Uint8Array> {
   if (incoming.rawBody) return incoming.rawBody;
   return new Promise((resolve, reject) => {
     // The connection may have closed during the look-up of the credential. In that case, `close`

@@ -2,11 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { Hono, MiddlewareHandler } from 'hono';
 import { SignageError } from '../../domain/error.ts';
 import { TwoPartBody } from '../../domain/json/two-part-body.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import type { OperationId } from '../../wire/operations.ts';
-import type { CompressResponse } from '../compression.ts';
+import type { OperationId } from '../../wire/operations/operations.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import { readBytes } from './body.ts';
+import type { CompressResponse } from './compression.ts';
 import { clientLeftStatus, type HeldResponse, type HttpResponse } from './http-response.ts';
 import type { App, Ctx, RequestContext, ServedRequest } from './request-context.ts';
 
@@ -59,7 +58,7 @@ function endOfHold(
 /** Returns the Hono handler of an operation. `compress` compresses the responses. */
 export function fetchRoute(
   id: OperationId,
-  run: (request: RequestContext) => MaybePromise<HttpResponse | HeldResponse>,
+  run: (request: RequestContext) => Promise<HttpResponse | HeldResponse>,
   compress?: CompressResponse,
 ): (context: Ctx) => Promise<Response> {
   return async (context) => {

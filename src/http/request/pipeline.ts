@@ -1,23 +1,22 @@
 import { z } from 'zod';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import type { Precondition } from '../../domain/etag.ts';
+import type { Precondition } from '../../domain/etags/etag.ts';
 import { TwoPartBody } from '../../domain/json/two-part-body.ts';
-import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
+import type { Services } from '../../service/assembly/services.ts';
 import type { DevicePrincipal, Principal, TenantPrincipal } from '../../service/context.ts';
-import type { Services } from '../../service/services.ts';
 import { needsTenant } from '../../wire/operation.ts';
 import {
   type Operation,
   type OperationId,
   type Operations,
   operations,
-} from '../../wire/operations.ts';
+} from '../../wire/operations/operations.ts';
 import { type Schemas, schemas } from '../../wire/schemas.ts';
-import type { ListLimit, ListSlot } from '../admission/list-limit.ts';
 import { checkAnnouncedBody, noBody, parseBody, type ReadBody } from './body.ts';
 import type { HeldResponse, HttpResponse } from './http-response.ts';
+import type { ListLimit, ListSlot } from './list-limit.ts';
 import type { RequestContext } from './request-context.ts';
-import { check, checkBody, queryObject } from './validate.ts';
+import { check, checkBody, queryObject, refuseLosses } from './validate.ts';
 
 /** Result of a handler. `status` defaults to the status of the operation. */
 export interface Reply {
@@ -57,7 +56,7 @@ export interface Call<K extends OperationId> {
   slot: ListSlot | undefined;
 }
 
-export type Handler<K extends OperationId> = (call: Call<K>) => MaybePromise<Reply | HeldResponse>;
+export type Handler<K extends OperationId> = (call: Call<K>) => Promise<Reply | HeldResponse>;
 export type Handlers = { [K in OperationId]: Handler<K> };
 
 export const defaultBodyLimit = 1024 * 1024;
@@ -65,10 +64,10 @@ export const defaultBodyLimit = 1024 * 1024;
 function makeAuthenticate(
   services: Services,
   id: OperationId,
-): (request: RequestContext) => MaybePromise<AnyPrincipal> {
+): (request: RequestContext) => Promise<AnyPrincipal> {
   const operation: Operation = operations[id];
   const { access, method, wholeTenant = false } = operation;
-  if (access === 'public') return () => undefined;
+  if (access === 'public') return async () => undefined;
   if (access === 'device') {
     const onlyReads = method === 'GET';
     return (request) =>
@@ -149,19 +148,18 @@ function makeAnswerOf({
  * docs/protocol.md §1.3. The checks cover the credential, role, body size, content type, JSON
  * syntax, the record in the path, the query and the members of the body. The handler only checks
  * state. The credential is checked again after a body that was not yet buffered, and after a wait
- * for a list slot. If only the credential and the query must be checked, and the store answers
- * synchronously, the result is synchronous too.
+ * for a list slot.
  */
 export function makeOperation<K extends OperationId>(
   services: Services,
   id: K,
   handler: Handler<K>,
   lists?: ListLimit,
-): (request: RequestContext) => MaybePromise<HttpResponse | HeldResponse> {
+): (request: RequestContext) => Promise<HttpResponse | HeldResponse> {
   const operation: Operation = operations[id];
   const authenticate = makeAuthenticate(services, id);
   const answerOf = makeAnswerOf(operation);
-  const isLimited = isList(operation);
+  const isLimited = isList(operation) || operation.searches === true;
   const { body: bodySchema, record } = operation;
   const querySchema = operation.query && schemas[operation.query];
 
@@ -172,12 +170,9 @@ export function makeOperation<K extends OperationId>(
     return query;
   }
 
-  async function runChecks(
-    request: RequestContext,
-    authenticated: MaybePromise<AnyPrincipal>,
-    wasComplete: boolean,
-  ): Promise<HttpResponse | HeldResponse> {
-    let principal = await authenticated;
+  return async (request) => {
+    const wasComplete = request.incoming?.complete ?? false;
+    let principal = await authenticate(request);
     request.incoming?.admission?.verified();
     let sent = noBody;
     if (bodySchema) {
@@ -190,6 +185,7 @@ export function makeOperation<K extends OperationId>(
     if (record) await services.checkRecord(principal as TenantPrincipal, record, request.id);
     const query = readQuery(request);
     const body = bodySchema && checkBody(bodySchema, sent.json);
+    if (!['public', 'device'].includes(operation.access)) refuseLosses(sent.bytes);
     const slot = isLimited
       ? await lists?.enter(
           (principal as TenantPrincipal).actor.id as string,
@@ -212,24 +208,11 @@ export function makeOperation<K extends OperationId>(
       // A mounted `fetch` does not report when its response has been read.
       if (!request.outgoing) slot?.close();
     }
-  }
-
-  const isDirect = operation.access === 'device' && !bodySchema && !record;
-  return (request) => {
-    const wasComplete = request.incoming?.complete ?? false;
-    const authenticated = authenticate(request);
-    if (!isDirect) return runChecks(request, authenticated, wasComplete);
-    return andThen(authenticated, (principal) => {
-      request.incoming?.admission?.verified();
-      const query = readQuery(request);
-      const call = { principal, id: request.id, query, sent: noBody, request } as Call<K>;
-      return andThen(handler(call), answerOf);
-    });
   };
 }
 
 /** Returns the headers `If-Match` and `If-None-Match` of a request. */
-export function preconditionOf(request: RequestContext): Precondition {
+function preconditionOf(request: RequestContext): Precondition {
   return {
     ifMatch: request.header('if-match'),
     ifNoneMatch: request.header('if-none-match'),

@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from 'hono';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { StatusEffect } from '../../faults/faults.ts';
 import type { ClientInfo, RequestSubject } from '../../service/context.ts';
 import type { GuessQuota } from '../../service/pairing/guess-quota.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
-import type { ProblemParts } from '../problem.ts';
 import type { Peer } from './client-address.ts';
+import type { ProblemParts } from './problem.ts';
 
 /** A request of the listener, with data that is determined before the request is handled. */
 export type ServedRequest = IncomingMessage & {
@@ -61,7 +60,7 @@ export interface RequestContext {
   header(name: string): string | undefined;
   query(): URLSearchParams;
   /** Throws `body_too_large` above `limit` bytes. */
-  readBody(limit: number): MaybePromise<Uint8Array>;
+  readBody(limit: number): Promise<Uint8Array>;
 }
 
 /**

@@ -1,12 +1,13 @@
 import { maskSecrets } from '../../domain/api-key.ts';
-import { secondMs } from '../../domain/clock.ts';
+import { type Clock, secondMs } from '../../domain/clock.ts';
 import type { IdSource } from '../../domain/id.ts';
+import { maskCodes } from '../../domain/records/typed-code.ts';
 import type { RecentRequest } from '../../service/requests/recent-requests.ts';
-import type { AppOptions } from '../app-options.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
-import { asSignageError, type ProblemParts, problemParts } from '../problem.ts';
+import type { AppOptions } from './app-options.ts';
 import { makeAddressOf, type Peer } from './client-address.ts';
 import { clientLeftStatus } from './http-response.ts';
+import { asSignageError, type ProblemParts, problemParts } from './problem.ts';
 import type { RequestClient } from './request-context.ts';
 
 /** A request in progress. */
@@ -24,6 +25,28 @@ export const commonHeaders = {
   'Content-Security-Policy': 'sandbox',
 };
 
+/**
+ * Returns a function that returns the `Date` header (RFC 9110 §6.6.1): the time by which the
+ * service decides, which TVs go by. Formatted once a second.
+ */
+export function makeDateHeader(clock: Pick<Clock, 'now'>): () => string {
+  let second = Number.NaN;
+  let text = '';
+  return () => {
+    const current = Math.floor(clock.now() / secondMs);
+    if (current === second) return text;
+    second = current;
+    text = new Date(current * secondMs).toUTCString();
+    return text;
+  };
+}
+
+/** Returns whether a text has nothing of the form of a secret, a pairing code or a claim. */
+const hasNoSecret = (text: string) => maskSecrets(text) === text && maskCodes(text) === text;
+const maskQuoted = (quoted: string) => `"${maskCodes(quoted.slice(1, -1))}"`;
+/** Masks codes in the texts of a caller that a problem quotes. */
+const withoutCodes = (detail: string) => detail.replaceAll(/"[^"]*"/g, maskQuoted);
+
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 
 /**
@@ -35,7 +58,7 @@ export function requestIdOf(
   newId: IdSource,
   nowMs?: number,
 ): string {
-  const isUsable = given != null && requestIdForm.test(given) && maskSecrets(given) === given;
+  const isUsable = given != null && requestIdForm.test(given) && hasNoSecret(given);
   return isUsable ? given : newId(nowMs);
 }
 
@@ -88,7 +111,7 @@ export function makeRequestLog(options: RequestLogOptions) {
       const { requestId } = client;
       const error = asSignageError(thrown);
       const answer = problemParts(error, requestId);
-      client.problem = answer;
+      client.problem = { code: answer.code, detail: withoutCodes(answer.detail) };
       const fields = { requestId, operation, code: error.code, err: error.cause };
       if (answer.status === 500) log.error(fields, error.message);
       else if (answer.status === 503) log.warn(fields, error.message);

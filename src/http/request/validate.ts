@@ -6,14 +6,20 @@ import {
   type TelemetryEvent,
   withoutUnknownMembers,
 } from '../../domain/events/event.ts';
+import { changedNumbers } from '../../domain/json/changed-numbers.ts';
+import { protoMembers } from '../../domain/json/proto-members.ts';
 import { jsonPointer, wrongMembers } from '../../domain/json/schema-issue.ts';
+import { maskCodes } from '../../domain/records/typed-code.ts';
 import { type SchemaName, type Schemas, schemas } from '../../wire/schemas.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** Returns the path of an issue: a JSON Pointer into the body (RFC 6901), or `query.<name>`. */
+/**
+ * Returns the path of an issue: a JSON Pointer into the body (RFC 6901), or `query.<name>`. Masks
+ * codes, because paths reach the log, and a caller may send a code as a name.
+ */
 function pathOf(source: 'body' | 'query', path: readonly PropertyKey[]): string {
-  if (source === 'query') return `query.${String(path[0] ?? '')}`;
-  return jsonPointer(path);
+  const names = path.map((name) => maskCodes(String(name)));
+  return source === 'query' ? `query.${names[0] ?? ''}` : jsonPointer(names);
 }
 
 function fieldErrors(source: 'body' | 'query', issue: z.core.$ZodIssue): FieldError[] {
@@ -21,6 +27,9 @@ function fieldErrors(source: 'body' | 'query', issue: z.core.$ZodIssue): FieldEr
   const wrong = wrongMembers(issue, `is not a known ${noun}: check its spelling`);
   return wrong.map(({ path, message }) => ({ path: pathOf(source, path), message }));
 }
+
+/** Maximum length of a number in a message. */
+const maxShown = 100;
 
 const wholePath = (path: string) => path;
 
@@ -75,6 +84,40 @@ function checkEvents(value: unknown): TelemetryEvent[] {
 export function checkBody<N extends SchemaName>(name: N, value: unknown): z.output<Schemas[N]> {
   if (name === 'eventBatch') return checkEvents(value) as z.output<Schemas[N]>;
   return check<z.ZodType>(schemas[name], value, 'body') as z.output<Schemas[N]>;
+}
+
+/**
+ * Throws `invalid_request` for numbers that a double cannot hold, so that none is stored as another
+ * one. TVs are not refused: an event is worth more than its last digits (docs/protocol.md §1.2).
+ */
+function refuseChangedNumbers(text: string): void {
+  const changed = changedNumbers(text);
+  if (changed.length === 0) return;
+  throw invalid(
+    changed.slice(0, maxErrors + 1).map(({ path, written }) => ({
+      path: jsonPointer(path),
+      message: `does not fit into a number of JSON: write it as text, "${written.slice(0, maxShown)}"`,
+    })),
+  );
+}
+
+/** Throws `invalid_request` for members that the parser drops (docs/protocol.md §1.1). */
+function refuseProtoMembers(text: string): void {
+  const paths = protoMembers(text);
+  if (paths.length === 0) return;
+  throw invalid(
+    paths.slice(0, maxErrors + 1).map((path) => ({
+      path: jsonPointer(path),
+      message: 'is a name that is not kept: choose another',
+    })),
+  );
+}
+
+/** Throws `invalid_request` for a body of JSON that could not be kept as it is. */
+export function refuseLosses(body: Uint8Array): void {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
+  refuseChangedNumbers(text);
+  refuseProtoMembers(text);
 }
 
 /** Returns the query as an object. A repeated name becomes a list. */

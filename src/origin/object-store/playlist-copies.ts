@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { asGuid } from '../../domain/id.ts';
 import { parseJson } from '../../domain/json/parse-json.ts';
-import { playlistItems, playlistStatusAt } from '../../domain/playlists/playlist.ts';
+import { playlistStatusAt, suppliedItems } from '../../domain/playlists/playlist.ts';
 import {
   contentId,
   type PlaylistWithItems,
@@ -13,11 +13,12 @@ import type { Playlist } from '../../domain/records/rows.ts';
 import type {
   PlaylistCopies,
   PlaylistCopy,
-  RemoteOrigin,
+  PlaylistOrigin,
   ScreenKey,
   StoredCopy,
 } from '../origin.ts';
 import { validItems, validPlaylist } from '../rendered-playlists.ts';
+import { everyPage } from './every-page.ts';
 import {
   maxObjectBytes,
   type ObjectStore,
@@ -47,7 +48,7 @@ const playlistObject = z.discriminatedUnion('state', [
     validUntil: timeMs.nullable(),
     publishedAt: timeMs,
     origin: z.enum(['published', 'on-demand']),
-    items: playlistItems,
+    items: suppliedItems,
   }),
   z.looseObject({ ...common, state: z.literal('withdrawn') }),
 ]);
@@ -169,13 +170,20 @@ export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCo
       return objects.put(keyOf(screenKeyOf(row)), bytes, stored);
     },
     remove: (screen) => objects.delete(keyOf(screen)),
-    async screensOf(tenantId, after) {
-      const { keys, next } = await objects.list(folderOf(tenantId), after);
-      // A folder lists all of its keys at once: 100,000 matches of a pattern would hold the thread.
-      const names = keys
-        .filter((key) => key.endsWith('.json'))
-        .map((key) => key.slice(key.lastIndexOf('/') + 1, -'.json'.length));
-      return { ids: names.filter((name) => asGuid(name) === name), next };
+    async *screensOf(tenantId) {
+      const folder = folderOf(tenantId);
+      const pages = everyPage(
+        (after) => objects.list(folder, after),
+        () => new SignageError('object_store_refused', `The list of ${folder} does not end.`),
+      );
+      for await (const { keys } of pages) {
+        // A folder lists all of its keys at once: 100,000 matches of a pattern would hold the
+        // thread.
+        const names = keys
+          .filter((key) => key.endsWith('.json'))
+          .map((key) => key.slice(key.lastIndexOf('/') + 1, -'.json'.length));
+        yield names.filter((name) => asGuid(name) === name);
+      }
     },
   };
 }
@@ -185,7 +193,7 @@ export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCo
  * playlist, and no other origin is asked. If a copy is missing, the next origin is asked, because
  * the copy may still be queued.
  */
-export function makeObjectStoreOrigin(copies: PlaylistCopies, clock: Clock): RemoteOrigin {
+export function makeObjectStoreOrigin(copies: PlaylistCopies, clock: Clock): PlaylistOrigin {
   return {
     name: 'object-store',
     async fetch(screen) {

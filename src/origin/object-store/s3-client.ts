@@ -4,6 +4,7 @@ import { AwsV4Signer } from 'aws4fetch';
 import { Agent, type Dispatcher, request } from 'undici';
 import { type Clock, iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
+import { countInformational } from '../../domain/informational-answers.ts';
 import { readBody } from '../../domain/json/read-body.ts';
 import { maxObjectBytes } from './object-store.ts';
 import type { S3Location } from './s3-location.ts';
@@ -187,7 +188,14 @@ export function makeS3Client(
       signingKeys,
     });
     const body = isContent(call.body) ? Readable.from(call.body.chunks) : call.body;
-    return request(url, { method: call.method, headers, body: body ?? null, signal, dispatcher });
+    return request(url, {
+      method: call.method,
+      headers,
+      body: body ?? null,
+      signal,
+      dispatcher,
+      onInfo: countInformational(),
+    });
   }
 
   async function read(response: Dispatcher.ResponseData): Promise<S3Answer> {

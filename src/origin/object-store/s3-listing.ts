@@ -42,18 +42,24 @@ function textOf(xml: string, name: string): string | undefined {
   return undefined;
 }
 
+/** A page of a listing. `folders` are common prefixes, if the request had a delimiter. */
+export interface S3Page extends KeyPage {
+  folders: string[];
+}
+
 /**
  * Parses a response of ListObjectsV2. Returns `undefined` if the response is invalid. It needs no
  * XML parser, because S3 never nests these elements in elements of the same name.
  */
-export function readS3Listing(xml: string): KeyPage | undefined {
+export function readS3Listing(xml: string): S3Page | undefined {
   if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith('</ListBucketResult>'))
     return undefined;
-  const keys = [...elements(xml, 'Contents')]
-    .flatMap((inner) => textOf(inner, 'Key') ?? [])
-    .map(unescapeXml);
+  const textsOf = (outer: string, name: string) =>
+    [...elements(xml, outer)].flatMap((inner) => textOf(inner, name) ?? []).map(unescapeXml);
+  const keys = textsOf('Contents', 'Key');
+  const folders = textsOf('CommonPrefixes', 'Prefix');
   const isTruncated = textOf(xml, 'IsTruncated')?.trim() === 'true';
   const token = textOf(xml, 'NextContinuationToken');
   if (isTruncated && !token) return undefined;
-  return { keys, next: isTruncated && token ? unescapeXml(token) : null };
+  return { keys, folders, next: isTruncated && token ? unescapeXml(token) : null };
 }

@@ -1,14 +1,20 @@
 import { type Dispatcher, Pool } from 'undici';
-import type { Clock } from '../../domain/clock.ts';
+import { type Clock, minuteMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
+import { countInformational } from '../../domain/informational-answers.ts';
+import { changedNumbers } from '../../domain/json/changed-numbers.ts';
 import { parseJson } from '../../domain/json/parse-json.ts';
 import { readBody } from '../../domain/json/read-body.ts';
+import { jsonPointer } from '../../domain/json/schema-issue.ts';
+import { type LogSink, silentLog } from '../../domain/log.ts';
 import type { Screen } from '../../domain/records/rows.ts';
+import { userAgent } from '../../package/user-agent.ts';
 import { badAnswer } from './content.ts';
 import { onDemandUrl } from './url.ts';
 
 const maxBytes = 1024 * 1024;
 const retryDelayMs = 100;
+const warnIntervalMs = minuteMs;
 /** Statuses after which a retry may succeed. TVs also retry after these statuses. */
 const retryableStatuses = new Set([502, 503, 504]);
 
@@ -21,6 +27,8 @@ export interface OnDemandHttpOptions {
   connections: number;
   connectTimeoutMs: number;
   clock: Clock;
+  /** Is told, at most once a minute, of numbers that lose digits. */
+  log?: LogSink | undefined;
 }
 
 /**
@@ -33,6 +41,7 @@ export function onDemandHttp({
   connections,
   connectTimeoutMs,
   clock,
+  log = silentLog,
 }: OnDemandHttpOptions) {
   const { origin, pathOf } = onDemandUrl(url);
   // The pool limits only the time to connect. The caller's signal ends requests by the given clock.
@@ -45,12 +54,28 @@ export function onDemandHttp({
   });
   const headers = {
     accept: 'application/json',
+    'user-agent': userAgent(),
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
   };
 
+  let warnedMs = Number.NEGATIVE_INFINITY;
+  /** The playlist still plays: a source has nobody who reads a refusal. */
+  function warnOfChanges(bytes: Uint8Array): void {
+    const nowMs = clock.now();
+    if (Math.abs(nowMs - warnedMs) < warnIntervalMs) return;
+    const [changed] = changedNumbers(Buffer.from(bytes).toString());
+    if (!changed) return;
+    warnedMs = nowMs;
+    log.warn(
+      { member: jsonPointer(changed.path) },
+      'A number of the on-demand source does not fit into a number of JSON, and loses digits: write it as text.',
+    );
+  }
+
   async function request(path: string, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     try {
-      return await pool.request({ method: 'GET', path, headers, signal });
+      const onInfo = countInformational();
+      return await pool.request({ method: 'GET', path, headers, signal, onInfo });
     } catch (cause) {
       throw new SignageError(
         'origin_unreachable',
@@ -62,7 +87,12 @@ export function onDemandHttp({
 
   async function askOnce(path: string, signal: AbortSignal): Promise<unknown> {
     const { statusCode: status, body } = await request(path, signal);
-    if (status === 200) return parse(await readAnswer(body));
+    if (status === 200) {
+      const bytes = await readAnswer(body);
+      const json = parse(bytes);
+      warnOfChanges(bytes);
+      return json;
+    }
     await body.dump({ limit: maxBytes, signal });
     if (status === 204 || status === 404) return null;
     throw new SignageError('origin_status', `The source answered ${status}.`, { status });

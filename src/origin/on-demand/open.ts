@@ -1,5 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
+import type { LogSink } from '../../domain/log.ts';
 import type { OnDemandPlaylists } from '../origin.ts';
 import { type GuardedSource, makeOnDemandSource } from './source.ts';
 
@@ -32,6 +33,7 @@ function checkToken(token: string | undefined): void {
 export async function openOnDemand(
   { playlists, url, token, ...limits }: OnDemandSettings,
   clock: Clock,
+  log?: LogSink,
 ): Promise<OpenOnDemandSource | undefined> {
   if (playlists && url !== undefined)
     throw invalidOption(
@@ -58,6 +60,7 @@ export async function openOnDemand(
     clock,
     connections: limits.concurrency,
     connectTimeoutMs: limits.timeoutMs,
+    log,
   });
   return { source: makeOnDemandSource({ ...limits, clock, ask: http.ask }), close: http.close };
 }

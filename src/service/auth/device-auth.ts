@@ -1,6 +1,5 @@
 import { deviceKeyHash, type VerifiedHashes } from '../../domain/api-key.ts';
 import { hasCode } from '../../domain/error.ts';
-import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
 import type {
   ClientInfo,
@@ -8,9 +7,9 @@ import type {
   RequestSubject,
   SystemDependencies,
 } from '../context.ts';
-import type { TrustedSources } from '../pairing/trusted-sources.ts';
 import { deviceActor, deviceKeyError, type KeyCheck, recordKeyUse } from './device-keys.ts';
 import type { OfflineKeys } from './offline-keys.ts';
+import type { TrustedSources } from './trusted-sources.ts';
 
 /** Credential of a request of a TV. */
 export interface DeviceCredential {
@@ -66,35 +65,32 @@ export function makeDeviceAuth(
 
   /**
    * Authenticates one request. `id` is the id in the path, of the screen or the device, in upper or
-   * lower case. `onlyReads`: the request stores nothing. If the store answers synchronously, this
-   * function does too, except at the first use of a key. Sets the subject of the request in
+   * lower case. `onlyReads`: the request stores nothing. Sets the subject of the request in
    * `client`, even if it throws.
    */
-  return function authenticate(
+  return async function authenticate(
     { authorization, keyHash }: DeviceCredential,
     { id, onlyReads }: { id: string; onlyReads: boolean },
     client: ClientInfo & RequestSubject,
-  ): MaybePromise<DevicePrincipal> {
+  ): Promise<DevicePrincipal> {
     client.namedId = id;
     if (authorization === undefined) throw deviceKeyError('missing');
     const hash = keyHash ?? deviceKeyHash(authorization, verified);
     if (hash === undefined) throw deviceKeyError('invalid');
     const keys = onlyReads && offlineKeys ? offlineKeys : store.read;
-    return andThen(keys.findByKeyHash(hash), (holder) => {
-      client.place = holder?.device;
-      const { key, device, screen } = checkKey(hash, holder);
-      if (
-        !isScreenOrDevice(id, screen, device) &&
-        !isScreenOrDevice(id.toLowerCase(), screen, device)
-      ) {
-        verified.delete(hash);
-        throw deviceKeyError('mismatch');
-      }
-      const { address, requestId } = client;
-      const principal: DevicePrincipal = { address, requestId, key, device, screen };
-      return key.firstUsedAt === null
-        ? recordFirstUse(principal).then(() => accept(principal))
-        : accept(principal);
-    });
+    const holder = await keys.findByKeyHash(hash);
+    client.place = holder?.device;
+    const { key, device, screen } = checkKey(hash, holder);
+    if (
+      !isScreenOrDevice(id, screen, device) &&
+      !isScreenOrDevice(id.toLowerCase(), screen, device)
+    ) {
+      verified.delete(hash);
+      throw deviceKeyError('mismatch');
+    }
+    const { address, requestId } = client;
+    const principal: DevicePrincipal = { address, requestId, key, device, screen };
+    if (key.firstUsedAt === null) await recordFirstUse(principal);
+    return accept(principal);
   };
 }

@@ -12,10 +12,10 @@ import {
   type SystemDependencies,
 } from '../context.ts';
 import { notFound } from '../lookup.ts';
-import type { TrustedSources } from '../pairing/trusted-sources.ts';
 import { checkToken, unknownToken } from './authority.ts';
 import type { Denials } from './denials.ts';
 import { tokenChange } from './tokens.ts';
+import type { TrustedSources } from './trusted-sources.ts';
 
 /** Credentials of a management request. */
 export interface Credentials {

@@ -1,6 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { KeyHolder, Store } from '../../store/store.ts';
 import type { ObservedStore, RowChange } from '../observed-store.ts';
 
@@ -19,7 +18,7 @@ export interface OfflineKeys {
    * Like `Reader.findByKeyHash`. If the store throws `unavailable`, returns a recently verified key
    * holder instead.
    */
-  findByKeyHash(hash: string): MaybePromise<KeyHolder | undefined>;
+  findByKeyHash(hash: string): Promise<KeyHolder | undefined>;
 }
 
 function isUsable(holder: KeyHolder | undefined): holder is KeyHolder & { device: object } {

@@ -1,6 +1,6 @@
 import { hashKey, makeKey } from '../../domain/api-key.ts';
 import { invalid, SignageError } from '../../domain/error.ts';
-import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
+import { checkPrecondition, type Precondition, revision } from '../../domain/etags/etag.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
 import { isPlatformRole, mayAct } from '../../domain/records/role.ts';

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { SignageError } from '../../domain/error.ts';
 import type { MediaType } from '../../domain/media/media-types.ts';
-import { headBytes, maxHeadBytes, mediaTypeOf } from '../../media/media-type.ts';
+import { headBytes } from '../../media/examination/verdict.ts';
 
 type Content = AsyncIterable<Uint8Array>;
+
+/** Returns the type of a file by its first bytes. Throws `media_not_accepted`. */
+export type JudgeHead = (head: Uint8Array, isWhole: boolean) => Promise<MediaType>;
 
 /**
  * Passes content on, and judges its type as early as possible. Throws `media_not_accepted`.
@@ -13,27 +16,21 @@ type Content = AsyncIterable<Uint8Array>;
 export async function* judged(
   content: Content,
   isWhole: boolean,
+  judge: JudgeHead,
   onType: (type: MediaType) => void = () => {},
 ): AsyncGenerator<Uint8Array> {
   let head: Uint8Array[] | undefined = [];
   let length = 0;
-  let judgedAt = headBytes;
-  const judge = async (chunks: Uint8Array[], isEnd: boolean) => {
-    const type = await mediaTypeOf(Buffer.concat(chunks).subarray(0, maxHeadBytes), isEnd);
-    if (type === undefined) return;
-    onType(type);
-    head = undefined;
-  };
   for await (const chunk of content) {
     length += chunk.length;
     head?.push(chunk);
-    if (head && length >= judgedAt) {
-      await judge(head, false);
-      judgedAt *= 2;
+    if (head && length > headBytes) {
+      onType(await judge(Buffer.concat(head).subarray(0, headBytes), false));
+      head = undefined;
     }
     yield chunk;
   }
-  if (head) await judge(head, isWhole);
+  if (head) onType(await judge(Buffer.concat(head), isWhole));
 }
 
 const mismatch = (id: string, digest: string) =>

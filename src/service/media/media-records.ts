@@ -3,7 +3,7 @@ import { isMediaId } from '../../domain/media/media.ts';
 import type { Media, MediaUsage } from '../../domain/media/rows.ts';
 import type { Reader, Store, Tx } from '../../store/store.ts';
 import type { TenantPrincipal } from '../context.ts';
-import { isMediaVisible, mediaRowId } from './media-uses.ts';
+import { MediaUses, mediaRowId } from './media-uses.ts';
 
 /** The same error for unknown ids, malformed ids and files of other tenants. */
 export const noSuchMedia = () =>
@@ -17,7 +17,7 @@ export async function findMedia(
 ): Promise<Media | undefined> {
   if (!isMediaId(id)) return undefined;
   const row = await reader.get('media', mediaRowId(principal.tenantId, id));
-  return row && (await isMediaVisible(reader, principal, row)) ? row : undefined;
+  return row && (await new MediaUses(reader).isVisible(principal, row)) ? row : undefined;
 }
 
 /** Adds to what the media of a tenant take, in the transaction that changes their records. */

@@ -1,26 +1,28 @@
-import { hourMs, minuteMs } from '../../domain/clock.ts';
+import { hasBegun, hourMs, minuteMs } from '../../domain/clock.ts';
 import type { LogSink } from '../../domain/log.ts';
-import type { MediaUse } from '../../domain/media/rows.ts';
 import { startPeriodicJob } from '../../domain/periodic-job.ts';
 import type { MediaStore } from '../../media/media-store.ts';
+import { confirmedTime } from '../confirmed-time.ts';
 import type { SystemDependencies } from '../context.ts';
-import { MediaParts } from './media-parts.ts';
-import { isInUse } from './media-uses.ts';
+import { convertUses } from './media-notes.ts';
 
-const intervalMs = 5 * minuteMs;
 const batchSize = 200;
 
+interface MediaUpkeepParts {
+  files: MediaStore;
+  /** Ends abandoned uploads. Called every minute. */
+  sweepUploads(): Promise<void>;
+  log: LogSink;
+}
+
 /**
- * Deletes files an hour after their last record, unfinished uploads an hour after their last byte,
- * and notes of uses that are over. Returns a function that stops it.
+ * Deletes files an hour after their last record, and abandoned uploads after some minutes. Converts
+ * the uses that version 0.1.0 has noted. Returns a function that stops it.
  */
 export function startMediaUpkeep(
   { store, clock }: Pick<SystemDependencies, 'store' | 'clock'>,
-  files: MediaStore,
-  log: LogSink,
+  { files, sweepUploads, log }: MediaUpkeepParts,
 ): () => Promise<void> {
-  const parts = new MediaParts(files);
-
   /**
    * Marks the row before it deletes the file, so that no upload of the same bytes ends in between.
    * A deletion that was interrupted is repeated.
@@ -28,7 +30,13 @@ export function startMediaUpkeep(
   async function deleteUnused(id: string): Promise<void> {
     const isDue = await store.write(async (tx) => {
       const row = await tx.get('unusedMedia', id);
-      if (!row || (!row.isBeingDeleted && row.since > tx.now - hourMs)) return false;
+      if (!row) return false;
+      if (!row.isBeingDeleted && !hasBegun(tx.now, row.since)) {
+        await tx.put('unusedMedia', { ...row, since: tx.now });
+        return false;
+      }
+      const dueMs = (await confirmedTime(tx, tx.now)) - hourMs;
+      if (!row.isBeingDeleted && row.since > dueMs) return false;
       if ((await tx.count('media', 'fileId', id)) > 0) {
         await tx.delete('unusedMedia', id);
         return false;
@@ -48,43 +56,29 @@ export function startMediaUpkeep(
         limit: batchSize,
         ...(after !== undefined && { after }),
       });
-      const due = items.filter((row) => row.isBeingDeleted || row.since <= clock.now() - hourMs);
+      const nowMs = clock.now();
+      const dueMs = (await confirmedTime(store.read, nowMs)) - hourMs;
+      const due = items.filter(
+        (row) => row.isBeingDeleted || row.since <= dueMs || !hasBegun(nowMs, row.since),
+      );
       for (const { id } of due) await deleteUnused(id);
       after = next ?? undefined;
     } while (after !== undefined);
-    await parts.sweep(clock.now() - hourMs);
+    await sweepUploads();
     await files.sweep();
   }
 
-  /** Deletes notes of uses by versions that are no longer kept. */
-  async function forgetUses(): Promise<void> {
-    let after: string | undefined;
-    do {
-      const { items, next } = await store.list('mediaUses', {
-        limit: batchSize,
-        ...(after !== undefined && { after }),
-      });
-      const over: MediaUse[] = [];
-      for (const use of items) if (!(await isInUse(store.read, use))) over.push(use);
-      if (over.length > 0)
-        await store.write(async (tx) => {
-          // A version that was stored meanwhile may name the file again.
-          for (const { id } of over) {
-            const use = await tx.get('mediaUses', id);
-            if (use && !(await isInUse(tx, use))) await tx.delete('mediaUses', id);
-          }
-        });
-      after = next ?? undefined;
-    } while (after !== undefined);
-  }
-
-  const stopSweep = startPeriodicJob(clock, intervalMs, sweep, (error) =>
-    log.warn({ err: error }, 'Cleaning up media failed; it runs again in 5 minutes.'),
+  const stopSweep = startPeriodicJob(clock, minuteMs, sweep, (error) =>
+    log.warn({ err: error }, 'Cleaning up media failed; it runs again in a minute.'),
   );
-  const stopForgetting = startPeriodicJob(clock, hourMs, forgetUses, (error) =>
-    log.warn({ err: error }, 'Cleaning up uses of media failed; it runs again in an hour.'),
+  const stopConverting = startPeriodicJob(
+    clock,
+    minuteMs,
+    () => convertUses(store),
+    (error) =>
+      log.warn({ err: error }, 'Converting uses of media failed; it runs again in a minute.'),
   );
   return async () => {
-    await Promise.all([stopSweep(), stopForgetting()]);
+    await Promise.all([stopSweep(), stopConverting()]);
   };
 }

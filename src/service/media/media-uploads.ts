@@ -1,21 +1,26 @@
-import { invalid, SignageError } from '../../domain/error.ts';
+import { hasCode, invalid, SignageError } from '../../domain/error.ts';
 import { isMediaId, type MediaUpload, type MediaView } from '../../domain/media/media.ts';
 import type { MediaType } from '../../domain/media/media-types.ts';
+import type { PartKey } from '../../domain/media/part-key.ts';
 import type { Media } from '../../domain/media/rows.ts';
+import { makeTurns } from '../../domain/turns/turns.ts';
+import { acceptedType, type Examiner } from '../../media/examination/examiner.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 import type { Tx } from '../../store/store.ts';
 import { recordChange, type ServiceDependencies, type TenantPrincipal } from '../context.ts';
 import { requireTenant } from '../lookup.ts';
 import { mediaView } from '../views.ts';
-import { judged, sized, verified } from './media-content.ts';
-import { MediaParts, type Part } from './media-parts.ts';
+import { type JudgeHead, judged, sized, verified } from './media-content.ts';
+import { checkPart, MediaParts, wrongOffset } from './media-parts.ts';
 import { addToUsage, findMedia, noSuchMedia } from './media-records.ts';
-import { mediaRowId, screensUsing } from './media-uses.ts';
+import { MediaUses, mediaRowId } from './media-uses.ts';
 import { UploadLimits } from './upload-limits.ts';
 
 export interface MediaOptions {
   /** Where the files lie. `undefined`: this service keeps no media. */
   files: MediaStore | undefined;
+  /** Judges the types of files. */
+  examiner: Examiner;
   /** The largest file in bytes. */
   limitBytes: number;
   /** What the files of one tenant may take, in bytes. */
@@ -32,6 +37,14 @@ export interface UploadBody {
   length: number;
   /** Reads the body. Called once, and only if the upload may begin. */
   read(): AsyncIterable<Uint8Array>;
+}
+
+/** A file that is stored as a whole. */
+interface NewFile {
+  id: string;
+  /** Default: the start of its id. */
+  name: string | undefined;
+  size: number;
 }
 
 export interface UploadWish {
@@ -54,11 +67,12 @@ const noMedia = () =>
 /** Uploads of media, whole or in parts (docs/protocol.md §5.14). */
 export function makeMediaUploads(
   deps: ServiceDependencies,
-  { files, limitBytes, quotaBytes, onUpload = () => {} }: MediaOptions,
+  { files, examiner, limitBytes, quotaBytes, onUpload = () => {} }: MediaOptions,
 ) {
   const { store } = deps;
   const parts = files && new MediaParts(files);
   const limits = parts && new UploadLimits(store.read, parts, { limitBytes, quotaBytes });
+  const inTurn = makeTurns();
 
   function required() {
     if (!files || !parts || !limits) throw noMedia();
@@ -79,40 +93,40 @@ export function makeMediaUploads(
     });
   }
 
+  const judgeFor =
+    ({ tenantId }: TenantPrincipal): JudgeHead =>
+    async (head, isWhole) =>
+      acceptedType(await examiner.examine({ head, isWhole }, { owner: tenantId }));
+
   /** Passes the content on, checks it, and notes the file just before it becomes visible. */
   async function* checked(
     principal: TenantPrincipal,
-    id: string,
-    size: number,
+    { id, size }: NewFile,
     content: AsyncIterable<Uint8Array>,
     onType: (type: MediaType) => void,
   ): AsyncGenerator<Uint8Array> {
-    yield* verified(judged(content, true, onType), id, size);
+    yield* verified(judged(content, true, judgeFor(principal), onType), id, size);
     await noteUnused(principal, id);
   }
 
   /** Stores a whole file, then its record. */
   async function keep(
     principal: TenantPrincipal,
-    id: string,
-    name: string | undefined,
-    size: number,
+    file: NewFile,
     content: AsyncIterable<Uint8Array>,
   ): Promise<Uploaded> {
     let type: MediaType | undefined;
-    const passed = checked(principal, id, size, content, (found) => {
+    const passed = checked(principal, file, content, (found) => {
       type = found;
     });
-    await required().files.put(id, size, passed);
-    return deps.write(principal, (tx) => record(tx, principal, id, name, size, type as MediaType));
+    await required().files.put(file.id, file.size, passed);
+    return deps.write(principal, (tx) => record(tx, principal, file, type as MediaType));
   }
 
   async function record(
     tx: Tx,
     principal: TenantPrincipal,
-    id: string,
-    name: string | undefined,
-    bytes: number,
+    { id, name = id.slice(0, 12), size: bytes }: NewFile,
     type: MediaType,
   ): Promise<Uploaded> {
     await requireTenant(tx, principal);
@@ -130,7 +144,7 @@ export function makeMediaUploads(
       id: mediaRowId(tenantId, id),
       tenantId,
       fileId: id,
-      name: name ?? id.slice(0, 12),
+      name,
       type,
       bytes,
       tokenIds,
@@ -144,9 +158,35 @@ export function makeMediaUploads(
       subject: { kind: 'media', id },
       tenantId,
       venueIds: venueIds ?? [],
-      details: { name: row.name, type, bytes },
+      details: { name, type, bytes },
     });
     return { record: mediaView(row, 0), isNew: true };
+  }
+
+  /** Whether the media store has the bytes of a record, unchanged. Reads them all. */
+  async function isIntact({ fileId, bytes }: Media): Promise<boolean> {
+    const { files: stored } = required();
+    if ((await stored.find(fileId))?.bytes !== bytes) return false;
+    const content = await stored.open(fileId);
+    if (!content) return false;
+    try {
+      for await (const _ of verified(content, fileId, bytes));
+      return true;
+    } catch (error) {
+      if (hasCode(error, 'digest_mismatch')) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * Returns the file if the caller's tenant has it. A file that is missing, cut or changed in the
+   * media store is stored again.
+   */
+  async function known(principal: TenantPrincipal, id: string): Promise<Uploaded | undefined> {
+    const row = await findMedia(store.read, principal, id);
+    if (!row || !(await isIntact(row))) return undefined;
+    const { screens } = await new MediaUses(store.read).of(row);
+    return { record: mediaView(row, screens.size), isNew: false };
   }
 
   async function putWhole(
@@ -155,49 +195,72 @@ export function makeMediaUploads(
     name: string | undefined,
     { length, read }: UploadBody,
   ): Promise<Uploaded> {
-    const { parts: known, limits: admission } = required();
-    await admission.checkSize(principal, id, length);
-    return admission.run(principal, length, async () => {
-      const kept = await keep(principal, id, name, length, read());
-      await known.discard(principal.tenantId, id);
+    const { parts: received, limits: admission } = required();
+    const wish = { id, size: length, reserved: length };
+    const has = await known(principal, id);
+    if (has) return has;
+    return admission.within(principal, wish, async () => {
+      const kept = await keep(principal, { id, name, size: length }, read());
+      await received.discard(principal.tenantId, id);
       return kept;
     });
   }
 
+  /** Stores a part. Puts the file together if its parts have all arrived. */
   async function putPart(
     principal: TenantPrincipal,
-    id: string,
     name: string | undefined,
-    part: Part,
+    part: PartKey,
     { read }: UploadBody,
   ): Promise<Uploaded> {
     const { tenantId } = principal;
-    const { parts: known, limits: admission } = required();
-    const { offset, size, length } = part;
-    await admission.checkSize(principal, id, size);
-    return admission.run(principal, 0, async () => {
-      const content = sized(read(), length);
-      await known.add(
-        tenantId,
-        id,
-        part,
-        offset === 0 ? judged(content, length === size) : content,
-      );
-      // The caller's token may have been deleted while the part arrived.
-      await deps.write(principal, (tx) => requireTenant(tx, principal));
-      if (offset + length < size) return { received: offset + length };
-      const upload = await known.find(tenantId, id);
-      try {
-        const whole = upload ? known.read(upload) : content;
-        const kept = await keep(principal, id, name, size, whole);
-        await known.discard(tenantId, id);
-        return kept;
-      } catch (error) {
-        if (error instanceof SignageError && spoilt.includes(error.code))
-          await known.discard(tenantId, id);
-        throw error;
+    const { parts: arrived, limits: admission } = required();
+    const { id, offset, size, length } = part;
+    const { received } = await arrived.find(tenantId, part);
+    // A file that is being replaced is not read for each of its parts.
+    const has = received === 0 ? await known(principal, id) : undefined;
+    if (has) return has;
+    return admission.within(principal, { id, size, reserved: 0 }, async () => {
+      checkPart(part);
+      if (offset !== received) throw wrongOffset(received);
+      if (length > 0) {
+        const content = sized(read(), length);
+        await arrived.add(
+          tenantId,
+          part,
+          offset === 0 ? judged(content, length === size, judgeFor(principal)) : content,
+        );
+        // The caller's token may have been deleted while the part arrived.
+        await deps.write(principal, (tx) => requireTenant(tx, principal));
+        if (offset + length < size) return { received: offset + length };
       }
+      return inTurn(`${tenantId}/${id}`, () => assemble(principal, name, part));
     });
+  }
+
+  /** Puts a file together, unless another request of the tenant has done so. */
+  async function assemble(
+    principal: TenantPrincipal,
+    name: string | undefined,
+    { id, size }: PartKey,
+  ): Promise<Uploaded> {
+    const { tenantId } = principal;
+    const { parts: arrived } = required();
+    const upload = await arrived.find(tenantId, { id, size });
+    if (upload.received < size) {
+      const has = await known(principal, id);
+      if (has) return has;
+      throw wrongOffset(upload.received);
+    }
+    try {
+      const kept = await keep(principal, { id, name, size }, arrived.read(upload));
+      await arrived.discard(tenantId, id);
+      return kept;
+    } catch (error) {
+      if (error instanceof SignageError && spoilt.includes(error.code))
+        await arrived.discard(tenantId, id);
+      throw error;
+    }
   }
 
   async function put(
@@ -206,7 +269,7 @@ export function makeMediaUploads(
     { name, offset, size }: UploadWish,
     body: UploadBody,
   ): Promise<Uploaded> {
-    const { files: stored } = required();
+    const { limits: admission, parts: arrived } = required();
     if (!isMediaId(id))
       throw invalid([
         {
@@ -214,19 +277,16 @@ export function makeMediaUploads(
           message: 'must be the SHA-256 of the file, as 64 lower-case hex digits',
         },
       ]);
-    const row = await findMedia(store.read, principal, id);
-    // A file that is missing or cut in the media store is stored again.
-    if (row && (await stored.find(id))?.bytes === row.bytes)
-      return { record: mediaView(row, (await screensUsing(store.read, row)).length), isNew: false };
     try {
-      const uploaded =
-        offset === undefined || size === undefined
-          ? await putWhole(principal, id, name, body)
-          : await putPart(principal, id, name, { offset, size, length: body.length }, body);
+      const uploaded = await admission.run(principal, () => {
+        if (offset === undefined || size === undefined) return putWhole(principal, id, name, body);
+        const part = { id, offset, size, length: body.length };
+        return arrived.during(principal.tenantId, part, () => putPart(principal, name, part, body));
+      });
       if ('record' in uploaded) onUpload('stored');
       return uploaded;
     } catch (error) {
-      if (!(error instanceof SignageError && error.code === 'media_offset')) onUpload('refused');
+      if (!hasCode(error, 'media_offset')) onUpload('refused');
       throw error;
     }
   }
@@ -235,12 +295,22 @@ export function makeMediaUploads(
     put,
 
     /** Returns how much of a file has arrived. Throws `media_not_found` if nothing has. */
-    async upload({ tenantId }: TenantPrincipal, id: string): Promise<MediaUpload> {
-      const { parts: known } = required();
-      const upload = isMediaId(id) ? await known.find(tenantId, id) : undefined;
-      if (!upload) throw noSuchMedia();
-      return { received: upload.received };
+    async upload(
+      { tenantId }: TenantPrincipal,
+      id: string,
+      signal?: AbortSignal,
+    ): Promise<MediaUpload> {
+      const { parts: arrived } = required();
+      // An upload may have thousands of parts. Those who list them take turns in their tenant.
+      const received = isMediaId(id)
+        ? await inTurn(tenantId, () => arrived.received(tenantId, id, signal))
+        : 0;
+      if (received === 0) throw noSuchMedia();
+      return { received };
     },
+
+    /** Ends abandoned uploads. Call it every minute. */
+    sweep: async (): Promise<void> => parts?.sweep(),
   };
 }
 

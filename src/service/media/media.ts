@@ -13,7 +13,7 @@ import { recordChange, type ServiceDependencies, type TenantPrincipal } from '..
 import { badCursor } from '../paging.ts';
 import { mediaView } from '../views.ts';
 import { findMedia, noSuchMedia, removeRecord } from './media-records.ts';
-import { isMediaVisible, mediaRowId, screensUsing, usesOf } from './media-uses.ts';
+import { MediaUses, mediaRowId } from './media-uses.ts';
 
 /** Throws `media_not_found` unless the caller may see the file. */
 async function lookUp(reader: Reader, principal: TenantPrincipal, id: string): Promise<Media> {
@@ -41,7 +41,7 @@ export function makeMedia(deps: ServiceDependencies, files: MediaStore | undefin
 
     async get(principal: TenantPrincipal, id: string): Promise<MediaView> {
       const row = await lookUp(store.read, principal, id);
-      return mediaView(row, (await screensUsing(store.read, row)).length);
+      return mediaView(row, (await new MediaUses(store.read).of(row)).screens.size);
     },
 
     async list(
@@ -52,6 +52,11 @@ export function makeMedia(deps: ServiceDependencies, files: MediaStore | undefin
       if (cursor !== undefined && !isMediaId(cursor)) throw badCursor();
       const { tenantId } = principal;
       const found: MediaView[] = [];
+      const uses = new MediaUses(store.read);
+      const view = async (row: Media) =>
+        (await uses.isVisible(principal, row))
+          ? mediaView(row, (await uses.of(row)).screens.size)
+          : undefined;
       let after = cursor === undefined ? undefined : mediaRowId(tenantId, cursor);
       do {
         const { items, next } = await store.list('media', {
@@ -62,10 +67,11 @@ export function makeMedia(deps: ServiceDependencies, files: MediaStore | undefin
           ...(name !== undefined && { name }),
           ...(search !== undefined && { search }),
         });
-        for (const row of items) {
-          if (!(await isMediaVisible(store.read, principal, row))) continue;
+        // All at once, so that a database gets few statements.
+        for (const shown of await Promise.all(items.map(view))) {
+          if (!shown) continue;
           if (found.length === limit) return { items: found, nextCursor: found.at(-1)?.id ?? null };
-          found.push(mediaView(row, (await screensUsing(store.read, row)).length));
+          found.push(shown);
         }
         after = next ?? undefined;
       } while (after !== undefined);
@@ -81,12 +87,11 @@ export function makeMedia(deps: ServiceDependencies, files: MediaStore | undefin
         );
       await deps.write(principal, async (tx) => {
         const row = await lookUp(tx, principal, id);
-        const screens = (await screensUsing(tx, row)).length;
-        const isUsed = screens > 0 || (await usesOf(tx, row)).length > 0;
+        const { isUsed, screens } = await new MediaUses(tx).of(row);
         if (isUsed && !isForced)
           throw new SignageError(
             'media_in_use',
-            `${namedBy(screens)} this file, past versions included. Publish others first, or delete it with force=true.`,
+            `${namedBy(screens.size)} this file, past versions included. Publish others first, or delete it with force=true.`,
           );
         await removeRecord(tx, row);
         await recordChange(deps, tx, principal, {
@@ -94,7 +99,7 @@ export function makeMedia(deps: ServiceDependencies, files: MediaStore | undefin
           subject: { kind: 'media', id },
           tenantId: row.tenantId,
           venueIds: principal.venueIds ?? [],
-          details: { name: row.name, bytes: row.bytes, usedBy: screens },
+          details: { name: row.name, bytes: row.bytes, usedBy: screens.size },
         });
       });
     },

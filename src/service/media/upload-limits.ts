@@ -28,8 +28,16 @@ export class UploadLimits {
     this.#limits = limits;
   }
 
-  /** Throws `media_too_large`, `media_quota_exceeded`, and `unavailable` for too many uploads. */
-  async checkSize({ tenantId }: TenantPrincipal, id: string, size: number): Promise<void> {
+  /**
+   * Runs the upload of a file of `size` bytes, of which `reserved` are not in the media store as
+   * parts. Throws `media_too_large`, `media_quota_exceeded`, and `unavailable` for too many
+   * unfinished uploads.
+   */
+  async within<T>(
+    { tenantId }: TenantPrincipal,
+    { id, size, reserved }: { id: string; size: number; reserved: number },
+    work: () => Promise<T>,
+  ): Promise<T> {
     const { limitBytes } = this.#limits;
     if (size > limitBytes)
       throw new SignageError(
@@ -42,6 +50,12 @@ export class UploadLimits {
     let taken = (usage?.bytes ?? 0) + (this.#reserved.get(tenantId) ?? 0);
     for (const [other, bytes] of pending) if (other !== id) taken += bytes;
     this.checkQuota(taken + size);
+    add(this.#reserved, tenantId, reserved);
+    try {
+      return await work();
+    } finally {
+      add(this.#reserved, tenantId, -reserved);
+    }
   }
 
   /** Throws `media_quota_exceeded` if the files of a tenant would take more than it may have. */
@@ -54,12 +68,8 @@ export class UploadLimits {
       );
   }
 
-  /** Runs an upload, at most 4 at a time for one token. Reserves its bytes meanwhile. */
-  async run<T>(
-    { actor, tenantId }: TenantPrincipal,
-    bytes: number,
-    work: () => Promise<T>,
-  ): Promise<T> {
+  /** Runs a request of an upload, at most 4 at a time for one token. */
+  async run<T>({ actor }: TenantPrincipal, work: () => Promise<T>): Promise<T> {
     const token = String(actor.id);
     if ((this.#uploads.get(token) ?? 0) >= maxUploadsOfToken)
       throw new SignageError(
@@ -68,12 +78,10 @@ export class UploadLimits {
         { retryAfterSeconds: 1 },
       );
     add(this.#uploads, token, 1);
-    add(this.#reserved, tenantId, bytes);
     try {
       return await work();
     } finally {
       add(this.#uploads, token, -1);
-      add(this.#reserved, tenantId, -bytes);
     }
   }
 }

@@ -148,13 +148,11 @@ export function makeMirror({
 
   async function queueLeftovers(tenantId: string): Promise<number> {
     let count = 0;
-    await eachPage(async (after) => {
-      const { ids, next } = await copies.screensOf(tenantId, after);
+    for await (const ids of copies.screensOf(tenantId)) {
       const { absent } = await playlistsOf(ids, () => tenantId);
       queue.add(absent);
       count += absent.length;
-      return next;
-    });
+    }
     return count;
   }
 

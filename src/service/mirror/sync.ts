@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { PlaylistWithItems } from '../../domain/playlists/playlist-content.ts';
 import type { StoredConfig } from '../../domain/records/rows.ts';
 import type {
@@ -12,7 +11,7 @@ import type {
   StoredCopy,
 } from '../../origin/origin.ts';
 import type { Reader } from '../../store/store.ts';
-import { itemsOf } from '../playlists/versions.ts';
+import { itemsOf } from '../versions/versions.ts';
 
 /**
  * Maximum number of attempts to update a copy whose row changes during each attempt. Afterwards the
@@ -25,7 +24,7 @@ const maxAttempts = 5;
  * row.
  */
 interface CopyKind<Row, Stored> {
-  read(id: string): MaybePromise<Row | undefined>;
+  read(id: string): Promise<Row | undefined>;
   copies: {
     read(key: ScreenKey | ConfigKey): Promise<Stored | undefined>;
     write(row: Row, stored: Stored | undefined): Promise<boolean>;

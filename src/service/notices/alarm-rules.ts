@@ -14,6 +14,8 @@ export interface SeenScreen {
   deviceId: string;
   condition: Condition;
   isBad: boolean;
+  /** Whether its app was stopped, and has sent nothing since. */
+  isStopped: boolean;
   /** Whether the device has called since its registration. */
   hasCalled: boolean;
   lastSeenAt: number;
@@ -36,7 +38,7 @@ interface Venue<S> {
   dark: S[];
 }
 
-/** How a screen is, and since when it is so. */
+/** How a screen is, and since when it is so. If the clock is set back, it is so from now on. */
 interface Phase {
   is: 'dark' | 'failing' | 'asleep' | 'good';
   sinceMs: number;
@@ -52,8 +54,8 @@ function phaseOf({ condition, isBad }: SeenScreen): Phase['is'] {
 
 function phaseAfter(before: Phase | undefined, seen: SeenScreen, nowMs: number): Phase {
   const is = phaseOf(seen);
-  if (before?.is === is) return before;
-  const openSinceMs = before?.is === 'asleep' ? nowMs : (before?.openSinceMs ?? 0);
+  if (before?.is === is && before.sinceMs <= nowMs) return before;
+  const openSinceMs = before?.is === 'asleep' ? nowMs : Math.min(before?.openSinceMs ?? 0, nowMs);
   return { is, sinceMs: nowMs, openSinceMs: seen.isBad ? openSinceMs : 0 };
 }
 
@@ -97,11 +99,13 @@ export class AlarmRules<S extends SeenScreen = SeenScreen> {
         continue;
       }
       const isDark = phase.is === 'dark';
-      const recoveredAt = this.#venueRecoveredAt.get(venueId) ?? 0;
+      const recoveredAt = Math.min(this.#venueRecoveredAt.get(venueId) ?? 0, nowMs);
       const countsFromMs = Math.max(hearingSince, recoveredAt, phase.openSinceMs) + seen.windowMs;
       const badSince = isDark ? seen.lastSeenAt + seen.windowMs : phase.sinceMs;
       const heldMs = nowMs - Math.max(badSince, countsFromMs);
-      const isTold = seenIds.has(screenId) && alarm?.isDark === isDark;
+      // A stopped app is told once, not again when its TV is silent because of it.
+      const isTold =
+        seenIds.has(screenId) && (alarm?.isDark === isDark || (isDark && seen.isStopped));
       if (isTold || heldMs < holdMs) continue;
       if (isDark) venue.dark.push(seen);
       else decisions.push({ type: 'screen.failing', seen });
@@ -134,7 +138,7 @@ export class AlarmRules<S extends SeenScreen = SeenScreen> {
       this.#venueGoodSince.delete(venueId);
       return [];
     }
-    const goodSince = this.#venueGoodSince.get(venueId) ?? nowMs;
+    const goodSince = Math.min(this.#venueGoodSince.get(venueId) ?? nowMs, nowMs);
     this.#venueGoodSince.set(venueId, goodSince);
     if (nowMs - goodSince < holdMs) return [];
     this.#venueGoodSince.delete(venueId);

@@ -47,8 +47,8 @@ export interface NoticeLog {
   watch(wake: () => void): () => void;
   /** Moves the notices in the outbox to the log. */
   collect(): Promise<void>;
-  /** Deletes notices of before `timeMs`, in whole days. */
-  purgeBefore(timeMs: number): Promise<void>;
+  /** Deletes notices of before `timeMs`, in whole days. Calls `record` before, if there are any. */
+  purgeBefore(timeMs: number, record?: () => Promise<void>): Promise<void>;
 }
 
 /**
@@ -158,9 +158,10 @@ export function makeNoticeLog(
     }
   }
 
-  async function purgeBefore(timeMs: number): Promise<void> {
+  async function purgeBefore(timeMs: number, record = async () => {}): Promise<void> {
     const ends = await endsOf(read);
     const end = await positionAt(Math.floor(timeMs / dayMs) * dayMs, ends);
+    if (ends.firstSeq < end) await record();
     for (let seq = ends.firstSeq; seq < end; ) {
       const to = Math.min(seq + batchSize, end);
       await store.write(async (tx) => {

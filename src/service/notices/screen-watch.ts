@@ -1,12 +1,12 @@
 import { iso, isoOrNull, minuteMs, secondMs } from '../../domain/clock.ts';
 import { badConditions, isNeverSeen } from '../../domain/conditions/condition.ts';
-import { onlineWindowMs } from '../../domain/conditions/online-window.ts';
 import type { Alarm, Watch } from '../../domain/notices/rows.ts';
+import { onlineWindowMs } from '../../domain/records/online-window.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import type { Store, Tx } from '../../store/store.ts';
 import type { ServiceDependencies } from '../context.ts';
-import { reasonOf } from '../places/condition-view.ts';
-import type { JudgedScreen } from '../places/screen-status.ts';
+import { reasonOf } from '../status/condition-view.ts';
+import type { JudgedScreen } from '../status/screen-status.ts';
 import { AlarmRules, type Decision, type SeenScreen } from './alarm-rules.ts';
 import type { NoticeFigures } from './notice-figures.ts';
 import { putNotice, putScreenNotice } from './outbox.ts';
@@ -48,6 +48,7 @@ function watched({ screen, device, judged }: JudgedScreen): WatchedScreen | unde
     deviceId,
     condition,
     isBad,
+    isStopped: activity.stoppedAt != null,
     hasCalled: !isNeverSeen({ createdAt, activity }),
     lastSeenAt: activity.lastSeenAt ?? createdAt,
     windowMs: onlineWindowMs(config),
@@ -88,7 +89,7 @@ export function makeScreenWatch(
         holder,
         lookedAt: tx.now,
         hearingSince: isPause ? tx.now : before.hearingSince,
-        endsToldUntil: before?.endsToldUntil ?? tx.now,
+        endsToldUntil: Math.min(before?.endsToldUntil ?? tx.now, tx.now),
       };
       await tx.put('watches', watch);
       return watch;

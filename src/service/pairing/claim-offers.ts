@@ -39,7 +39,9 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
     const waitMs = await store.updateGuessCounters(sources, (counters, nowMs) => {
       const current = counters.map((counter) => within(counter, nowMs));
       const waits = current.map((times, index) =>
-        times.length < (limits[index] as number) ? 0 : (times[0] as number) + windowMs - nowMs,
+        times.length < (limits[index] as number)
+          ? 0
+          : Math.min((times[0] as number) + windowMs - nowMs, windowMs),
       );
       const result = largest(waits);
       if (!isUnknown || result > 0) return { attempts: counters, result };
@@ -153,7 +155,7 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
 }
 
 const within = (counter: GuessCounter | undefined, nowMs: number) =>
-  (counter?.times ?? []).filter((time) => time > nowMs - windowMs);
+  (counter?.times ?? []).filter((time) => Math.abs(nowMs - time) < windowMs);
 
 const counterOf = (times: readonly number[], nowMs: number): GuessCounter => ({
   times,

@@ -13,12 +13,12 @@ import {
 import { codeStatusAt } from '../../domain/records/pairing-code.ts';
 import type { Claim } from '../../domain/records/rows.ts';
 import type { Reader, Tx } from '../../store/store.ts';
+import { sourceOf } from '../auth/guess-source.ts';
+import type { TrustedSources } from '../auth/trusted-sources.ts';
 import type { ClientInfo, SystemDependencies } from '../context.ts';
 import { longPoll } from '../long-poll.ts';
 import { applicantAt, type ClaimApplicant, makeRoom } from './claim-limits.ts';
 import { untilUnused } from './codes.ts';
-import { sourceOf } from './guess-source.ts';
-import type { TrustedSources } from './trusted-sources.ts';
 
 /** Time for which a claim waits for an installer (docs/protocol.md §3.6). */
 const claimTtlMs = 10 * minuteMs;

@@ -6,6 +6,7 @@ import { codeStatusAt, hashCode } from '../../domain/records/pairing-code.ts';
 import type { Device, DeviceKey, PairingCode, Screen } from '../../domain/records/rows.ts';
 import type { Tx } from '../../store/store.ts';
 import { deviceActor } from '../auth/device-keys.ts';
+import type { TrustedSources } from '../auth/trusted-sources.ts';
 import {
   type ClientInfo,
   type RequestSubject,
@@ -18,7 +19,6 @@ import { readEffectiveConfig } from '../places/configs.ts';
 import { cancelPendingCodes } from '../places/screens.ts';
 import type { GuessQuota } from './guess-quota.ts';
 import type { GuessRateLimit } from './rate-limit.ts';
-import type { TrustedSources } from './trusted-sources.ts';
 
 export interface RegistrationRequest extends ClientInfo {
   body: Registration;
@@ -44,8 +44,7 @@ const unknownCode = () =>
 /** Sets the subject of a request to the screen of its code. */
 function fillIn(subject: RequestSubject, { tenantId, venueId, screenId }: PairingCode): void {
   subject.namedId = screenId;
-  // Codes of earlier versions have no venue.
-  if (venueId !== undefined) subject.place = { id: null, tenantId, venueId, screenId };
+  subject.place = { id: null, tenantId, venueId, screenId };
 }
 
 /** Registration: binds TVs to screens (docs/protocol.md §3). */

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
-import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
-import { allOf, type MaybePromise } from '../../domain/maybe-promise.ts';
+import { checkPrecondition, type Precondition, revision } from '../../domain/etags/etag.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
 import {
   type ConfigBody,
@@ -42,12 +41,12 @@ type ConfigOwner = { tenantId: string; venueId: string; screenId: string };
 /** Stored configs of the tenant, the venue and the screen. */
 export type ConfigLevels = readonly (StoredConfig | undefined)[];
 
-/** Reads the stored configs of all levels, synchronously if `read` is synchronous. */
+/** Reads the stored configs of all levels. */
 export function readConfigLevels(
   owner: ConfigOwner,
-  read: (id: string) => MaybePromise<StoredConfig | undefined>,
-): MaybePromise<ConfigLevels> {
-  return allOf(configIds(owner).map(read));
+  read: (id: string) => Promise<StoredConfig | undefined>,
+): Promise<ConfigLevels> {
+  return Promise.all(configIds(owner).map(read));
 }
 
 /** Merges the stored configs of all levels (docs/protocol.md §2.4). */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hasBegun } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
+import { checkPrecondition, type Precondition, revision } from '../../domain/etags/etag.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
 import { codeStatusAt } from '../../domain/records/pairing-code.ts';
@@ -23,9 +23,10 @@ import { type IdempotentRequest, lookUpCreated, prepareCreation } from '../creat
 import { labelFilter, patchLabels } from '../labels.ts';
 import { changeOf, lookUp, whereVenue, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
+import { withSettings } from '../place-settings.ts';
 import { deleteLayers } from '../schedules/layers.ts';
 import { screenView } from '../views.ts';
-import { requireTimezone } from './venues.ts';
+import { requireTimezone } from './opening-hours.ts';
 
 /** Returns the newest code of each screen. Codes that a fast clock made are no longer shown. */
 export async function newestCodes(
@@ -97,7 +98,7 @@ export function makeScreens(deps: ServiceDependencies) {
   /** Throws `venue_not_found`, `name_taken`. */
   async function create(
     principal: TenantPrincipal,
-    { venueId, name, hours = null, labels }: ScreenCreation,
+    { venueId, name, labels, ...settings }: ScreenCreation,
     request?: IdempotentRequest,
   ): Promise<ScreenView> {
     const begin = await prepareCreation(deps, principal, request);
@@ -110,19 +111,20 @@ export function makeScreens(deps: ServiceDependencies) {
           tx.now,
         );
       const venue = await lookUp(tx, principal, 'venue', venueId);
-      requireTimezone(venue, hours);
-      const row: Screen = {
+      const plain: Screen = {
         id: deps.newId(),
         tenantId: venue.tenantId,
         venueId: venue.id,
         createdAt: tx.stamp,
         updatedAt: tx.stamp,
         name,
-        hours,
+        hours: null,
         labels: labels ?? {},
         state: 'provisioning',
         deviceId: null,
       };
+      const row = withSettings(plain, settings);
+      requireTimezone(venue, row);
       await tx.put('screens', row);
       await creation.remember(row.id);
       await recordChange(deps, tx, principal, change('create', row));
@@ -139,11 +141,12 @@ export function makeScreens(deps: ServiceDependencies) {
     return withNameConflict(deps, principal, 'screen', patch.name ?? '', async (tx) => {
       const before = await lookUp(tx, principal, 'screen', id);
       checkPrecondition(precondition, revision.screen(before));
-      const { labels, ...members } = patch;
-      const after = { ...before, ...members, labels: patchLabels(before.labels, labels) };
+      const { labels, ...settings } = patch;
+      const plain = { ...before, labels: patchLabels(before.labels, labels) };
+      const after = withSettings(plain, settings);
       if (isDeepStrictEqual(after, before)) return viewScreen(tx, before, tx.now);
       const venue = await tx.get('venues', before.venueId);
-      requireTimezone(venue ?? { timezone: null }, after.hours);
+      requireTimezone(venue ?? { timezone: null }, after);
       const row = { ...after, updatedAt: tx.stamp };
       await tx.put('screens', row);
       await recordChange(deps, tx, principal, change('update', row));
@@ -177,6 +180,7 @@ export function makeScreens(deps: ServiceDependencies) {
       for (const past of await tx.select('pastPlaylists', 'screenId', [row.id]))
         await tx.delete('pastPlaylists', past.id);
       await tx.delete('playlists', row.id);
+      await tx.delete('screenContents', row.id);
       await deleteLayers(tx, 'screen', row.id);
       await tx.delete('configs', `screen/${row.id}`);
       await tx.delete('screens', row.id);

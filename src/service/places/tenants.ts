@@ -1,6 +1,5 @@
 import { SignageError } from '../../domain/error.ts';
-import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import { checkPrecondition, type Precondition, revision } from '../../domain/etags/etag.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
 import type { Tenant } from '../../domain/records/rows.ts';
@@ -132,11 +131,7 @@ export function makeTenants(deps: ServiceDependencies) {
  * Whether no other tenant exists. `others` are tenants listed before the change: each may have been
  * deleted since.
  */
-async function hasNoOther(
-  tx: { get(table: 'tenants', id: string): MaybePromise<unknown> },
-  id: string,
-  others: { id: string }[],
-): Promise<boolean> {
+async function hasNoOther(tx: Tx, id: string, others: { id: string }[]): Promise<boolean> {
   for (const other of others) {
     if (other.id !== id && (await tx.get('tenants', other.id))) return false;
   }

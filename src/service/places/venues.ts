@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
-import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
-import type { Hours } from '../../domain/hours/hours-text.ts';
+import { checkPrecondition, type Precondition, revision } from '../../domain/etags/etag.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
 import type { Screen, Venue } from '../../domain/records/rows.ts';
@@ -23,17 +22,10 @@ import { type IdempotentRequest, lookUpCreated, prepareCreation } from '../creat
 import { patchLabels } from '../labels.ts';
 import { changeOf, lookUp, requireTenant, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
+import { withSettings } from '../place-settings.ts';
 import { deleteLayers } from '../schedules/layers.ts';
 import { venueView } from '../views.ts';
-
-/** Throws `timezone_required` if hours have no time zone that says what they mean. */
-export function requireTimezone({ timezone }: Pick<Venue, 'timezone'>, hours: Hours | null): void {
-  if (timezone !== null || hours === null || hours.length === 0) return;
-  throw new SignageError(
-    'timezone_required',
-    'Opening hours are local times, and the venue has no time zone: set its timezone first.',
-  );
-}
+import { hasLocalTimes, requireTimezone } from './opening-hours.ts';
 
 /** Throws `timezone_in_use` if a schedule has local times. */
 async function requireNoSchedules(tx: Tx, venue: Venue, screens: readonly Screen[]): Promise<void> {
@@ -52,7 +44,7 @@ async function requireNoSchedules(tx: Tx, venue: Venue, screens: readonly Screen
 async function requireNoHours(tx: Tx, venue: Venue): Promise<void> {
   const screens = await tx.select('screens', 'venueId', [venue.id]);
   await requireNoSchedules(tx, venue, screens);
-  const holder = [venue, ...screens].find(({ hours }) => hours !== null && hours.length > 0);
+  const holder = [venue, ...screens].find(hasLocalTimes);
   if (!holder) return;
   throw new SignageError(
     'timezone_in_use',
@@ -87,28 +79,30 @@ export function makeVenues(deps: ServiceDependencies) {
 
   async function create(
     principal: TenantPrincipal,
-    { name, address = null, timezone = null, hours = null, labels }: VenueCreation,
+    given: VenueCreation,
     request?: IdempotentRequest,
   ): Promise<VenueView> {
     const begin = await prepareCreation(deps, principal, request);
+    const { name, labels, ...settings } = given;
     return withNameConflict(deps, principal, 'venue', name, async (tx) => {
       const creation = await begin(tx);
       if (creation.earlierId !== undefined)
         return venueView(await lookUpCreated(tx, principal, 'venue', creation.earlierId));
       await requireTenant(tx, principal);
-      requireTimezone({ timezone }, hours);
       const { tenantId } = principal;
-      const row = {
+      const plain: Venue = {
         id: deps.newId(),
         tenantId,
         name,
-        address,
-        timezone,
-        hours,
+        address: null,
+        timezone: null,
+        hours: null,
         labels: labels ?? {},
         createdAt: tx.stamp,
         updatedAt: tx.stamp,
       };
+      const row = withSettings(plain, settings);
+      requireTimezone(row, row);
       await tx.put('venues', row);
       await creation.remember(row.id);
       await recordChange(deps, tx, principal, change('create', row));
@@ -125,11 +119,12 @@ export function makeVenues(deps: ServiceDependencies) {
     return withNameConflict(deps, principal, 'venue', patch.name ?? '', async (tx) => {
       const before = await lookUp(tx, principal, 'venue', id);
       checkPrecondition(precondition, revision.venue(before));
-      const { labels, ...members } = patch;
-      const after = { ...before, ...members, labels: patchLabels(before.labels, labels) };
+      const { labels, ...settings } = patch;
+      const plain = { ...before, labels: patchLabels(before.labels, labels) };
+      const after = withSettings(plain, settings);
       if (isDeepStrictEqual(after, before)) return venueView(before);
       if (before.timezone !== null && after.timezone === null) await requireNoHours(tx, after);
-      requireTimezone(after, after.hours);
+      requireTimezone(after, after);
       const row = { ...after, updatedAt: tx.stamp };
       await tx.put('venues', row);
       await recordChange(deps, tx, principal, change('update', row));

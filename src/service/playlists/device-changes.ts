@@ -1,5 +1,4 @@
 import { secondMs } from '../../domain/clock.ts';
-import { andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import type { KeyCheck } from '../auth/device-keys.ts';
 import type { DevicePrincipal, ServiceDependencies } from '../context.ts';
@@ -47,9 +46,9 @@ export function makeDeviceChanges(
   { playback: { current }, checkKey, onHint = () => {}, draw = Math.random }: DeviceChangesOptions,
 ) {
   const holds = new HoldTable();
-  const turns = new Turns<Hold>(clock, hintLimits, (hold) =>
-    hold.state === 'queued' ? look(hold) : undefined,
-  );
+  const turns = new Turns<Hold>(clock, hintLimits, async (hold) => {
+    if (hold.state === 'queued') await look(hold);
+  });
   // A device with many requests fills only this queue, so it does not delay the hints of other
   // devices.
   const replacedTurns = new Turns(clock, replacedLimits, answerReplaced);
@@ -129,37 +128,20 @@ export function makeDeviceChanges(
     timers.add(hold, step);
   }
 
-  /**
-   * Checks the device key again, and passes the current answers to `settle`. Passes an error to
-   * `fail` instead. Synchronous if the store is.
-   */
-  function read(
-    { keyHash, baseUrl }: Hold,
-    settle: (answers: CurrentAnswers) => void,
-    fail: (error: unknown) => void,
-  ): MaybePromise<void> {
-    const answers = orElse<CurrentAnswers | undefined>(
-      () =>
-        andThen(store.read.findByKeyHash(keyHash), (holder) =>
-          current(checkKey(keyHash, holder), baseUrl),
-        ),
-      (error) => {
-        fail(error);
-        return undefined;
-      },
-    );
-    return andThen(answers, (found) => found && settle(found));
+  /** Checks the device key again, and returns the current answers. */
+  async function read({ keyHash, baseUrl }: Hold): Promise<CurrentAnswers> {
+    const holder = await store.read.findByKeyHash(keyHash);
+    return current(checkKey(keyHash, holder), baseUrl);
   }
 
   /** Looks up the current answers. Then answers the hold, or keeps it waiting. Never rejects. */
-  function look(hold: Hold): MaybePromise<void> {
+  async function look(hold: Hold): Promise<void> {
     if (!holds.all.has(hold)) return;
     const { isOver } = hold;
     timers.delete(hold, hold.dueStep);
     hold.state = 'looking';
     hold.hasChanged = false;
-    return read(
-      hold,
+    await read(hold).then(
       (answers) => settle(hold, isOver, answers),
       (error) => {
         if (remove(hold)) hold.listener.fail(error);
@@ -181,10 +163,9 @@ export function makeDeviceChanges(
   }
 
   /** Answers a hold that a later request of the same device has replaced. Never rejects. */
-  function answerReplaced(hold: Hold): MaybePromise<void> {
+  function answerReplaced(hold: Hold): Promise<void> {
     const { listener } = hold;
-    return read(
-      hold,
+    return read(hold).then(
       ({ changes }) => listener.answer(changes),
       (error) => listener.fail(error),
     );
@@ -206,8 +187,8 @@ export function makeDeviceChanges(
     heldCount: () => holds.all.size,
 
     /** Returns the current cursor, with the ETags of the playlist and config. */
-    get(principal: DevicePrincipal, baseUrl: string): MaybePromise<DeviceChanges> {
-      return andThen(current(principal, baseUrl), ({ changes }) => changes);
+    async get(principal: DevicePrincipal, baseUrl: string): Promise<DeviceChanges> {
+      return (await current(principal, baseUrl)).changes;
     },
 
     /**

@@ -1,4 +1,4 @@
-import { hourMs } from '../../domain/clock.ts';
+import { hasBegun, hourMs } from '../../domain/clock.ts';
 import { playlistStatusAt } from '../../domain/playlists/playlist.ts';
 import { contentId, type PlaylistContent } from '../../domain/playlists/playlist-content.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
@@ -13,14 +13,14 @@ import type {
 import type { Tx } from '../../store/store.ts';
 import { type AuditActor, type SystemDependencies, system } from '../context.ts';
 import { layersId } from '../schedules/layers.ts';
-import type { ServedVersions } from './served-versions.ts';
 import {
   contentOf,
   hasSameContent,
   putNextVersion,
   storeItems,
   withdrawVersion,
-} from './versions.ts';
+} from '../versions/versions.ts';
+import type { ServedVersions } from './served-versions.ts';
 
 /**
  * Maximum age of a kept playlist after the source began to report no playlist. The playlist is then
@@ -150,6 +150,7 @@ export function makeOnDemandVersions(
           screen,
           previous: before,
           layers: await tx.get('layers', layersId('screen', screen.id)),
+          noted: await tx.get('screenContents', screen.id),
           content: stored,
           origin: 'on-demand',
         });
@@ -213,14 +214,17 @@ export function makeOnDemandVersions(
   async function recordNone({ id }: Screen, answer: OnDemandAnswer): Promise<void> {
     if (handledNone.has(answer)) return;
     handledNone.add(answer);
+    // A time ahead is from a clock that ran fast.
+    const isUnmarked = ({ noneSince }: Playlist, nowMs: number) =>
+      noneSince === null || !hasBegun(nowMs, noneSince);
     const isDue = (row: Playlist, nowMs: number) =>
-      row.noneSince === null || nowMs - row.noneSince >= maxKeptMs;
+      isUnmarked(row, nowMs) || nowMs - Number(row.noneSince) >= maxKeptMs;
     const row = await read(id);
     if (!isKeptAnswer(row, clock.now()) || !isDue(row, clock.now())) return;
     await write(async (tx) => {
       const row = await tx.get('playlists', id);
       if (!isKeptAnswer(row, tx.now) || !isDue(row, tx.now)) return;
-      if (row.noneSince === null) await tx.put('playlists', { ...row, noneSince: tx.now });
+      if (isUnmarked(row, tx.now)) await tx.put('playlists', { ...row, noneSince: tx.now });
       else await withdrawVersion(deps, tx, bySystem, await tx.get('screens', id), row);
     });
   }

@@ -1,14 +1,19 @@
 import { hash } from 'node:crypto';
 import { BoundedMap } from '../../domain/bounded-map.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import { etagAt, isUnchanged, type Precondition, servedPlaylistEtag } from '../../domain/etag.ts';
-import type { TwoPartBody } from '../../domain/json/two-part-body.ts';
-import { allOf, andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
+import {
+  etagAt,
+  isUnchanged,
+  type Precondition,
+  servedPlaylistEtag,
+} from '../../domain/etags/etag.ts';
+import { TwoPartBody } from '../../domain/json/two-part-body.ts';
 import { playlistStatusAt, servedValidUntilSeconds } from '../../domain/playlists/playlist.ts';
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
-import type { ChainAnswer, ConfigCopies, OriginName } from '../../origin/origin.ts';
+import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../../origin/origin.ts';
 import type { PlaylistSummary } from '../../store/queries.ts';
+import type { Reader } from '../../store/store.ts';
 import type { DevicePrincipal, ServiceDependencies } from '../context.ts';
 import {
   type ConfigLevels,
@@ -17,7 +22,7 @@ import {
   readConfigLevels,
 } from '../places/configs.ts';
 import type { CurrentDelivery, Delivery } from '../schedules/delivery.ts';
-import { AbsoluteItems } from './absolute-items.ts';
+import { hasLayers, readLayers, type ScreenLayers } from '../schedules/layers.ts';
 import type { ServedVersions } from './served-versions.ts';
 
 /** A response for a TV, with its strong ETag. `body` is `null` for 304. */
@@ -27,7 +32,7 @@ export type PlaylistAnswer = RenderedAnswer<TwoPartBody> & { version: number; so
 export type ConfigAnswer = RenderedAnswer<Buffer> & Pick<EffectiveConfig, 'source'>;
 
 /** Reads the stored configs from the mirror copies in the object store. */
-function levelsFromCopies(copies: ConfigCopies, device: Device): MaybePromise<ConfigLevels> {
+function levelsFromCopies(copies: ConfigCopies, device: Device): Promise<ConfigLevels> {
   return readConfigLevels(device, async (id) => {
     const copy = await copies.read({ id, tenantId: device.tenantId });
     if (copy && !copy.row)
@@ -66,6 +71,29 @@ function makeRenderedConfigs(): (levels: ConfigLevels) => RenderedConfig {
   };
 }
 
+/** Members of items that name a file of the service, as `JSON.stringify` writes them. */
+const ownMedia = /"creativeUrl":"(?=\/media\/[0-9a-f]{64}\.)/g;
+
+/** A TV may send any `Host`, so only a few addresses are remembered. */
+const maxAddresses = 4;
+
+/** Writes items of playlists with absolute URLs of the service's own files. */
+class AbsoluteItems {
+  /** By the items that all screens share, and by address. */
+  readonly #known = new WeakMap<Buffer, Map<string, Buffer>>();
+
+  of({ head, rest }: TwoPartBody, baseUrl: string): TwoPartBody {
+    const byAddress = this.#known.get(rest) ?? new Map<string, Buffer>();
+    this.#known.set(rest, byAddress);
+    const known = byAddress.get(baseUrl);
+    if (known) return new TwoPartBody(head, known);
+    const items = Buffer.from(rest.toString().replaceAll(ownMedia, `"creativeUrl":"${baseUrl}`));
+    if (byAddress.size >= maxAddresses) byAddress.clear();
+    byAddress.set(baseUrl, items);
+    return new TwoPartBody(head, items);
+  }
+}
+
 /** The current playlist and config of a device (docs/protocol.md §2.9). */
 export interface CurrentAnswers {
   changes: DeviceChanges;
@@ -74,6 +102,10 @@ export interface CurrentAnswers {
 }
 
 interface PlaybackOptions {
+  /** Asks the origins of playlists. */
+  ask: PlaylistChain;
+  /** Reads rows. It must not hang while the store is unavailable. */
+  reader: Pick<Reader, 'get'>;
   delivery: Delivery;
   served?: Pick<ServedVersions, 'note'> | undefined;
   /** Source of configs while the store is unavailable, if enabled. */
@@ -83,34 +115,31 @@ interface PlaybackOptions {
 /** Returns playlist and config to TVs (docs/protocol.md §2.3, §2.4). */
 export function makePlayback(
   deps: ServiceDependencies,
-  { delivery, served, configCopies }: PlaybackOptions,
+  { ask, reader, delivery, served, configCopies }: PlaybackOptions,
 ) {
   const { store, clock } = deps;
   const renderConfig = makeRenderedConfigs();
   const absoluteItems = new AbsoluteItems();
+
+  const layersOfScreen = (screen: Screen): Promise<ScreenLayers> =>
+    readLayers(reader, screen).catch(() => ({ own: undefined, venue: undefined }));
 
   function recordPlaylistStatus(deviceId: string, lastPlaylistStatus: number): void {
     store.touch('device', deviceId, { lastPlaylistAt: clock.now(), lastPlaylistStatus });
   }
 
   /** Throws `playlist_not_found`, with the names that the TV may show (docs/protocol.md §2.3). */
-  function refuseWithoutPlaylist({ name, venueId }: Screen): MaybePromise<never> {
-    const detail = 'There is no playlist for this screen yet.';
-    const readVenue = orElse(
-      () => store.read.get('venues', venueId),
-      () => undefined,
-    );
-    return andThen(readVenue, (venue) => {
-      throw new SignageError('playlist_not_found', detail, {
-        ...(venue && { screen: { name, venue: { name: venue.name } } }),
-      });
+  async function refuseWithoutPlaylist({ name, venueId }: Screen): Promise<never> {
+    const venue = await store.read.get('venues', venueId).catch(() => undefined);
+    throw new SignageError('playlist_not_found', 'There is no playlist for this screen yet.', {
+      ...(venue && { screen: { name, venue: { name: venue.name } } }),
     });
   }
 
-  function refuse(
+  async function refuse(
     { device, screen }: DevicePrincipal,
     answer: Exclude<ChainAnswer, { kind: 'playlist' }>,
-  ): MaybePromise<never> {
+  ): Promise<never> {
     const hasFailed = answer.kind === 'failed';
     recordPlaylistStatus(device.id, hasFailed ? 500 : 404);
     if (!hasFailed) return refuseWithoutPlaylist(screen);
@@ -130,73 +159,85 @@ export function makePlayback(
    *
    * @param baseUrl the address at which the TV reaches the service
    */
-  function playlist(
+  async function playlist(
     principal: DevicePrincipal,
     precondition: Precondition,
     baseUrl: string,
-  ): MaybePromise<PlaylistAnswer> {
+  ): Promise<PlaylistAnswer> {
     const { device, screen } = principal;
-    return andThen(delivery.ask(screen), (answer): MaybePromise<PlaylistAnswer> => {
-      if (answer.kind !== 'playlist') return refuse(principal, answer);
-      const { playlist, source } = answer;
-      const { version, hasMedia } = playlist;
-      const etag = hasMedia ? etagAt(playlist.etag, baseUrl) : playlist.etag;
-      const isCurrent = isUnchanged(precondition, etag);
-      store.touch('device', device.id, {
-        lastPlaylistAt: clock.now(),
-        lastPlaylistStatus: isCurrent ? 304 : 200,
-        lastPlaylistVersion: version,
-      });
-      served?.note(screen.id, version);
-      if (isCurrent) return { body: null, etag, version, source };
-      const body = hasMedia ? absoluteItems.of(playlist.body, baseUrl) : playlist.body;
-      return { body, etag, version, source };
+    const [layers, base] = await Promise.all([layersOfScreen(screen), ask(screen)]);
+    const answer = hasLayers(layers, store.now())
+      ? await delivery.above(screen, layers, base)
+      : base;
+    if (answer.kind !== 'playlist') return refuse(principal, answer);
+    const { playlist, source } = answer;
+    const { version, hasMedia } = playlist;
+    const etag = hasMedia ? etagAt(playlist.etag, baseUrl) : playlist.etag;
+    const isCurrent = isUnchanged(precondition, etag);
+    store.touch('device', device.id, {
+      lastPlaylistAt: clock.now(),
+      lastPlaylistStatus: isCurrent ? 304 : 200,
+      lastPlaylistVersion: version,
     });
+    served?.note(screen.id, version);
+    if (isCurrent) return { body: null, etag, version, source };
+    const body = hasMedia ? absoluteItems.of(playlist.body, baseUrl) : playlist.body;
+    return { body, etag, version, source };
   }
 
-  function configLevels(device: Device): MaybePromise<ConfigLevels> {
-    return orElse(
-      () => readConfigLevels(device, (id) => store.read.get('configs', id)),
-      (error) => {
-        if (configCopies && hasCode(error, 'unavailable'))
-          return levelsFromCopies(configCopies, device);
-        throw error;
-      },
-    );
+  async function storedLevels(device: Device): Promise<ConfigLevels> {
+    try {
+      return await readConfigLevels(device, (id) => store.read.get('configs', id));
+    } catch (error) {
+      if (configCopies && hasCode(error, 'unavailable'))
+        return levelsFromCopies(configCopies, device);
+      throw error;
+    }
   }
 
-  function throwConfigFailure(cause: unknown): never {
-    const message = 'The config cannot be fetched right now: keep the current one, and try again.';
-    throw new SignageError('config_fetch_failed', message, { cause, retryAfterSeconds: 5 });
+  /** Throws `config_fetch_failed`. */
+  async function configLevels(device: Device): Promise<ConfigLevels> {
+    try {
+      return await storedLevels(device);
+    } catch (cause) {
+      const message =
+        'The config cannot be fetched right now: keep the current one, and try again.';
+      throw new SignageError('config_fetch_failed', message, { cause, retryAfterSeconds: 5 });
+    }
   }
 
   /** Returns the config. Throws `config_fetch_failed` or `precondition_failed`. */
-  function config(
+  async function config(
     { device }: DevicePrincipal,
     precondition: Precondition,
-  ): MaybePromise<ConfigAnswer> {
-    return andThen(
-      orElse(() => configLevels(device), throwConfigFailure),
-      (levels) => {
-        const { source, etag, bytes } = renderConfig(levels);
-        const isCurrent = isUnchanged(precondition, etag);
-        store.touch('device', device.id, { lastConfigAt: clock.now() });
-        return { body: isCurrent ? null : bytes, etag, source };
-      },
-    );
+  ): Promise<ConfigAnswer> {
+    const { source, etag, bytes } = renderConfig(await configLevels(device));
+    const isCurrent = isUnchanged(precondition, etag);
+    store.touch('device', device.id, { lastConfigAt: clock.now() });
+    return { body: isCurrent ? null : bytes, etag, source };
   }
 
   /** Returns the playlist of a screen without layers. */
-  function plain(row: PlaylistSummary | undefined): CurrentDelivery {
-    const nowMs = clock.now();
-    const isActive = row && playlistStatusAt(row, nowMs) === 'active';
-    if (!isActive) return { playlist: undefined, endsAtMs: Number.POSITIVE_INFINITY };
+  function plain(row: PlaylistSummary | undefined, nowMs: number): CurrentDelivery {
+    if (!row) return { playlist: undefined, endsAtMs: Number.POSITIVE_INFINITY };
     const { version, hasMedia, validUntil } = row;
     const etag = servedPlaylistEtag(row, servedValidUntilSeconds(row, nowMs));
     return {
       playlist: { version, hasMedia, etag },
       endsAtMs: validUntil ?? Number.POSITIVE_INFINITY,
     };
+  }
+
+  async function currentDelivery(screen: Screen): Promise<CurrentDelivery> {
+    const [layers, row] = await Promise.all([
+      layersOfScreen(screen),
+      store.playlistSummary(screen.id),
+    ]);
+    const nowMs = store.now();
+    const active = row && playlistStatusAt(row, nowMs) === 'active' ? row : undefined;
+    return hasLayers(layers, nowMs)
+      ? delivery.current(screen, layers, active)
+      : plain(active, nowMs);
   }
 
   function currentAnswers(
@@ -214,15 +255,12 @@ export function makePlayback(
   }
 
   /** Returns the current playlist and config of the device. Does not call the on-demand source. */
-  function current(
+  async function current(
     { device, screen }: Pick<DevicePrincipal, 'device' | 'screen'>,
     baseUrl: string,
-  ): MaybePromise<CurrentAnswers> {
-    const delivered = andThen(store.playlistSummary(screen.id), (row) =>
-      andThen(delivery.current(screen, row), (layered) => layered ?? plain(row)),
-    );
-    const levels = orElse(() => configLevels(device), throwConfigFailure);
-    return andThen(allOf([delivered, levels]), ([now, rows]) => currentAnswers(now, rows, baseUrl));
+  ): Promise<CurrentAnswers> {
+    const [delivered, levels] = await Promise.all([currentDelivery(screen), configLevels(device)]);
+    return currentAnswers(delivered, levels, baseUrl);
   }
 
   return { playlist, config, current };

@@ -1,5 +1,5 @@
 import { invalid, SignageError } from '../../domain/error.ts';
-import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
+import { checkPrecondition, type Precondition, revision } from '../../domain/etags/etag.ts';
 import { epochMs } from '../../domain/fields.ts';
 import { PageItems } from '../../domain/page-items.ts';
 import type { Page } from '../../domain/paging.ts';
@@ -8,15 +8,16 @@ import type {
   Publication,
   PublishedPlaylist,
 } from '../../domain/playlists/playlist.ts';
-import { playlistContent } from '../../domain/playlists/playlist-content.ts';
+import { publishedContent } from '../../domain/playlists/playlist-content.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
+import type { Tx } from '../../store/store.ts';
 import type { Principal, ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
 import { requireMedia } from '../media/media-uses.ts';
 import { badCursor } from '../paging.ts';
-import { isBasePlaying } from '../schedules/base-playing.ts';
+import { isBasePlaying } from '../schedules/delivered-now.ts';
 import { layersId } from '../schedules/layers.ts';
-import { playlistView } from '../views.ts';
+import type { PlaylistQuota } from '../versions/playlist-quota.ts';
 import {
   adopt,
   contentOf,
@@ -25,7 +26,8 @@ import {
   putNextVersion,
   storeItems,
   withdrawVersion,
-} from './versions.ts';
+} from '../versions/versions.ts';
+import { playlistView } from '../views.ts';
 
 /** Parses the cursor, which is a version. The page contains only older versions. */
 function belowVersion(cursor: string | undefined): number {
@@ -50,7 +52,7 @@ function revised(row: Playlist, items: string, nowMs: number): RevisedPlaylist {
 }
 
 /** Playlist management (docs/protocol.md §5.4). */
-export function makePlaylists(deps: ServiceDependencies) {
+export function makePlaylists(deps: ServiceDependencies, quota: PlaylistQuota) {
   const { store, clock } = deps;
 
   /**
@@ -64,11 +66,11 @@ export function makePlaylists(deps: ServiceDependencies) {
     precondition: Precondition = {},
   ): Promise<RevisedPlaylist<PublishedPlaylist>> {
     const until = validUntil == null ? null : epochMs(validUntil);
-    const content = playlistContent(items, until);
-    const stored = await deps.write(principal, async (tx) => {
+    const publishOnce = async (tx: Tx) => {
       const screen = await lookUp(tx, principal, 'screen', screenId);
       if (until !== null && until <= tx.now)
         throw invalid([{ path: '/validUntil', message: 'must be in the future' }]);
+      const content = publishedContent(screen.tenantId, items, until);
       const before = await tx.get('playlists', screen.id);
       checkPrecondition(precondition, revisionOf(before));
       await requireMedia(tx, principal, content.mediaIds);
@@ -78,11 +80,13 @@ export function makePlaylists(deps: ServiceDependencies) {
             screen,
             previous: before,
             layers: await tx.get('layers', layersId('screen', screen.id)),
-            content: await storeItems(tx, screen.tenantId, content),
+            noted: await tx.get('screenContents', screen.id),
+            content: await storeItems(tx, screen.tenantId, content, quota),
             origin: 'published',
           });
       return { screen, ...revised(row, content.items, tx.now) };
-    });
+    };
+    const stored = await quota.run(() => deps.write(principal, publishOnce));
     const { screen, playlist, etag } = stored;
     const playing = await isBasePlaying(store.read, screen, store.now());
     return { playlist: { ...playlist, playing }, etag };

@@ -1,5 +1,6 @@
 import { invalid } from '../../domain/error.ts';
 import { epochMs } from '../../domain/fields.ts';
+import type { ScreenContents } from '../../domain/media/rows.ts';
 import {
   type BulkPublication,
   type BulkResult,
@@ -7,7 +8,7 @@ import {
   bulkCodes,
   maxBulkScreens,
 } from '../../domain/playlists/bulk-publication.ts';
-import { mediaIdsOf, playlistContent } from '../../domain/playlists/playlist-content.ts';
+import { publishedContent } from '../../domain/playlists/playlist-content.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
 import type { Layers } from '../../domain/schedule/rows.ts';
 import type { Tx } from '../../store/store.ts';
@@ -15,9 +16,10 @@ import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { type IdempotentRequest, prepareCreation } from '../creations.ts';
 import { isVisibleTo, lookUp, whereVenue } from '../lookup.ts';
 import { requireMedia } from '../media/media-uses.ts';
-import { isBasePlaying } from '../schedules/base-playing.ts';
+import { isBasePlaying } from '../schedules/delivered-now.ts';
 import { emptyLayers, layersId } from '../schedules/layers.ts';
 import { putTakeover, storeTakeover } from '../schedules/takeovers.ts';
+import type { PlaylistQuota } from '../versions/playlist-quota.ts';
 import {
   adopt,
   contentOf,
@@ -28,7 +30,7 @@ import {
   storeItems,
   type VersionContent,
   withdrawVersion,
-} from './versions.ts';
+} from '../versions/versions.ts';
 
 type Code = (typeof bulkCodes)[number];
 /** What was done on a screen: its version afterwards, or why nothing was done. */
@@ -42,12 +44,24 @@ interface Target {
   /** The newest version, also if it was withdrawn. */
   row: Playlist | undefined;
   layers: Layers | undefined;
+  noted: ScreenContents | undefined;
 }
 
 type VisibleTarget = Target & { screen: Screen };
 
 const versionOf = (row: Playlist | undefined) =>
   row && row.state !== 'withdrawn' ? row.version : null;
+
+/**
+ * Whether the playlist has not changed since a version that a caller has read. A switch of the
+ * layers makes versions of its own (docs/protocol.md §5.18), and the next publication follows them.
+ */
+function isUnchanged({ row, layers }: Pick<Target, 'row' | 'layers'>, read: number | null) {
+  if (read === versionOf(row)) return true;
+  const isPresent = row?.state !== 'withdrawn';
+  const switched = layers?.delivered?.version ?? 0;
+  return isPresent && read !== null && read > (row?.version ?? 0) && read <= switched;
+}
 
 /**
  * Letters of outcomes, as the row of the `Idempotency-Key` has them. A repeat answers with the same
@@ -70,7 +84,7 @@ function repeated({ screen, row }: Target, letter: string): Outcome {
 }
 
 /** Changes the playlists of many screens at once (docs/protocol.md §5.4). */
-export function makePublications(deps: ServiceDependencies) {
+export function makePublications(deps: ServiceDependencies, quota: PlaylistQuota) {
   const { store } = deps;
 
   /** Returns the ids of the screens, and the cursor of the next call. */
@@ -95,17 +109,18 @@ export function makePublications(deps: ServiceDependencies) {
     principal: TenantPrincipal,
     ids: readonly string[],
   ): Promise<Target[]> {
-    const [screens, rows, layers] = await Promise.all([
+    const [screens, rows, layers, noted] = await Promise.all([
       Promise.all(ids.map((id) => tx.get('screens', id))),
       Promise.all(ids.map((id) => tx.get('playlists', id))),
       Promise.all(ids.map((id) => tx.get('layers', layersId('screen', id)))),
+      Promise.all(ids.map((id) => tx.get('screenContents', id))),
     ]);
     return ids.map((id, place) => {
       const screen = screens[place];
       const isVisible = screen !== undefined && isVisibleTo(principal, 'screen', screen);
       return isVisible
-        ? { id, screen, row: rows[place], layers: layers[place] }
-        : { id, screen: undefined, row: undefined, layers: undefined };
+        ? { id, screen, row: rows[place], layers: layers[place], noted: noted[place] }
+        : { id, screen: undefined, row: undefined, layers: undefined, noted: undefined };
     });
   }
 
@@ -134,13 +149,14 @@ export function makePublications(deps: ServiceDependencies) {
     content: VersionContent,
     from?: number,
   ): Promise<Outcome> {
-    const { screen, row: previous, layers } = target;
+    const { screen, row: previous, layers, noted } = target;
     const changed = !hasSameContent(previous, content, tx.now);
     const { version } = changed
       ? await putNextVersion(deps, tx, principal, {
           screen,
           previous,
           layers,
+          noted,
           content,
           origin: 'published',
           ...(from !== undefined && { from }),
@@ -168,23 +184,29 @@ export function makePublications(deps: ServiceDependencies) {
         return { version: null, changed: isPresent };
       };
     if (action === 'takeover') {
-      const takeover = await storeTakeover(tx, principal, principal.tenantId, {
-        items: items ?? [],
-        until: until ?? tx.now,
-      });
+      const takeover = await storeTakeover(
+        tx,
+        principal,
+        principal.tenantId,
+        {
+          items: items ?? [],
+          until: until ?? tx.now,
+        },
+        quota,
+      );
       return async ({ screen, row, layers = emptyLayers('screen', screen) }) => {
         await putTakeover(deps, tx, principal, { screen, layers, takeover });
         return { version: versionOf(row), changed: true };
       };
     }
     if (action === 'publish') {
-      const content = playlistContent(items ?? [], end ?? null);
-      await requireMedia(tx, principal, content.mediaIds);
       const { tenantId } = principal;
+      const content = publishedContent(tenantId, items ?? [], end ?? null);
+      await requireMedia(tx, principal, content.mediaIds);
       const isNew = ({ screen, row }: Target) =>
         screen && !hasSameContent(row, contentOf(tenantId, content), tx.now);
       const stored = targets.some(isNew)
-        ? await storeItems(tx, tenantId, content)
+        ? await storeItems(tx, tenantId, content, quota)
         : contentOf(tenantId, content);
       return (target) => publishOn(tx, principal, target, stored);
     }
@@ -192,8 +214,8 @@ export function makePublications(deps: ServiceDependencies) {
     const former = new Map(targets.map(({ id }, place) => [id, found[place] as Playlist | Code]));
     const kept = new Map<string, readonly string[]>();
     for (const id of new Set(found.map((one) => (typeof one === 'string' ? '' : one.contentId)))) {
-      const items = id === '' ? undefined : await keepItems(tx, id);
-      if (items !== undefined) kept.set(id, mediaIdsOf(JSON.parse(items)));
+      const mediaIds = id === '' ? undefined : await keepItems(tx, id);
+      if (mediaIds) kept.set(id, mediaIds);
     }
     for (const mediaIds of kept.values()) await requireMedia(tx, principal, mediaIds);
     return async (target) => {
@@ -227,7 +249,7 @@ export function makePublications(deps: ServiceDependencies) {
   ): Promise<Outcome> {
     if (!screen) return { code: 'screen_not_found' };
     const expected = ifVersions[target.id];
-    return expected === undefined || expected === versionOf(target.row)
+    return expected === undefined || isUnchanged(target, expected)
       ? act({ ...target, screen })
       : { code: 'precondition_failed' };
   }
@@ -244,7 +266,7 @@ export function makePublications(deps: ServiceDependencies) {
   ): Promise<BulkResults> => {
     const begin = await prepareCreation(deps, principal, request);
     const { ids, next } = await select(principal, body);
-    const outcomes = await deps.write(principal, async (tx) => {
+    const change = async (tx: Tx) => {
       const creation = await begin(tx);
       const targets = await readTargets(tx, principal, ids);
       const { earlierId } = creation;
@@ -262,7 +284,8 @@ export function makePublications(deps: ServiceDependencies) {
         done.push({ ...target, outcome: await changeOne(target, body, act) });
       await creation.remember(done.map(({ outcome }) => letterOf(outcome)).join(''));
       return done;
-    });
+    };
+    const outcomes = await quota.run(() => deps.write(principal, change));
     const results = await Promise.all(outcomes.map(resultOf));
     return { results, nextCursor: next };
   };

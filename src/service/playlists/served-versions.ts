@@ -2,7 +2,7 @@ import { type Clock, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import { withTimeout } from '../../domain/timeout.ts';
-import type { OriginAnswer, PlaylistOrigin, RemoteOrigin } from '../../origin/origin.ts';
+import type { OriginAnswer, PlaylistOrigin } from '../../origin/origin.ts';
 import type { Store } from '../../store/store.ts';
 
 /**
@@ -21,7 +21,7 @@ export interface ServedVersions {
    * Decorates an origin. A copy older than the served version counts as a failure (docs/protocol.md
    * §2.3).
    */
-  notOlder(origin: PlaylistOrigin): RemoteOrigin;
+  notOlder(origin: PlaylistOrigin): PlaylistOrigin;
 }
 
 /** Maximum wait for the store. It is short, because the store may be unavailable. */

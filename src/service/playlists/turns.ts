@@ -1,5 +1,4 @@
 import { type Clock, secondMs } from '../../domain/clock.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
 
 /** Pause between two rounds. */
 const pauseMs = 5;
@@ -22,7 +21,7 @@ export class Turns<T> {
   readonly #clock: Clock;
   readonly #perMs: number;
   readonly #burst: number;
-  readonly #work: (one: T) => MaybePromise<void>;
+  readonly #work: (one: T) => Promise<void>;
   #waiting: T[] = [];
   #inProgress = 0;
   #isPausing = false;
@@ -31,11 +30,7 @@ export class Turns<T> {
   #drainByMs: number | undefined;
 
   /** @param work does the work of one entry, and never rejects */
-  constructor(
-    clock: Clock,
-    { perSecond, burst }: TurnLimits,
-    work: (one: T) => MaybePromise<void>,
-  ) {
+  constructor(clock: Clock, { perSecond, burst }: TurnLimits, work: (one: T) => Promise<void>) {
     this.#clock = clock;
     this.#perMs = perSecond / secondMs;
     this.#burst = burst;
@@ -73,7 +68,7 @@ export class Turns<T> {
     const round = this.#waiting.splice(0, this.#roundSize());
     this.#tokens -= round.length;
     this.#inProgress = round.length;
-    for (const one of round) void Promise.resolve(this.#work(one)).then(() => this.#end());
+    for (const one of round) void this.#work(one).then(() => this.#end());
   }
 
   #end(): void {

@@ -1,6 +1,6 @@
 import { iso } from '../../domain/clock.ts';
-import type { Device } from '../../domain/records/rows.ts';
 import type { LoggedTvRequest, TvRequestPageQuery } from '../../store/queries.ts';
+import type { RequestPlace } from '../context.ts';
 
 /** A request of a TV, as kept in memory. It has few members, because many are kept. */
 export interface RecentRequest {
@@ -16,11 +16,6 @@ export interface RecentRequest {
   /** Number of the request in this instance, set by `RecentRequests.add`. */
   sequence: number;
 }
-
-/** The screen that a request is about, and its device. The id `null` is an unknown device. */
-export type RequestPlace = Pick<Device, 'tenantId' | 'venueId' | 'screenId'> & {
-  id: string | null;
-};
 
 /**
  * Returns the id by which requests are limited: the id of the device, or the id of the screen for

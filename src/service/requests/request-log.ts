@@ -3,8 +3,14 @@ import { asGuid } from '../../domain/id.ts';
 import type { LogSink } from '../../domain/log.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { TvRequestQuery, TvRequestView } from '../../domain/records/tv-request.ts';
-import type { RequestSubject, ServiceDependencies, TenantPrincipal } from '../context.ts';
+import type {
+  RequestPlace,
+  RequestSubject,
+  ServiceDependencies,
+  TenantPrincipal,
+} from '../context.ts';
 import { venueScopeFilter } from '../lookup.ts';
+
 import { afterId } from '../paging.ts';
 import { LimitedBatch } from './limited-batch.ts';
 import {
@@ -12,7 +18,6 @@ import {
   newestOf,
   type RecentRequest,
   RecentRequests,
-  type RequestPlace,
   sourceOf,
 } from './recent-requests.ts';
 

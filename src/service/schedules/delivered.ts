@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { servedPlaylistEtag } from '../../domain/etag.ts';
+import { servedPlaylistEtag } from '../../domain/etags/etag.ts';
+import { type LayerName, layerOfEntry } from '../../domain/layers/layer-names.ts';
 import { servedValidUntilSeconds } from '../../domain/playlists/playlist.ts';
 import { nothingId } from '../../domain/schedule/entry-times.ts';
 import type { Layers } from '../../domain/schedule/rows.ts';
@@ -80,10 +81,27 @@ function upcomingOf({ spans, range }: Pick<Plan, 'spans' | 'range'>): Upcoming {
   return upcoming;
 }
 
+/** Returns the name of the layer of what plays. */
+export function layerName(
+  { entryId }: Playable,
+  base: Pick<Base, 'origin'> | undefined,
+): LayerName {
+  const layer = layerOfEntry(entryId);
+  return layer === 'base' && base?.origin === 'on-demand' ? 'on-demand' : layer;
+}
+
+/** A layer that TVs play if all items above it fail. */
+interface LayerBeneath {
+  layer: LayerName;
+  playable: Playable;
+}
+
 /** What a TV gets under layers, without the items. */
 export interface DeliveredPlaylist extends DeliveredVersion {
   playable: Playable | undefined;
   upcoming: Upcoming | undefined;
+  /** The highest first. */
+  beneath: LayerBeneath[];
   validUntil: number;
   etag: string;
   /** Hash of all that plays now and later. Two screens with the same one get the same items. */
@@ -107,20 +125,21 @@ export function deliver(
     { ...validity, publishedAt: version.publishedAt },
     nowMs,
   );
+  const beneath = plan.beneath.map((one) => ({ layer: layerName(one, base), playable: one }));
   const used = [playable, ...(upcoming?.entries.values() ?? []), upcoming?.base];
   const contents = used.map((one) => one && [one.entryId, one.contentId]);
-  const digest = hash('sha256', JSON.stringify([contents, upcoming?.spans]), 'base64url').slice(
-    0,
-    22,
-  );
+  const lower = beneath.map((one) => [one.layer, one.playable.entryId, one.playable.contentId]);
+  const all = [contents, upcoming?.spans, ...(lower.length > 0 ? [lower] : [])];
+  const digest = hash('sha256', JSON.stringify(all), 'base64url').slice(0, 22);
   const etag = `${servedPlaylistEtag(version, validUntil).slice(0, -1)}.${digest}"`;
   return {
     ...version,
     playable,
     upcoming,
+    beneath,
     validUntil,
     etag,
     digest,
-    hasMedia: used.some((one) => one?.hasMedia),
+    hasMedia: [...used, ...plan.beneath].some((one) => one?.hasMedia),
   };
 }

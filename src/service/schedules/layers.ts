@@ -1,6 +1,5 @@
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Screen } from '../../domain/records/rows.ts';
-import type { Layers } from '../../domain/schedule/rows.ts';
+import type { Layers, StoredSchedule, StoredTakeover } from '../../domain/schedule/rows.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 
 /** The levels that can have a schedule. */
@@ -14,19 +13,34 @@ export interface ScreenLayers {
   venue: Layers | undefined;
 }
 
-/** Reads the layers of a screen, synchronously when the rows are in memory. */
-export function readLayers(
+export async function readLayers(
   reader: Pick<Reader, 'get'>,
   { id, venueId }: Pick<Screen, 'id' | 'venueId'>,
-): MaybePromise<ScreenLayers> {
-  const own = reader.get('layers', layersId('screen', id));
-  const venue = reader.get('layers', layersId('venue', venueId));
-  if (own instanceof Promise || venue instanceof Promise)
-    return Promise.all([own, venue]).then(([ofScreen, ofVenue]) => ({
-      own: ofScreen,
-      venue: ofVenue,
-    }));
+): Promise<ScreenLayers> {
+  const [own, venue] = await Promise.all([
+    reader.get('layers', layersId('screen', id)),
+    reader.get('layers', layersId('venue', venueId)),
+  ]);
   return { own, venue };
+}
+
+/** Returns the takeover of the layers that has not ended. */
+export function activeTakeover({ own }: ScreenLayers, nowMs: number): StoredTakeover | undefined {
+  return own?.takeover && own.takeover.until > nowMs ? own.takeover : undefined;
+}
+
+/** Returns the schedule that a screen follows. */
+export function scheduleOf({ own, venue }: ScreenLayers): StoredSchedule | undefined {
+  return own?.schedule ?? venue?.schedule ?? undefined;
+}
+
+/** Whether a screen has or had a schedule or a takeover. Few screens do. */
+export function hasLayers(layers: ScreenLayers, nowMs: number): boolean {
+  return (
+    layers.own?.delivered != null ||
+    scheduleOf(layers) !== undefined ||
+    activeTakeover(layers, nowMs) !== undefined
+  );
 }
 
 /** Returns the row of a screen or venue that has no layers yet. */

@@ -2,10 +2,13 @@ import { hash } from 'node:crypto';
 import type { Span } from '../../calendar/schedule-spans.ts';
 import { BoundedMap } from '../../domain/bounded-map.ts';
 import { dayMs } from '../../domain/clock.ts';
-import type { Playlist } from '../../domain/records/rows.ts';
-import { type EntryTimes, entryIdOf, takeoverId } from '../../domain/schedule/entry-times.ts';
+import { takeoverId } from '../../domain/layers/layer-names.ts';
+import { smallest } from '../../domain/numbers/extremes.ts';
+import type { Playlist, Screen } from '../../domain/records/rows.ts';
+import { type EntryTimes, entryIdOf } from '../../domain/schedule/entry-times.ts';
 import type { StoredSchedule, StoredTakeover } from '../../domain/schedule/rows.ts';
-import type { ScreenLayers } from './layers.ts';
+import type { Reader } from '../../store/store.ts';
+import { activeTakeover, type ScreenLayers, scheduleOf } from './layers.ts';
 
 /** What can play on a screen: the base (`entryId` is `null`), an entry, or the takeover. */
 export interface Playable {
@@ -17,7 +20,7 @@ export interface Playable {
 }
 
 /** Times are in Unix epoch milliseconds. `playable` is `undefined` while nothing plays. */
-export interface PlannedSpan {
+interface PlannedSpan {
   fromMs: number;
   untilMs: number;
   playable: Playable | undefined;
@@ -29,9 +32,13 @@ export type Base = Pick<
   'playlistId' | 'version' | 'publishedAt' | 'validUntil' | 'hasMedia' | 'contentId' | 'origin'
 >;
 
-export interface PlanInput {
+/** The rows from which a plan follows. */
+export interface PlanBasis {
   layers: ScreenLayers;
   base: Base | undefined;
+}
+
+interface PlanInput extends PlanBasis {
   timezone: string | null;
   nowMs: number;
 }
@@ -40,12 +47,14 @@ export interface PlanInput {
 export interface Plan {
   /** Without gaps. The first span is the present one. */
   spans: [PlannedSpan, ...PlannedSpan[]];
-  /** The present span, or the plan as a whole, may change at this time. */
+  /** The present span, what lies beneath it, or the plan as a whole may change at this time. */
   endsAtMs: number;
   /** The part of the calendar that was looked at. */
   range: { fromMs: number; untilMs: number };
   /** Whether there is a schedule or a takeover. */
   isLayered: boolean;
+  /** What lies beneath the present span at the moment, the highest layer first. */
+  beneath: Playable[];
 }
 
 /** A plan reaches at least so far beyond the start of its window. */
@@ -73,16 +82,6 @@ const takeoverOf = ({ contentId, mediaIds, bytes }: StoredTakeover): Playable =>
   bytes,
 });
 
-/** Returns the takeover of the layers that has not ended. */
-export function activeTakeover({ own }: ScreenLayers, nowMs: number): StoredTakeover | undefined {
-  return own?.takeover && own.takeover.until > nowMs ? own.takeover : undefined;
-}
-
-/** Returns the schedule that a screen follows. */
-export function scheduleOf({ own, venue }: ScreenLayers): StoredSchedule | undefined {
-  return own?.schedule ?? venue?.schedule ?? undefined;
-}
-
 type ScheduleSpans = (
   entries: readonly EntryTimes[],
   timezone: string,
@@ -93,7 +92,7 @@ type ScheduleSpans = (
 const spansKnown = 1024;
 
 /** Makes plans. Screens with the same entries share the work of the calendar. */
-export function makePlanner(scheduleSpans: ScheduleSpans) {
+function makePlanner(scheduleSpans: ScheduleSpans) {
   const known = new BoundedMap<string, Span[]>(spansKnown);
 
   function spansOf(
@@ -130,7 +129,7 @@ export function makePlanner(scheduleSpans: ScheduleSpans) {
         : [{ ...range, place: null }];
     return spans.flatMap(({ fromMs, untilMs, place }) => {
       const entry = place === null ? undefined : schedule?.entries[place];
-      if (entry && place !== null) {
+      if (entry && place !== null && entry.contentId !== null) {
         const { contentId, bytes, mediaIds } = entry;
         const entryId = entryIdOf(entry, place);
         return {
@@ -147,6 +146,30 @@ export function makePlanner(scheduleSpans: ScheduleSpans) {
     });
   }
 
+  /**
+   * Returns what lies beneath the present span, and until when: under a takeover, what plays
+   * without the takeover; under an entry, the base.
+   */
+  function beneathOf(
+    { base }: PlanInput,
+    present: PlannedSpan,
+    withoutTakeover: PlannedSpan | undefined,
+  ): { beneath: Playable[]; endsAtMs: number } {
+    const { entryId = null } = present.playable ?? {};
+    const isTakeover = entryId === takeoverId;
+    const next = isTakeover ? withoutTakeover?.playable : undefined;
+    const hasEntry = isTakeover ? next !== undefined && next.entryId !== null : entryId !== null;
+    const layers = [next, hasEntry ? baseOf(base) : undefined];
+    const ends = [
+      isTakeover ? withoutTakeover?.untilMs : undefined,
+      hasEntry ? base?.validUntil : undefined,
+    ];
+    return {
+      beneath: layers.flatMap((playable) => playable ?? []),
+      endsAtMs: smallest(ends.flatMap((endMs) => endMs ?? [])),
+    };
+  }
+
   /** Returns the plan of a screen. It depends only on the input, and moves once a day. */
   return (screenId: string, input: PlanInput): Plan => {
     const { layers, nowMs } = input;
@@ -159,20 +182,45 @@ export function makePlanner(scheduleSpans: ScheduleSpans) {
     };
     const takeover = activeTakeover(layers, nowMs);
     const endMs = takeover?.until ?? nowMs;
-    const rest = below(input, range)
+    const spansBelow = below(input, range);
+    const rest = spansBelow
       .filter(({ untilMs }) => untilMs > endMs)
       .map((span) => (takeover ? { ...span, fromMs: Math.max(span.fromMs, endMs) } : span));
     const [first, ...others] = takeover
       ? [{ fromMs: takeover.since, untilMs: endMs, playable: takeoverOf(takeover) }, ...rest]
       : rest;
     const present = first ?? { ...range, playable: undefined };
+    const withoutTakeover = spansBelow.find(({ untilMs }) => untilMs > nowMs);
+    const lower = beneathOf(input, present, withoutTakeover);
     return {
       spans: [present, ...others.filter(({ fromMs }) => fromMs <= startMs + horizonMs)],
       range,
-      endsAtMs: Math.min(present.untilMs, startMs + dayMs),
+      endsAtMs: Math.min(present.untilMs, lower.endsAtMs, startMs + dayMs),
       isLayered: takeover !== undefined || scheduleOf(layers) !== undefined,
+      beneath: lower.beneath,
     };
   };
 }
 
-export type Planner = ReturnType<typeof makePlanner>;
+type Planner = ReturnType<typeof makePlanner>;
+
+let planner: Promise<Planner> | undefined;
+
+/** Loads the calendar, which takes 5 MB, with the first schedule. */
+function loadPlanner(): Promise<Planner> {
+  planner ??= import('../../calendar/schedule-spans.ts').then(({ scheduleSpans }) =>
+    makePlanner(scheduleSpans),
+  );
+  return planner;
+}
+
+/** Returns the plan of a screen with layers. Not for changes: it awaits more than `reader`. */
+export async function planOf(
+  reader: Pick<Reader, 'get'>,
+  { id, venueId }: Pick<Screen, 'id' | 'venueId'>,
+  { layers, base, nowMs }: PlanBasis & { nowMs: number },
+): Promise<Plan> {
+  const plan = await loadPlanner();
+  const venue = scheduleOf(layers) ? await reader.get('venues', venueId) : undefined;
+  return plan(id, { layers, base, timezone: venue?.timezone ?? null, nowMs });
+}

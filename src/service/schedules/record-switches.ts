@@ -1,13 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import { playlistStatusAt } from '../../domain/playlists/playlist.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import { withTimeout } from '../../domain/timeout.ts';
 import type { Tx } from '../../store/store.ts';
 import type { SystemDependencies } from '../context.ts';
-import { nextNumber } from '../playlists/versions.ts';
-import { type DeliveredVersion, recordedVersion } from './delivered.ts';
+import { nextNumber } from '../versions/versions.ts';
+import type { DeliveredVersion } from './delivered.ts';
 import { emptyLayers, readLayers } from './layers.ts';
-import type { Planner } from './plan.ts';
-import { loadPlanner, planWith } from './plan-of-screen.ts';
+import type { PlanBasis, Playable } from './plan.ts';
 
 const writeTimeoutMs = 2000;
 /**
@@ -16,17 +16,28 @@ const writeTimeoutMs = 2000;
  */
 const maxBatch = 20;
 
-interface Waiting {
+/** A switch to what is due on a screen, and the rows of its plan. */
+interface DueSwitch extends PlanBasis {
   screen: Screen;
-  promise: Promise<DeliveredVersion | undefined>;
-  resolve(version: DeliveredVersion | undefined): void;
+  playable: Playable | undefined;
+}
+
+/**
+ * The version of a switch: `undefined` if the screen was deleted. Or the rows, if they have changed
+ * since the plan was made. Nothing is recorded then.
+ */
+export type RecordedSwitch = { version: DeliveredVersion | undefined } | { changed: PlanBasis };
+
+interface Waiting {
+  due: DueSwitch;
+  promise: Promise<RecordedSwitch>;
+  resolve(recorded: RecordedSwitch): void;
   reject(error: unknown): void;
 }
 
 /**
- * Returns a function that records the switch that is due on a screen, unless another instance has.
- * It returns the version, or `undefined` if the screen was deleted. Calls for the same screen share
- * one record. Rejects while the store cannot record it.
+ * Returns a function that records the switch that is due on a screen. Calls for the same switch
+ * share one record. Rejects while the store cannot record it.
  */
 export function makeSwitchRecorder(deps: SystemDependencies) {
   const { store, clock } = deps;
@@ -35,36 +46,31 @@ export function makeSwitchRecorder(deps: SystemDependencies) {
   let isRunning = false;
 
   async function record(
-    planner: Planner,
     tx: Tx,
-    screen: Screen,
-  ): Promise<DeliveredVersion | undefined> {
-    if (!(await tx.get('screens', screen.id))) return undefined;
+    { screen, playable, ...planned }: DueSwitch,
+  ): Promise<RecordedSwitch> {
+    if (!(await tx.get('screens', screen.id))) return { version: undefined };
     const [layers, row] = await Promise.all([
       readLayers(tx, screen),
       tx.get('playlists', screen.id),
     ]);
     const base = row && playlistStatusAt(row, tx.now) === 'active' ? row : undefined;
-    const { spans } = await planWith(planner, tx, screen, { layers, base, nowMs: tx.now });
-    const { playable } = spans[0];
-    const known = recordedVersion(playable, base, layers.own);
-    if (known) return known;
+    if (base?.version !== planned.base?.version || !isDeepStrictEqual(layers, planned.layers))
+      return { changed: { layers, base } };
     const { version, playlistId = deps.newId() } = nextNumber(row, layers.own);
     const { entryId = null, contentId = null } = playable ?? {};
     const delivered = { playlistId, version, entryId, contentId, at: tx.stamp };
     await tx.put('layers', { ...(layers.own ?? emptyLayers('screen', screen)), delivered });
-    return { playlistId, version, publishedAt: tx.stamp };
+    return { version: { playlistId, version, publishedAt: tx.stamp } };
   }
 
   async function recordAll(batch: readonly Waiting[]): Promise<void> {
     try {
-      const planner = await loadPlanner();
       // At once, so that a database gets few statements.
-      const write = store.write((tx) =>
-        Promise.all(batch.map(({ screen }) => record(planner, tx, screen))),
-      );
-      const versions = await withTimeout(clock, writeTimeoutMs, write);
-      for (const [place, { resolve }] of batch.entries()) resolve(versions[place]);
+      const write = store.write((tx) => Promise.all(batch.map(({ due }) => record(tx, due))));
+      const recorded = await withTimeout(clock, writeTimeoutMs, write);
+      for (const [place, { resolve }] of batch.entries())
+        resolve(recorded[place] as RecordedSwitch);
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
@@ -75,8 +81,8 @@ export function makeSwitchRecorder(deps: SystemDependencies) {
     while (waiting.size > 0) {
       const batch = [...waiting.values()].slice(0, maxBatch);
       for (const one of batch) {
-        waiting.delete(one.screen.id);
-        recording.set(one.screen.id, one);
+        waiting.delete(one.due.screen.id);
+        recording.set(one.due.screen.id, one);
       }
       await recordAll(batch);
       recording.clear();
@@ -84,11 +90,17 @@ export function makeSwitchRecorder(deps: SystemDependencies) {
     isRunning = false;
   }
 
-  return (screen: Screen): Promise<DeliveredVersion | undefined> => {
-    const known = recording.get(screen.id) ?? waiting.get(screen.id);
-    if (known) return known.promise;
-    const { promise, resolve, reject } = withResolvers<DeliveredVersion | undefined>();
-    waiting.set(screen.id, { screen, promise, resolve, reject });
+  return async function recordDue(due: DueSwitch): Promise<RecordedSwitch> {
+    const { id } = due.screen;
+    const known = recording.get(id) ?? waiting.get(id);
+    if (known && isDeepStrictEqual(known.due.playable, due.playable)) return known.promise;
+    if (known) {
+      // Around the moment of a switch, another request may have planned what was due before.
+      await known.promise;
+      return recordDue(due);
+    }
+    const { promise, resolve, reject } = withResolvers<RecordedSwitch>();
+    waiting.set(id, { due, promise, resolve, reject });
     if (!isRunning) void run();
     return promise;
   };

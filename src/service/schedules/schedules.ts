@@ -1,18 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { dayMs } from '../../domain/clock.ts';
-import { SignageError } from '../../domain/error.ts';
-import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
-import { playlistContent } from '../../domain/playlists/playlist-content.ts';
+import { invalid, SignageError } from '../../domain/error.ts';
+import { checkPrecondition, type Precondition, revision } from '../../domain/etags/etag.ts';
+import { publishedContent } from '../../domain/playlists/playlist-content.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
 import type { Screen, Venue } from '../../domain/records/rows.ts';
 import { needsTimezone } from '../../domain/schedule/entry-times.ts';
 import type { Layers, StoredEntry, StoredSchedule } from '../../domain/schedule/rows.ts';
-import type { Schedule, ScheduleView } from '../../domain/schedule/schedule.ts';
+import type { Schedule, ScheduleView, TakeoverView } from '../../domain/schedule/schedule.ts';
 import { type Reader, readContent, type Tx } from '../../store/store.ts';
+import { confirmedTime } from '../confirmed-time.ts';
 import { type Principal, recordChange, type ServiceDependencies } from '../context.ts';
 import { lookUp, venuesOf } from '../lookup.ts';
-import { noteLayerUses, requireMedia } from '../media/media-uses.ts';
-import { storeItems } from '../playlists/versions.ts';
+import { requireMedia } from '../media/media-uses.ts';
+import type { PlaylistQuota } from '../versions/playlist-quota.ts';
+import { storeItems } from '../versions/versions.ts';
 import { layersId, layersOf, type ScheduleLevel } from './layers.ts';
 
 /** Retention of replaced schedules, and their maximum number (docs/protocol.md §5.18). */
@@ -32,7 +34,7 @@ const revisionOf = (layers: Layers | undefined) =>
 export async function readItems(
   reader: Pick<Reader, 'get'>,
   contentId: string,
-): Promise<ScheduleView['entries'][number]['items']> {
+): Promise<TakeoverView['items']> {
   const content = await readContent(reader, contentId);
   if (content) return JSON.parse(content.items);
   throw new SignageError('store_damaged', 'The items are not in the store. Set them again.');
@@ -69,7 +71,9 @@ async function viewOf(
       }),
       ...(at !== null && { at: at / 1000 }),
       ...(until !== null && { until: until / 1000 }),
-      items: await readItems(reader, contentId),
+      ...(contentId === null
+        ? { base: true as const }
+        : { items: await readItems(reader, contentId) }),
     });
   return { entries: shown };
 }
@@ -78,7 +82,7 @@ const wholeSeconds = (ms: number | undefined) =>
   ms === undefined ? null : Math.floor(ms / 1000) * 1000;
 
 /** Schedules of screens and venues (docs/protocol.md §5.18). */
-export function makeSchedules(deps: ServiceDependencies) {
+export function makeSchedules(deps: ServiceDependencies, quota: PlaylistQuota) {
   const { store } = deps;
   const change = (verb: AuditVerb<'schedule'>, level: ScheduleLevel, owner: Screen | Venue) => ({
     action: `schedule.${verb}` as const,
@@ -93,12 +97,18 @@ export function makeSchedules(deps: ServiceDependencies) {
     tenantId: string,
     { entries }: Schedule,
   ): Promise<StoredEntry[]> {
-    const contents = entries.map(({ items }) => playlistContent(items, null));
-    await requireMedia(tx, principal, [...new Set(contents.flatMap(({ mediaIds }) => mediaIds))]);
+    const contents = entries.map(({ items }) => items && publishedContent(tenantId, items, null));
+    const named = contents.flatMap((content) => content?.mediaIds ?? []);
+    await requireMedia(tx, principal, [...new Set(named)]);
     const stored: StoredEntry[] = [];
     for (const [place, { name, days, from, to, dates, at, until }] of entries.entries()) {
-      const content = contents[place] as (typeof contents)[number];
-      const { contentId, mediaIds } = await storeItems(tx, tenantId, content);
+      const content = contents[place];
+      const kept = content && (await storeItems(tx, tenantId, content, quota));
+      const items = {
+        contentId: kept?.contentId ?? null,
+        mediaIds: kept?.mediaIds ?? [],
+        bytes: content ? Buffer.byteLength(content.items) : 0,
+      };
       stored.push({
         name: name ?? null,
         days: days ?? null,
@@ -107,9 +117,7 @@ export function makeSchedules(deps: ServiceDependencies) {
         dates: dates ? { from: dates.from ?? null, until: dates.until ?? null } : null,
         at: wholeSeconds(at),
         until: wholeSeconds(until),
-        contentId,
-        mediaIds,
-        bytes: Buffer.byteLength(content.items),
+        ...items,
       });
     }
     return stored;
@@ -119,15 +127,19 @@ export function makeSchedules(deps: ServiceDependencies) {
   async function keepPast(tx: Tx, { ownerId, tenantId, schedule }: Layers): Promise<void> {
     if (!schedule) return;
     const past = await tx.select('pastSchedules', 'ownerId', [ownerId]);
+    const keptFromMs = (await confirmedTime(tx, tx.now)) - pastMs;
     for (const [place, { id, until }] of past.entries())
-      if (until < tx.now - pastMs || past.length - place >= maxPast)
+      if (until < keptFromMs || past.length - place >= maxPast)
         await tx.delete('pastSchedules', id);
     const { entries, since } = schedule;
     await tx.put('pastSchedules', {
       id: `${ownerId}/${tx.stamp}`,
       tenantId,
       ownerId,
-      entries: entries.map(({ contentId, mediaIds, bytes, ...times }) => times),
+      entries: entries.map(({ contentId, mediaIds, bytes, ...times }) => ({
+        ...times,
+        ...(contentId === null && { base: true }),
+      })),
       since,
       until: tx.stamp,
     });
@@ -158,26 +170,32 @@ export function makeSchedules(deps: ServiceDependencies) {
     body: Schedule,
     precondition: Precondition = {},
   ): Promise<RevisedSchedule> {
-    return deps.write(principal, async (tx) => {
+    const putOnce = async (tx: Tx) => {
       const owner = await lookUp(tx, principal, level, id);
       const before = await layersOf(tx, level, owner);
       checkPrecondition(precondition, revisionOf(before));
+      if (level === 'venue' && body.entries.length === 0)
+        throw invalid([
+          {
+            path: '/entries',
+            message: 'must have an entry. To remove the schedule of a venue, use DELETE',
+          },
+        ]);
       const entries = await storeEntries(tx, principal, owner.tenantId, body);
       const venueId = 'venueId' in owner ? owner.venueId : owner.id;
       requireTimezoneOf(entries, await tx.get('venues', venueId));
       const schedule = { entries, since: tx.stamp };
       if (!isDeepStrictEqual(before.schedule?.entries, entries)) {
         await keepPast(tx, before);
-        const layers = { ...before, schedule };
-        await tx.put('layers', layers);
-        await noteLayerUses(tx, layers, [...new Set(entries.flatMap(({ mediaIds }) => mediaIds))]);
+        await tx.put('layers', { ...before, schedule });
         await recordChange(deps, tx, principal, {
           ...change('set', level, owner),
           details: { entries: entries.length },
         });
       }
       return { schedule: await viewOf(tx, schedule), etag: revision.schedule(schedule) };
-    });
+    };
+    return quota.run(() => deps.write(principal, putOnce));
   }
 
   async function remove(

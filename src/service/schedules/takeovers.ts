@@ -1,16 +1,16 @@
 import { iso } from '../../domain/clock.ts';
 import { invalid, SignageError } from '../../domain/error.ts';
-import { playlistContent } from '../../domain/playlists/playlist-content.ts';
+import { publishedContent } from '../../domain/playlists/playlist-content.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import type { Layers, StoredTakeover } from '../../domain/schedule/rows.ts';
 import type { Takeover, TakeoverView } from '../../domain/schedule/schedule.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import { type Principal, recordChange, type ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
-import { noteLayerUses, requireMedia } from '../media/media-uses.ts';
-import { storeItems } from '../playlists/versions.ts';
-import { layersId, layersOf } from './layers.ts';
-import { activeTakeover } from './plan.ts';
+import { requireMedia } from '../media/media-uses.ts';
+import type { PlaylistQuota } from '../versions/playlist-quota.ts';
+import { storeItems } from '../versions/versions.ts';
+import { activeTakeover, layersId, layersOf } from './layers.ts';
 import { readItems } from './schedules.ts';
 
 /** Stores the items of a takeover. Throws `invalid_request` if its end is not in the future. */
@@ -19,12 +19,13 @@ export async function storeTakeover(
   principal: Principal,
   tenantId: string,
   { items, until }: Takeover,
+  quota: PlaylistQuota,
 ): Promise<StoredTakeover> {
   const endMs = Math.floor(until / 1000) * 1000;
   if (endMs <= tx.now) throw invalid([{ path: '/until', message: 'must be in the future' }]);
-  const content = playlistContent(items, null);
+  const content = publishedContent(tenantId, items, null);
   await requireMedia(tx, principal, content.mediaIds);
-  const { contentId, mediaIds } = await storeItems(tx, tenantId, content);
+  const { contentId, mediaIds } = await storeItems(tx, tenantId, content, quota);
   const bytes = Buffer.byteLength(content.items);
   return { contentId, mediaIds, bytes, since: tx.now, until: endMs };
 }
@@ -36,9 +37,7 @@ export async function putTakeover(
   principal: Principal,
   { screen, layers, takeover }: { screen: Screen; layers: Layers; takeover: StoredTakeover },
 ): Promise<void> {
-  const row = { ...layers, takeover };
-  await tx.put('layers', row);
-  await noteLayerUses(tx, row, takeover.mediaIds);
+  await tx.put('layers', { ...layers, takeover });
   await recordChange(deps, tx, principal, {
     action: 'takeover.set',
     subject: { kind: 'screen', id: screen.id },
@@ -56,7 +55,7 @@ async function viewOf(
 }
 
 /** Takeovers of screens, which end by themselves (docs/protocol.md §5.18). */
-export function makeTakeovers(deps: ServiceDependencies) {
+export function makeTakeovers(deps: ServiceDependencies, quota: PlaylistQuota) {
   const { store, clock } = deps;
   return {
     /** Throws `takeover_not_found`, also after the end. */
@@ -71,13 +70,14 @@ export function makeTakeovers(deps: ServiceDependencies) {
 
     /** Throws `invalid_request`, `media_not_found`. */
     async put(principal: Principal, screenId: string, body: Takeover): Promise<TakeoverView> {
-      return deps.write(principal, async (tx) => {
+      const change = async (tx: Tx) => {
         const screen = await lookUp(tx, principal, 'screen', screenId);
-        const takeover = await storeTakeover(tx, principal, screen.tenantId, body);
+        const takeover = await storeTakeover(tx, principal, screen.tenantId, body, quota);
         const layers = await layersOf(tx, 'screen', screen);
         await putTakeover(deps, tx, principal, { screen, layers, takeover });
         return viewOf(tx, takeover);
-      });
+      };
+      return quota.run(() => deps.write(principal, change));
     },
 
     async remove(principal: Principal, screenId: string): Promise<void> {

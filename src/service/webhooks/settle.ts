@@ -2,6 +2,7 @@ import { disableAfterMs, nextAttemptAt, verdictOf } from '../../domain/webhooks/
 import type { Webhook, WebhookCursor, WebhookDelivery } from '../../domain/webhooks/rows.ts';
 import type { SendOutcome } from '../../network/webhook-sender.ts';
 import type { Tx } from '../../store/store.ts';
+import { confirmedTime } from '../confirmed-time.ts';
 import { recordChange, type SystemDependencies, system } from '../context.ts';
 import { putNotice } from '../notices/outbox.ts';
 import { deliveryId } from './deliveries.ts';
@@ -56,6 +57,12 @@ function afterAttempt(
   return { ...before, attempts, state, pendingOf: null, nextAt: null };
 }
 
+/** A jump of the clock alone does not end the time in which the receiver may come back. */
+async function isFailingTooLong(tx: Tx, { failingSince }: WebhookCursor): Promise<boolean> {
+  if (failingSince === null || tx.now - failingSince < disableAfterMs) return false;
+  return (await confirmedTime(tx, tx.now)) - failingSince >= disableAfterMs;
+}
+
 /**
  * Stores the outcome of an attempt, in one change: the delivery, the progress of the webhook, and
  * whether it is disabled.
@@ -80,11 +87,10 @@ export async function settleAttempt(
   const progress: WebhookCursor = {
     ...cursor,
     after: row.state !== 'pending' && noticeId > cursor.after ? noticeId : cursor.after,
-    failingSince: isDelivered ? null : (cursor.failingSince ?? tx.now),
+    failingSince: isDelivered ? null : Math.min(cursor.failingSince ?? tx.now, tx.now),
   };
   await tx.put('webhookCursors', progress);
   if (webhook.state !== 'active') return;
   if (verdictOf(outcome.status) === 'gone') await stopWebhook(deps, tx, webhook, 'gone');
-  else if (tx.now - (progress.failingSince ?? tx.now) >= disableAfterMs)
-    await stopWebhook(deps, tx, webhook, 'failing');
+  else if (await isFailingTooLong(tx, progress)) await stopWebhook(deps, tx, webhook, 'failing');
 }

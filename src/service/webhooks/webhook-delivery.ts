@@ -5,22 +5,24 @@ import type { LogSink } from '../../domain/log.ts';
 import type { Notice } from '../../domain/notices/rows.ts';
 import { startPeriodicJob } from '../../domain/periodic-job.ts';
 import type { Token } from '../../domain/records/rows.ts';
-import { verdictOf } from '../../domain/webhooks/retry.ts';
+import { FairQueue } from '../../domain/turns/fair-queue.ts';
+import { dueAt, verdictOf } from '../../domain/webhooks/retry.ts';
 import type { Webhook } from '../../domain/webhooks/rows.ts';
 import { webhookMessage } from '../../domain/webhooks/signature.ts';
+import { isPausedByRestore } from '../../domain/webhooks/webhook.ts';
 import type { WebhookSender } from '../../network/webhook-sender.ts';
+import { confirmedTime } from '../confirmed-time.ts';
 import type { SystemDependencies } from '../context.ts';
 import type { NoticeFigures } from '../notices/notice-figures.ts';
 import { type NoticeLog, noticeId } from '../notices/notice-log.ts';
 import { noticeView } from '../notices/notices.ts';
-import { FairQueue } from './fair-queue.ts';
 import { sendMessage, wantsNotice } from './message.ts';
 import { settleAttempt, stopWebhook } from './settle.ts';
 
 /** Interval of the looks at all webhooks. A change causes a look at this webhook at once. */
 const intervalMs = 20 * secondMs;
 /** Attempts at a time, for the whole service and for each tenant. */
-const limits = { total: 32, perTenant: 8 };
+const limits = { total: 32, perGroup: 8 };
 const pageSize = 200;
 
 interface DeliveryParts {
@@ -60,17 +62,25 @@ export function startWebhookDelivery(
   const changed = new Set<string>();
   /** Whether the next look reads all webhooks. */
   let isAllDue = true;
+  /** Number of webhooks that a restore has paused, at the last look at all. */
+  let restoredCount = 0;
   const queue = new FairQueue(limits);
   const stopping = new AbortController();
   /** Id of the newest notice that was offered to the workers. */
   let tail: string | undefined;
 
-  /** Pauses a webhook whose token is gone. Returns whether it is. */
+  /**
+   * Pauses a webhook whose token is gone. Returns whether it is. A token that a jump of the clock
+   * seems to have ended does not work meanwhile, but pauses nothing.
+   */
   async function pauseIfTokenGone({ id, tokenId }: Webhook): Promise<boolean> {
-    if (isAlive(await store.read.get('tokens', tokenId), clock.now())) return false;
+    const token = await store.read.get('tokens', tokenId);
+    if (isAlive(token, clock.now())) return false;
+    if (isAlive(token, await confirmedTime(store.read, clock.now()))) return true;
     await store.write(async (tx) => {
       const row = await tx.get('webhooks', id);
-      if (row?.state !== 'active' || isAlive(await tx.get('tokens', row.tokenId), tx.now)) return;
+      const nowMs = await confirmedTime(tx, tx.now);
+      if (row?.state !== 'active' || isAlive(await tx.get('tokens', row.tokenId), nowMs)) return;
       await stopWebhook(deps, tx, row, 'token_gone');
     });
     return true;
@@ -82,7 +92,7 @@ export function startWebhookDelivery(
       const [oldest] = await store.read.select('webhookDeliveries', 'pendingOf', [webhook.id]);
       if (!oldest) break;
       const notice = await noticeLog.get(oldest.noticeId);
-      if (notice) return { notice, at: oldest.nextAt ?? 0 };
+      if (notice) return { notice, at: dueAt(oldest, clock.now()) };
       // The notice was deleted, because its time is over.
       await store.write((tx) => tx.delete('webhookDeliveries', oldest.id));
     }
@@ -181,17 +191,25 @@ export function startWebhookDelivery(
 
   async function readAll(): Promise<void> {
     const found = new Set<string>();
+    let restored = 0;
     for (let after: string | undefined; ; ) {
       const from = after === undefined ? {} : { after };
       const { items, next } = await store.list('webhooks', { limit: pageSize, ...from });
       for (const webhook of items) {
         found.add(webhook.id);
+        if (isPausedByRestore(webhook)) restored++;
         await take(webhook);
       }
       if (next === null) break;
       after = next;
     }
     for (const id of [...states.keys()]) if (!found.has(id)) forget(id);
+    if (restored > 0 && restored !== restoredCount)
+      log.warn(
+        { webhooks: restored },
+        'Webhooks are paused because a backup was restored: no receiver is notified. When this service may notify: signage webhook resume --all',
+      );
+    restoredCount = restored;
   }
 
   /** Reads the webhooks that changed, or all of them. */

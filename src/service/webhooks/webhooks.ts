@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
+import { checkPrecondition, type Precondition, revision } from '../../domain/etags/etag.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
 import { verdictOf } from '../../domain/webhooks/retry.ts';
@@ -15,9 +15,10 @@ import type {
   WebhookTestView,
   WebhookView,
 } from '../../domain/webhooks/webhook.ts';
+import { isPausedByRestore } from '../../domain/webhooks/webhook.ts';
 import type { WebhookSender } from '../../network/webhook-sender.ts';
 import type { Slice } from '../../store/queries.ts';
-import type { Tx } from '../../store/store.ts';
+import type { Reader, Tx } from '../../store/store.ts';
 import { checkAuthority, retiringMs } from '../auth/authority.ts';
 import {
   type Principal,
@@ -35,9 +36,6 @@ import { changeOf, isVisibleTo, lookUp, requireTenant } from '../lookup.ts';
 import { noticeId } from '../notices/notice-log.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { currentSecret, sendMessage } from './message.ts';
-
-/** Receivers may take 15 seconds, and each test has a connection. */
-const maxTestsOfTenant = 4;
 
 function webhookView(row: Webhook): WebhookView {
   const { id, name, url, state, stateReason, tokenId } = row;
@@ -63,6 +61,16 @@ export const webhookChange = (verb: AuditVerb<'webhook'>, row: Webhook) =>
     state: row.state,
   });
 
+/** Counts the webhooks in the caller's reach that a restore has paused. */
+export async function countRestoredWebhooks(
+  reader: Reader,
+  principal: TenantPrincipal,
+): Promise<number> {
+  const webhooks = await reader.select('webhooks', 'tenantId', [principal.tenantId]);
+  return webhooks.filter((row) => isPausedByRestore(row) && isVisibleTo(principal, 'webhook', row))
+    .length;
+}
+
 /** Only tokens may call this part. */
 const tokenOf = ({ actor }: Principal) => actor.id as string;
 
@@ -81,8 +89,11 @@ export async function deleteWebhooksOfTenant(tx: Tx, tenantId: string): Promise<
 /** Webhooks (docs/protocol.md §5.17). */
 export function makeWebhooks(deps: ServiceDependencies, sender: WebhookSender) {
   const { store } = deps;
-  /** The tenants of the tests in progress. */
-  const tests: string[] = [];
+  /**
+   * The tenants of the tests in progress. Each has one at a time: a receiver may take 15 seconds,
+   * and send much that has to be parsed.
+   */
+  const testing = new Set<string>();
 
   /** Throws `address_refused`. */
   function normalUrl(text: string): string {
@@ -249,25 +260,27 @@ export function makeWebhooks(deps: ServiceDependencies, sender: WebhookSender) {
   }
 
   /**
-   * Sends a `webhook.test` now, also if the webhook is paused. Throws `unavailable` for too many at
-   * a time.
+   * Sends a `webhook.test` now, also if the webhook is paused. Throws `unavailable` if the
+   * tenant tests another one.
    */
   async function test(principal: Principal, id: string): Promise<WebhookTestView> {
     const row = await lookUp(store.read, principal, 'webhook', id);
-    if (tests.filter((tenantId) => tenantId === row.tenantId).length >= maxTestsOfTenant)
+    if (testing.has(row.tenantId))
       throw new SignageError(
         'unavailable',
-        `This tenant tests ${maxTestsOfTenant} webhooks already. Test fewer at a time.`,
-        { retryAfterSeconds: 1 },
+        'This tenant tests a webhook already. Test one at a time.',
+        {
+          retryAfterSeconds: 1,
+        },
       );
-    tests.push(row.tenantId);
+    testing.add(row.tenantId);
     try {
       const outcome = await sendTest(row);
       // The token may have been revoked while the receiver took its time.
       await checkAuthority(store.read, principal, deps.clock.now());
       return outcome;
     } finally {
-      tests.splice(tests.indexOf(row.tenantId), 1);
+      testing.delete(row.tenantId);
     }
   }
 

@@ -1,20 +1,8 @@
 import type { ManagementClient } from '../../client/management-client.ts';
 import { hasCode } from '../../domain/error.ts';
 import type { UnpairedReason } from '../../player/observer.ts';
+import type { PairingCodeProvider, Revoke } from '../tv/device.ts';
 import type { FleetLedger } from '../verify/ledger.ts';
-
-/** Provides pairing codes to the TVs of a fleet, as an installer would. */
-export interface PairingCodeProvider {
-  /** Returns the next pairing code for a TV, or `undefined` if there is none. */
-  codeFor(tv: number, reason: UnpairedReason): Promise<string | undefined>;
-  /** Called when a TV has been bound to this screen. */
-  bound(tv: number, screenId: string): void;
-  /** Revokes a device. `undefined` without a management token. */
-  revoke: Revoke | undefined;
-}
-
-/** Revokes a device. `signal` aborts the call. Default: the signal that ends the run. */
-type Revoke = (deviceId: string, reason: string, signal?: AbortSignal) => Promise<void>;
 
 export interface Installer {
   management: ManagementClient;

@@ -2,12 +2,13 @@ import { ManagementClient } from '../../client/management-client.ts';
 import type { Requester } from '../../client/requester.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
 import { type Clock, systemClock, systemRandom } from '../../domain/clock.ts';
+import { countInformational } from '../../domain/informational-answers.ts';
+import { FleetCounters } from '../tv/counters.ts';
 import { LatencyRecorder } from '../tv/latency.ts';
 import { isHeld, RecordingTransport } from '../tv/recording-transport.ts';
 import { ConcurrencyLimiter } from '../tv/virtual-clock.ts';
 import { FleetLedger } from '../verify/ledger.ts';
 import type { FleetOptions } from './options.ts';
-import { FleetCounters } from './report.ts';
 
 /** A pool of connections to the service. */
 interface ConnectionPool {
@@ -46,7 +47,8 @@ function makePool(
     async requester(url, { method, ...parts }) {
       pool ??= open();
       const { request, options } = await pool;
-      return request(url, { ...parts, ...options, method: method as 'GET' });
+      const onInfo = countInformational();
+      return request(url, { ...parts, ...options, onInfo, method: method as 'GET' });
     },
     // Bun replaces undici by its own implementation, which has no connections to close.
     close: async () => (await pool)?.agent.destroy?.(),

@@ -1,7 +1,8 @@
 import { forEachBounded } from '../../domain/concurrency.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { PlayerState } from '../../player/state.ts';
-import { listedCodes, type PairingCodeProvider, ScreenCodes } from './code-provider.ts';
+import type { PairingCodeProvider } from '../tv/device.ts';
+import { listedCodes, ScreenCodes } from './code-provider.ts';
 import type { FleetDependencies } from './dependencies.ts';
 import type { FleetOptions } from './options.ts';
 import { type FleetPlan, sharersOf } from './plan.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { secondMs } from '../../domain/clock.ts';
 import { parseDuration } from '../../domain/duration.ts';
 import { type Publication, publication } from '../../domain/playlists/playlist.ts';
-import { configBody } from '../../domain/records/config.ts';
+import { configInput } from '../../domain/records/config.ts';
 import { parseFault } from '../../faults/parse-fault.ts';
 
 const duration = z.union([z.string(), z.number()]).transform((value, context) => {
@@ -66,7 +66,7 @@ export const scenario = z.strictObject(
       .optional(),
     /** The name of a playlist in fixtures/playlists, or a playlist. */
     playlist: playlist.optional(),
-    config: configBody.optional(),
+    config: configInput.optional(),
     faults: z.array(rule, 'must be a list of fault rules').optional(),
   },
   'must be a map such as { life: 1d, faults: [ … ] }',

@@ -1,24 +1,48 @@
 import type { Requester } from '../../client/requester.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
+import type { Clock } from '../../domain/clock.ts';
 import { Faults } from '../../faults/faults.ts';
-import { isRequestFault } from '../../faults/parse-fault.ts';
+import { type Fault, isRequestFault } from '../../faults/parse-fault.ts';
+import type { UnpairedReason } from '../../player/observer.ts';
 import type { PlayerState } from '../../player/state.ts';
-import { makeFaultyLink } from '../faults/faulty-link.ts';
-import { Outage, Power, SkewedClock, TvMemory } from '../faults/hardware.ts';
-import type { PairingCodeProvider } from '../fleet/code-provider.ts';
-import type { FleetDependencies } from '../fleet/dependencies.ts';
-import type { FleetPlan } from '../fleet/plan.ts';
 import { SeededRandom } from '../seeded-random.ts';
-import { replyOf } from './recording-transport.ts';
-import { makeVirtualClock, type VirtualClock } from './virtual-clock.ts';
+import type { FleetLedger } from '../verify/ledger.ts';
+import type { FleetCounters } from './counters.ts';
+import { makeFaultyLink } from './faulty-link.ts';
+import { Outage, Power, SkewedClock, TvMemory } from './hardware.ts';
+import { type RecordingTransport, replyOf } from './recording-transport.ts';
+import { type ConcurrencyLimiter, makeVirtualClock, type VirtualClock } from './virtual-clock.ts';
+
+/** Provides pairing codes to the TVs of a fleet, as an installer would. */
+export interface PairingCodeProvider {
+  /** Returns the next pairing code for a TV, or `undefined` if there is none. */
+  codeFor(tv: number, reason: UnpairedReason): Promise<string | undefined>;
+  /** Called when a TV has been bound to this screen. */
+  bound(tv: number, screenId: string): void;
+  /** Revokes a device. `undefined` without a management token. */
+  revoke: Revoke | undefined;
+}
+
+/** Revokes a device. `signal` aborts the call. Default: the signal that ends the run. */
+export type Revoke = (deviceId: string, reason: string, signal?: AbortSignal) => Promise<void>;
 
 /** The settings and dependencies that all TVs of a fleet share. */
-export interface FleetContext
-  extends Pick<FleetPlan, 'speed' | 'startMs' | 'rotateEveryMs' | 'maxWaitSeconds' | 'rules'>,
-    Pick<FleetDependencies, 'clock' | 'limiter' | 'transport' | 'ledger' | 'counters'> {
+export interface FleetContext {
   url: string;
+  speed: number;
+  startMs: number;
+  /** Interval of key rotation by the TV's clock. `undefined`: never. */
+  rotateEveryMs?: number | undefined;
+  /** Maximum `waitSeconds` of the TVs' requests for changes. */
+  maxWaitSeconds?: number | undefined;
+  rules: readonly Fault[];
   /** Seed of all randomness in the run. */
   seed: string;
+  clock: Clock;
+  limiter: ConcurrencyLimiter;
+  transport: RecordingTransport;
+  ledger: FleetLedger;
+  counters: FleetCounters;
   codeProvider: PairingCodeProvider;
 }
 

@@ -5,7 +5,7 @@ import type {
   UnpairedReason,
 } from '../../player/observer.ts';
 import type { PlayerState } from '../../player/state.ts';
-import type { TvPhase } from '../fleet/report.ts';
+import type { TvPhase } from './counters.ts';
 import type { FleetContext } from './device.ts';
 
 const queuedIn = (state: PlayerState | undefined) =>

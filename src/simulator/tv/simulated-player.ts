@@ -1,6 +1,6 @@
 import { systemClock } from '../../domain/clock.ts';
+import { Player } from '../../player/assembly/player.ts';
 import type { PlayerOptions } from '../../player/options.ts';
-import { Player } from '../../player/player.ts';
 import { makeVirtualClock } from './virtual-clock.ts';
 
 /**

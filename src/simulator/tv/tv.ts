@@ -1,11 +1,11 @@
 import type { DeviceInfoInput } from '../../client/entities.ts';
 import { pause } from '../../client/pause.ts';
+import { Player } from '../../player/assembly/player.ts';
 import type { PlayerEnd } from '../../player/options.ts';
-import { Player } from '../../player/player.ts';
 import type { PlayerState } from '../../player/state.ts';
-import { startLifeFaults } from '../faults/life-faults.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { type FleetContext, SimulatedDevice } from './device.ts';
+import { startLifeFaults } from './life-faults.ts';
 import { DeviceObserver } from './observer.ts';
 
 export interface FleetTvOptions {

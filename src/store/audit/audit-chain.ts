@@ -21,9 +21,8 @@ import type { AuditEntry } from '../../domain/records/audit.ts';
  *   removed. After a crash of an embedded store, the head dates from the last checkpoint.
  * - Retention stores a signed start: the link of the last deleted entry, and the first day that is
  *   kept.
- * - A repair stores a signed gap for lost entries.
- * - Entries of earlier versions have no link. They precede the first linked entry, whose sequence
- *   number is 1 unless a signed start says otherwise. A later entry without a link is reported.
+ * - A repair stores a signed gap for lost entries. If the secret is lost, it links all entries
+ *   again, with the key of the new secret.
  * - A store rolled back as a whole to an earlier state has a valid, shorter chain. Only a head kept
  *   outside the store reveals this.
  */
@@ -35,25 +34,20 @@ export interface AuditLink {
   mac: string;
 }
 
-/** An entry as stored. Entries of earlier versions have no link. */
+/** An entry as stored. */
 export interface SealedEntry {
   entry: AuditEntry;
-  link?: AuditLink;
-}
-
-export function sealed(entry: AuditEntry, link: AuditLink | undefined): SealedEntry {
-  return link === undefined ? { entry } : { entry, link };
+  link: AuditLink;
 }
 
 /** Strict patterns, so that the parts of a MAC's message have unambiguous boundaries. */
 const writerPattern = /^[0-9a-f]{16}$/;
 const macPattern = /^[0-9a-f]{64}$/;
 
-/** Whether an untrusted value is an entry with a valid link or without a link. */
+/** Whether an untrusted value is an entry with a valid link. */
 export function isSealed(value: unknown): value is SealedEntry {
   const { entry, link } = (value ?? {}) as Partial<SealedEntry>;
   if (typeof entry !== 'object' || entry === null) return false;
-  if (link === undefined) return true;
   const { writer, seq, mac } = link ?? {};
   return (
     writerPattern.test(String(writer)) && Number.isSafeInteger(seq) && macPattern.test(String(mac))

@@ -1,5 +1,6 @@
 import { iso } from '../../domain/clock.ts';
-import type { AuditLink, ChainKey, ChainState, SealedEntry } from './audit-chain.ts';
+import type { AuditEntry } from '../../domain/records/audit.ts';
+import type { AuditLink, ChainKey, ChainStart, ChainState, SealedEntry } from './audit-chain.ts';
 
 /** A finding about the trail: a problem (`damage`) or information (`note`), with its location. */
 export interface AuditFinding {
@@ -19,13 +20,8 @@ export interface KeptHead {
 }
 
 export interface AuditSummary {
-  /**
-   * Number of all entries. `unlinked` counts the entries without a MAC, which earlier versions
-   * wrote.
-   */
   entries: number;
-  unlinked: number;
-  /** Link of the first entry with a MAC. `null` if no entry has one. */
+  /** Link of the first entry. `null` if there is none. */
   first: KeptHead | null;
   head: KeptHead | null;
 }
@@ -53,8 +49,10 @@ export class AuditVerifier {
   readonly #key: ChainKey;
   readonly #state: ChainState;
   readonly #kept: KeptHead | undefined;
-  readonly #summary: AuditSummary = { entries: 0, unlinked: 0, first: null, head: null };
+  readonly #summary: AuditSummary = { entries: 0, first: null, head: null };
   #last: AuditLink | undefined;
+  /** The latest first day that is kept, by the purges that the trail records. */
+  #purgedBefore: string | undefined;
   #findings: AuditFinding[] = [];
 
   constructor(key: ChainKey, state: ChainState = {}, kept?: KeptHead) {
@@ -74,20 +72,17 @@ export class AuditVerifier {
   /**
    * Verifies the next entry and returns the findings. `undefined` stands for an unreadable entry.
    */
-  take(sealed: SealedEntry | undefined): AuditFinding[] {
+  take(sealed: Partial<SealedEntry> | undefined): AuditFinding[] {
     this.#summary.entries++;
     const { entry, link } = sealed ?? {};
     const location = { ...link, ...(entry && { id: entry.id, at: entry.at }) };
     const text = textOf(entry);
     if (text === undefined) this.#add(location, 'this is not an entry');
-    else if (link) this.#follow(link, text, (what, level) => this.#add(location, what, level));
+    else if (link === undefined)
+      this.#add(location, 'the entry carries no MAC: inserted, or its MAC was removed');
     else {
-      this.#summary.unlinked++;
-      if (this.#last)
-        this.#add(
-          location,
-          'the entry carries no MAC though entries before it do: inserted, or its MAC was removed',
-        );
+      this.#notePurge(entry);
+      this.#follow(link, text, (what, level) => this.#add(location, what, level));
     }
     return this.#takeFindings();
   }
@@ -100,6 +95,7 @@ export class AuditVerifier {
       if (last) this.#add(last, 'the signed head of the trail is missing');
     } else if (!this.#key.isHead(head)) this.#add(head, 'the signed head of the trail was changed');
     else this.#expect(head.seq, head, 'the end of the trail is missing');
+    this.#checkPurge();
     const kept = this.#kept;
     if (kept) this.#checkKeptHead(kept);
     return this.#takeFindings();
@@ -158,6 +154,33 @@ export class AuditVerifier {
     add(`the entry is not the one that the kept head names (writer ${kept.writer})${why}`);
   }
 
+  #notePurge(entry: AuditEntry | undefined): void {
+    const { before } = (entry?.action === 'retention.purge' && entry.details) || {};
+    if (typeof before === 'string' && before > (this.#purgedBefore ?? ''))
+      this.#purgedBefore = before;
+  }
+
+  /**
+   * Compares the start of the trail with the purges that it records. Without a record, version
+   * 0.1.0 has purged, and nothing can be said.
+   */
+  #checkPurge(): void {
+    const { start } = this.#state;
+    const recorded = this.#purgedBefore;
+    if (!start || recorded === undefined || !this.#key.isStart(start)) return;
+    if (start.day > recorded)
+      this.#add(
+        start,
+        `the entries before ${start.day} are missing, and the trail records only a purge of those before ${recorded}`,
+      );
+    else
+      this.#add(
+        start,
+        `the entries up to this one, of days before ${start.day}, were purged, as the trail records (retention.purge)`,
+        'note',
+      );
+  }
+
   #checkKeptHead(kept: KeptHead): void {
     const { start } = this.#state;
     const location = { writer: kept.writer, seq: kept.sequence };
@@ -201,4 +224,27 @@ export class AuditVerifier {
   #takeFindings(): AuditFinding[] {
     return this.#findings.splice(0);
   }
+}
+
+/**
+ * Verifies the first entries of the trail, before retention deletes them. `undefined` stands for an
+ * unreadable entry. `isValid` tells whether all of these entries verify. `start` is the signed
+ * start of the chain without these entries. It is absent if no entry so far was readable.
+ */
+export async function startAfter(
+  key: ChainKey,
+  { head: _head, ...state }: ChainState,
+  entries:
+    | Iterable<Partial<SealedEntry> | undefined>
+    | AsyncIterable<Partial<SealedEntry> | undefined>,
+  day: string,
+): Promise<{ isValid: boolean; start?: ChainStart }> {
+  const verifier = new AuditVerifier(key, state);
+  let last: AuditLink | undefined = state.start;
+  let isValid = true;
+  for await (const one of entries) {
+    if (verifier.take(one).some(({ level }) => level === 'damage')) isValid = false;
+    last = one?.link ?? last;
+  }
+  return { isValid, ...(last && { start: key.start(last, day) }) };
 }

@@ -24,7 +24,10 @@ export class OpenDumps {
   readonly #streams = new Set<DumpStream>();
   #count = 0;
 
-  /** Begins a dump, and returns it as a stream. Throws `unavailable` if too many are read. */
+  /**
+   * Begins a dump, and returns it as a stream when its first bytes are there. Throws `unavailable`
+   * if too many are read, or if these bytes cannot be read.
+   */
   async begin(begin: () => BegunDump | Promise<BegunDump>): Promise<ReadableStream<Uint8Array>> {
     if (this.#count >= maxOpen)
       throw new SignageError(
@@ -33,19 +36,21 @@ export class OpenDumps {
         { retryAfterSeconds },
       );
     this.#count++;
+    let dump: DumpStream;
     try {
       const { chunks, ...options } = await begin();
-      const dump = new DumpStream(chunks, options);
-      this.#streams.add(dump);
-      void dump.over.then(() => {
-        this.#streams.delete(dump);
-        this.#count--;
-      });
-      return dump.stream;
+      dump = new DumpStream(chunks, options);
     } catch (error) {
       this.#count--;
       throw error;
     }
+    this.#streams.add(dump);
+    void dump.over.then(() => {
+      this.#streams.delete(dump);
+      this.#count--;
+    });
+    await dump.begun;
+    return dump.stream;
   }
 
   /** Aborts all dumps, because the store closes. */
@@ -61,6 +66,8 @@ export class OpenDumps {
 /** A dump as a stream, which is made as it is read. */
 class DumpStream {
   readonly stream: ReadableStream<Uint8Array>;
+  /** Resolves when the first bytes are in the stream. Rejects if they could not be read. */
+  readonly begun: Promise<void>;
   /** Resolves when the stream has ended, failed or was cancelled, and `release` is done. */
   readonly over: Promise<void>;
   readonly #chunks: AsyncGenerator<Uint8Array, unknown>;
@@ -68,6 +75,7 @@ class DumpStream {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #cancelTimer = () => {};
   #resolve = () => {};
+  #begin: { resolve: () => void; reject: (error: unknown) => void } | undefined;
   #isOver = false;
 
   constructor(chunks: AsyncGenerator<Uint8Array, unknown>, options: DumpStreamOptions) {
@@ -75,6 +83,9 @@ class DumpStream {
     this.#options = options;
     this.over = new Promise((resolve) => {
       this.#resolve = resolve;
+    });
+    this.begun = new Promise((resolve, reject) => {
+      this.#begin = { resolve, reject };
     });
     this.stream = new ReadableStream({
       start: (controller) => {
@@ -89,6 +100,7 @@ class DumpStream {
   /** Aborts the stream. Its reader gets `reason` as the error. */
   async cancel(reason: Error): Promise<void> {
     if (!this.#isOver) this.#controller?.error(reason);
+    this.#begin?.reject(reason);
     await this.#end();
   }
 
@@ -97,10 +109,12 @@ class DumpStream {
     try {
       const { done, value } = await this.#chunks.next();
       if (this.#isOver) return;
+      this.#begin?.resolve();
       if (!done) return controller.enqueue(value);
       controller.close();
     } catch (error) {
       if (!this.#isOver) controller.error(error);
+      this.#begin?.reject(error instanceof SignageError ? error : unreadable(error));
     }
     await this.#end();
   }
@@ -127,4 +141,9 @@ class DumpStream {
     }
     this.#resolve();
   }
+}
+
+function unreadable(cause: unknown): SignageError {
+  const message = 'The data could not be read, so there is no backup: the log has the reason.';
+  return new SignageError('unavailable', message, { cause, retryAfterSeconds });
 }

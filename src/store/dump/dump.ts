@@ -6,17 +6,20 @@ import type { DumpRecords, DumpSection, Records, SectionName } from './records.t
  * A dump is a text stream of one state of a store, in UTF-8. Each line is the CRC-32 of its JSON in
  * hex, a space, and the JSON:
  *
- *     1c291ca3 {"dump":{"format":1,"store":"…","at":"2026-11-20T08:00:00.000Z"}}
+ *     1c291ca3 {"dump":{"format":2,"store":"…","at":"2026-11-20T08:00:00.000Z"}}
  *     8d777f38 {"section":"screens","row":{"id":"…",…}}
  *     5f0d1e22 {"end":{"counts":{"screens":1,…},"sha256":"…"}}
  *
  * The order of sections, rows and members is fixed, so the same state has the same bytes in every
  * store. The last line has the SHA-256 of all bytes before it.
  */
-export const dumpFormat = 1;
+export const dumpFormat = 2;
+/** 1: of 0.1.0. Its rows are rows of this format without newer members. */
+export const readableDumpFormats = [1, dumpFormat] as const;
 
 /** The first line of a dump. */
 export interface DumpHead {
+  format: number;
   /** Identifies the store: the same for all dumps of one store. */
   store: string;
   /** Time of the state, as ISO 8601. */

@@ -5,7 +5,7 @@ import { tryParseJson } from '../../domain/json/try-parse-json.ts';
 import {
   type DumpEnd,
   type DumpHead,
-  dumpFormat,
+  readableDumpFormats,
   recordJson,
   type SectionCounts,
   storeId,
@@ -39,7 +39,7 @@ const maxLineBytes = 16 * 1024 * 1024;
 const maxShown = 200;
 
 const headSchema = z.strictObject({
-  format: z.literal(dumpFormat),
+  format: z.literal(readableDumpFormats),
   store: z.string(),
   at: z.iso.datetime(),
 });

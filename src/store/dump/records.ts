@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { lastActivity } from '../../domain/records/activity.ts';
 import { firstDay, reportClocks, reportGroups } from '../../domain/records/report.ts';
-import { isSealed, type SealedEntry, sealed } from '../audit/audit-chain.ts';
+import { isSealed, type SealedEntry } from '../audit/audit-chain.ts';
 import { groupOrder, lastDay } from '../impression-counts.ts';
 import { type Rows, sectionOf, type TableName, tableNames } from '../sections.ts';
 
@@ -97,9 +97,7 @@ const audit = z
     (value) => isSealed(value) && Number.isSafeInteger(value.entry.at),
     'this is not an audit entry',
   )
-  .transform(({ entry, link }) =>
-    sealed(entry, link && { writer: link.writer, seq: link.seq, mac: link.mac }),
-  );
+  .transform(({ entry, link: { writer, seq, mac } }) => ({ entry, link: { writer, seq, mac } }));
 
 /** Records of all sections, in a form that no store dictates. Guess counters are not among them. */
 export interface Records extends Rows {

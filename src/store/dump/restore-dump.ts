@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
+import { restoredReason } from '../../domain/webhooks/webhook.ts';
 import type { MediaReader } from '../store.ts';
 import type { DumpEnd, DumpHead, DumpSource, SectionCounts } from './dump.ts';
 import { contentOf, type FileDumpRecord, type FileTarget } from './dump-files.ts';
@@ -37,6 +39,11 @@ export interface RestoreOptions {
   isBackup?: boolean;
   /** Stops with the error `interrupted`. */
   signal?: AbortSignal | undefined;
+  /**
+   * Called before the first active webhook: whether the active webhooks are restored as paused.
+   * Default: they stay active.
+   */
+  pausesWebhooks?: (() => Promise<boolean>) | undefined;
   /** Where the bytes of media go. `undefined`: a dump with such bytes is refused. */
   files?: FileTarget;
 }
@@ -46,6 +53,8 @@ export interface Restored extends DumpEnd {
   at: string;
   /** Names of the media files whose bytes the dump does not have. */
   missingFiles: string[];
+  /** Number of active webhooks that were restored as paused. */
+  pausedWebhooks: number;
 }
 
 /**
@@ -59,13 +68,14 @@ export async function restoreDump(
   options: RestoreOptions = {},
 ): Promise<Restored> {
   try {
-    const { head, end, fileIds, missingFiles } = await restoreAll(source, target, options);
+    const { head, end, fileIds, missingFiles, paused } = await restoreAll(source, target, options);
     const { files, signal } = options;
     const reader = end.counts.files && files ? only(files, fileIds) : undefined;
-    const written = await dumpEnd(await target.finish(), head.at, signal, reader);
+    const restored = withActiveWebhooks(await target.finish(), paused);
+    const written = await dumpEnd(restored, head, signal, reader);
     if (written.sha256 !== end.sha256) throw differs(end.counts, written.counts);
     await target.commit(options.isBackup ? head : undefined);
-    return { at: head.at, missingFiles, ...end };
+    return { at: head.at, missingFiles, pausedWebhooks: paused.length, ...end };
   } catch (error) {
     await options.files?.undo();
     await target.undo();
@@ -78,6 +88,33 @@ export async function restoreDump(
   }
 }
 
+type Webhook = Records['webhooks'];
+
+/** A webhook of the dump, and as it is restored. */
+interface PausedWebhook {
+  before: Webhook;
+  after: Webhook;
+}
+
+function pausedWebhook(row: Webhook, { at }: DumpHead): Webhook {
+  const updatedAt = Math.max(row.updatedAt, Date.parse(at));
+  return { ...row, state: 'paused', stateReason: restoredReason, updatedAt };
+}
+
+/** Reads a restored store as if its webhooks had not been paused, to compare it with the dump. */
+function withActiveWebhooks(source: DumpSource, paused: readonly PausedWebhook[]): DumpSource {
+  const byId = new Map(paused.map((one) => [one.before.id, one]));
+  async function* webhooks() {
+    for await (const row of source.read('webhooks')) {
+      const one = byId.get(row.id);
+      yield one && isDeepStrictEqual(row, one.after) ? one.before : row;
+    }
+  }
+  const read = (section: SectionName) =>
+    section === 'webhooks' ? webhooks() : source.read(section);
+  return { read: read as DumpSource['read'] };
+}
+
 /** Reads only these files: the media folder may have others that the dump does not have. */
 function only(files: MediaReader, ids: ReadonlySet<string>): MediaReader {
   return { open: async (id) => (ids.has(id) ? files.open(id) : undefined) };
@@ -86,11 +123,13 @@ function only(files: MediaReader, ids: ReadonlySet<string>): MediaReader {
 async function restoreAll(
   source: AsyncIterable<Uint8Array>,
   target: DumpTarget,
-  { onProgress, signal, files }: RestoreOptions,
+  { onProgress, signal, files, pausesWebhooks }: RestoreOptions,
 ) {
   /** Records of media files without bytes so far, by the id of the file. */
   const missing = new Map<string, Records['media']>();
   const fileIds = new Set<string>();
+  const paused: PausedWebhook[] = [];
+  let isPausing: boolean | undefined;
   let head: DumpHead | undefined;
   let end: DumpEnd | undefined;
   let group: DumpRecord[] = [];
@@ -105,6 +144,14 @@ async function restoreAll(
     length = 0;
     onProgress?.(done);
     refuseInterrupted(signal);
+  };
+  const pauseIfAsked = async (before: Webhook): Promise<Webhook> => {
+    if (before.state !== 'active') return before;
+    isPausing ??= (await pausesWebhooks?.()) ?? false;
+    if (!isPausing) return before;
+    const after = pausedWebhook(before, head as DumpHead);
+    paused.push({ before, after });
+    return after;
   };
   const records = readDump(source);
   const restoreFile = async (first: FileDumpRecord) => {
@@ -131,6 +178,7 @@ async function restoreAll(
         const row = one.record as Records['media'];
         missing.set(row.fileId, row);
       }
+      if (one.section === 'webhooks') one.record = await pauseIfAsked(one.record as Webhook);
       if (group[0] && group[0].section !== one.section) await flush();
       group.push(one);
       length += largePart(one.record);
@@ -139,7 +187,7 @@ async function restoreAll(
   }
   await flush();
   const missingFiles = [...missing.values()].map(({ name }) => name);
-  return { head: head as DumpHead, end: end as DumpEnd, fileIds, missingFiles };
+  return { head: head as DumpHead, end: end as DumpEnd, fileIds, missingFiles, paused };
 }
 
 async function acceptGroup(target: DumpTarget, group: readonly DumpRecord[]): Promise<void> {
@@ -170,14 +218,14 @@ function refuseInterrupted(signal: AbortSignal | undefined): void {
     throw new SignageError('interrupted', 'It was interrupted. Nothing was written.');
 }
 
-/** Reads a whole state. Returns the end of its dump. */
+/** Reads a whole state. Returns the end of its dump, with the head of another one. */
 export async function dumpEnd(
   source: DumpSource,
-  at: string,
+  { at, format }: Pick<DumpHead, 'at' | 'format'>,
   signal?: AbortSignal,
   files?: MediaReader,
 ): Promise<DumpEnd> {
-  const dump = writeDump(source, at, files);
+  const dump = writeDump(source, at, files, format);
   for (;;) {
     const next = await dump.next();
     if (next.done) return next.value;

@@ -28,11 +28,13 @@ const chunkLength = 64 * 1024;
  * 8601. Throws `store_damaged` for a record that no store may hold.
  *
  * @param files where the media of the store lie. `undefined`: the dump gets no bytes of media
+ * @param format of a dump with which this one is compared
  */
 export async function* writeDump(
   source: DumpSource,
   at: string,
   files?: MediaReader,
+  format: number = dumpFormat,
 ): AsyncGenerator<Buffer, DumpEnd> {
   const sha256 = createHash('sha256');
   const counts: SectionCounts = {};
@@ -53,7 +55,7 @@ export async function* writeDump(
       if (section === 'media') fileIds.add((record as Records['media']).fileId);
       if (section === 'server') {
         const { secret } = record as Records['server'];
-        const dump = { format: dumpFormat, store: storeId(secret), at };
+        const dump = { format, store: storeId(secret), at };
         text += lineOf(JSON.stringify({ dump }));
       }
       text += lineOf(jsonOf(section, record));

@@ -8,7 +8,6 @@ import { ChangeTopics } from '../change-topics.ts';
 import { OpenDumps } from '../dump/dump-stream.ts';
 import { writeDump } from '../dump/write-dump.ts';
 import type {
-  ContentSearch,
   EventBatch,
   ListQuery,
   PastPlaylistQuery,
@@ -23,24 +22,25 @@ import type { AuditDrop, AuditTrail } from './audit/audit-trail.ts';
 import type { TrailChain } from './audit/trail-chain.ts';
 import { Checkpoint } from './checkpoint/checkpoint.ts';
 import type { DocumentOwner } from './checkpoint/document-owner.ts';
+import type { ManifestData } from './checkpoint/manifest.ts';
 import { CheckpointSchedule } from './checkpoint/schedule.ts';
-import { stateSource } from './dump/state-source.ts';
+import type { FilePart, MarkedPart, PartContext } from './disk/parts.ts';
 import type { EventLog } from './events/event-log.ts';
 import { MemoryGuessCounters } from './guess-counters.ts';
 import type { Journal } from './journal/journal.ts';
-import type { Durable, DurableState } from './journal/journal-replay.ts';
+import type { Durable, DurableState } from './journal-replay.ts';
 import { unavailable } from './log/group-log.ts';
-import type { ManifestData } from './manifest.ts';
-import type { FilePart, MarkedPart, PartContext } from './parts.ts';
 import {
   listFinishedCodes,
   listPastPlaylists,
   listPlaylistSummaries,
   listRows,
-  searchContents,
+  supersededContents,
+  unnamedContents,
 } from './rows/listing.ts';
 import { RowView } from './rows/row-view.ts';
-import { Writer } from './rows/writer.ts';
+import { stateSource } from './state-source.ts';
+import { Writer } from './writer.ts';
 
 /** The parts of an open store. */
 export interface StoreParts {
@@ -81,12 +81,16 @@ export class JsonStore implements Store {
     this.#parts = parts;
     this.#guessCounters = new MemoryGuessCounters(() => this.now());
     this.read = new RowView(state.base, state.disk, [], () => this.#refuseClosed());
-    this.#writer = new Writer(state.base, state.disk, { journal, chain }, (durable) =>
-      this.#apply(durable),
-    );
+    this.#writer = new Writer(state.base, state.disk, {
+      journal,
+      chain,
+      admit: () => this.#checkpoints.admit(),
+      apply: (durable) => this.#apply(durable),
+    });
     const checkpoint = new Checkpoint(context, parts.manifest, parts);
     this.#checkpoints = new CheckpointSchedule(context, checkpoint, journal);
     this.#checkpoints.start();
+    this.#checkpoints.grown();
     this.#checkpointIfRequested();
   }
 
@@ -113,7 +117,7 @@ export class JsonStore implements Store {
     return listRows(this.#parts.state.base, this.#parts.lastActivity, table, query);
   }
 
-  playlistSummary(screenId: string): PlaylistSummary | undefined {
+  async playlistSummary(screenId: string): Promise<PlaylistSummary | undefined> {
     this.#refuseClosed();
     return this.#parts.state.base.playlistSummary(screenId);
   }
@@ -131,10 +135,15 @@ export class JsonStore implements Store {
     return listPastPlaylists(this.#parts.state.disk, query);
   }
 
-  async searchContents(): Promise<ContentSearch> {
+  async supersededContents(): Promise<string[]> {
+    this.#refuseClosed();
+    return supersededContents(this.#parts.state.base);
+  }
+
+  async unnamedContents(): Promise<string[]> {
     this.#refuseClosed();
     const { base, disk } = this.#parts.state;
-    return searchContents(base, disk);
+    return unnamedContents(base, disk);
   }
 
   async finishedCodes(timeMs: number, limit: number): Promise<string[]> {
@@ -196,16 +205,17 @@ export class JsonStore implements Store {
   async ready(): Promise<void> {
     this.#refuseClosed();
     const { journal, events } = this.#parts;
-    const broken = journal.log.broken ?? events.log.broken;
-    if (broken) throw broken;
-    await journal.log.checkSpace();
+    for (const { log } of [journal, events]) await log.checkWritable();
   }
 
-  async purgeBefore(timeMs: number): Promise<void> {
+  async purgeBefore(timeMs: number, record = async () => {}): Promise<void> {
     this.#refuseClosed();
     const { audit, events } = this.#parts;
-    await audit.purgeBefore(timeMs, (drop) => this.#persistDrop(drop));
-    await events.purgeBefore(timeMs);
+    await audit.purgeBefore(timeMs, async (drop) => {
+      await record();
+      return this.#persistDrop(drop);
+    });
+    await events.purgeBefore(timeMs, record);
     // A checkpoint that begins now deletes the hidden files of both logs.
     if (events.takeCheckpointRequest() || audit.log.hasPendingDeletes) void this.#checkpoints.now();
   }

@@ -8,21 +8,22 @@ import { TrailChain } from './audit/trail-chain.ts';
 import { inParallel } from './checkpoint/checkpoint.ts';
 import { DocumentFile } from './checkpoint/document-file.ts';
 import type { DocumentOwner } from './checkpoint/document-owner.ts';
-import { makeDeferredDeleteDisk } from './disk/deferred-delete.ts';
-import { EventLog } from './events/event-log.ts';
-import { Journal } from './journal/journal.ts';
-import { DurableState } from './journal/journal-replay.ts';
-import { JsonStore, type StoreParts } from './json-store.ts';
-import { hexChecksum } from './log/checksum.ts';
-import { damageError } from './log/damage.ts';
 import {
   type ManifestData,
   manifestCopy,
   manifestName,
   readManifest,
   storeFolders,
-} from './manifest.ts';
-import type { FilePart, PartContext } from './parts.ts';
+} from './checkpoint/manifest.ts';
+import { makeDeferredDeleteDisk } from './disk/deferred-delete.ts';
+import type { FilePart, PartContext } from './disk/parts.ts';
+import { EventLog } from './events/event-log.ts';
+import { Journal } from './journal/journal.ts';
+import { DurableState } from './journal-replay.ts';
+import { JsonStore, type StoreParts } from './json-store.ts';
+import { hexChecksum } from './log/checksum.ts';
+import { damageError } from './log/damage.ts';
+import { isOwnFile } from './own-files.ts';
 import { makeSecret, readSecret } from './secret.ts';
 
 /** Maximum number of documents that are read at the same time. */
@@ -30,7 +31,7 @@ const concurrency = 8;
 
 /** Names allowed in a folder that is not a store yet. */
 const allowedNames =
-  /^(\..*|lost\+found|secret(\.tmp)?|manifest(\.copy)?\.json\.tmp|lock\.sock.*)$/;
+  /^([.@#].*|lost\+found|secret(\.tmp)?|manifest(\.copy)?\.json\.tmp|lock\.sock.*)$/;
 
 /**
  * Opens the store in a folder, or creates one in an empty folder. The caller holds the folder's
@@ -98,7 +99,8 @@ async function beginStore(context: PartContext, random: Random): Promise<Uint8Ar
   if ((await disk.sizeOf(`${directory}/${manifestCopy}`)) !== undefined)
     throw damageError(`${directory}/${manifestName}`, 'the file is missing');
   for (const folder of storeFolders) {
-    if ((await disk.list(`${directory}/${folder}`)).length > 0)
+    const names = await disk.list(`${directory}/${folder}`);
+    if (names.some((name) => isOwnFile(folder, name)))
       throw damageError(`${directory}/manifest.json`, 'the file is missing');
   }
   const foreignName = (await disk.list(directory)).find(
@@ -192,7 +194,8 @@ async function begin(
   const named = new Set(Object.values(manifest.data.documents).map((entry) => entry.file));
   for (const file of await disk.list(`${directory}/documents`)) {
     // Left behind by an interrupted checkpoint.
-    if (!named.has(file)) await disk.unlink(`${directory}/documents/${file}`);
+    if (!named.has(file) && isOwnFile('documents', file))
+      await disk.unlink(`${directory}/documents/${file}`);
   }
   for (const part of files) await part.begin(manifest.data.epoch);
   if (backup) warnAboutRestore(context, backup.at);

@@ -1,8 +1,8 @@
 import type { Random } from '../../domain/clock.ts';
+import type { PartContext } from './disk/parts.ts';
 import { replaceContents } from './disk/replace-file.ts';
 import { hexChecksum } from './log/checksum.ts';
 import { damageError } from './log/damage.ts';
-import type { PartContext } from './parts.ts';
 
 const fileName = 'secret';
 const pattern = /^[0-9a-f]{64}\n$/;

@@ -1,15 +1,8 @@
 import { resolve } from 'node:path';
 import { isDatabaseUrl } from '../../domain/store-url.ts';
-import { ChainKey, type ChainState } from '../audit/audit-chain.ts';
-import {
-  type AuditFinding,
-  type AuditSummary,
-  AuditVerifier,
-  type KeptHead,
-} from '../audit/audit-verifier.ts';
-import { readTrail } from '../json/audit/trail-reader.ts';
-import { checkFolder } from '../json/check/check-folder.ts';
-import { readManifest } from '../json/manifest.ts';
+import type { AuditFinding, AuditSummary, KeptHead } from '../audit/audit-verifier.ts';
+import { checkFolder, verifyTrail } from '../json/check/check-folder.ts';
+import { readManifest } from '../json/checkpoint/manifest.ts';
 import type { FolderFinding } from '../json/repair/finding.ts';
 import { readSecret } from '../json/secret.ts';
 import { contextOf, whileStopped } from './data-folder.ts';
@@ -45,7 +38,7 @@ export async function verifyAudit(
   kept?: KeptHead,
 ): Promise<{ findings: AuditFinding[]; summary: AuditSummary }> {
   if (isDatabaseUrl(location))
-    return (await import('../postgres/audit/check.ts')).checkDatabaseTrail(location, kept);
+    return (await import('../postgres/check.ts')).checkDatabaseTrail(location, kept);
   const directory = resolve(location);
   return whileStopped(directory, () => verifyFolder(directory, kept));
 }
@@ -56,19 +49,9 @@ async function verifyFolder(
 ): Promise<{ findings: AuditFinding[]; summary: AuditSummary }> {
   const context = contextOf(directory);
   const { data: manifest } = await readManifest(context.disk, directory);
-  const key = new ChainKey(await readSecret(context, manifest.secret));
-  const verifier = new AuditVerifier(key, manifest.marks.chain as ChainState | undefined, kept);
+  const secret = await readSecret(context, manifest.secret);
   const findings: AuditFinding[] = [];
-  const onDamage = (file: string, offset: number) => {
-    const nowhere = { writer: null, sequence: null, at: null, id: null };
-    findings.push({
-      level: 'damage',
-      ...nowhere,
-      what: `this is not an entry, or it is damaged: ${file}, at byte ${offset}`,
-    });
-  };
-  for await (const { sealed } of readTrail(context, manifest, onDamage))
-    for (const one of verifier.take(sealed)) findings.push(one);
-  for (const one of verifier.end()) findings.push(one);
-  return { findings, summary: verifier.summary };
+  const report = (found: AuditFinding) => findings.push(found);
+  const summary = await verifyTrail(context, manifest, secret, report, kept);
+  return { findings, summary };
 }

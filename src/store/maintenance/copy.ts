@@ -4,7 +4,7 @@ import { SignageError } from '../../domain/error.ts';
 import { isDatabaseUrl } from '../../domain/store-url.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 import { type AwsSettings, isBucket, openMediaStore } from '../../media/open-media-store.ts';
-import type { DumpSource, SectionCounts } from '../dump/dump.ts';
+import { type DumpSource, dumpFormat, type SectionCounts } from '../dump/dump.ts';
 import { dumpEnd, type Restored, restoreDump } from '../dump/restore-dump.ts';
 import { writeDump } from '../dump/write-dump.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
@@ -72,7 +72,7 @@ export async function planCopy(from: string, to: string): Promise<SectionCounts>
   else await requireEmptyFolder(resolve(to));
   const { source, close } = await openSource(from);
   try {
-    return (await dumpEnd(source, iso(0))).counts;
+    return (await dumpEnd(source, { at: iso(0), format: dumpFormat })).counts;
   } finally {
     await close();
   }
@@ -91,7 +91,7 @@ async function openSource(
   location: string,
 ): Promise<{ source: DumpSource; close(): Promise<void> }> {
   if (isDatabaseUrl(location))
-    return (await import('../postgres/dump/open-source.ts')).openDatabaseSource(location);
+    return (await import('../postgres/dump/database-source.ts')).openDatabaseSource(location);
   const directory = resolve(location);
   if ((await nodeFileSystem.list(directory)).length === 0) throw noData(directory);
   const close = await lockDataFolder(directory);

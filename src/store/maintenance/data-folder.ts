@@ -3,13 +3,13 @@ import { rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Clock, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
+import { manifestCopy, manifestName, restoreMarker } from '../json/checkpoint/manifest.ts';
 import { type FileSystem, nodeFileSystem } from '../json/disk/file-system.ts';
+import type { PartContext } from '../json/disk/parts.ts';
 import { lockFolder } from '../json/lock/folder-lock.ts';
-import { manifestCopy, manifestName, restoreMarker } from '../json/manifest.ts';
-import type { PartContext } from '../json/parts.ts';
 
 /** Names that may exist in an "empty" folder. */
-const ignoredNames = /^(\..*|lost\+found|lock\.sock.*)$/;
+const ignoredNames = /^([.@#].*|lost\+found|lock\.sock.*)$/;
 
 /** Returns the context of a data folder on which no service runs. */
 export function contextOf(directory: string, clock: Clock = systemClock): PartContext {

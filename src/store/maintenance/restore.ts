@@ -9,9 +9,9 @@ import {
   type RestoreOptions,
   restoreDump,
 } from '../dump/restore-dump.ts';
+import { manifestName, storeFolders } from '../json/checkpoint/manifest.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
 import { FolderTarget } from '../json/dump/folder-target.ts';
-import { manifestName, storeFolders } from '../json/manifest.ts';
 import {
   asUnusable,
   contextOf,

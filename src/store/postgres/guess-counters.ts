@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import type { Clock } from '../../domain/clock.ts';
+import { type Clock, dayMs } from '../../domain/clock.ts';
 import type { GuessCounter } from '../../domain/records/pairing-code.ts';
 import type { GuessCounterChange, GuessCountersOfEach } from '../store.ts';
 import type { Database } from './connection/database.ts';
@@ -102,7 +102,11 @@ const lockCounters = `INSERT INTO signage.attempts AS a (source, state, forget_a
   RETURNING a.source, ${state}`;
 const updateCounters = `UPDATE signage.attempts a SET state = n.state, forget_at = n.forget_at
   FROM json_to_recordset($1::text::json) AS n (source text, state text, forget_at bigint) WHERE a.source = n.source`;
-/** Skips locked rows: waiting for them in another order than `lockCounters` could deadlock. */
+/**
+ * A counter that ends later than in two days is from a clock that ran fast. Skips locked rows:
+ * waiting for them in another order than `lockCounters` could deadlock.
+ */
 const deleteExpired = `DELETE FROM signage.attempts WHERE source IN (
-  SELECT source FROM signage.attempts WHERE forget_at < coalesce($1::bigint, signage.now_ms())
-  FOR UPDATE SKIP LOCKED)`;
+  SELECT source FROM signage.attempts, (SELECT coalesce($1::bigint, signage.now_ms()) AS now) t
+    WHERE forget_at < now OR forget_at > now + ${2 * dayMs}
+  FOR UPDATE OF attempts SKIP LOCKED)`;

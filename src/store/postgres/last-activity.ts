@@ -179,6 +179,8 @@ const timeOf: Readonly<Record<string, keyof AnyActivity>> = {
   playErrors: 'lastEventAt',
   stoppedAt: 'lastEventAt',
   clockOffsetMs: 'lastEventAt',
+  mutedSince: 'lastEventAt',
+  shown: 'lastEventAt',
 };
 
 /**

@@ -2,7 +2,7 @@ import type { Random } from '../../domain/clock.ts';
 import { openChain } from './audit/chain.ts';
 import { type Connect, connectTo } from './connection/connect.ts';
 import { Database } from './connection/database.ts';
-import { migrate } from './connection/migrate.ts';
+import { migrate } from './migration/migrate.ts';
 import { type PostgresOptions, PostgresStore } from './postgres-store.ts';
 
 /** Opens the store in a database. Creates the schema in an empty one. */

@@ -17,7 +17,6 @@ import { OpenDumps } from '../dump/dump-stream.ts';
 import { writeDump } from '../dump/write-dump.ts';
 import type {
   AuditPageQuery,
-  ContentSearch,
   EventBatch,
   EventPageQuery,
   ImpressionQuery,
@@ -34,7 +33,6 @@ import type { Connect, DatabaseLimits } from './connection/connect.ts';
 import type { Database } from './connection/database.ts';
 import { unavailable } from './connection/errors.ts';
 import { databaseLocked } from './connection/instance-lock.ts';
-import { DatabaseClock } from './database-clock.ts';
 import { beginSnapshot, databaseSource } from './dump/database-source.ts';
 import { DumpSession } from './dump/dump-session.ts';
 import { dropPartitionsBefore, EventLog } from './events/event-log.ts';
@@ -46,12 +44,14 @@ import { Listener } from './notify/listener.ts';
 import { Notifier } from './notify/notifier.ts';
 import { RefusedRequestsTable } from './refused-requests.ts';
 import { Batcher } from './rows/batcher.ts';
+import { DatabaseClock } from './rows/database-clock.ts';
 import {
   listFinishedCodes,
   listPastPlaylists,
   listRows,
   readPlaylistSummaries,
-  searchContents,
+  supersededContents,
+  unnamedContents,
 } from './rows/listing.ts';
 import { RowReader } from './rows/row-reader.ts';
 import { lookUpLimits, VersionedRows } from './rows/versioned-rows.ts';
@@ -199,8 +199,12 @@ export class PostgresStore implements Store {
     return listPastPlaylists(this.#database.query, query);
   }
 
-  async searchContents(): Promise<ContentSearch> {
-    return searchContents(this.#database.query);
+  async supersededContents(): Promise<string[]> {
+    return supersededContents(this.#database.query);
+  }
+
+  async unnamedContents(): Promise<string[]> {
+    return unnamedContents(this.#database.query);
   }
 
   async finishedCodes(timeMs: number, limit: number): Promise<string[]> {
@@ -275,11 +279,14 @@ export class PostgresStore implements Store {
       throw unavailable('The database is a standby and accepts no changes.');
   }
 
-  async purgeBefore(timeMs: number): Promise<void> {
+  async purgeBefore(timeMs: number, record = async () => {}): Promise<void> {
     this.#refuseClosed();
     const { chainKey, warn } = this.#options;
-    await dropPartitionsBefore(this.#database, timeMs, () => this.#rollups.fold());
-    if (!(await purgeAuditBefore(this.#database, chainKey, timeMs)))
+    await dropPartitionsBefore(this.#database, timeMs, async (hasEvents) => {
+      if (hasEvents) await record();
+      await this.#rollups.fold();
+    });
+    if (!(await purgeAuditBefore(this.#database, chainKey, timeMs, record)))
       warn('Audit entries past their retention do not verify: see signage audit verify.');
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { sectionOf, tableNames } from '../../store/sections.ts';
-import type { KeyHolder, Tx } from '../../store/store.ts';
+import type { KeyHolder, Reader, Tx } from '../../store/store.ts';
 import { assertMatches } from './assert-matches.ts';
 import { guid, tenantA, tenantB } from './sample-batch.ts';
 import {
@@ -89,6 +89,60 @@ export function uniqueKeysTests({ it, store, alsoAfterReopen, put }: TestGroup):
         [guid('venu', 2), guid('venu', 1), guid('venu', 4), undefined],
       );
     });
+  });
+}
+
+/** Tests of `ids`. */
+export function idsTests({ it, store, reopen, alsoAfterReopen, put }: TestGroup): void {
+  const named = (number: number, ...contents: number[]) => ({
+    id: guid('scre', number),
+    contents: contents.map((content) => ({ id: `content-${content}`, version: content })),
+  });
+  const screens = (...numbers: number[]) => numbers.map((number) => guid('scre', number));
+  const find = async (reader: Reader, ...contents: number[]) => {
+    const values = contents.map((content) => `content-${content}`);
+    return [...(await reader.ids('screenContents', 'contentId', values))].sort();
+  };
+
+  it('return the rows with any of the values, each once', async () => {
+    await put({ screenContents: [named(3, 1, 2), named(1, 2), named(2, 3), named(4)] });
+    await alsoAfterReopen(async () => {
+      assert.deepEqual(await find(store.read, 1), screens(3));
+      assert.deepEqual(await find(store.read, 2, 1, 2, 9), screens(1, 3));
+      assert.deepEqual(await find(store.read), []);
+    });
+    await put({ screenContents: [named(3, 2, 3), named(1)] });
+    assert.deepEqual(await find(store.read, 1), []);
+    assert.deepEqual(await find(store.read, 2, 3), screens(2, 3));
+  });
+
+  it('see the puts and deletes of their own change, and of changes before', async () => {
+    await put({ screenContents: [named(1, 1), named(2, 1), named(3, 1)] });
+    await reopen();
+    const earlier = put({ screenContents: [named(3, 2), named(5, 1)] });
+    await store.write(async (tx) => {
+      await tx.put('screenContents', named(1, 2));
+      await tx.put('screenContents', named(4, 1, 2));
+      await tx.delete('screenContents', guid('scre', 2));
+      await tx.put('screenContents', named(6, 1));
+      await tx.delete('screenContents', guid('scre', 6));
+      const isEarlier = (await tx.get('screenContents', guid('scre', 5))) !== undefined;
+      assert.deepEqual(await find(tx, 1), isEarlier ? screens(4, 5) : screens(3, 4));
+      assert.deepEqual(await find(tx, 2), isEarlier ? screens(1, 3, 4) : screens(1, 4));
+    });
+    await earlier;
+    assert.deepEqual(await find(store.read, 1), screens(4, 5));
+  });
+
+  it('let one of two changes wait that each put what the other has not found', async () => {
+    const add = (number: number) =>
+      store.write(async (tx) => {
+        if ((await tx.ids('screenContents', 'contentId', ['content-1'])).size > 0) return false;
+        await tx.put('screenContents', named(number, 1));
+        return true;
+      });
+    const outcomes = await Promise.all([add(1), add(2)]);
+    assert.equal(outcomes.filter(Boolean).length, 1);
   });
 }
 

@@ -30,13 +30,13 @@ export function finishedCodesTests({ it, store, put }: TestGroup): void {
   });
 }
 
-/** Tests of `searchContents`. */
-export function searchContentsTests({ it, store, put, reopen }: TestGroup): void {
+/** Tests of `supersededContents` and `unnamedContents`. */
+export function unusedContentsTests({ it, store, put, reopen }: TestGroup): void {
   it('returns contents that only past versions name, and those there that no version names', async () => {
-    const search = async () => {
-      const { past, unnamed } = await store.searchContents();
-      return { past: past.sort(), unnamed: unnamed.sort() };
-    };
+    const search = async () => ({
+      past: (await store.supersededContents()).sort(),
+      unnamed: (await store.unnamedContents()).sort(),
+    });
     await put({
       contents: [1, 2, 4].map((number) => contentRow(number)),
       pastContents: [1, 3, 5].map((number) => pastContentRow(number)),

@@ -3,11 +3,11 @@ import { activityTests, auditTests } from './audit-tests.ts';
 import { eventTests } from './event-tests.ts';
 import { guessCounterTests } from './guess-counter-tests.ts';
 import { impressionTests } from './impression-tests.ts';
-import { findByKeyHashTests, selectAndCountTests, uniqueKeysTests } from './key-tests.ts';
+import { findByKeyHashTests, idsTests, selectAndCountTests, uniqueKeysTests } from './key-tests.ts';
 import {
   finishedCodesTests,
   readyAndCloseTests,
-  searchContentsTests,
+  unusedContentsTests,
   watchTests,
 } from './lifecycle-tests.ts';
 import { listTests, playlistSummaryTests } from './list-tests.ts';
@@ -21,11 +21,12 @@ const groups: Record<string, (group: TestGroup) => void> = {
   write: writeTests,
   'unique keys': uniqueKeysTests,
   'select and count': selectAndCountTests,
+  ids: idsTests,
   findByKeyHash: findByKeyHashTests,
   list: listTests,
   playlistSummaries: playlistSummaryTests,
   finishedCodes: finishedCodesTests,
-  searchContents: searchContentsTests,
+  'supersededContents and unnamedContents': unusedContentsTests,
   watch: watchTests,
   'guess counters': guessCounterTests,
   'ready and close': readyAndCloseTests,

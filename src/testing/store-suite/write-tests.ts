@@ -10,9 +10,9 @@ import { gate, type TestGroup } from './store-test.ts';
 
 type Row = Rows[TableName];
 
-/** Asserts that a row is found by its id, its unique keys and its indexed members. */
+/** Asserts that a row is found by its id, its unique keys and its indexes. */
 async function assertFound({ read }: Store, table: TableName, row: Row): Promise<void> {
-  const { row: schema, unique, indexed } = sectionOf(table);
+  const { row: schema, unique, indexed, multiple } = sectionOf(table);
   assert.deepEqual(schema.parse(await read.get(table, row.id)), row);
   for (const [index, keyOf] of Object.entries(unique)) {
     const key = keyOf(row);
@@ -23,6 +23,9 @@ async function assertFound({ read }: Store, table: TableName, row: Row): Promise
     const found = await read.select(table, member as never, [value]);
     assert.ok(found.some(({ id }) => id === row.id));
   }
+  for (const [index, valuesOf] of Object.entries(multiple))
+    for (const value of valuesOf(row))
+      assert.ok((await read.ids(table, index as never, [value])).has(row.id));
 }
 
 /** Tests of `write`. */

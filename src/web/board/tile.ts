@@ -1,5 +1,5 @@
 import type { BoardTile } from '../../domain/conditions/board-state.ts';
-import { relativeTime, span } from '../../domain/duration.ts';
+import { span } from '../../domain/duration.ts';
 import { addButton, addElement } from '../pairing/add-element.ts';
 
 /** Signs tell the tones apart without colour. */
@@ -14,6 +14,7 @@ export const conditionText = (condition: string) => condition.replace('_', ' ');
 export const signOf = (tone: BoardTile['tone']) => signs[tone];
 
 const copiedMs = 2000;
+const copyText = 'Copy command';
 
 async function copy(text: string, button: HTMLButtonElement): Promise<void> {
   try {
@@ -21,19 +22,14 @@ async function copy(text: string, button: HTMLButtonElement): Promise<void> {
     button.textContent = 'Copied';
   } catch {
     // Without the permission, somebody can copy the selection by hand.
-    getSelection()?.selectAllChildren(button.previousElementSibling as HTMLElement);
+    const shown = button.nextElementSibling as HTMLElement;
+    shown.hidden = false;
+    getSelection()?.selectAllChildren(shown);
     button.textContent = 'Press Ctrl-C';
   }
   setTimeout(() => {
-    button.textContent = 'Copy';
+    button.textContent = copyText;
   }, copiedMs);
-}
-
-function versionText({ version, given }: BoardTile): string | undefined {
-  if (version === null) return undefined;
-  return given === null || version === `${given}`
-    ? `Version ${version}`
-    : `Version ${given}, newest ${version}`;
 }
 
 /** A tile of the wall. Its element stays the same for a screen. */
@@ -78,31 +74,23 @@ export class Tile {
     const condition = addElement(text, 'p', 'condition');
     addElement(condition, 'span', 'sign', signOf(tile.tone)).setAttribute('aria-hidden', 'true');
     addElement(condition, 'strong', '', ` ${conditionText(tile.condition)}`);
-    const { since, lastError, lastSeenAt } = tile;
+    const { since } = tile;
     if (since !== null)
       this.#time(condition, (nowMs) => ` for ${span(Math.max(0, nowMs - Date.parse(since)))}`);
     if (tile.reason !== null) addElement(text, 'p', 'reason', tile.reason);
-    if (tile.playing !== null) addElement(text, 'p', 'playing', tile.playing);
-    if (tile.clock !== null) addElement(text, 'p', 'reason', tile.clock);
-    const facts = addElement(text, 'p', 'facts');
-    const version = versionText(tile);
-    if (version !== undefined) addElement(facts, 'span', '', version);
-    if (lastError) {
-      const item = lastError.item === null ? '' : `: ${lastError.item}`;
-      const at = Date.parse(lastError.at);
-      this.#time(facts, (nowMs) => `Last error ${relativeTime(at, nowMs)}${item}`);
-    } else if (lastSeenAt !== null && tile.tone === 'bad') {
-      this.#time(facts, (nowMs) => `Last call ${relativeTime(Date.parse(lastSeenAt), nowMs)}`);
-    }
+    else if (tile.playing !== null) addElement(text, 'p', 'playing', tile.playing);
+    for (const note of [tile.clock, tile.sound])
+      if (note !== null) addElement(text, 'p', 'reason', note);
     if (tile.command !== null) this.#addCommand(text, tile.command);
   }
 
   #addCommand(parent: HTMLElement, command: string): void {
     const line = addElement(parent, 'div', 'command');
-    addElement(line, 'code', '', command);
-    const button = addButton(line, 'copy', 'Copy', () => void copy(command, button));
+    const button = addButton(line, 'copy', copyText, () => void copy(command, button));
+    button.title = command;
     button.setAttribute('aria-label', `Copy ${command}`);
     button.setAttribute('aria-live', 'polite');
+    addElement(line, 'code', '', command).hidden = true;
   }
 
   #time(parent: HTMLElement, format: (nowMs: number) => string): void {

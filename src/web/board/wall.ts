@@ -1,5 +1,6 @@
 import type { BoardTile } from '../../domain/conditions/board-state.ts';
 import { addElement } from '../pairing/add-element.ts';
+import { tileWidth } from './fit.ts';
 import { Previews } from './previews.ts';
 import { Tile } from './tile.ts';
 
@@ -33,6 +34,7 @@ export class Wall {
 
   constructor(root: HTMLElement) {
     this.#root = root;
+    addEventListener('resize', () => this.#fit());
   }
 
   show(tiles: readonly BoardTile[]): void {
@@ -119,7 +121,27 @@ export class Wall {
       open.add(tile.element.closest('section'));
     }
     for (const { section } of this.#venues.values()) section.hidden = !open.has(section);
+    this.#fit();
     return count;
+  }
+
+  /** Makes the tiles as wide as they can be with all of them on the screen. */
+  #fit(): void {
+    const counts: number[] = [];
+    for (const { section, list } of this.#venues.values()) {
+      const count = [...list.children].filter((one) => !(one as HTMLElement).hidden).length;
+      section.style.setProperty('--count', String(count));
+      if (count > 0) counts.push(count);
+    }
+    const { paddingLeft, paddingTop, columnGap } = getComputedStyle(this.#root);
+    const width = tileWidth(counts, {
+      width: this.#root.clientWidth - 2 * Number.parseFloat(paddingLeft),
+      height: innerHeight - this.#root.offsetTop - 2 * Number.parseFloat(paddingTop),
+      gap: Number.parseFloat(columnGap),
+      rem: Number.parseFloat(getComputedStyle(document.documentElement).fontSize),
+      hasPictures: this.#root.querySelector('.preview:not(.failed)') !== null,
+    });
+    this.#root.style.setProperty('--tile', `${width}px`);
   }
 
   tick(nowMs: number): void {

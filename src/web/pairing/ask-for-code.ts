@@ -4,7 +4,7 @@ import { secondMs, systemClock, systemRandom } from '../../domain/clock.ts';
 import type { SignageError } from '../../domain/error.ts';
 import type { UnpairedReason } from '../../player/observer.ts';
 import { type ClaimKeyMemory, offeredCode } from '../../player/pairing/claim.ts';
-import { after } from '../timing.ts';
+import { after } from '../settings/timing.ts';
 import { explainDelay, explainNoClaim } from './messages.ts';
 import type { PairingScreen } from './pairing-screen.ts';
 

@@ -23,6 +23,8 @@ export class OfferQuestion {
     const buttons = addElement(this.#root, 'div', 'answers');
     this.#back = addButton(buttons, 'answer', 'Back', () => this.close());
     this.#accept = addButton(buttons, 'answer', 'Pair', () => this.#end(true));
+    this.#back.addEventListener('focus', () => this.#mark(false));
+    this.#accept.addEventListener('focus', () => this.#mark(true));
     this.#root.hidden = true;
   }
 
@@ -34,8 +36,8 @@ export class OfferQuestion {
   ask({ tenant, tenantId, venue, screen }: ClaimOffer): Promise<boolean> {
     this.#text.textContent = `Pair this TV with ${venue}/${screen} of ${tenant}?`;
     this.#tenantId.textContent = `Tenant ${tenantId}`;
-    this.#select(false);
     this.#root.hidden = false;
+    this.#select(false);
     return new Promise((resolve) => {
       this.#answer = resolve;
     });
@@ -60,6 +62,11 @@ export class OfferQuestion {
   }
 
   #select(isAccept: boolean): void {
+    this.#mark(isAccept);
+    (isAccept ? this.#accept : this.#back).focus();
+  }
+
+  #mark(isAccept: boolean): void {
     this.#isAcceptSelected = isAccept;
     this.#accept.classList.toggle('selected', isAccept);
     this.#back.classList.toggle('selected', !isAccept);

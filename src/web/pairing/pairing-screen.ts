@@ -15,7 +15,7 @@ import {
 } from './keypad.ts';
 import { explainDelay, explainRequest, formatSeconds } from './messages.ts';
 import { OfferQuestion } from './offer-question.ts';
-import { readRemoteKey } from './remote-keys.ts';
+import { type RemoteInput, readRemoteKey } from './remote-keys.ts';
 
 /**
  * The screen on which a person types a pairing code. It accepts a keyboard, a pointer, and the
@@ -30,6 +30,8 @@ export class PairingScreen {
   readonly #question: OfferQuestion;
   #code = '';
   #selected = 0;
+  /** Whether the last key was a character. Space then separates, and presses no key. */
+  #isTyping = false;
   #submit: ((code: string) => void) | undefined;
   #countdown: number | undefined;
   readonly #otherCode: HTMLElement;
@@ -76,14 +78,15 @@ export class PairingScreen {
   tell(message: string): void {
     this.#stopCountdown();
     this.#question.close();
-    this.#show(message, true);
+    this.#show(message, { isBusy: true });
     this.#root.classList.add('telling');
   }
 
   /** Asks for a code, and shows the reason. Resolves with eight characters. */
   ask(why: UnpairedReason, error: SignageError | undefined): Promise<string> {
     this.#stopCountdown();
-    this.#show(explainRequest(why, error, formatCode(this.#code)), false);
+    const isWrong = why === 'refused';
+    this.#show(explainRequest(why, error, formatCode(this.#code)), { isWrong });
     this.#code = '';
     this.#render();
     this.#select(0);
@@ -123,7 +126,7 @@ export class PairingScreen {
 
   /** Shows that a code is being checked. */
   showProgress(): void {
-    if (this.#countdown === undefined) this.#show('Checking the code …', true);
+    if (this.#countdown === undefined) this.#show('Checking the code …', { isBusy: true });
   }
 
   /** Shows why a code is not accepted yet, and when the player retries it. */
@@ -134,7 +137,7 @@ export class PairingScreen {
     const tick = () => {
       const seconds = Math.ceil((endsAtMs - performance.now()) / secondMs);
       const when = seconds > 0 ? `Trying again in ${formatSeconds(seconds)}.` : 'Trying again …';
-      this.#show(`${text} ${when}`, true);
+      this.#show(`${text} ${when}`, { isBusy: true, isWrong: true });
       if (seconds <= 0) window.clearInterval(this.#countdown);
     };
     this.#otherCode.hidden = false;
@@ -148,10 +151,11 @@ export class PairingScreen {
     this.#otherCode.hidden = true;
   }
 
-  #show(message: string, isBusy: boolean): void {
+  #show(message: string, { isBusy = false, isWrong = false }): void {
     this.#root.hidden = false;
     this.#root.classList.remove('telling');
     this.#root.classList.toggle('busy', isBusy);
+    this.#message.classList.toggle('wrong', isWrong);
     this.#message.textContent = message;
   }
 
@@ -162,12 +166,15 @@ export class PairingScreen {
     });
     if (key === deleteKey) button.setAttribute('aria-label', 'Delete');
     button.setAttribute('data-key', key);
+    button.addEventListener('focus', () => this.#mark(index));
     return button;
   }
 
   #onKey(event: KeyboardEvent): void {
     if (!this.#isShown || event.ctrlKey || event.metaKey || event.altKey) return;
-    const input = readRemoteKey(event);
+    const read = readRemoteKey(event);
+    this.#isTyping &&= read !== undefined;
+    const input = read?.kind === 'space' ? this.#meaningOfSpace() : read;
     if (!input) return;
     if (!this.#submit) {
       const isPressed = (input.kind === 'back' || input.kind === 'ok') && !event.repeat;
@@ -187,9 +194,11 @@ export class PairingScreen {
     else if (input.kind === 'move') this.#select(neighbour(this.#selected, input.direction));
     else if (input.kind === 'ok') this.#press(keys[this.#selected] as Key);
     else if (input.kind === 'back') this.#press(deleteKey);
-    else if (input.kind === 'separator') return;
-    else if (keys.includes(input.character)) this.#press(input.character);
-    else this.#show(`Pairing codes have no ${input.character}.`, false);
+    else if (input.kind === 'character') this.#type(input.character);
+  }
+
+  #meaningOfSpace(): RemoteInput {
+    return { kind: this.#isTyping && !this.#question.isOpen ? 'separator' : 'ok' };
   }
 
   #onPaste(event: ClipboardEvent): void {
@@ -197,11 +206,24 @@ export class PairingScreen {
     if (!this.#isShown || !this.#submit || this.#question.isOpen || text === '') return;
     event.preventDefault();
     const code = readCode(text);
-    if (code === undefined) this.#show('The pasted text is not a pairing code.', false);
+    if (code === undefined) this.#show('The pasted text is not a pairing code.', { isWrong: true });
     else this.submit(code);
   }
 
+  #type(character: string): void {
+    this.#isTyping = true;
+    if (keys.includes(character)) this.#press(character);
+    else this.#show(`Pairing codes have no ${character}.`, { isWrong: true });
+  }
+
+  /** Selects a key. The selected key has the focus, so that Tab continues there. */
   #select(index: number): void {
+    this.#mark(index);
+    this.#isTyping = false;
+    this.#buttons[index]?.focus();
+  }
+
+  #mark(index: number): void {
     this.#buttons[this.#selected]?.classList.remove('selected');
     this.#selected = index;
     this.#buttons[index]?.classList.add('selected');

@@ -7,7 +7,8 @@ export type RemoteInput =
   | { kind: 'ok' }
   | { kind: 'back' }
   | { kind: 'character'; character: string }
-  | { kind: 'separator' };
+  | { kind: 'separator' }
+  | { kind: 'space' };
 
 const directions: Record<number, Direction> = { 37: 'left', 38: 'up', 39: 'right', 40: 'down' };
 const enterCode = 13;
@@ -32,6 +33,7 @@ export function readRemoteKey({
   if (keyCode === enterCode) return { kind: 'ok' };
   if (backCodes.includes(keyCode) || key === 'GoBack' || key === 'BrowserBack')
     return { kind: 'back' };
+  if (key === ' ') return { kind: 'space' };
   if (/^[a-z0-9]$/i.test(key)) return { kind: 'character', character: key.toUpperCase() };
   return [...key].length === 1 && isSeparator(key) ? { kind: 'separator' } : undefined;
 }

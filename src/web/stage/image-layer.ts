@@ -1,7 +1,7 @@
 import type { PlaybackFailure } from '../../player/stage.ts';
 import type { MediaSource } from '../media/media-library.ts';
-import type { Look } from '../page-settings.ts';
-import { never } from '../timing.ts';
+import type { Look } from '../settings/page-settings.ts';
+import { never } from '../settings/timing.ts';
 import { type Layer, nextEvent } from './layer.ts';
 
 /** Returns why an image from this source cannot be decoded. */

@@ -1,5 +1,5 @@
 import type { PlaybackFailure } from '../../player/stage.ts';
-import { never } from '../timing.ts';
+import { never } from '../settings/timing.ts';
 import { type Layer, nextEvent } from './layer.ts';
 
 /**

@@ -4,8 +4,8 @@ import { unlessAborted } from '../../domain/concurrency.ts';
 import type { PlaybackFailure, Shown, Stage } from '../../player/stage.ts';
 import type { MediaLibrary } from '../media/media-library.ts';
 import { expectedMedia } from '../media/playlist-files.ts';
-import type { Look } from '../page-settings.ts';
-import { after } from '../timing.ts';
+import type { Look } from '../settings/page-settings.ts';
+import { after } from '../settings/timing.ts';
 import { makeImageLayer } from './image-layer.ts';
 import type { Layer } from './layer.ts';
 import { makePageLayer } from './page-layer.ts';
@@ -64,6 +64,8 @@ export class ScreenStage implements Stage {
   onNext: () => void = () => {};
   /** Called when an item has become visible. */
   onVisible: () => void = () => {};
+  /** Called when a video with sound begins, with whether the browser allows the sound. */
+  onSound: (isAllowed: boolean) => void = () => {};
   readonly #root: HTMLElement;
   readonly #library: MediaLibrary;
   readonly #videos: VideoPool;
@@ -100,7 +102,12 @@ export class ScreenStage implements Stage {
     return failure;
   }
 
-  async show(item: PlaylistItem, forMs: number, signal: AbortSignal): Promise<Shown> {
+  async show(
+    item: PlaylistItem,
+    forMs: number,
+    signal: AbortSignal,
+    onVisible: () => void,
+  ): Promise<Shown> {
     this.onNext();
     const prepared = this.#prepare(item);
     this.#prepared = undefined;
@@ -113,7 +120,10 @@ export class ScreenStage implements Stage {
     const started = await starting;
     clearTimeout(timer);
     signal.removeEventListener('abort', giveUp);
-    if (started !== undefined && isLayer(started)) return this.#play(started, forMs, signal);
+    if (started !== undefined && isLayer(started)) {
+      onVisible();
+      return this.#play(started, forMs, signal);
+    }
     this.#drop(prepared);
     if (signal.aborted) return { playedMs: 0, failure: undefined };
     this.#doubt(item);
@@ -164,7 +174,10 @@ export class ScreenStage implements Stage {
       source.release();
       return 'stalled';
     }
-    if (video) return new VideoLayer(this.#videos, video, source, this.look);
+    if (video)
+      return new VideoLayer(this.#videos, video, source, this.look, (isAllowed) =>
+        this.onSound(isAllowed),
+      );
     return makeImageLayer(this.#root, source, this.look);
   }
 

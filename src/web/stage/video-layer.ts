@@ -1,7 +1,7 @@
 import { secondMs } from '../../domain/clock.ts';
 import type { PlaybackFailure } from '../../player/stage.ts';
 import type { MediaSource } from '../media/media-library.ts';
-import type { Look } from '../page-settings.ts';
+import type { Look } from '../settings/page-settings.ts';
 import { type Layer, nextEvent } from './layer.ts';
 
 /**
@@ -53,12 +53,18 @@ function nextPicture(video: HTMLVideoElement, signal: AbortSignal): Promise<unkn
   return nextEvent(video, 'timeupdate', signal);
 }
 
-/** Plays the video. Mutes the video if the browser forbids sound. */
-async function play(video: HTMLVideoElement): Promise<void> {
+/**
+ * Plays the video. Mutes the video if the browser forbids sound. Tells `onSound`
+ * whether the browser allows the sound of an unmuted video.
+ */
+async function play(video: HTMLVideoElement, onSound: (isAllowed: boolean) => void): Promise<void> {
+  const isSilent = video.muted;
   try {
     await video.play();
+    if (!isSilent) onSound(true);
   } catch (error) {
     if ((error as Error).name !== 'NotAllowedError') return;
+    if (!isSilent) onSound(false);
     video.muted = true;
     await video.play().catch(() => {});
   }
@@ -73,13 +79,21 @@ export class VideoLayer implements Layer {
   readonly failed: Promise<PlaybackFailure>;
   readonly #pool: VideoPool;
   readonly #source: MediaSource;
+  readonly #onSound: (isAllowed: boolean) => void;
   readonly #error: Promise<PlaybackFailure>;
   readonly #disposed = new AbortController();
   #stall = (_reason: PlaybackFailure) => {};
   #watch: number | undefined;
 
-  constructor(pool: VideoPool, element: HTMLVideoElement, source: MediaSource, look: Look) {
+  constructor(
+    pool: VideoPool,
+    element: HTMLVideoElement,
+    source: MediaSource,
+    look: Look,
+    onSound: (isAllowed: boolean) => void,
+  ) {
     this.element = element;
+    this.#onSound = onSound;
     this.#pool = pool;
     this.#source = source;
     element.style.objectFit = look.fit;
@@ -102,14 +116,14 @@ export class VideoLayer implements Layer {
     const repeat = () => {
       if (endsAtMs - performance.now() <= standStillMs) return;
       element.currentTime = 0;
-      void play(element);
+      void play(element, this.#onSound);
     };
     element.addEventListener('ended', repeat);
     this.#disposed.signal.addEventListener('abort', () =>
       element.removeEventListener('ended', repeat),
     );
     const picture = nextPicture(element, this.#disposed.signal).then(() => undefined);
-    void play(element);
+    void play(element, this.#onSound);
     this.#watchProgress();
     return Promise.race([picture, this.failed]);
   }

@@ -6,7 +6,7 @@ const putConfig = <L extends ConfigLevel>(level: L) =>
     summary: `Set the config of a ${level}`,
     revision: true,
     record: level,
-    body: 'configBody',
+    body: 'configInput',
     bodyLimit: 16 * 1024,
     partLimit: 50_000,
     answer: 'configBody',

@@ -20,6 +20,7 @@ export const mediaOperations = {
   getMediaUpload: get('/v1/media/:id/upload', 'operator', {
     summary: 'Get how much of an upload in parts has arrived',
     answer: 'mediaUpload',
+    searches: true,
     errors: ['media_not_found', 'not_supported'],
   }),
   listMedia: get('/v1/media', 'viewer', {

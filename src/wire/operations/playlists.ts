@@ -9,7 +9,7 @@ export const playlistOperations = {
     body: 'publication',
     partLimit: 50_000,
     answer: 'publishedPlaylist',
-    errors: ['media_not_found'],
+    errors: ['media_not_found', 'playlist_quota_exceeded'],
     command: ['playlist', 'publish'],
   }),
   publishMany: post('/v1/publications', 'operator', {
@@ -19,7 +19,7 @@ export const playlistOperations = {
     partLimit: 50_000,
     headers: ['Idempotency-Key'],
     answer: 'bulkResults',
-    errors: ['venue_not_found', 'media_not_found'],
+    errors: ['venue_not_found', 'media_not_found', 'playlist_quota_exceeded'],
     command: ['playlist', 'publish'],
   }),
   readPlaylist: get('/v1/screens/:id/playlist', 'viewer', {

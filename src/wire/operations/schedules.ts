@@ -8,7 +8,7 @@ const putSchedule = <L extends 'screen' | 'venue'>(level: L) =>
     body: 'scheduleInput',
     partLimit: 50_000,
     answer: 'schedule',
-    errors: ['media_not_found', 'timezone_required'],
+    errors: ['media_not_found', 'timezone_required', 'playlist_quota_exceeded'],
     command: ['schedule', 'set'],
   });
 
@@ -44,7 +44,7 @@ export const scheduleOperations = {
     body: 'takeoverInput',
     partLimit: 50_000,
     answer: 'takeover',
-    errors: ['media_not_found'],
+    errors: ['media_not_found', 'playlist_quota_exceeded'],
     command: ['takeover', 'set'],
   }),
   getTakeover: get('/v1/screens/:id/takeover', 'viewer', {

@@ -47,10 +47,27 @@ export async function sendHeartbeat({ url, tvs }: Entrant, n: number): Promise<v
   if (statusCode !== 202) throw new Error(`${url} answered ${statusCode}`);
 }
 
+/** A GET of the TV of this number, such as of its `playlist`. */
+export async function getAsTv({ url, tvs }: Entrant, n: number, resource: string): Promise<void> {
+  const tv = tvs[n % tvs.length] as LoneTv;
+  const { statusCode, body } = await request(`${url}/devices/${tv.screenId}/${resource}`, {
+    headers: { authorization: `Bearer ${tv.apiKey}` },
+    dispatcher: agentOf(url, tv),
+  });
+  await body.dump();
+  if (statusCode !== 200) throw new Error(`${url} answered ${statusCode}`);
+}
+
 /** Calls the service without a schema, because another version may have other members. */
-export async function call<T>(url: string, path: string, key: string, body?: object): Promise<T> {
+export async function call<T>(
+  url: string,
+  path: string,
+  key: string,
+  body?: object,
+  method: 'GET' | 'POST' | 'PUT' = body === undefined ? 'GET' : 'POST',
+): Promise<T> {
   const reply = await request(url + path, {
-    method: body === undefined ? 'GET' : 'POST',
+    method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });

@@ -5,12 +5,14 @@ import { afterAll, beforeAll, it } from 'vitest';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { type Program, startProgram } from '../../support/process/program.ts';
 import { nodeOptions } from '../../support/runtime/node-options.ts';
+import { item } from '../../support/service/content.ts';
 import { timeCalls } from '../measure.ts';
 import { startServed } from '../served.ts';
 import {
   call,
   closeConnections,
   type Entrant,
+  getAsTv,
   inTurn,
   type LoneTv,
   pair,
@@ -84,6 +86,19 @@ it.each([
   const rows = await inTurn(entrants, pace, sendHeartbeat);
   printRatios(`heartbeat at ${pace.perSecond}/s`, entrants, rows);
 });
+
+it.skipIf(baseline === undefined).each(['playlist', 'config', 'changes'])(
+  'CPU of a %s at 17/s',
+  async (resource) => {
+    const items = Array.from({ length: 10 }, () => item());
+    for (const { url, tvs } of services)
+      for (const { screenId } of tvs.slice(0, 200))
+        await call(url, `/v1/screens/${screenId}/playlist`, token, { items }, 'PUT');
+    const pace = { perSecond: 17, slices: 11, sliceSeconds: 8 };
+    const rows = await inTurn(services, pace, (entrant, n) => getAsTv(entrant, n % 200, resource));
+    printRatios(`${resource} at 17/s`, services, rows);
+  },
+);
 
 it('CPU of 100 events, one after another', async () => {
   const entrants = [...services, bare];

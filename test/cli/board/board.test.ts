@@ -9,6 +9,7 @@ import { json, problem, stubService } from '../../support/network/stub-service.t
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { rawRequest } from '../../support/service/raw-request.ts';
 import { adminToken } from '../../support/service/service.ts';
+import { startCli } from '../run-cli.ts';
 import { openBoard } from './open-board.ts';
 import { statusPage } from './status-records.ts';
 
@@ -168,6 +169,21 @@ describe('signage board', () => {
       [names[2]!]: `signage pair 00000001-0000-4000-8000-000000000002${url}`,
       [names[3]!]: `signage doctor 'Venue 1/<img src=x onerror=alert(1)>'${url}`,
     });
+  });
+
+  it('goes on with its tenant when a second one appears', async () => {
+    const { service, cli } = await startCli();
+    await cli('venue create --name Lobby');
+    await cli('screen create Lobby/Main');
+    const clock = new ManualClock();
+    const board = await openBoard(service, { clock });
+    const first = await board.state();
+    expect((await cli('tenant create --name Other')).code).toBe(0);
+    expect((await cli('status')).stderr).toContain('--tenant');
+    const lobby = (await cli('venue list -o json --tenant default')).json[0].tenantId;
+    await cli(`screen create Lobby/Second --tenant ${lobby}`);
+    const { tiles, problem: why } = await whilePassing(clock, board.state(first.revision));
+    expect([tiles.map(({ screen }) => screen), why]).toEqual([['Main', 'Second'], null]);
   });
 
   it.skipIf(process.platform !== 'linux')(

@@ -1,5 +1,5 @@
 // Records of `GET /v1/status`, as a service answers them, for tests of many screens.
-import type { ScreenStatusView } from '../../../src/domain/records/screen-status.ts';
+import type { ScreenStatusView } from '../../../src/domain/conditions/screen-status.ts';
 
 const nowMs = Date.parse('2026-11-20T12:00:00.000Z');
 const ago = (minutes: number) => new Date(nowMs - minutes * 60_000).toISOString();
@@ -71,6 +71,7 @@ function record(number: number, options: RecordOptions): ScreenStatusView {
     ...(wrong ?? { condition: 'playing', since: ago(90 + number), reason: null, errors: [] }),
     playing: !wrong || wrong.condition === 'outdated' ? playing : null,
     clock: null,
+    muted: null,
     screen: {
       id: id(1, number),
       tenantId: id(4, 0),

@@ -92,7 +92,7 @@ describe('signage token create', () => {
     await probe.close();
     expect(run).toMatchObject({ code: 1, stdout: '' });
     expect(run.stderr).toBe(
-      `signage: ${file} cannot be written: no space left. The token was deleted again.\n`,
+      `signage: ${file} is incomplete, because it cannot be written: no space left. The token was deleted again.\n  Free space on that disk, or write to another place.\n`,
     );
     expect(run.stdout + run.stderr).not.toMatch(/mak_/);
     expect(await isThere(file)).toBe(false);

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { completionScripts, type Shell } from '../../../src/cli/commands/completion.ts';
+import { completionScripts, type Shell } from '../../../src/cli/commands/completion/completion.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 
 const isThere = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { CommandContext } from '../../../src/cli/command/context.ts';
-import { askForPower } from '../../../src/cli/conformance/run-tv-exam.ts';
+import { askForPower } from '../../../src/cli/commands/conformance/run-tv-exam.ts';
+import type { CommandContext } from '../../../src/cli/program/context.ts';
 import { SignageError } from '../../../src/domain/error.ts';
 
 /** Gives these answers to the questions; after them, Ctrl-C. */

@@ -142,7 +142,7 @@ describe.concurrent('signage conformance --tv', () => {
     await writeFile(join(folder, 'exam.json'), '{"format":1', { mode: 0o600 });
     const damaged = await examine(argv);
     expect(damaged.code).toBe(6);
-    expect(damaged.stderr).toContain('is damaged (--state).');
+    expect(damaged.stderr).toContain('exam.json is damaged');
   });
 
   it('runs the program of --power-cmd with off and on, and 2 after the rows if it fails', async () => {

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { json, raw, stubService } from '../../support/network/stub-service.ts';
+import { item } from '../../support/service/content.ts';
 import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 import { type Cli, type CliRun, runCli, startCli } from '../run-cli.ts';
 
@@ -27,6 +28,40 @@ function rows({ json: all }: CliRun): Record<string, Row> {
 
 const statuses = (run: CliRun) =>
   Object.fromEntries(Object.values(rows(run)).map(({ check, status }) => [check, status]));
+
+describe('signage doctor, of web pages', () => {
+  it('names a page that forbids frames, which no browser TV can tell', async () => {
+    const { cli, service } = await startCli();
+    const pages = await stubService((response, request) => {
+      const isForbidden = request.url === '/kiosk';
+      const headers = {
+        'content-type': 'text/html',
+        ...(isForbidden && { 'content-security-policy': "frame-ancestors 'none'" }),
+      };
+      raw(200, '<!doctype html><title>Menu</title>', headers)(response, request);
+    });
+    const page = (path: string) =>
+      item({ creativeUrl: `${pages.url}${path}`, creativeType: 'html', duration: 60 });
+    const { id } = await service.screen({ name: 'Kiosk' });
+    const publish = (items: object[]) =>
+      service.manage('PUT', `/v1/screens/${id}/playlist`, { items });
+    await publish([page('/menu'), page('/kiosk')]);
+    for (const chosen of [['Kiosk'], ['--all']]) {
+      const { json: found } = await cli(['doctor', ...chosen, '-o', 'json']);
+      const ofPages = (found as Row[]).filter(({ check }) => check === 'page');
+      expect(ofPages).toEqual([
+        {
+          check: 'page',
+          status: 'warn',
+          detail: expect.stringContaining(`${pages.url}/kiosk: The page forbids frames`),
+          next: `signage playlist check ${id}`,
+        },
+      ]);
+    }
+    await publish([page('/menu')]);
+    expect(rows(await cli(['doctor', 'Kiosk', '-o', 'json']))).not.toHaveProperty('page');
+  });
+});
 
 describe('signage doctor', () => {
   let cli: Cli;

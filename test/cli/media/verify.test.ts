@@ -85,14 +85,9 @@ it('9 for missing, cut and changed files, also of data check and doctor, and the
     ['fail', 'The service has not all bytes of the file cut.'],
   ]);
 
-  for (const [at, id] of ids.entries()) {
-    if (at === 0) continue;
+  for (const at of [1, 2, 3]) {
     const path = join(folder, `${names[at]}.svg`);
     await writeFile(path, files[at] ?? '');
-    if (names[at] === 'changed') {
-      expect(found.changed?.[1]).toContain(`signage media delete ${id} --force`);
-      expect(await signage(['media', 'delete', id, '--force', '--yes'])).toMatchObject({ code: 0 });
-    }
     expect(found[names[at] ?? '']?.[1]).toContain('signage media add FILE');
     expect(await signage(['media', 'add', path])).toMatchObject({ code: 0 });
   }

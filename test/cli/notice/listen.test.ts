@@ -1,7 +1,9 @@
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { delimiter, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { startLocally } from '../../support/network/local-server.ts';
 import {
   isSignedBy,
   type Receiver,
@@ -145,6 +147,68 @@ describe('signage listen --exec', () => {
     service.clock.advance(6000);
     await person.sees(/device\.revoked .*: exit code 0\./);
     await person.interrupt();
+  });
+
+  describe('with notices of a hostile service', () => {
+    const from = '2026-01-01T00:00:00.000Z';
+    const notice = (number: number, data: object) => {
+      const id = `01a134b4-6500-7000-8000-00000000000${number}`;
+      const place = { venueId: null, screenId: null, deviceId: null };
+      return { id, at: from, type: 'screen.failing', ...place, data };
+    };
+    const notices = [
+      notice(1, { venue: 'A\0B', screen: 'Bar\nBcc: x', reason: 'NUL \0 and ESC \u001b[2J' }),
+      notice(2, { venue: 'x'.repeat(200_000), reason: { toString: 1 } }),
+      notice(3, { venue: 'Last' }),
+    ];
+
+    /** Starts a service that has these notices. */
+    async function startFake(): Promise<string> {
+      const { url } = await startLocally(
+        createServer((request, response) => {
+          const query = new URL(request.url ?? '', 'http://x').searchParams;
+          const after = query.get('after');
+          const items =
+            query.get('limit') === '1' ? [] : notices.filter(({ id }) => id > (after ?? ''));
+          if (after === notices.at(-1)?.id) return;
+          response.setHeader('Content-Type', 'application/json');
+          response.end(JSON.stringify({ items, nextCursor: null }));
+        }),
+      );
+      return url;
+    }
+
+    it('hands each of them over, escaped, and keeps its place', async () => {
+      const out = join(folder, 'out');
+      const state = join(folder, 'listen.json');
+      const script = await program(
+        'tell.sh',
+        `#!/bin/sh\nprintf '%.9s|%s|%s\\n' "$SIGNAGE_NOTICE_VENUE" "$SIGNAGE_NOTICE_SCREEN" "$SIGNAGE_NOTICE_REASON" >> '${out}'\n`,
+      );
+      const env = { SIGNAGE_URL: await startFake() };
+      const person = await listen(['--exec', script, '--state', state], env);
+      await person.sees(/Last: exit code 0\./);
+      const lines = (await readFile(out, 'utf8')).trim().split('\n');
+      expect(lines).toEqual([
+        'A\\u0000B|Bar\\u000aBcc: x|NUL \\u0000 and ESC \\u001b[2J',
+        expect.stringMatching(/^x{9}\|\|/),
+        'Last||',
+      ]);
+      await expect
+        .poll(async () => JSON.parse(await readFile(state, 'utf8')).after)
+        .toBe(notices.at(-1)?.id);
+      await person.interrupt();
+    });
+
+    it('says which it could not hand over, and goes on', async () => {
+      const env = { SIGNAGE_URL: await startFake(), HUGE: 'x'.repeat(3_000_000) };
+      const person = await listen(['--exec', '/bin/true'], env);
+      await person.sees(
+        /screen\.failing A.*: could not be handed over .*E2BIG\)\.\s+It is given up\./,
+      );
+      await person.sees(/Last: could not be handed over/);
+      await person.interrupt();
+    });
   });
 
   it('says that there is no such program', async () => {

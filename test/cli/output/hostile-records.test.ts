@@ -8,6 +8,7 @@ import {
   obeyed,
   hostileTenant as tenant,
 } from '../../support/network/hostile-service.ts';
+import { json, stubService } from '../../support/network/stub-service.ts';
 import { type CliOptions, runCli } from '../run-cli.ts';
 
 let stub: Awaited<ReturnType<typeof hostileService>>;
@@ -136,5 +137,26 @@ describe('notes and errors', () => {
     expect(some.code).toBe(9);
     expect(some.stdout).not.toMatch(obeyed);
     stub.refusal = undefined;
+  });
+});
+
+describe('a text that no view escapes', () => {
+  const schedule = {
+    ...tenant,
+    entries: [{ name: 'A', days: ['mon', hostile], from: '08:00', to: '18:00', items: [] }],
+    version: 1,
+  };
+  const place = { ...tenant, id, venueId: id, timezone: 'Europe/Berlin' };
+
+  it.each([true, false])('is escaped when it is written, at a terminal: %s', async (tty) => {
+    const stub = await stubService((response, { url }) =>
+      json(200, url.endsWith('/schedule') ? schedule : place)(response, undefined as never),
+    );
+    const { stdout, stderr } = await runCli(['schedule', 'preview', id], {
+      tty,
+      env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x', NO_COLOR: '1' },
+    });
+    expect(stdout + stderr).toContain('\\u001b[2J');
+    expect(stdout + stderr).not.toMatch(obeyed);
   });
 });

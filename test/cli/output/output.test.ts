@@ -55,6 +55,34 @@ describe('-o', () => {
     );
   });
 
+  it.each([
+    [['--separator', ';'], 'name;more.n;more.t\r\n"A;B";1.5;1.5\r\n'],
+    [['--separator', 'tab'], 'name\tmore.n\tmore.t\r\nA;B\t1.5\t1.5\r\n'],
+    [['--decimal-comma'], 'name;more.n;more.t\r\n"A;B";1,5;1.5\r\n'],
+    [['--decimal-comma', '--separator', ','], 'name,more.n,more.t\r\nA;B,"1,5",1.5\r\n'],
+  ])('csv for spreadsheets of other countries: %j', async (flags, csv) => {
+    const record = { ...plain, name: 'A;B', more: { n: 1.5, t: '1.5' } };
+    const { stdout } = await list(
+      [record],
+      '-o',
+      'csv',
+      '--fields',
+      'name,more.n,more.t',
+      ...flags,
+    );
+    expect(stdout).toBe(csv);
+  });
+
+  it.each([
+    [['--separator', ';'], '--separator works with -o csv, not with table.'],
+    [['--decimal-comma', '-o', 'json'], '--decimal-comma works with -o csv, not with json.'],
+    [['-o', 'csv', '--separator', '|'], '--separator must be one of , ; tab, not "|".'],
+  ])('2 for %j', async (flags, why) => {
+    const { code, stdout, stderr } = await list([plain], ...flags);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(why);
+  });
+
   it('name is the name, or the id of a record whose name is unprintable', async () => {
     expect(
       (

@@ -32,7 +32,10 @@ const pairFrom = (
   flags: readonly string[],
   options: CliOptions = {},
   by: Cli = cli,
-) => by(['pair', '--venue', venue, '--claims-file', file, '-o', 'ndjson', ...flags], options);
+) => {
+  const output = flags.includes('-o') ? [] : ['-o', 'ndjson'];
+  return by(['pair', '--venue', venue, '--claims-file', file, ...output, ...flags], options);
+};
 
 const screenOf = async (id: string | undefined) =>
   (await service.manage('GET', `/v1/screens/${id}`)).body;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { blockLetters } from '../../../src/cli/pair/draw-code.ts';
+import { blockLetters } from '../../../src/cli/terminal/draw-code.ts';
 import { codeAlphabet, groupedCode } from '../../../src/domain/records/typed-code.ts';
 
 describe('block letters', () => {

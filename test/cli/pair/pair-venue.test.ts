@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { merge } from '../../../src/cli/pair/pair-many.ts';
+import { merge } from '../../../src/cli/commands/pair/pair-many.ts';
 import type { Clock } from '../../../src/domain/clock.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import type { FakeIo } from '../../support/process/fake-io.ts';
@@ -266,7 +266,7 @@ describe('signage pair --venue X --all at a terminal', () => {
     });
     expect(seen.join('\n')).not.toMatch(/[█▀▄]{3}/);
     expect(seen.join(' ')).toMatch(
-      /Bare: The screen has no playlist yet\. Publish one: +signage playlist/,
+      /Bare: The screen has no playlist yet\. Publish one: +signage show/,
     );
     expect(Math.max(...seen.map((row) => row.length))).toBeLessThan(60);
   });

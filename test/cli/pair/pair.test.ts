@@ -128,7 +128,7 @@ describe('signage pair VENUE/SCREEN', () => {
       await tv.fetchPlaylist();
     });
     expect([run.code, stepsOf(run).at(-1)]).toEqual([0, 'playlist']);
-    expect(run.stderr).toContain('signage playlist publish');
+    expect(run.stderr).toContain('signage show');
   });
 
   it('cancels a code that nobody has seen when its output fails', async () => {

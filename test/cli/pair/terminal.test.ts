@@ -49,9 +49,7 @@ describe('signage pair at a terminal, for an installer', () => {
     expect(io.err()).toContain(
       `The TV on "${name}" is paired, but shows nothing yet. The screen has`,
     );
-    expect(io.err()).toContain(
-      `operator, admin or platform to run: signage playlist publish '${name}' -f`,
-    );
+    expect(io.err()).toContain(`operator, admin or platform to run: signage show '${name}' FILE`);
     expect(text).not.toContain('then to send');
   });
 
@@ -303,7 +301,7 @@ describe('signage pair at a terminal, live view', () => {
     await (await register(await codeOn(io))).missPlaylist();
     await io.until(/no playlist yet/);
     expect(seen().join(' ')).toMatch(
-      /The screen has no playlist yet\. +Publish one: +signage +playlist +publish +'?Venue/,
+      /The screen has no playlist yet\. +Publish one: +signage +show +'?Venue/,
     );
     await interrupt();
     expect(io.err()).toContain('has not fetched its playlist yet');

@@ -2,7 +2,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { mirrorFinding } from '../../../src/cli/doctor/service-checks.ts';
+import { mirrorFinding } from '../../../src/cli/commands/doctor/service-checks.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { item } from '../../support/service/content.ts';

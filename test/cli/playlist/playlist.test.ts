@@ -54,9 +54,11 @@ it('signage playlist get prints an invalid end unchanged, and escapes the status
   const stub = await stubService(
     json(200, { ...screen, ...times, deviceId: null, provisioningCode: null }),
     json(200, { ...playlist, status: '\u001b]0;x\u0007' }),
+    json(200, { ...screen, ...times, address: null, timezone: null }),
   );
   const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
   const run = await runCli(['playlist', 'get', id], { env });
+  expect(run.stderr).toBe('');
   expect(run.stdout).toContain('900000000000000000000');
   expect(run.stdout).toContain('\\u001b]0;x\\u0007');
 });

@@ -58,3 +58,17 @@ describe('signage playlist refresh', () => {
     expect(run.stderr).toMatch(/no on-demand source[\s\S]*signage playlist publish Alone/);
   });
 });
+
+describe('signage doctor', () => {
+  it('names items whose campaignId is no UUID, because their plays count for no campaign', async () => {
+    nextResult = () => ({
+      items: [item({ campaignId: 'summer' }), item(), item({ campaignId: 7 })],
+    });
+    expect((await cli(['playlist', 'refresh', 'Lobby/Main'])).code).toBe(0);
+    const run = await cli(['doctor', 'Lobby/Main', '-o', 'json']);
+    const found = (run.json as { check: string }[]).filter(({ check }) => check === 'campaign');
+    expect(found).toMatchObject([
+      { status: 'warn', detail: expect.stringContaining('2 items name "summer", "7"') },
+    ]);
+  });
+});

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readRecording } from '../../../src/cli/record/recording.ts';
+import { readRecording } from '../../../src/cli/commands/record/recording.ts';
 
 const line = JSON.stringify({
   at: '2026-11-20T12:00:00.000Z',

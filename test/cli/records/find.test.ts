@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makeApiClient, type Reader } from '../../../src/cli/api/client.ts';
+import { makeApiClient, type Reader } from '../../../src/cli/connection/client.ts';
 import {
   findDevice,
   findScreen,
@@ -33,7 +33,7 @@ beforeAll(async () => {
   ids = { lobby, annex, main, other, rear, deviceId, tenant, own, platform, single };
   const client = new ManagementClient({ url: service.url, token: adminToken });
   reader = makeApiClient({
-    connect: async () => ({ client, tenantId: undefined }),
+    connect: async () => ({ client, tenantId: undefined, clientIn: () => client }),
     plan: undefined,
     signal: new AbortController().signal,
   });

@@ -23,7 +23,10 @@ async function servingWhile(
   { env = {}, isTTY = true }: ServingOptions = {},
 ): Promise<void> {
   const options = { isTTY, env: { XDG_CONFIG_HOME: home, ...env } };
-  const { io, url, stop } = await serving(['--data', data, ...argv], options);
+  const { io, url, stop } = await serving(
+    argv.includes('--data') ? argv : ['--data', data, ...argv],
+    options,
+  );
   await work({ url, out: io.out(), err: io.err(), io });
   expect(await stop()).toBe(0);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type LogOptions, makeLogger } from '../../../src/cli/serve/logger.ts';
+import { type LogOptions, makeLogger } from '../../../src/cli/commands/serve/logger.ts';
+import { escapedIo } from '../../../src/cli/terminal/io.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { fakeIo } from '../../support/process/fake-io.ts';
 
@@ -11,7 +12,8 @@ async function logOf(
   env: Record<string, string> = {},
 ) {
   const io = fakeIo({ isTTY, env });
-  return { io, log: await makeLogger({ io, clock, level: 'info', format: 'auto', ...options }) };
+  const defaults = { io: escapedIo(io), clock, level: 'info', format: 'auto' } as const;
+  return { io, log: await makeLogger({ ...defaults, ...options }) };
 }
 
 describe('json', () => {

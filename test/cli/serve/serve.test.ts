@@ -143,14 +143,8 @@ describe('signage serve --new-admin-token', () => {
 
 describe('signage serve rejects', () => {
   async function refused(data: string, argv: string[] = []) {
-    const { code, stdout, stderr } = await runCli([
-      'serve',
-      '--port',
-      '0',
-      '--data',
-      data,
-      ...argv,
-    ]);
+    const port = argv.includes('--port') ? [] : ['--port', '0'];
+    const { code, stdout, stderr } = await runCli(['serve', ...port, '--data', data, ...argv]);
     expect(stdout).toBe('');
     return { code, stderr };
   }

@@ -28,7 +28,8 @@ export async function serving(
   { env = {}, isTTY = false, clock }: ServingOptions = {},
 ): Promise<Serving> {
   const io = fakeIo({ env: { XDG_CONFIG_HOME: await temporaryFolder(), ...env }, isTTY });
-  const code = main(['serve', '--port', '0', ...argv], io, clock && { clock });
+  const port = argv.includes('--port') ? [] : ['--port', '0'];
+  const code = main(['serve', ...port, ...argv], io, clock && { clock });
   const failed = code.then(() => Promise.reject(new Error(`ended: ${io.err()}`)));
   failed.catch(() => {});
   const stop = (signal: 'SIGINT' | 'SIGTERM' = 'SIGTERM') => {

@@ -1,9 +1,10 @@
 // Screens from a spreadsheet: signage apply -f screens.csv.
 import { describe, expect, it } from 'vitest';
-import { originalOf } from '../../../src/cli/site/garbled-text.ts';
-import { readSite } from '../../../src/cli/site/read-site.ts';
+import { originalOf } from '../../../src/cli/commands/site/garbled-text.ts';
+import { readSite } from '../../../src/cli/commands/site/read-site.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { fakeIo } from '../../support/process/fake-io.ts';
+import { mediaReading } from '../../support/process/media-reading.ts';
 import { startCli } from '../run-cli.ts';
 
 it.each([
@@ -20,9 +21,13 @@ it.each([
   ['headers in capitals', 'Venue,NAME,Label.floor\nLobby,Main,2\n'],
   ['another separator in quotes', 'venue;name;label.floor;"label.a,b,c,d"\nLobby;Main;2;\n'],
 ])('readSite recognizes CSV with %s on stdin', async (_, stdin) => {
-  const { venues } = await readSite({ io: fakeIo({ stdin }), clock: systemClock }, ['-'], {
-    allowOutside: false,
-  });
+  const { venues } = await readSite(
+    { ...mediaReading, io: fakeIo({ stdin }), clock: systemClock },
+    ['-'],
+    {
+      allowOutside: false,
+    },
+  );
   expect(venues).toMatchObject([
     { name: 'Lobby', screens: [{ name: 'Main', labels: { floor: '2' } }] },
   ]);
@@ -30,9 +35,13 @@ it.each([
 
 it('readSite reads booleans of settings in any case, and labels as text', async () => {
   const stdin = 'venue;name;label.lit;config.a;config.b.c\nLobby;Main;TRUE;TRUE;False\n';
-  const { venues } = await readSite({ io: fakeIo({ stdin }), clock: systemClock }, ['-'], {
-    allowOutside: false,
-  });
+  const { venues } = await readSite(
+    { ...mediaReading, io: fakeIo({ stdin }), clock: systemClock },
+    ['-'],
+    {
+      allowOutside: false,
+    },
+  );
   expect(venues[0]?.screens).toMatchObject([
     { labels: { lit: 'TRUE' }, config: { a: true, b: { c: false } } },
   ]);
@@ -57,7 +66,9 @@ it.each([
     ];
     const { stdin } = { stdin: lines.join(end) };
     await expect(
-      readSite({ io: fakeIo({ stdin }), clock: systemClock }, ['-'], { allowOutside: false }),
+      readSite({ ...mediaReading, io: fakeIo({ stdin }), clock: systemClock }, ['-'], {
+        allowOutside: false,
+      }),
     ).rejects.toMatchObject({
       errors: [{ path: 'stdin, line 4: timezone' }, { path: 'stdin, line 7: timezone' }],
     });
@@ -70,7 +81,9 @@ it.each([
 ])('readSite names the line of a record with a wrong quotation mark: %s', async (row, mistake) => {
   const stdin = `venue,name\r\n"X\r\nY",S\r\n${row}\r\nB,T\r\n`;
   await expect(
-    readSite({ io: fakeIo({ stdin }), clock: systemClock }, ['-'], { allowOutside: false }),
+    readSite({ ...mediaReading, io: fakeIo({ stdin }), clock: systemClock }, ['-'], {
+      allowOutside: false,
+    }),
   ).rejects.toThrow(`stdin, line 4: is not valid CSV: ${mistake}`);
 });
 
@@ -111,4 +124,32 @@ it('signage apply changes nothing with the output of screen list -o csv, also wh
   expect(stdout).toContain("'=1+1");
   const run = await cli(['apply', '-f', '-'], { stdin: stdout });
   expect(run).toMatchObject({ code: 0, stderr: 'Nothing to change: 6 records compared.\n' });
+});
+
+it('signage diff finds no difference in the output for spreadsheets of another country', async () => {
+  const { service, cli } = await startCli();
+  const { id: venueId } = await service.venue({ name: 'Lobby; rear' });
+  await service.screen({ venueId, name: 'A', labels: { note: 'x;y', size: '1.5', more: '1,5' } });
+  for (const flags of [
+    ['--separator', ';'],
+    ['--separator', 'tab'],
+    ['--decimal-comma', '--bom'],
+  ]) {
+    const { stdout } = await cli(['screen', 'list', '-o', 'csv', ...flags]);
+    const run = await cli(['diff', '-f', '-'], { stdin: stdout });
+    expect(run).toMatchObject({ code: 0, stderr: 'Nothing differs: 2 records compared.\n' });
+  }
+});
+
+it('signage apply reads 1,5 as a number in settings, where semicolons separate cells', async () => {
+  const { cli } = await startCli();
+  const stdin =
+    'venue;name;config.a;config.b;config.c;label.d\nHall;S;1,5;-12,25;"""1,5""";1,5\nHall;T;3;1,5,7;x;\n';
+  expect((await cli('apply -f -', { stdin })).code).toBe(0);
+  const config = async (name: string) =>
+    JSON.parse((await cli(`config get ${name} -o json`)).stdout);
+  expect(await config('Hall/S')).toEqual({ a: 1.5, b: -12.25, c: '1,5' });
+  expect(await config('Hall/T')).toEqual({ a: 3, b: '1,5,7', c: 'x' });
+  const { stdout } = await cli('screen get Hall/S -o json');
+  expect(JSON.parse(stdout).labels).toEqual({ d: '1,5' });
 });

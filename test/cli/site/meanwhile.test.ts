@@ -97,32 +97,40 @@ describe('signage apply, when a record changes between read and write', () => {
     expect((await get(`${path}/playlist`)).items).toEqual(wanted.playlist.items);
   });
 
-  it('when interrupted, does not count screens whose playlist is not published yet', async () => {
-    const second = gate();
-    const end = gate();
-    let publications = 0;
-    const proxy = await startProxy(service.url, {
-      async before(line) {
-        if (!line.startsWith('POST /v1/publications') || ++publications < 2) return;
-        second.open();
-        await end.opened;
-      },
-    });
-    const screens = [1, 2, 3, 4].map((n) => ({
-      name: `S${n}`,
-      playlist: { items: [item({ duration: 1 + (n % 2) })] },
-    }));
-    const { code, stderr } = await cliOf(proxy, adminToken)(['apply', '-f', '-'], {
-      stdin: JSON.stringify({ version: 1, venues: [{ name: 'New', screens }] }),
-      during: async (io) => {
-        await second.opened;
-        io.signal('SIGINT');
-      },
-    });
-    end.open();
-    expect(code).toBe(130);
-    expect(stderr).toContain('Interrupted after 3 of 5 records.');
-  });
+  it.each([
+    ['SIGINT', 130],
+    ['SIGHUP', 143],
+    ['SIGTERM', 143],
+  ] as const)(
+    'at %s, counts screens whose playlist is not published yet as changed in part',
+    async (signal, exitCode) => {
+      const second = gate();
+      const end = gate();
+      let publications = 0;
+      const proxy = await startProxy(service.url, {
+        async before(line) {
+          if (!line.startsWith('POST /v1/publications') || ++publications < 2) return;
+          second.open();
+          await end.opened;
+        },
+      });
+      const screens = [1, 2, 3, 4].map((n) => ({
+        name: `S${n}`,
+        playlist: { items: [item({ duration: 1 + (n % 2) })] },
+      }));
+      const { code, stderr } = await cliOf(proxy, adminToken)(['apply', '-f', '-'], {
+        stdin: JSON.stringify({ version: 1, venues: [{ name: 'New', screens }] }),
+        during: async (io) => {
+          await second.opened;
+          io.signal(signal);
+        },
+      });
+      end.open();
+      expect(code).toBe(exitCode);
+      expect(stderr).toContain('Interrupted after 3 of 5 records.');
+      expect(stderr).toContain('2 more records changed in part.');
+    },
+  );
 
   it('continues when the answer to a change was lost', async () => {
     const lost = new Set<string>();

@@ -2,10 +2,11 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readSite } from '../../../src/cli/site/read-site.ts';
+import { readSite } from '../../../src/cli/commands/site/read-site.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { fakeIo } from '../../support/process/fake-io.ts';
+import { mediaReading } from '../../support/process/media-reading.ts';
 import { item } from '../../support/service/content.ts';
 
 let inside: string;
@@ -17,7 +18,7 @@ async function file(path: string, content: unknown): Promise<string> {
 }
 
 const read = (files: readonly string[], allowOutside = false) =>
-  readSite({ io: fakeIo(), clock: systemClock }, files, { allowOutside });
+  readSite({ ...mediaReading, io: fakeIo(), clock: systemClock }, files, { allowOutside });
 const siteOf = (named: string) => ({
   version: 1,
   venues: [{ name: 'A', screens: [{ name: 'S', playlist: { file: named } }] }],

@@ -50,7 +50,7 @@ describe('signage apply', () => {
   const screens = async () => (await get('/v1/screens?limit=200')).items;
 
   it('applies the site of the fixtures, which a new service exports and applies as well', async () => {
-    const run = await cli(['apply', '-f', fixture]);
+    const run = await cli(['apply', '-f', fixture, '--unexamined']);
     expect(run).toMatchObject({ code: 0, stderr: 'Applied 7 records: 7 created.\n' });
     const board = (await screens()).find((one: { name: string }) => one.name === 'Menu board');
     const menu = await readFile(join(fixture, '../playlists/menu.json'), 'utf8');
@@ -96,6 +96,10 @@ describe('signage apply', () => {
     expect(run.code).toBe(130);
     expect(run.stderr).toMatch(/Interrupted after \d+ of 61 records\. Run the same command again/);
     const there = (await screens()).length;
+    const [, whole] = /after (\d+) of/.exec(run.stderr) ?? [];
+    const [, partly = 0] = /(\d+) more records? changed in part/.exec(run.stderr) ?? [];
+    // The venue is a record, too.
+    expect(Number(whole) + Number(partly)).toBe(there + 1);
     expect(there).toBeGreaterThan(0);
     expect(there).toBeLessThan(60);
     expect((await apply(text)).code).toBe(0);
@@ -160,4 +164,29 @@ describe('signage apply, with a service that gives these answers:', () => {
     expect(run).toMatchObject({ code: 7, stdout: '[]\n' });
     expect(run.stderr).toContain('Stopped after 0 of 1 record.');
   });
+});
+
+it('signage export orders venues, screens and shared playlists by name, not by creation', async () => {
+  const { service, cli } = await startCli();
+  for (const name of ['Zoo 10', 'zoo 2', 'Äpfel', 'Bar']) {
+    const { id: venueId } = await service.venue({ name });
+    for (const screen of ['Window', 'Entrance', 'bar']) {
+      const { id } = await service.screen({ venueId, name: screen });
+      const items = [item(screen.length)];
+      await service.manage('PUT', `/v1/screens/${id}/playlist`, { items });
+    }
+  }
+  const before = (await cli('export')).stdout;
+  const names = [...before.matchAll(/^ {2}- name: (.*)$/gm)].map(([, name]) => name);
+  expect(names).toEqual(['Bar', 'Zoo 10', 'zoo 2', 'Äpfel']);
+  const screens = [...before.matchAll(/^ {6}- name: (.*)$/gm)].map(([, name]) => name);
+  expect(screens.slice(0, 3)).toEqual(['Entrance', 'Window', 'bar']);
+  // The same site, made in another order.
+  const other = await startCli();
+  const { venues = [], ...rest } = JSON.parse((await cli('export -o json')).stdout);
+  for (const venue of venues.toReversed()) {
+    const stdin = JSON.stringify({ ...rest, venues: [venue] });
+    expect((await other.cli(['apply', '-f', '-'], { stdin })).code).toBe(0);
+  }
+  expect((await other.cli('export')).stdout).toBe(before);
 });

@@ -5,7 +5,7 @@ import {
   readAssignment,
   readPath,
   withoutKey,
-} from '../../../src/cli/tenant-config/path.ts';
+} from '../../../src/cli/input/config-path.ts';
 
 describe('readAssignment', () => {
   it.each([
@@ -19,11 +19,41 @@ describe('readAssignment', () => {
     ['a={"b":1}', { a: { b: 1 } }],
     ['a.b.c=1', { a: { b: { c: 1 } } }],
     ['a\\.b=1', { 'a.b': 1 }],
+    // As a number, these would be written in another way.
+    ['appVersion=1.10', { appVersion: '1.10' }],
+    ['pin=0042', { pin: '0042' }],
+    ['a=1e5', { a: '1e5' }],
+    ['a=9007199254740993', { a: '9007199254740993' }],
+    ['a=-5', { a: -5 }],
+    ['a=0.1', { a: 0.1 }],
   ])('parses %s', (text, settings) => expect(readAssignment(text)).toEqual(settings));
 
-  it.each(['a', '=1', 'a..b=1', '.a=1', 'a.=1'])('rejects %s', (text) => {
-    expect(() => readAssignment(text)).toThrowError(expect.objectContaining({ code: 'usage' }));
+  it.each(['a', '=1', 'a..b=1', '.a=1', 'a.=1', 'a={"id":9007199254740993}'])(
+    'rejects %s',
+    (text) => {
+      expect(() => readAssignment(text)).toThrowError(expect.objectContaining({ code: 'usage' }));
+    },
+  );
+
+  // What PowerShell and cmd leave of JSON.
+  it.each([
+    'player={fit:cover}',
+    'a=[x]',
+    'a="open',
+    '{player:{fit:cover}}',
+    "'{player:{fit:cover}}'",
+    '{url:http://x/?a=b}',
+  ])('refuses %s, and names the shell that removed its quotes', (text) => {
+    expect(() => readAssignment(text)).toThrowError(
+      expect.objectContaining({
+        code: 'usage',
+        message: expect.stringContaining('your shell removed the quotes'),
+      }),
+    );
   });
+
+  it('says how to write JSON that is given instead of key=value', () =>
+    expect(() => readAssignment('{"player":{"fit":"cover"}}')).toThrowError(/key=value/));
 
   it('parses __proto__ as an ordinary key', () => {
     const merged = mergeConfigs({ a: 1 }, readAssignment('__proto__.polluted=true'));
@@ -38,6 +68,14 @@ it('mergeConfigs merges objects, and replaces all other values', () => {
     d: { e: 1 },
   });
 });
+
+it.each(['[A] Lobby', '10', '1.10', 'true', '{x', '"quoted"', 'plain'])(
+  'listAssignments writes the text %s so that readAssignment reads it back',
+  (text) => {
+    const [{ key, value }] = listAssignments({ a: text }) as [{ key: string; value: string }];
+    expect(readAssignment(`${key}=${value}`)).toEqual({ a: text });
+  },
+);
 
 describe('withoutKey', () => {
   const settings = { a: 1, b: { c: 1, d: 2 }, e: { f: { g: 1 } } };

@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { escapeControl, printableJson } from '../../../src/cli/terminal/escape.ts';
+import {
+  escapeControl,
+  escapeLines,
+  ownSequence,
+  printableJson,
+} from '../../../src/cli/terminal/escape.ts';
 
 it.each([
   ['\u001b[2J', '\\u001b[2J'],
@@ -19,4 +24,10 @@ it('printableJson stays valid JSON', () => {
   expect(JSON.parse(text)).toEqual(value);
   expect(text).not.toMatch(/[\u202e\u009b]/);
   expect(text.split('\n').length).toBeGreaterThan(4);
+});
+
+it('escapeLines keeps line breaks, tabs and sequences of this program, and no others', () => {
+  const red = ownSequence('\u001b[31m');
+  expect(escapeLines(`a\tb\r\n${red}c\u001b[31md\n`)).toBe('a\tb\r\n\u001b[31mc\\u001b[31md\n');
+  expect(escapeLines('over\rwritten\u0007\ufeff')).toBe('over\\u000dwritten\\u0007\\ufeff');
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { escapedIo } from '../../../src/cli/terminal/io.ts';
 import { progressBar, withProgress } from '../../../src/cli/terminal/progress.ts';
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
 import { fakeIo } from '../../support/process/fake-io.ts';
@@ -10,7 +11,13 @@ const erase = '\r\u001b[K';
 async function shown(text: string, options: Parameters<typeof fakeIo>[0]): Promise<string> {
   const io = fakeIo({ isTTY: true, ...options });
   const interrupted = new AbortController().signal;
-  const environment = { io, clock: systemClock, random: systemRandom, interrupted, common };
+  const environment = {
+    io: escapedIo(io),
+    clock: systemClock,
+    random: systemRandom,
+    interrupted,
+    common,
+  };
   await withProgress(environment, async (show) => show(text));
   return io.err();
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { acquireLock } from '../../../src/cli/tv/state-lock.ts';
+import { acquireLock } from '../../../src/cli/commands/tv/state-lock.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 
 let folder: string;

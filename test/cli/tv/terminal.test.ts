@@ -38,7 +38,7 @@ describe('signage tv at a terminal', () => {
     );
     expect(text).toMatch(/^playlist version 1, 2 items, until \d{4}-\d\d-\d\d \d\d:\d\d UTC$/m);
     expect(text).toMatch(
-      /^config {3}sync 5 min, heartbeat 1 min\ncache {4}10 GB, 7 days\nevents {3}0 queued, 1 stored, 0 dropped$/m,
+      /^config {3}sync 5 min, heartbeat 1 min\ncache {4}10 GB, 7 days\nevents {3}0 queued, 2 stored, 0 dropped$/m,
     );
     expect(text).toMatch(
       /^register 201 in \d+ ms, \d s ago\nconfig {3}200 in \d+ ms, \d s ago\nplaylist 200 in .*\n(?:changes {2}200 in .*\n)?events {3}202 in /m,

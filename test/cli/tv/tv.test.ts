@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fixtureNames } from '../../../src/cli/simulate/fixtures.ts';
+import { fixtureNames } from '../../../src/cli/input/fixtures.ts';
 import { type Clock, minuteMs, secondMs, systemClock } from '../../../src/domain/clock.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { json, problem } from '../../support/network/stub-service.ts';

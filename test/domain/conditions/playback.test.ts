@@ -32,6 +32,29 @@ function afterBatch(
   });
 }
 
+describe('missing sound', () => {
+  const event = (type: string, at = now - 5000) => ({ type, timestamp: seconds(at) });
+  const since = (types: string[], known?: Playback) =>
+    afterBatch(
+      types.map((type) => event(type)),
+      known,
+    ).mutedSince;
+
+  it('lasts from muted until unmuted or app_started', () => {
+    expect(since(['muted'])).toBe(now - 5000);
+    expect(since(['play'], { mutedSince: 7 })).toBeUndefined();
+    expect(since(['muted'], { mutedSince: 7 })).toBe(7);
+    expect(since(['unmuted'], { mutedSince: 7 })).toBe(null);
+    expect(since(['app_started'], { mutedSince: 7 })).toBe(null);
+    expect(since(['muted', 'app_started'])).toBe(null);
+  });
+
+  it('is dated by the muted event after a start, in the same batch', () => {
+    expect(since(['app_started', 'muted'])).toBe(now - 5000);
+    expect(since(['app_started', 'muted'], { mutedSince: 7 })).toBeLessThan(now);
+  });
+});
+
 describe('plays', () => {
   it('are dated by the clock of the service', () => {
     const wrong = now - 30 * dayMs;

@@ -6,6 +6,8 @@ import {
   defaultConfig,
   effectiveConfig,
   isOnline,
+  mergedConfigs,
+  withoutLevel,
 } from '../../../src/domain/records/config.ts';
 
 const names = fc.constantFrom(
@@ -124,5 +126,40 @@ describe('a stored config', () => {
     expect(configBody.safeParse(value).error?.issues.map((issue) => issue.path.join('/'))).toEqual([
       path,
     ]);
+  });
+});
+
+describe('withoutLevel', () => {
+  const visible = (ofTenant: ConfigBody, ...own: ConfigBody[]) =>
+    withoutLevel(effectiveConfig([ofTenant, ...own]), ofTenant, mergedConfigs(own));
+
+  it('keeps what other levels and the default say, also within objects', () => {
+    const ofTenant = { cachePolicy: { retentionDays: 91 }, app: { secret: 1, hue: 2 }, list: [1] };
+    const ofVenue = { cachePolicy: { maxSizeGB: 20 }, app: { hue: 3 } };
+    expect(visible(ofTenant, ofVenue)).toEqual({
+      syncIntervalMinutes: 5,
+      heartbeatIntervalMinutes: 1,
+      cachePolicy: { maxSizeGB: 20 },
+      app: { hue: 3 },
+    });
+    expect(visible({}, ofVenue)).toEqual(effectiveConfig([ofVenue]));
+  });
+
+  it('never has a value that the config would not have without the level', () => {
+    const subset = (part: unknown, whole: unknown): boolean =>
+      typeof part === 'object' && part !== null && !Array.isArray(part)
+        ? Object.entries(part).every(
+            ([name, value]) =>
+              typeof whole === 'object' &&
+              whole !== null &&
+              Object.hasOwn(whole, name) &&
+              subset(value, (whole as Record<string, unknown>)[name]),
+          )
+        : JSON.stringify(part) === JSON.stringify(whole);
+    fc.assert(
+      fc.property(configs, configs, configs, (ofTenant, ofVenue, ofScreen) =>
+        subset(visible(ofTenant, ofVenue, ofScreen), effectiveConfig([ofVenue, ofScreen])),
+      ),
+    );
   });
 });

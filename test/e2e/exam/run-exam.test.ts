@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { SavedTvExam, TvExamOptions } from '../../../src/exam/options.ts';
-import type { PartId } from '../../../src/exam/part-ids.ts';
+import type { SavedTvExam, TvExamOptions } from '../../../src/exam/parts/options.ts';
+import type { PartId } from '../../../src/exam/parts/part-ids.ts';
 import type { TvExamReport } from '../../../src/exam/report.ts';
 import { runTvExam } from '../../../src/exam/run-exam.ts';
 import { ExaminedTv } from '../../exam/examined-tv.ts';

@@ -1,7 +1,7 @@
 // Runs each scenario of fixtures/scenarios with three seeds against one service.
 import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readScenario } from '../../../src/cli/simulate/run.ts';
+import { readScenario } from '../../../src/cli/commands/simulate/run.ts';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { faultKinds, parseFault } from '../../../src/faults/parse-fault.ts';
 import { fakeIo } from '../../support/process/fake-io.ts';

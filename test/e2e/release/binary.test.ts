@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import {
@@ -10,6 +11,7 @@ import {
   needsNewerNode,
   runBinaryBuild,
 } from '../../support/process/binary.ts';
+import { checkout } from '../../support/process/signage-process.ts';
 import { testStandalone } from './standalone.ts';
 
 const hasStrip = !spawnSync('strip', ['--version']).error;
@@ -46,5 +48,16 @@ describe.skipIf(!process.version.startsWith('v20.'))('npm run binary on Node 20'
     expect(status).toBe(1);
     expect(stderr).toContain('needs Node 22 or newer');
     expect(stderr).toContain('npm run portable');
+  });
+});
+
+describe('the bundle of the executable', () => {
+  it('looks for no build beside it', async () => {
+    const bundle = join(await temporaryFolder(), 'signage.cjs');
+    const maker = pathToFileURL(join(checkout, 'scripts/release/bundle-executable.js'));
+    await (await import(maker.href)).bundleExecutable(bundle);
+    const { stderr } = spawnSync(process.execPath, [bundle, '--version'], { encoding: 'utf8' });
+    // Its own code runs, and misses the assets of the executable.
+    expect(stderr).toContain('ERR_NOT_IN_SINGLE_EXECUTABLE_APPLICATION');
   });
 });

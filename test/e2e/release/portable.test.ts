@@ -16,7 +16,7 @@ describe('npm run portable', () => {
     const archive = `${folder}.tar.gz`;
     const { status, stderr } = spawnSync(
       process.execPath,
-      ['test/config/release/portable.js', '--out', archive],
+      ['scripts/release/portable.js', '--out', archive],
       { cwd: checkout, encoding: 'utf8' },
     );
     expect(status, stderr).toBe(0);

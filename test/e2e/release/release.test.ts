@@ -23,7 +23,7 @@ describe('npm run release', () => {
     writeFileSync(join(folder, 'signage'), 'the executable');
     const { status, stderr } = spawnSync(
       process.execPath,
-      ['test/config/release/release.js', '--out', folder],
+      ['scripts/release/release.js', '--out', folder],
       { cwd: checkout, encoding: 'utf8' },
     );
     expect(status, stderr).toBe(0);

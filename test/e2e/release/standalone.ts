@@ -1,4 +1,4 @@
-import { copyFile, readFile, stat } from 'node:fs/promises';
+import { copyFile, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
@@ -96,6 +96,13 @@ export function testStandalone(signage: () => string, isBundled: boolean): void 
         ['simulate', '--scenario', 'week', '--count', '1', '--life', '1h', '--speed', 'max'],
         connection,
       );
+    });
+
+    it('examines media, in the service and in a command', async () => {
+      const connection = { SIGNAGE_URL: await startService(['--store', 'memory']) };
+      await writeFile(join(folder, 'a.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
+      await run(['media', 'add', 'a.svg'], connection);
+      expect(await run(['media', 'list', '-o', 'csv'], connection)).toContain('image/svg+xml');
     });
 
     it('keeps its data in PostgreSQL', async () => {

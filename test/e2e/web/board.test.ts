@@ -1,7 +1,7 @@
 // The page of `signage board`, in a real Chromium.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readAsset } from '../../../src/assets.ts';
+import { readAsset } from '../../../src/package/assets.ts';
 import { openBoard } from '../../cli/board/open-board.ts';
 import { statusPage } from '../../cli/board/status-records.ts';
 import { chromiumPath, needsChromium, openTvPage } from '../../support/browser/chromium.ts';
@@ -61,7 +61,7 @@ describe.skipIf(!chromiumPath)(`the page of signage board${needsChromium}`, () =
       page.getByRole('heading', { level: 2, name: 'Venue 1', exact: true }),
       page.getByRole('heading', { level: 3, name: 'Screen 1', exact: true }),
       page.getByText('"offer.mp4" from cdn.example.com fails: HTTP 404.'),
-      page.getByText("signage doctor 'Venue 1/Screen 1'"),
+      page.getByRole('button', { name: "Copy signage doctor 'Venue 1/Screen 1'" }),
     ];
     for (const one of seen) {
       const box = await one.boundingBox();
@@ -71,6 +71,33 @@ describe.skipIf(!chromiumPath)(`the page of signage board${needsChromium}`, () =
     expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
     expect(browser.problems).toEqual([]);
   });
+
+  it.each([
+    [1280, 800, 1],
+    [1280, 800, 6],
+    [3840, 2160, 1],
+    [3840, 2160, 6],
+    [3840, 2160, 40],
+    [2160, 3840, 6],
+    [2160, 3840, 40],
+  ])(
+    'shows all of few screens on %i × %i, as large as they fit: %i',
+    async (width, height, count) => {
+      const creativeUrl = (number: number) => `/m/${number}.png`;
+      const { page } = await openPage({ count, notPlaying: 1, creativeUrl }, { width, height });
+      const box = (await page.locator('#wall').boundingBox())!;
+      expect(box.y + box.height).toBeLessThanOrEqual(height);
+      const boxes = await Promise.all(
+        (await page.getByRole('listitem').all()).map((one) => one.boundingBox()),
+      );
+      const covered = boxes.reduce((sum, one) => sum + one!.width * one!.height, 0);
+      process.stdout.write(
+        `${count} screens cover ${Math.round((100 * covered) / (width * height))} % of ${width} × ${height}\n`,
+      );
+      expect(covered / (width * height)).toBeGreaterThan(count === 1 ? 0.05 : 0.35);
+      expect(await page.locator('code').filter({ visible: true }).count()).toBe(0);
+    },
+  );
 
   it('paints 1,000 screens within a second or so', async () => {
     const initScript = `new MutationObserver((_, observer) => {
@@ -121,7 +148,7 @@ describe.skipIf(!chromiumPath)(`the page of signage board${needsChromium}`, () =
     service.show({ count: 2, notPlaying: 2 });
     clock.advance(everyMs);
     await page.getByText('2 of 2 screens are wrong').waitFor();
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Copy');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Copy command');
     await board.interrupt();
     await page.getByRole('alert').filter({ hasText: 'The board has ended.' }).waitFor();
   });

@@ -67,6 +67,42 @@ describe.skipIf(!chromiumPath)(`the pairing screen${needsChromium}`, () => {
     expect(await message(page).innerText()).toBe('Pairing codes have no 0.');
   });
 
+  it('is used by Tab and Space: the selected key has the focus, and Space presses it', async () => {
+    await open();
+    await expect.poll(() => message(page).innerText()).toBe('Type the pairing code of the screen.');
+    const selected = () => page.locator('.key.selected').getAttribute('data-key');
+    const focused = () => page.evaluate("document.activeElement.getAttribute('data-key')");
+    const both = async () => [await selected(), await focused()];
+    expect(await both()).toEqual(['A', 'A']);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    expect(await both()).toEqual(['C', 'C']);
+    await page.keyboard.press('Space');
+    await page.keyboard.press('ArrowDown');
+    expect(await both()).toEqual(['M', 'M']);
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Enter');
+    expect(await typed(page)).toBe('CMK');
+    // Between typed characters, Space separates, as a code may be printed.
+    await page.keyboard.type('7 x');
+    expect(await typed(page)).toBe('CMK7X');
+  });
+
+  it('shows what is wrong in another colour than the hint', async () => {
+    await open();
+    await expect.poll(() => message(page).innerText()).toBe('Type the pairing code of the screen.');
+    const look = () => page.evaluate("getComputedStyle(document.querySelector('.message')).color");
+    const hint = await look();
+    await page.keyboard.press('0');
+    expect(await look()).not.toBe(hint);
+    await page.keyboard.type('abcd2345');
+    await expect.poll(() => message(page).innerText()).toContain('There is no code ABCD-2345.');
+    expect(await look()).not.toBe(hint);
+    await page.keyboard.press('A');
+    expect(await message(page).innerText()).toContain('There is no code ABCD-2345.');
+  });
+
   it('says in words why a code is refused, and asks again', async () => {
     await open();
     await message(page).waitFor();

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { parse } from 'acorn';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { assetNames, readAsset } from '../../../src/assets.ts';
+import { assetNames, readAsset } from '../../../src/package/assets.ts';
 import { expectProblem } from '../../support/service/management.ts';
 import { startService, type TestService } from '../../support/service/service.ts';
 
@@ -29,10 +29,10 @@ const policy = {
 };
 
 describe('the bundle of the web player', () => {
-  it('has at most 100 KB, and 32 KB with gzip', () => {
+  it('has at most 110 KB, and 37 KB with gzip', () => {
     const bytes = contentOf(script);
-    expect(bytes.length).toBeLessThanOrEqual(100_000);
-    expect(gzipSync(bytes).length).toBeLessThanOrEqual(32_000);
+    expect(bytes.length).toBeLessThanOrEqual(110_000);
+    expect(gzipSync(bytes).length).toBeLessThanOrEqual(37_000);
   });
 
   it('is ES2017, for Chromium 63', () => {

@@ -1,10 +1,11 @@
 // What the web player shows and reports, in a real Chromium.
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../cli/run-cli.ts';
 import { chromiumPath, needsChromium } from '../../support/browser/chromium.ts';
 import { type MediaServer, png, startMediaServer } from '../../support/network/media-server.ts';
 import { item } from '../../support/service/content.ts';
-import { manager } from '../../support/service/management.ts';
+import { adminToken, manager } from '../../support/service/management.ts';
 import { upload } from '../../support/service/media.ts';
 import { startTvOnScreen, storedRecords, type TvOnScreen } from '../../support/tv/tv-on-screen.ts';
 
@@ -76,6 +77,48 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     const hosts = [new URL(tv.service.url).host, new URL(media.url).host];
     expect([...tv.browser.hosts].sort()).toEqual(hosts.sort());
     expect(await tv.page.evaluate("document.querySelectorAll('video').length")).toBe(2);
+    await tv.browser.close();
+  });
+
+  it('plays a video without the sound that the browser forbids, and says so until sound is not wanted', async () => {
+    const tv = await startTvOnScreen({
+      items: [of('green.webm', 'video', 2), of('blue.webm', 'video', 2)],
+      config: { player: { sound: true } },
+      args: ['--autoplay-policy=document-user-activation-required'],
+    });
+    const status = async () => (await tv.service.manage('GET', '/v1/status')).body.items[0];
+    await shows(tv, /^\d,1[67]\d,[45]\d$/);
+    await tv.reload();
+    await expect.poll(async () => (await status()).muted?.since, { timeout: 20_000 }).toMatch(/Z$/);
+    expect((await tv.events('muted')).length).toBeGreaterThan(0);
+    expect(await tv.events('playback_error')).toEqual([]);
+    const { code, stdout } = await runCli(['doctor', (await status()).screen.id, '-o', 'json'], {
+      env: { SIGNAGE_URL: tv.service.url, SIGNAGE_TOKEN: adminToken },
+    });
+    expect(code).toBe(0);
+    expect(stdout).toContain('--autoplay-policy=no-user-gesture-required');
+    const fetched = tv.page.waitForResponse((one) => one.url().endsWith('/config') && one.ok());
+    await tv.service.manage('PUT', `/v1/screens/${tv.screenId}/config`, {
+      player: { sound: false },
+    });
+    await fetched;
+    await tv.reload();
+    await expect.poll(async () => (await status()).muted).toBe(null);
+    await tv.browser.close();
+  });
+
+  it('plays a video with sound where the browser allows it, and reports nothing', async () => {
+    const tv = await startTvOnScreen({
+      items: [of('green.webm', 'video', 1), of('blue.webm', 'video', 1)],
+      config: { player: { sound: true } },
+      args: ['--autoplay-policy=no-user-gesture-required'],
+    });
+    await shows(tv, /^\d,1[67]\d,[45]\d$/);
+    expect(await tv.page.evaluate("document.querySelector('video.visible').muted")).toBe(false);
+    await shows(tv, /^0,5\d,20\d$/);
+    await tv.reload();
+    await expect.poll(async () => (await tv.events('impression')).length).toBeGreaterThan(0);
+    expect(await tv.events('muted')).toEqual([]);
     await tv.browser.close();
   });
 

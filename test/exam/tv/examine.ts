@@ -1,4 +1,4 @@
-import type { TvExamOptions, TvPower } from '../../../src/exam/options.ts';
+import type { TvExamOptions, TvPower } from '../../../src/exam/parts/options.ts';
 import type { TvExamReport } from '../../../src/exam/report.ts';
 import { runTvExam } from '../../../src/exam/run-exam.ts';
 import { ExaminedTv, type TvStyle } from '../examined-tv.ts';

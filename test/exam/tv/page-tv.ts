@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { TvPower } from '../../../src/exam/options.ts';
+import type { TvPower } from '../../../src/exam/parts/options.ts';
 
 const page = new URL('../../../docs/tv.md', import.meta.url);
 const fastTime = fileURLToPath(new URL('fast-time.js', import.meta.url));

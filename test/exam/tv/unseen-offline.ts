@@ -6,8 +6,8 @@ export function unseenOffline(tv: LinkedTv): Stage {
   const stage = timerStage(tv.clock);
   return {
     clear: () => stage.clear(),
-    async show(item, forMs, signal) {
-      const shown = await stage.show(item, forMs, signal);
+    async show(item, forMs, signal, onVisible) {
+      const shown = await stage.show(item, forMs, signal, onVisible);
       return tv.isOnline ? shown : { playedMs: 0 };
     },
   };

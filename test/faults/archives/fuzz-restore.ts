@@ -4,8 +4,8 @@ import { SignageError } from '../../../src/domain/error.ts';
 import { mediaFolder, mediaPath } from '../../../src/domain/media/media-path.ts';
 import type { Media } from '../../../src/domain/media/rows.ts';
 import { openFolderMediaStore } from '../../../src/media/folder-media-store.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { restoreStore } from '../../../src/store/maintenance/restore.ts';
-import { openStore } from '../../../src/store/open.ts';
 import { add, bytesOf } from '../../store/dump/backup-load.ts';
 import { tenantA } from '../../store/sample-batch.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
@@ -200,7 +200,7 @@ async function judge(
   }
   const store = await openStore(data, { clock: new ManualClock() });
   const place = media ?? join(data, mediaFolder);
-  const restored = await openFolderMediaStore(place, { isShared: true, now: () => 0 });
+  const restored = await openFolderMediaStore(place, { isShared: true });
   const dumped = Buffer.from(bytes).toString('latin1');
   const again = Buffer.from(
     await bytesOf(

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { hasCode } from '../../../src/domain/error.ts';
-import { checkTrail } from '../../../src/store/json/check/check-folder.ts';
+import { verifyTrail } from '../../../src/store/json/check/check-folder.ts';
+import { readManifest } from '../../../src/store/json/checkpoint/manifest.ts';
 import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
-import { readManifest } from '../../../src/store/json/manifest.ts';
 import { openJsonStore } from '../../../src/store/json/open.ts';
-import { FolderFindings } from '../../../src/store/json/repair/finding.ts';
 import { readSecret } from '../../../src/store/json/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
@@ -78,11 +77,14 @@ async function trailDamage(disk: FileSystem): Promise<string[]> {
   const context = { disk, directory, clock: new ManualClock(), lowWaterBytes: 0, warn: () => {} };
   const { data: manifest } = await readManifest(disk, directory);
   if (manifest.epoch === 0) return [];
-  const findings = new FolderFindings();
-  await checkTrail(context, manifest, await readSecret(context, manifest.secret), findings);
-  return findings.all
-    .filter(({ level }) => level === 'damage')
-    .map(({ what }) => `the audit trail: ${what}`);
+  const damage: string[] = [];
+  await verifyTrail(
+    context,
+    manifest,
+    await readSecret(context, manifest.secret),
+    ({ level, what }) => level === 'damage' && damage.push(`the audit trail: ${what}`),
+  );
+  return damage;
 }
 
 /** Returns a run in which exactly these changes and batches were acknowledged. */

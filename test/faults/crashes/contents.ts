@@ -2,6 +2,7 @@ import type { Store } from '../../../src/store/store.ts';
 import {
   changeRows,
   countsOf,
+  entriesOf,
   type RowMap,
   sendingDevices,
   tenantA,
@@ -96,7 +97,13 @@ export async function contentsOf(store: Store): Promise<{ contents: Contents; wr
   const wrong = await misfits(store);
   if (received !== timestamp)
     wrong.push(`reports by receipt count ${received}, by time ${timestamp}`);
-  const audited = items.map(({ id }) => numberIn(id)).reverse();
+  const entries = items.map(({ id }) => numberIn(id)).reverse();
+  const audited = [...new Set(entries)];
+  for (const number of audited) {
+    const found = entries.filter((one) => one === number).length;
+    if (found !== entriesOf(number))
+      wrong.push(`change ${number} has ${found} of ${entriesOf(number)} audit entries`);
+  }
   return {
     contents: {
       rows: await rowsOf(store),

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { type CrashSearch, searchCrashStates } from './search-crash-states.ts';
+import { bulkSteps } from './steps.ts';
 
 const searches: Record<string, CrashSearch> = {
   'each record torn at each of its bytes': {
@@ -23,6 +24,13 @@ const searches: Record<string, CrashSearch> = {
     ],
     tornEveryBytes: 2_000_000,
     every: 12,
+  },
+  'changes with many audit entries, before and during a checkpoint': {
+    lives: 3,
+    scenarioSteps: bulkSteps,
+    tornEveryBytes: 20_000,
+    every: 2,
+    recoveryEvery: 100,
   },
   'many lives, their steps in another order each': {
     lives: 9,

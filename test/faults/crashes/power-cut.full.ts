@@ -17,10 +17,12 @@ it.skipIf(why !== undefined)(
     const began = performance.now();
     const run = await packProgram();
     const reports: KillReport[] = [];
-    // This file is never synced. If it survives every time, the power cuts do not work.
+    // This file is never synced. If it survives every time, the power cuts of a disk do not work.
+    // How often it does depends on the load, because its bytes go to the disk with those of others.
     const sentinel = 'not synced';
-    let canariesLost = 0;
+    const canariesLost: number[] = [];
     for (let number = 0; number < disks; number++) {
+      let lost = 0;
       const disk = new LoopDisk(await temporaryFolder());
       await disk.make();
       try {
@@ -36,10 +38,11 @@ it.skipIf(why !== undefined)(
               await service.kill();
               await disk.restore(copy);
               if ((await readFile(`${disk.data}/../canary`, 'utf8').catch(() => '')) !== sentinel)
-                canariesLost++;
+                lost++;
             },
           }),
         );
+        canariesLost.push(lost);
       } finally {
         await disk.remove();
       }
@@ -50,6 +53,7 @@ it.skipIf(why !== undefined)(
       `power cuts: ${JSON.stringify({ cuts, ...figures, canariesLost, missing: missing.length, seconds })}`,
     );
     expect(missing).toEqual([]);
-    expect(canariesLost).toBeGreaterThan((disks * cutsEach) / 2);
+    expect(canariesLost).toHaveLength(disks);
+    expect(Math.min(...canariesLost)).toBeGreaterThan(0);
   },
 );

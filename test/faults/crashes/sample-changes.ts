@@ -30,6 +30,15 @@ const count = guid('venu', 2);
 export const firstLarge = 800_001;
 const largeItems = `["${'x'.repeat(17 * 1024 * 1024)}"]`;
 
+/** Changes from this number on have many audit entries, like a publication on many screens. */
+export const firstBulk = 700_001;
+const bulkEntries = 190;
+
+/** Returns the number of audit entries of change `number`. */
+export function entriesOf(number: number): number {
+  return number >= firstBulk && number < firstLarge ? bulkEntries : 1;
+}
+
 /** All rows that the changes write. */
 export const universe: readonly (readonly [TableName, string])[] = [
   ['venues', guid('venu', 1)],
@@ -106,7 +115,9 @@ async function stage(tx: Tx, number: number, at: number): Promise<void> {
     if ('put' in op) await tx.put(op.put, op.row);
     else await tx.delete(op.del, op.id);
   }
-  await tx.audit(auditRow(number, { at }));
+  // The last six digits of an id are the number of the change.
+  for (let entry = 0; entry < entriesOf(number); entry++)
+    await tx.audit(auditRow(number, { id: guid('audi', entry * 1_000_000 + number), at }));
 }
 
 /** Makes change `number` in a store. */

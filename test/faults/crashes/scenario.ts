@@ -14,6 +14,7 @@ import { newRun, type Run } from './model.ts';
 import type { RecordedDisk } from './recorded-disk.ts';
 import {
   batchNumber,
+  firstBulk,
   firstLarge,
   giveUpChange,
   isKeyed,
@@ -40,6 +41,7 @@ export class CrashScenario {
   #kill = () => {};
   readonly #between: Between;
   #next = 1;
+  #nextBulk = firstBulk;
   #nextLarge = firstLarge;
 
   constructor(
@@ -153,11 +155,13 @@ export class CrashScenario {
     const dos: Record<Step, () => Promise<void>> = {
       change: () => this.#change(),
       'large change': () => this.#change(this.#nextLarge++),
+      'bulk change': () => this.#change(this.#nextBulk++),
       group: () => this.#group(),
       batch: () => this.#batch(),
       batches: () => this.#batches(),
       minute: () => this.#minute(false),
       'busy minute': () => this.#minute(true),
+      'bulk minute': () => this.#bulkMinute(),
       day: async () => this.#advance(dayMs),
       drop: () => this.#drop(),
       backup: () => this.#tolerated(() => this.#backup()),
@@ -172,6 +176,15 @@ export class CrashScenario {
     this.#advance(minuteMs);
     if (busy)
       await Promise.all([this.#change(), this.#batch(), setImmediate().then(() => this.#group())]);
+    await this.#settle();
+  }
+
+  async #bulkMinute(): Promise<void> {
+    const changes = [0, 1, 2].map(() => this.#change(this.#nextBulk++));
+    await changes[0];
+    // The others become durable while the checkpoint writes the audit trail.
+    this.#advance(minuteMs);
+    await Promise.all(changes);
     await this.#settle();
   }
 

@@ -1,5 +1,6 @@
 import { hasCode } from '../../../src/domain/error.ts';
 import { checkFolder } from '../../../src/store/json/check/check-folder.ts';
+import { linesOf, swapped } from '../../store/json/damages.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { type Defect, directory, openOn } from '../crashes/checker.ts';
 import { compare } from '../crashes/compare.ts';
@@ -13,7 +14,7 @@ export interface DamageSearch {
   /** Whether the store was stopped or killed. */
   clean: boolean;
   scenarioSteps?: readonly Step[];
-  /** Damages every nth byte, and truncates each file there. */
+  /** Damages every nth byte, truncates each file there, and swaps the lines there. */
   everyBytes?: number;
   untilBad?: boolean;
 }
@@ -52,6 +53,13 @@ function* damagesOf(path: string, bytes: Buffer, everyBytes: number): Generator<
     flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
     yield { path, what: `bit ${at % 8} of byte ${at} turned over`, bytes: flipped, at };
     yield { path, what: `cut short after ${at} bytes`, bytes: bytes.subarray(0, at), at };
+  }
+  const lines = linesOf(bytes);
+  const everyLines = Math.ceil((everyBytes * lines.length) / bytes.length);
+  let at = 0;
+  for (const [index, line] of lines.slice(0, -1).entries()) {
+    if (index % everyLines === 0) yield { path, at, ...swapped(lines, index) };
+    at += line.length;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Operation } from '../../../src/wire/operations.ts';
+import type { Operation } from '../../../src/wire/operations/operations.ts';
 import { item, type Manager, manager, unknownId } from '../../support/service/management.ts';
 import type { TestService } from '../../support/service/service.ts';
 import { type JsonSchema, type Taken, takenBy } from './json-arbitrary.ts';

@@ -1,6 +1,6 @@
 // Mutated requests. The full suite is fuzz.full.ts.
 import { expect, it } from 'vitest';
-import { operations } from '../../../src/wire/operations.ts';
+import { operations } from '../../../src/wire/operations/operations.ts';
 import { runFuzz, withFuzzed } from './run-fuzz.ts';
 
 it('answers random requests as documented, and never with 500', async () => {

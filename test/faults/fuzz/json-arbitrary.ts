@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Operation } from '../../../src/wire/operations.ts';
+import type { Operation } from '../../../src/wire/operations/operations.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: schemas are walked as the JSON that they are.
 export type JsonSchema = any;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Operation, operations } from '../../../src/wire/operations.ts';
+import { type Operation, operations } from '../../../src/wire/operations/operations.ts';
 import {
   type Described,
   operationOf,

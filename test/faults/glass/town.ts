@@ -3,10 +3,10 @@ import type { EventInput, PlaylistItem } from '../../../src/client/entities.ts';
 import type { Requester } from '../../../src/client/requester.ts';
 import { RuntimeClient } from '../../../src/client/runtime-client.ts';
 import { minuteMs, secondMs } from '../../../src/domain/clock.ts';
-import { Player } from '../../../src/player/player.ts';
+import { Player } from '../../../src/player/assembly/player.ts';
 import { type PlaybackFailure, type Stage, timerStage } from '../../../src/player/stage.ts';
 import { ramMemory } from '../../../src/player/state.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { mounted } from '../../support/service/mounted.ts';
 
@@ -187,11 +187,11 @@ export class TownTv {
         prepare: async (item: PlaylistItem) => this.#failureOf(item, items()),
       }),
       clear: () => {},
-      show: async (item, forMs, ending) => {
+      show: async (item, forMs, ending, onVisible) => {
         if (this.isFrozen)
           await new Promise((resolve) => ending.addEventListener('abort', resolve));
         const failure = this.#failureOf(item, items());
-        return failure ? { playedMs: 0, failure } : plain.show(item, forMs, ending);
+        return failure ? { playedMs: 0, failure } : plain.show(item, forMs, ending, onVisible);
       },
     };
     this.#player = new Player({

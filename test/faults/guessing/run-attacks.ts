@@ -20,7 +20,7 @@ const fixed: Partial<Record<Place, Address>> = {
 const insideOf: Partial<Record<Place, (n: number) => string>> = {
   'one /60': (n) => `2001:db8:fffc:12${(n % 13).toString(16)}`,
   'one /56': (n) => `2001:db8:fffd:12${(n % 256).toString(16).padStart(2, '0')}`,
-  'one /48': (n) => `2001:db8:fffe:${(n * 0x101).toString(16)}`,
+  'one /48': (n) => `2001:db8:fffe:${((n % 256) * 0x101).toString(16)}`,
 };
 
 interface Address {

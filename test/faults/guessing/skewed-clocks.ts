@@ -1,5 +1,5 @@
 import { type Clock, minuteMs } from '../../../src/domain/clock.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { mounted } from '../../support/service/mounted.ts';

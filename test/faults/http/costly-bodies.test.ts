@@ -1,7 +1,7 @@
 // Errors for bodies that are cheap to send must be small and cheap.
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Operation, operations } from '../../../src/wire/operations.ts';
+import { type Operation, operations } from '../../../src/wire/operations/operations.ts';
 import { item } from '../../support/service/content.ts';
 import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 import type { Aim } from './attack.ts';

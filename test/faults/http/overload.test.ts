@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { hashKey, makeKey } from '../../../src/domain/api-key.ts';
 import { serveOn } from '../../../src/serve.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { startService } from '../../support/service/service.ts';
 import { modelOverload, varied } from './overload.ts';

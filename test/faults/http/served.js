@@ -4,7 +4,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serveOn } from '../../../dist/serve.js';
 import { nodeFileSystem } from '../../../dist/store/json/disk/file-system.js';
-import { openStore } from '../../../dist/store/open.js';
+import { openStore } from '../../../dist/store/location/open.js';
 
 const { data, adminToken, bytesPerSecond } = JSON.parse(process.argv[2]);
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ManagementClient } from '../../../src/client/management-client.ts';
 import { RuntimeClient } from '../../../src/client/runtime-client.ts';
 import { SignageError } from '../../../src/domain/error.ts';
@@ -123,6 +124,56 @@ export async function checkLife(asked: Asked, life: Acknowledged): Promise<strin
   return missing;
 }
 
+/** Number of records of each screen. */
+type Counts = Map<string | null, number>;
+
+async function countAudit(management: ManagementClient): Promise<Counts> {
+  const counts: Counts = new Map();
+  const query = { action: 'playlist.publish', limit: 200 };
+  for await (const { subject } of management.all('listAudit', { query }))
+    counts.set(subject.id, (counts.get(subject.id) ?? 0) + 1);
+  return counts;
+}
+
+async function countNotices(management: ManagementClient): Promise<Counts> {
+  const counts: Counts = new Map();
+  const query = { type: 'playlist.published', limit: 200 } as const;
+  for await (const { screenId } of management.all('listNotices', { query }))
+    counts.set(screenId, (counts.get(screenId) ?? 0) + 1);
+  return counts;
+}
+
+/** The watcher of notices logs those of a kill within this time. */
+const noticesLoggedMs = 60_000;
+
+/** Expects one audit entry and one notice for each screen of each publication. */
+async function checkPublications(
+  management: ManagementClient,
+  { publications }: Acknowledged,
+): Promise<string[]> {
+  if (publications.size === 0) return [];
+  const wrongIn = (what: string, counts: Counts) =>
+    [...publications].flatMap(([ids, { acknowledged, asked }]) => {
+      const found = new Set(ids.split(',').map((id) => counts.get(id) ?? 0));
+      const [count = 0, ...others] = found;
+      return others.length === 0 && count >= acknowledged && count <= asked
+        ? []
+        : [`of ${acknowledged} to ${asked} publications, the screens have ${[...found]} ${what}`];
+    });
+  const audit = await countAudit(management);
+  const until = performance.now() + noticesLoggedMs;
+  let wrongNotices: string[];
+  do {
+    const notices = await countNotices(management);
+    wrongNotices = wrongIn('notices', notices);
+    const differs = [...audit].some(([id, count]) => notices.get(id) !== count);
+    if (wrongNotices.length === 0 && differs)
+      wrongNotices = ['the screens have different numbers of notices and audit entries'];
+    if (wrongNotices.length > 0) await sleep(1000);
+  } while (wrongNotices.length > 0 && performance.now() < until);
+  return [...wrongIn('audit entries', audit), ...wrongNotices];
+}
+
 /**
  * Checks the acknowledged data of all lives, and that the report counts as many impressions as are
  * listed.
@@ -133,6 +184,7 @@ export async function checkAcknowledged(asked: Asked, seen: Acknowledged): Promi
   let listed = 0;
   for await (const { event } of management.all('listEvents', { query: { limit: 200 } }))
     if (event.type === 'impression') listed++;
+  missing.push(...(await checkPublications(management, seen)));
   const report = await management.call('reportImpressions', { query: { groupBy: 'day' } });
   const counted = report.items.reduce((sum, row) => sum + row.impressions, 0);
   if (counted !== listed)

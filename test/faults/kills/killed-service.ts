@@ -9,13 +9,16 @@ export async function startService(
   adminToken: string,
   { store = 'json', port = 0, run = program } = {},
 ) {
-  const { until, signal, ended } = startProcess(
+  const { until, signal, ended, err } = startProcess(
     [run, 'serve', '--port', String(port), '--data', data, '--log-format', 'json', '--no-context'],
     { env: { SIGNAGE_ADMIN_TOKEN: adminToken, SIGNAGE_STORE: store } },
   );
   const [url] = await until(/http:\/\/127\.0\.0\.1:\d+/);
   return {
     url,
+    /** Resolves with the exit code. */
+    ended,
+    err,
     /** Sends SIGKILL and waits for the end of the process. */
     async kill() {
       signal('SIGKILL');

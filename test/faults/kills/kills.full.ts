@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { freshDatabase } from '../../support/postgres/postgres.ts';
 import { packProgram } from './packed-program.ts';
-import { killInParallel, killLoop } from './scenario.ts';
+import { bulkLoad, killInParallel, killLoop } from './scenario.ts';
 
 /** Several folders, because comparisons grow with each kill. */
 const [folders, killsEach, atATime] = [25, 40, 3];
@@ -20,6 +21,26 @@ it('acknowledged data survives 1,000 kills under load', async () => {
   expect(missing).toEqual([]);
   expect(report.kills).toBe(1000);
 });
+
+it.each(['json', 'postgres'])(
+  'each audit entry and notice of publications on 200 screens is there once after 300 kills (%s)',
+  async (store) => {
+    const run = await packProgram();
+    const life = async () =>
+      killLoop(await temporaryFolder(), {
+        ...bulkLoad,
+        ...(store === 'postgres' && { store: await freshDatabase() }),
+        kills: 30,
+        run,
+      });
+    const { missing, ...report } = await killInParallel(
+      Array.from({ length: 10 }, () => life),
+      1,
+    );
+    console.log(`kills during large publications, ${store}: ${JSON.stringify(report)}`);
+    expect(missing).toEqual([]);
+  },
+);
 
 it('publications on many screens are whole after 100 kills', async () => {
   const loads = [{ installers: 0, editors: 0, posters: 0, publishers: 6 }];

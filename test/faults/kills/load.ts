@@ -27,6 +27,8 @@ export interface Workers {
   posters: number;
   /** Publish on many screens of their own by one call, repeatedly. */
   publishers?: number;
+  /** Number of screens of each publisher. Default: 20. */
+  screensEach?: number;
 }
 
 export interface Place {
@@ -134,24 +136,30 @@ async function edit(place: Place, isOver: () => boolean): Promise<void> {
   }
 }
 
-const screensOfPublisher = 20;
-
 /** Publishes on all screens by one call. A call must be stored whole, or not at all. */
-async function publishTogether(place: Place, isOver: () => boolean): Promise<void> {
+async function publishTogether(
+  place: Place,
+  isOver: () => boolean,
+  screensEach: number,
+): Promise<void> {
   const { url, token, venueId, seen } = place;
   const management = new ManagementClient({ url, token, retry: { attempts: 1 } });
   const screenIds: string[] = [];
-  while (screenIds.length < screensOfPublisher) {
+  while (screenIds.length < screensEach) {
     const body = { venueId, name: randomUUID() };
     screenIds.push((await again(place, () => management.call('createScreen', { body }))).id);
   }
   for (const id of screenIds) seen.screens.add(id);
+  const tally = { acknowledged: 0, asked: 0 };
+  seen.publications.set(screenIds.join(), tally);
   while (!isOver()) {
+    tally.asked++;
     const creativeId = randomUUID();
     const items = [item({ creativeId }) as never];
     await write(place, `playlists ${screenIds.join(',')}`, creativeId, () =>
       management.call('publishMany', { body: { screenIds, action: 'publish', items } }),
     );
+    tally.acknowledged++;
   }
 }
 
@@ -183,7 +191,7 @@ async function postOnly(place: Place, isOver: () => boolean): Promise<void> {
 /** Starts all workers. Each goes on after `failed`, unless that throws. */
 export function startWorkers(
   place: Place,
-  { installers, editors, posters, publishers = 0 }: Workers,
+  { installers, editors, posters, publishers = 0, screensEach = 20 }: Workers,
   isOver: () => boolean,
   failed: (error: unknown) => void,
 ): Promise<void>[] {
@@ -195,7 +203,7 @@ export function startWorkers(
     ...several(installers, liveOnce),
     ...several(editors, edit),
     ...several(posters, postOnly),
-    ...several(publishers, publishTogether),
+    ...several(publishers, (own, isEnd) => publishTogether(own, isEnd, screensEach)),
   ];
 }
 

@@ -20,6 +20,8 @@ export interface Acknowledged {
   rotated: Map<string, { deviceId: string }>;
   /** Values by name: the last one acknowledged and the last one requested. */
   edits: Map<string, { acknowledged: string | undefined; asked: string }>;
+  /** Publications on many screens, by the ids of their screens: acknowledged and requested. */
+  publications: Map<string, { acknowledged: number; asked: number }>;
   /** Batches without an answer, to be repeated with the same key. */
   lost: { deviceId: string; key: string; apiKey: string; batch: Impression[] }[];
 }
@@ -33,6 +35,7 @@ export function nothingYet(): Acknowledged {
     events: new Map(),
     rotated: new Map(),
     edits: new Map(),
+    publications: new Map(),
     lost: [],
   };
 }
@@ -47,4 +50,5 @@ export function addLife(all: Acknowledged, life: Acknowledged): void {
   for (const [deviceId, tally] of life.events) all.events.set(deviceId, tally);
   for (const [key, by] of life.rotated) all.rotated.set(key, by);
   for (const [name, edit] of life.edits) all.edits.set(name, edit);
+  for (const [ids, tally] of life.publications) all.publications.set(ids, tally);
 }

@@ -29,14 +29,15 @@ export interface KillOptions {
   crash?: (service: KilledService) => Promise<void>;
   /** Maximum number of answered calls before a crash. */
   atMostAnswers?: number;
+  /** A slow service is killed after this time. Default: 3 s. */
+  atMostMs?: number;
+  /** Where the service stores its data. Default: the folder. */
+  store?: string;
   /** Loads, which alternate from crash to crash. Default: all kinds. */
   loads?: readonly Workers[];
   /** Program to run. Default: the built program. */
   run?: string;
 }
-
-/** A slow service is killed after this time. */
-const atMostMs = 3000;
 
 const allLoads: readonly Workers[] = [
   { installers: 12, editors: 0, posters: 0 },
@@ -46,6 +47,13 @@ const allLoads: readonly Workers[] = [
   { installers: 1, editors: 0, posters: 0 },
   { installers: 1, editors: 1, posters: 0, publishers: 4 },
 ];
+
+/** Publications that fill the journal, so that kills come at and after checkpoints, and events. */
+export const bulkLoad = {
+  atMostAnswers: 80,
+  atMostMs: 8000,
+  loads: [{ installers: 0, editors: 0, posters: 2, publishers: 2, screensEach: 200 }],
+};
 
 /** After one kill in this many, the data of the last life is compared at once. */
 const comparedEvery = 4;
@@ -60,6 +68,7 @@ export async function killLoop(
     kills,
     crash = (service) => service.kill(),
     atMostAnswers = 200,
+    atMostMs = 3000,
     loads = allLoads,
     ...options
   }: KillOptions,
@@ -77,7 +86,7 @@ export async function killLoop(
       { url: service.url, token, venueId: venue.id, seen: life },
       loads[kill % loads.length] as Workers,
     );
-    await answered(life, randomInt(1, atMostAnswers));
+    await answered(life, randomInt(1, atMostAnswers), atMostMs);
     await crash(service);
     await working;
     try {
@@ -114,7 +123,7 @@ function figures(
 }
 
 /** Waits for this many more answers, and then for a random time. */
-async function answered(seen: Acknowledged, count: number): Promise<void> {
+async function answered(seen: Acknowledged, count: number, atMostMs: number): Promise<void> {
   const [enough, tooLate] = [seen.answers + count, performance.now() + atMostMs];
   while (seen.answers < enough && performance.now() < tooLate) await sleep(2);
   await sleep(randomInt(0, 20));

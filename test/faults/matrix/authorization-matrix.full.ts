@@ -1,6 +1,6 @@
 // Every operation, kind of caller and record, in both stores, and every body with extra members.
 import { expect, it } from 'vitest';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { freshDatabase } from '../../support/postgres/postgres.ts';
 import { type Assembled, assembled } from '../../support/process/assembled.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
@@ -27,8 +27,7 @@ it.each<[name: string, locate: () => Promise<string>]>([
     expect(wrong).toEqual([]);
     return figures.cells;
   }
-  const backups = name === 'embedded';
-  const cells = await run('authorisation', (service) => runMatrix(service, { backups }));
+  const cells = await run('authorisation', (service) => runMatrix(service));
   expect(cells).toBeGreaterThan(15_000);
   await run("bodies with members that are not the caller's", (service) => runAssignments(service));
 });

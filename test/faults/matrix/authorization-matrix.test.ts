@@ -1,7 +1,7 @@
 // A sample of operations, kinds of callers and records. The full suite is
 // authorization-matrix.full.ts.
 import { expect, it } from 'vitest';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { type Assembled, assembled } from '../../support/process/assembled.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { runAssignments } from './run-assignments.ts';
@@ -22,6 +22,19 @@ it('allows exactly the documented callers, and refusals reveal and change nothin
   expect(wrong).toEqual([]);
   expect(cells).toBeGreaterThan(1500);
   expect(opened).toBeGreaterThan(100);
+}, 60_000);
+
+it('shows no member of a hidden record in views that join several', async () => {
+  const only = [
+    'explainScreen',
+    'listScreenStatus',
+    'reportImpressions',
+    'listAudit',
+    'listNotices',
+  ];
+  const { cells, wrong } = await inMemory((service) => runMatrix(service, { only }));
+  expect(wrong).toEqual([]);
+  expect(cells).toBeGreaterThan(500);
 }, 60_000);
 
 it('ignores or rejects members that the caller may not set', async () => {

@@ -1,5 +1,5 @@
 import { errorKinds, type ServiceErrorCode } from '../../../src/wire/errors.ts';
-import type { Operation } from '../../../src/wire/operations.ts';
+import type { Operation } from '../../../src/wire/operations/operations.ts';
 import type { Answer } from '../../support/service/service.ts';
 import type { Change } from '../../support/stores/ledger-store.ts';
 import type { Who } from './callers.ts';
@@ -50,12 +50,10 @@ interface Opened {
   fixtureRows: Fixture;
   /** The tenant of the call. */
   tenantId: string | null;
-  /** Whether the store makes backups. PostgreSQL has its own tools. */
-  backups: boolean;
 }
 
 /** Returns whether the status is that of success, or one that the state of the fixture explains. */
-function isDue({ id, operation, answer, who, backups }: Opened): boolean {
+function isDue({ id, operation, answer, who }: Opened): boolean {
   const isBound = who.kind === 'token' && who.venueId !== undefined;
   // The only venue of such a token has screens. There is no object store and no on-demand source.
   const refused: Record<string, number | false> = {
@@ -63,27 +61,37 @@ function isDue({ id, operation, answer, who, backups }: Opened): boolean {
     refreshPlaylist: 501,
     listMirror: 501,
     repairMirror: 501,
-    createBackup: !backups && 501,
   };
   return answer.status === (refused[id] || operation.status);
 }
 
-/** Returns ids of records that the caller must not see. */
-function hidden({ id, who, fixtureRows, tenantId }: Opened): string[] {
-  // A backup contains all tenants.
-  if (id === 'createBackup' || who.kind !== 'token' || tenantId === null) return [];
+/** Returns ids and texts of records, and members of configs, that the caller must not see. */
+function hidden({ id, operation, who, fixtureRows, tenantId }: Opened): string[] {
+  // A backup contains all tenants. The code of a registration decides what it answers.
+  if (
+    id === 'createBackup' ||
+    operation.access === 'public' ||
+    who.kind !== 'token' ||
+    tenantId === null
+  )
+    return [];
   const places = [fixtureRows.inside, fixtureRows.outside, fixtureRows.foreign].filter(
     (place) => !isInReach(who, tenantId, place),
   );
-  return places.flatMap(({ venueId, screenId, spareId, deviceId, tokenId, webhookId, code }) => [
-    venueId,
-    screenId,
-    spareId,
-    deviceId,
-    tokenId,
-    webhookId,
-    code,
-  ]);
+  const levels = who.venueId === undefined ? [] : ['config of the tenant', '"tenant":'];
+  const texts = places.flatMap(({ name }) => [` ${name}"`, `/${name}"`]);
+  const ids = places.flatMap(
+    ({ venueId, screenId, spareId, deviceId, tokenId, webhookId, code }) => [
+      venueId,
+      screenId,
+      spareId,
+      deviceId,
+      tokenId,
+      webhookId,
+      code,
+    ],
+  );
+  return [...ids, ...texts, ...levels];
 }
 
 /** Returns the violations of a successful call: no data and no change of others. */

@@ -56,9 +56,14 @@ async function furnish(
   for (const path of [`/v1/screens/${screen.id}`, `/v1/venues/${venueId}`])
     made(await master.put(`${path}/schedule`, { entries: [inInstants] }));
   made(await master.put(`/v1/screens/${screen.id}/takeover`, takeover));
-  made(await master.put(`/v1/screens/${screen.id}/config`, { syncIntervalMinutes: 7 }));
-  made(await master.put(`/v1/venues/${venueId}/config`, { syncIntervalMinutes: 8 }));
-  made(await master.put(`/v1/tenants/${tenantId}/config`, { syncIntervalMinutes: 9 }));
+  // Each level has members of its own, in objects and beside them.
+  const config = (level: string) => ({
+    [level]: `config of the ${level} ${name}`,
+    shared: { [level]: `config of the ${level} ${name}`, deep: { [level]: true } },
+  });
+  made(await master.put(`/v1/screens/${screen.id}/config`, config('screen')));
+  made(await master.put(`/v1/venues/${venueId}/config`, config('venue')));
+  made(await master.put(`/v1/tenants/${tenantId}/config`, config('tenant')));
   const heartbeat = [{ type: 'heartbeat', timestamp: 1_790_000_000 }];
   made(
     await service.send('POST', `/devices/${screen.id}/events`, { key: apiKey, body: heartbeat }),
@@ -67,7 +72,11 @@ async function furnish(
     await master.post('/v1/tokens', { name: `Token ${name}`, role: 'viewer', venueIds: [venueId] }),
   );
   const webhook = made(
-    await master.post('/v1/webhooks', { url: 'https://localhost:9/', venueIds: [venueId] }),
+    await master.post('/v1/webhooks', {
+      url: `https://localhost:9/${name}`,
+      name: `Webhook ${name}`,
+      venueIds: [venueId],
+    }),
   );
   const { code } = await master.code(spare.id);
   return {

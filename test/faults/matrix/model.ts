@@ -1,6 +1,6 @@
 // Expected answers by docs/protocol.md §1.3, §2.1, §5.1 and §5.8, independently of the service.
 import type { errorKinds } from '../../../src/wire/errors.ts';
-import type { Operation, RecordKind } from '../../../src/wire/operations.ts';
+import type { Operation, RecordKind } from '../../../src/wire/operations/operations.ts';
 import type { Who } from './callers.ts';
 import type { Place } from './fixture.ts';
 

@@ -1,4 +1,4 @@
-import { type Operation, operations } from '../../../src/wire/operations.ts';
+import { type Operation, operations } from '../../../src/wire/operations/operations.ts';
 import type { SchemaName } from '../../../src/wire/schemas.ts';
 import type { Assembled } from '../../support/process/assembled.ts';
 import { operationCalls } from '../../support/service/operation-calls.ts';
@@ -13,7 +13,7 @@ const fates: Partial<Record<SchemaName, 'ignored' | 'kept'>> = {
   codeCreation: 'ignored',
   revocation: 'ignored',
   eventBatch: 'kept',
-  configBody: 'kept',
+  configInput: 'kept',
 };
 
 const mark = 'poisoned-4c1f';
@@ -64,8 +64,8 @@ function told(changes: readonly Change[], answer: Answer, isKept: boolean): stri
 
 interface Tried {
   member: string;
-  /** Whether the member is dropped for every caller (docs/protocol.md §1.1). */
-  isDropped: boolean;
+  /** What becomes of the member whatever its body is (docs/protocol.md §1.1). */
+  always: 'dropped' | 'refused' | undefined;
   body: SchemaName;
   operation: Operation;
   answer: Answer;
@@ -73,24 +73,16 @@ interface Tried {
   fixtureRows: Fixture;
 }
 
-function judge({
-  member,
-  isDropped,
-  body,
-  operation,
-  answer,
-  changes,
-  fixtureRows,
-}: Tried): string[] {
-  const fate = fates[body] ?? 'refused';
+function judge({ member, always, body, operation, answer, changes, fixtureRows }: Tried): string[] {
+  const fate = always ?? fates[body] ?? 'refused';
   const wrong: string[] = [];
   if (mark in {}) wrong.push('it got into the prototype of all objects');
-  const text = told(changes, answer, fate === 'kept');
+  const text = told(changes, answer, fates[body] === 'kept');
   for (const trace of [mark, markId, '990099', fixtureRows.foreign.tenantId]) {
     // A refusal names the unknown member.
     if (text.replaceAll(`/${mark}`, '').includes(trace)) wrong.push(`${trace} was put or answered`);
   }
-  if (fate !== 'refused' || isDropped) {
+  if (fate !== 'refused') {
     return answer.status === operation.status
       ? wrong
       : [...wrong, `${operation.status} was due, it is ${answer.status} ${answer.text}`];
@@ -101,6 +93,9 @@ function judge({
   if (changes.length > 0) wrong.push('refused, and yet something changed');
   return wrong;
 }
+
+const fateOfProto = ({ access }: Operation): Tried['always'] =>
+  ['public', 'device'].includes(access) ? 'dropped' : 'refused';
 
 /** Sends every body with extra members. Returns those that have an effect. */
 export async function runAssignments(
@@ -134,7 +129,12 @@ export async function runAssignments(
       cells++;
       const tried = {
         member,
-        isDropped: poison === undefined || poison === '__proto__',
+        always:
+          poison === undefined
+            ? ('dropped' as const)
+            : poison === '__proto__'
+              ? fateOfProto(operation)
+              : undefined,
         body: operation.body,
         operation,
         answer,

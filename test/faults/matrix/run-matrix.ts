@@ -1,5 +1,5 @@
 import { secondMs } from '../../../src/domain/clock.ts';
-import { type Operation, operations } from '../../../src/wire/operations.ts';
+import { type Operation, operations } from '../../../src/wire/operations/operations.ts';
 import type { Assembled } from '../../support/process/assembled.ts';
 import { unknownId } from '../../support/service/management.ts';
 import { operationCalls } from '../../support/service/operation-calls.ts';
@@ -24,8 +24,6 @@ export interface MatrixOptions {
   oneOf?: number;
   /** Only these operations. */
   only?: readonly string[];
-  /** Whether the store makes backups. Default: true. */
-  backups?: boolean;
 }
 
 /** An operation. Reads are also sent as HEAD. */
@@ -48,12 +46,10 @@ class Matrix {
   readonly run: MatrixRun = { cells: 0, opened: 0, callers: 0, wrong: [] };
   readonly #service: Assembled;
   readonly #fixtureRows: Fixture;
-  readonly #backups: boolean;
   readonly #calls: Record<'home' | 'foreign', ReturnType<typeof operationCalls>>;
 
-  constructor(service: Assembled, fixtureRows: Fixture, backups: boolean) {
+  constructor(service: Assembled, fixtureRows: Fixture) {
     this.#service = service;
-    this.#backups = backups;
     this.#fixtureRows = fixtureRows;
     const calls = (of: 'home' | 'foreign', { tenantId }: Place) =>
       operationCalls(service, fixtureRows.masters[of], tenantId);
@@ -134,7 +130,6 @@ class Matrix {
           who: caller.who,
           fixtureRows: this.#fixtureRows,
           tenantId: tenant as string | null,
-          backups: this.#backups,
         })
       : checkRefusal({ answer, changes, expected, requestId, isHead: method === 'HEAD' });
     this.run.cells++;
@@ -171,11 +166,11 @@ function bytesOf({ status, headers, text }: Answer): string {
  */
 export async function runMatrix(
   service: Assembled,
-  { oneOf = 1, only, backups = true }: MatrixOptions = {},
+  { oneOf = 1, only }: MatrixOptions = {},
 ): Promise<MatrixRun> {
   const fixtureRows = await makeFixture(service);
   const callers = await makeCallers(fixtureRows);
-  const matrix = new Matrix(service, fixtureRows, backups);
+  const matrix = new Matrix(service, fixtureRows);
   let turn = 0;
   for (const row of rows(only)) {
     const [, operation] = row;

@@ -1,4 +1,4 @@
-import type { Operation, RecordKind } from '../../../src/wire/operations.ts';
+import type { Operation, RecordKind } from '../../../src/wire/operations/operations.ts';
 import { unknownId } from '../../support/service/management.ts';
 import type { Fixture, Place } from './fixture.ts';
 import { namedInBody, type Target } from './model.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { minuteMs } from '../../../src/domain/clock.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { ToldNotice } from '../../service/notices/judge-notices.ts';
 import {
   isWithin,

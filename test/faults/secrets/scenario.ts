@@ -167,6 +167,17 @@ async function misplace(
     ['GET', '/v1/screens', { ...managed, headers: { 'x-tenant-id': secret } }],
     ['GET', '/metrics', { ...owned, headers: { 'x-forwarded-for': '203.0.113.7' } }],
   ];
+  // Names and request ids are masked by form.
+  if (/^(?:(?:dak|mak|clm)_|[A-Z2-9]{8}$)/.test(secret)) {
+    const headers = { 'x-request-id': secret };
+    requests.push(
+      ['GET', `/v1/screens?${secret}=1`, managed],
+      ['GET', '/v1/screens', { ...managed, headers }],
+      ['POST', '/devices/register', { body: { deviceInfo: {} }, headers }],
+      ['GET', `/devices/${screenId}/config`, { key, headers }],
+      ['POST', '/v1/venues', { ...managed, body: { name: 'x', [secret]: 1 }, headers }],
+    );
+  }
   for (const request of requests) await told(service.send(...request));
 }
 

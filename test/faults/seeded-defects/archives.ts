@@ -35,6 +35,7 @@ const defects: Record<string, Restore> = {
       counts: {},
       sha256: '',
       missingFiles: [],
+      pausedWebhooks: 0,
     })),
   'a restore without the bytes of media': async (backup, folder, options) => {
     const restored = await restoreStore(backup, folder, options);

@@ -1,12 +1,13 @@
 // Defects of durability around the disk and the store, for the crash and disk tests.
 import { setImmediate } from 'node:timers/promises';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
-import type { FileSystem, OpenFile } from '../../../src/store/json/disk/file-system.ts';
 import {
   type ManifestData,
   manifestBytes,
   readRecordFile,
-} from '../../../src/store/json/manifest.ts';
+} from '../../../src/store/json/checkpoint/manifest.ts';
+import type { FileSystem, OpenFile } from '../../../src/store/json/disk/file-system.ts';
+import type { LogFilesPosition } from '../../../src/store/json/log/day-files.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { withTx } from '../../support/stores/defective-store.ts';
 import { type Defect, directory } from '../crashes/checker.ts';
@@ -55,6 +56,17 @@ async function filtered(
   for (const [name, entry] of Object.entries(manifest.documents))
     if (await keep(entry.file)) documents[name] = entry;
   return { ...manifest, documents };
+}
+
+/** Leaves the last entry of a journal record out of the position of the audit trail. */
+async function cutTrail(disk: FileSystem, manifest: ManifestData): Promise<ManifestData> {
+  const audit = manifest.marks.audit as LogFilesPosition | undefined;
+  if (!audit?.file || audit.gone) return manifest;
+  const file = await disk.readFile(`${directory}/audit/${audit.file}`);
+  const lines = file.toString('latin1', 0, audit.size).split('\n').slice(0, -2);
+  const isOfRecord = lines.at(-1)?.includes(`"seq":${audit.seq},`);
+  const size = isOfRecord ? lines.join('\n').length + 1 : audit.size;
+  return { ...manifest, marks: { ...manifest.marks, audit: { ...audit, size } } };
 }
 
 const nothing = async () => {};
@@ -123,6 +135,10 @@ const chained = crashStates({
   lastSteps: 40,
   every: 5,
 });
+const bulk = crashStates({
+  scenarioSteps: ['bulk change', 'minute', 'change', 'kill', 'change'],
+  every: 500,
+});
 const backups = crashStates({
   scenarioSteps: ['change', 'minute', 'change', 'backup'],
   every: 500,
@@ -169,6 +185,11 @@ export const crashes = [
           ...manifest,
           marks,
         })),
+    },
+  }),
+  seeded('crash-states', bulk, {
+    'a position of the audit trail inside a record': {
+      disk: (disk) => withManifest(disk, (manifest) => cutTrail(disk, manifest)),
     },
   }),
   seeded('crash-states', running, {

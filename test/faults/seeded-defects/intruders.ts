@@ -4,7 +4,7 @@ import type { DeviceKey } from '../../../src/domain/records/rows.ts';
 import { listen } from '../../../src/http/listener/listener.ts';
 import type { ServeOptions } from '../../../src/serve/serve-options.ts';
 import { serve } from '../../../src/serve.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { type Assembled, assembled } from '../../support/process/assembled.ts';
 import type { FakeIo } from '../../support/process/fake-io.ts';
 import { DriftingClock } from '../../support/runtime/drifting-clock.ts';

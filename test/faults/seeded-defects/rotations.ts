@@ -1,7 +1,7 @@
 import { hourMs, minuteMs } from '../../../src/domain/clock.ts';
 import type { DeviceKey } from '../../../src/domain/records/rows.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
 import { adminToken as token } from '../../support/service/service.ts';
 import { withTx } from '../../support/stores/defective-store.ts';

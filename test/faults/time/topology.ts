@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import { type Clock, minuteMs, systemClock } from '../../../src/domain/clock.ts';
 import { serveOn } from '../../../src/serve.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { inDatabase } from '../../support/postgres/in-database.ts';
 import { emptyDatabase } from '../../support/postgres/postgres.ts';
@@ -27,8 +27,8 @@ export interface Topology {
   close(): Promise<void>;
 }
 
-/** Retention follows the clock, and nothing must become old enough. */
-const retentionDays = 36_500;
+/** Shorter than the jumps of years, which must make nothing old enough. */
+const retentionDays = 90;
 
 /** One instance on files, which follows the clock of its machine wherever it jumps. */
 export async function oneOnFiles(store: string): Promise<Topology> {

@@ -33,7 +33,7 @@ describe.skipIf(!chromiumPath)(`the tests of the web player${needsChromium}`, ()
 
   /** Builds the copy, and returns whether the test passes. Throws if there is no such test. */
   async function passes([file, name]: PlayerDefect['test']): Promise<boolean> {
-    const bundle = join(copy, 'test/config/bundle-web.js');
+    const bundle = join(copy, 'scripts/bundle-web.js');
     const build = `import { bundleWeb } from ${JSON.stringify(bundle)}; await bundleWeb('dist/web');`;
     await rm(join(copy, 'dist/web'), { recursive: true, force: true });
     await run(process.execPath, ['--input-type=module', '--eval', build], { cwd: copy });

@@ -8,10 +8,14 @@ import {
   rankedRoles,
   roles,
 } from '../../../src/domain/records/role.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { ServiceErrorCode } from '../../../src/wire/errors.ts';
-import { type Operation, type OperationId, operations } from '../../../src/wire/operations.ts';
+import {
+  type Operation,
+  type OperationId,
+  operations,
+} from '../../../src/wire/operations/operations.ts';
 import { type Assembled, assembled } from '../../support/process/assembled.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import {

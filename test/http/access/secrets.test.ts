@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { LogSink } from '../../../src/domain/log.ts';
 import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { runScenario, type Scenario } from '../../faults/secrets/scenario.ts';
 import { Sentinels } from '../../faults/secrets/sentinels.ts';
 import { heldDisk } from '../../support/disk/faulty-disk.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { serveOn } from '../../../src/serve.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Reader } from '../../../src/store/store.ts';
 import { item } from '../../support/service/content.ts';
 import { expectProblem } from '../../support/service/problem.ts';

@@ -2,11 +2,11 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ListLimit, type ListSlot } from '../../../src/http/admission/list-limit.ts';
+import { ListLimit, type ListSlot } from '../../../src/http/request/list-limit.ts';
 import type { ServedRequest } from '../../../src/http/request/request-context.ts';
 import { serveOn } from '../../../src/serve.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Reader, Store } from '../../../src/store/store.ts';
 import { screenRow } from '../../store/sample-rows.ts';
 import { item } from '../../support/service/content.ts';

@@ -1,6 +1,6 @@
 // Uploads that stall, break off, lie about their length, or outlive their token.
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { SignageError } from '../../../src/domain/error.ts';
 import type { RequestContext, ServedRequest } from '../../../src/http/request/request-context.ts';
 import { uploadBody } from '../../../src/http/request/upload-body.ts';
+import { knownFiles } from '../../faults/examination/hostile-files.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { expectProblem, type Manager, manager } from '../../support/service/management.ts';
 import { idOf, someFile, upload } from '../../support/service/media.ts';
@@ -49,6 +50,20 @@ async function begin(
   client.socket.write(file.subarray(0, bytes));
   return client;
 }
+
+it.each(knownFiles().map(({ kind, file }) => [kind, file] as const))(
+  'judges uploads without work of the serving thread: %s',
+  async (_, file) => {
+    const large = manager(await startService({ store: await temporaryFolder() }));
+    // Starts the thread.
+    await upload(large, fresh());
+    const before = performance.eventLoopUtilization();
+    const answer = await upload(large, file);
+    expect(performance.eventLoopUtilization(before).active).toBeLessThan(400);
+    if (file.toString('latin1', 4, 8) === 'ftyp') expect(answer.status).toBe(201);
+    else expectProblem(answer, 'media_not_accepted');
+  },
+);
 
 describe('PUT /v1/media/:id', () => {
   it('keeps nothing of a file whose connection breaks off', async () => {
@@ -117,6 +132,8 @@ describe('a disk that becomes full during an upload', () => {
         .filter((entry) => entry.isFile())
         .map(({ name }) => name);
     await expect.poll(names).toHaveLength(1);
+    const [name = ''] = names();
+    await expect.poll(() => statSync(join(disk, 'media/incomplete', name)).size).toBeGreaterThan(0);
     execFileSync('sh', ['-c', `cat /dev/zero > ${disk}/filler || true`], { stdio: 'ignore' });
     client.socket.write(file.subarray(100_000));
     expect(await client.until(/ENOSPC/)).toMatch(/^HTTP\/1\.1 503 /);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { OnDemandPlaylists } from '../../../src/origin/origin.ts';
 import { serve } from '../../../src/serve.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { item } from '../../support/service/content.ts';
 import { mounted } from '../../support/service/mounted.ts';

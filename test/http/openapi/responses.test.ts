@@ -4,7 +4,11 @@ import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import type { OnDemandPlaylists } from '../../../src/origin/origin.ts';
-import { type Operation, type OperationId, operations } from '../../../src/wire/operations.ts';
+import {
+  type Operation,
+  type OperationId,
+  operations,
+} from '../../../src/wire/operations/operations.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import {
   type Answered,

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { heldDisk } from '../../support/disk/faulty-disk.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';

@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { openStore } from '../../../src/store/location/open.ts';
+import { checkStore } from '../../../src/store/maintenance/check.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { type Manager, manager, unknownId, walk } from '../../support/service/management.ts';
 import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
@@ -15,6 +17,28 @@ beforeAll(async () => {
 });
 
 describe('GET /v1/devices/:id', () => {
+  it('200 with a reason with control characters, which 0.1.0 stored', async () => {
+    const store = await temporaryFolder();
+    const old = await startService({ store });
+    const { deviceId } = await old.tv();
+    await old.manage('POST', `/v1/devices/${deviceId}/revoke`, { reason: 'plain' });
+    await old.close();
+    const suspendReason = 'NUL \0, ESC \u001b[2J and\nlines';
+    const opened = await openStore(store);
+    await opened.write(async (tx) => {
+      const row = await tx.get('devices', deviceId);
+      if (row) await tx.put('devices', { ...row, suspendReason });
+    });
+    await opened.close();
+    const service = await startService({ store });
+    const path = `/v1/devices/${deviceId}`;
+    expect((await service.manage('GET', path)).body).toMatchObject({ suspendReason });
+    const again = await service.manage('POST', `${path}/revoke`, { reason: 'again' });
+    expect(again.body.device).toMatchObject({ suspendReason });
+    await service.close();
+    expect(await checkStore(store)).toEqual([]);
+  });
+
   it('200, and a rejected batch counts as seen, but not as an event', async () => {
     const tv = await service.tv();
     service.clock.advance(1000);

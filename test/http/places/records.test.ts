@@ -30,6 +30,7 @@ let venueId: string;
 let count = 0;
 
 const hours = [{ days: ['mon', 'sun'], from: '08:00', to: '02:00' }];
+const hoursExceptions = [{ dates: { from: '2026-12-25', until: '2026-12-26' } }];
 const labels = { labels: { a: '1', b: '2' } };
 const labelPatch = { labels: { a: null, c: '3' } };
 const patchedLabels = { labels: { b: '2', c: '3' } };
@@ -44,15 +45,32 @@ const kinds: Record<string, Kind> = {
   },
   venue: {
     path: '/v1/venues',
-    creation: () => ({ address: 'Lange Straße 12', timezone: 'Europe/Berlin', hours, ...labels }),
+    creation: () => ({
+      address: 'Lange Straße 12',
+      timezone: 'Europe/Berlin',
+      hours,
+      hoursExceptions,
+      ...labels,
+    }),
     members: () => ({ tenantId }),
-    patch: { address: null, timezone: null, hours: null, ...labelPatch },
-    patched: { address: null, timezone: null, hours: null, ...patchedLabels },
-    unchanging: [...unchangingLabels, { address: 'Lange Straße 12' }, { hours }],
+    patch: { address: null, timezone: null, hours: null, hoursExceptions: null, ...labelPatch },
+    patched: {
+      address: null,
+      timezone: null,
+      hours: null,
+      hoursExceptions: null,
+      ...patchedLabels,
+    },
+    unchanging: [
+      ...unchangingLabels,
+      { address: 'Lange Straße 12' },
+      { hours },
+      { hoursExceptions },
+    ],
   },
   screen: {
     path: '/v1/screens',
-    creation: () => ({ venueId, hours: [], ...labels }),
+    creation: () => ({ venueId, hours: [], hoursExceptions: null, ...labels }),
     members: () => ({ tenantId, state: 'provisioning', deviceId: null, provisioningCode: null }),
     patch: { hours: null, ...labelPatch },
     patched: { hours: null, ...patchedLabels },

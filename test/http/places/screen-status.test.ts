@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { conditions } from '../../../src/domain/conditions/condition.ts';
 import { serveOn } from '../../../src/serve.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Reader } from '../../../src/store/store.ts';
 import { item, type Manager, manager, unknownId, walk } from '../../support/service/management.ts';
 import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
@@ -36,7 +36,9 @@ describe('GET /v1/status', () => {
       since: published,
       reason: { code: 'never_played', text: 'The TV has not reported a play yet.' },
       playing: null,
+      layer: { name: 'base', entryId: null, state: 'given', since: null },
       clock: null,
+      muted: null,
       errors: [],
       screen: (await admin.get(`/v1/screens/${tv.screenId}`)).body,
       device: (await admin.get(`/v1/devices/${tv.deviceId}`)).body,
@@ -89,6 +91,32 @@ describe('GET /v1/status', () => {
     const open = [{ days: ['fri'], from: '08:00', to: '23:00' }];
     await service.manage('PATCH', `/v1/screens/${tv.screenId}`, { hours: open });
     expect(await conditionNow()).toMatchObject({ condition: 'dark' });
+  });
+
+  it('a dark screen is asleep on a holiday of its venue, unless it is always on', async () => {
+    const service = await startService();
+    const tv = await service.tv();
+    const conditionAfter = async (level: 'venues' | 'screens', body: object) => {
+      await service.manage(
+        'PATCH',
+        `/v1/${level}/${level === 'venues' ? tv.venueId : tv.screenId}`,
+        body,
+      );
+      const { body: status } = await service.manage('GET', `/v1/status?screenId=${tv.screenId}`);
+      return status.items[0].condition;
+    };
+    service.clock.advance(3_600_000);
+    const date = new Date(service.clock.now()).toISOString().slice(0, 10);
+    const dates = { from: date, until: date };
+    const open = { days: 'mon-sun', from: '08:00', to: '23:00' };
+    const hoursExceptions = [{ dates }];
+    expect(await conditionAfter('venues', { timezone: 'UTC', hours: [open] })).toBe('dark');
+    expect(await conditionAfter('venues', { hoursExceptions })).toBe('asleep');
+    expect(await conditionAfter('screens', { hours: [open] })).toBe('asleep');
+    expect(await conditionAfter('screens', { hours: [] })).toBe('dark');
+    expect(await conditionAfter('screens', { hoursExceptions })).toBe('asleep');
+    const own = [{ dates, from: '08:00', to: '23:00' }];
+    expect(await conditionAfter('screens', { hours: null, hoursExceptions: own })).toBe('dark');
   });
 
   it('200 with a withdrawn playlist as such', async () => {
@@ -202,7 +230,7 @@ describe('the condition in GET /v1/status', () => {
     const { body } = await admin.get('/v1/status?limit=1&condition=unconfirmed');
     expect(body.items).toMatchObject([{ screen: { id: tv.screenId }, condition: 'unconfirmed' }]);
     const none = await admin.get('/v1/status?limit=1&condition=stopped');
-    expect(none.body).toEqual({ items: [], nextCursor: null });
+    expect(none.body).toEqual({ items: [], nextCursor: null, restoredWebhooks: 0 });
   });
 
   it.each(['condition=black', 'darkAfterSeconds=0', 'darkAfterSeconds=1e3', 'screenId=x'])(

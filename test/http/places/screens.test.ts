@@ -9,6 +9,7 @@ import {
   walk,
 } from '../../support/service/management.ts';
 import { startService, type TestService } from '../../support/service/service.ts';
+import { serveBelieving } from '../../support/stores/believed-clock.ts';
 
 let service: TestService;
 let admin: Manager;
@@ -19,7 +20,7 @@ const iso = (ms = service.clock.now()) => new Date(ms).toISOString();
 const minuteMs = 60_000;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({}, serveBelieving);
   admin = manager(service);
   venueId = (await admin.venue('Hall')).id;
 });

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { dayMs, hourMs } from '../../../src/domain/clock.ts';
 import type { OnDemandPlaylists } from '../../../src/origin/origin.ts';
 import { serveOn } from '../../../src/serve.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { decorateStore } from '../../../src/service/store-decorator.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { expectProblem, item, manager } from '../../support/service/management.ts';
 import { someFile, upload } from '../../support/service/media.ts';
 import { startService, type TestService } from '../../support/service/service.ts';
@@ -76,6 +77,30 @@ it('what is due plays under the last version while the store cannot record a swi
   expect(unrecorded.etag).not.toBe(before.etag);
   store.faultOfWrites = 'no';
   expect(await playlist()).toMatchObject({ version: 2, entryId: 'Entry' });
+});
+
+it('layers that change before a switch to an entry is recorded play at once, without a version of the entry', async () => {
+  let beforeWrite: (() => Promise<unknown>) | undefined;
+  const open: typeof openStore = async (...options) => {
+    const store = await openStore(...options);
+    return decorateStore(store, {
+      async write(change) {
+        const before = beforeWrite;
+        beforeWrite = undefined;
+        await before?.();
+        return store.write(change);
+      },
+    });
+  };
+  const service = await startService({}, (options = {}) => serveOn(open, options));
+  const { put, playlist, now } = await tvWith(service);
+  await put('playlist', { items: named('base') });
+  const entry = { name: 'Entry', at: now + 10, until: now + 60, items: named('entry') };
+  await put('schedule', { entries: [entry] });
+  expect(await playlist()).toMatchObject({ version: 1, entryId: null, name: 'base' });
+  service.clock.advance(10_000);
+  beforeWrite = () => put('takeover', { items: named('notice'), until: now + 15 });
+  expect(await playlist()).toMatchObject({ version: 2, entryId: 'takeover', name: 'notice' });
 });
 
 it('an entry without a playlist below plays while the store fails; without reads, the TV plays on', async () => {

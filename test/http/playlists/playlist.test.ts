@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { PlaylistOrigin } from '../../../src/origin/origin.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { item } from '../../support/service/content.ts';
 import { mounted } from '../../support/service/mounted.ts';
 import { expectProblem } from '../../support/service/problem.ts';

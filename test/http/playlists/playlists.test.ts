@@ -70,10 +70,12 @@ describe('PUT /v1/screens/:id/playlist', () => {
 
   it('200 unchanged for the same content, in any notation', async () => {
     const first = await publish({
-      items: [item({ campaignId: 'c', extra: { a: 1, b: 2 } })],
+      items: [item({ campaignId: '33333333-3333-4333-8333-333333333333', extra: { a: 1, b: 2 } })],
       validUntil: seconds() + 60,
     });
-    const items = [{ extra: { b: 2, a: 1 }, campaignId: 'c', ...item() }];
+    const items = [
+      { extra: { b: 2, a: 1 }, campaignId: '33333333-3333-4333-8333-333333333333', ...item() },
+    ];
     for (const validUntil of [seconds() + 60, (seconds() + 60) * 1000])
       expect(await publish({ items, validUntil })).toEqual(first);
     expect((await history()).items).toEqual([first]);

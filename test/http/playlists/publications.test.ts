@@ -122,6 +122,28 @@ describe('POST /v1/publications', () => {
     ]);
   });
 
+  it('takes the version of what TVs get for ifVersions, until the playlist below changes', async () => {
+    const [id] = ids;
+    const tv = await service.tv(id);
+    await publish(spring);
+    const until = seconds() + 3600;
+    await admin.put(`/v1/screens/${id}/takeover`, { items: [item({ n: 9 })], until });
+    await tv.send('GET', 'playlist');
+    const { body } = await admin.get('/v1/status');
+    const shown = body.items.find((one: { screen: { id: string } }) => one.screen.id === id)
+      .playlist.version;
+    expect(shown).toBe(2);
+    const screenIds = [id];
+    const ifVersions = { [id]: shown };
+    const on = (version: number) => ({ screenId: id, version, changed: true, playing: false });
+    const refused = [{ screenId: id, code: 'precondition_failed' }];
+    expect(await publish(summer, { screenIds, ifVersions: { [id]: shown + 1 } })).toEqual(refused);
+    expect(await publish(summer, { screenIds, ifVersions })).toEqual([on(3)]);
+    expect(await publish(spring, { screenIds, ifVersions })).toEqual(refused);
+    await results({ screenIds, action: 'withdraw' });
+    expect(await publish(spring, { screenIds, ifVersions: { [id]: 3 } })).toEqual(refused);
+  });
+
   it('selects the screens of a venue, and those with labels', async () => {
     const bar = await service.screen({ venueId, labels: { role: 'bar' } });
     const body = { action: 'publish', items: spring };
@@ -273,6 +295,17 @@ describe('the Idempotency-Key of a publication', () => {
     await results(withdrawal, other);
     await admin.delete(`/v1/screens/${gone.id}`);
     expect(await results(withdrawal, other)).toMatchObject([{ code: 'screen_not_found' }]);
+  });
+
+  it('a repeat says of no screen that it was changed if the venue has another one now', async () => {
+    const body = { venueId, action: 'publish', items: spring };
+    const key = randomUUID();
+    expect(await results(body, key)).toEqual(on(1));
+    const added = (await service.screen({ venueId })).id;
+    const repeated = await results(body, key);
+    expect(repeated).toHaveLength(3);
+    expect(repeated).toEqual(expect.arrayContaining(on(1, false)));
+    expect((await current(added)).status).toBe(404);
   });
 
   it('20 operators repeat a rollback at the same moment: each rolls back once', async () => {

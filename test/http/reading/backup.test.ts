@@ -1,8 +1,12 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { makeMemoryFileSystem } from '../../../src/store/json/disk/memory-file-system.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { restoreStore } from '../../../src/store/maintenance/restore.ts';
 import { recordsIn } from '../../store/dump/backup-load.ts';
+import { faultyDisk } from '../../support/disk/faulty-disk.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { item, manager } from '../../support/service/management.ts';
 import { adminToken, startService, type TestService } from '../../support/service/service.ts';
 
@@ -28,6 +32,33 @@ describe('POST /v1/backup', () => {
     const records = recordsIn(new Uint8Array(await answer.arrayBuffer()));
     expect(records.at(0)).toHaveProperty('dump');
     expect(records.at(-1)).toHaveProperty('end');
+  });
+
+  it('503 with the reason, and no audit entry, when the data cannot be read', async () => {
+    const clock = new ManualClock();
+    const disk = faultyDisk(makeMemoryFileSystem());
+    const store = await openStore('memory:', { disk, clock });
+    const own = await startService({ store, clock });
+    await own.manage('POST', '/v1/venues', { name: 'Cafe' });
+    await own.tv();
+    await store.close();
+    const again = await openStore('memory:', { disk, clock });
+    const other = await startService({ store: again, clock });
+    disk.fault = (operation, path) => {
+      if (/^(open|readFile)$/.test(operation) && /documents|events|audit/.test(path))
+        throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+      return undefined;
+    };
+    const answer = await backupOf(other);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      503,
+      'application/problem+json',
+    ]);
+    expect(await answer.json()).toMatchObject({ code: 'unavailable', status: 503 });
+    disk.fault = () => undefined;
+    const audit = await manager(other).get('/v1/audit?action=backup.create');
+    expect(audit.body.items).toEqual([]);
+    expect((await backupOf(other)).status).toBe(200);
   });
 
   it('leaves an audit entry that only platform tokens see', async () => {

@@ -3,6 +3,7 @@ import { dayMs } from '../../../src/domain/clock.ts';
 import { serve } from '../../../src/serve.ts';
 import { expectInvalid, item, type Manager, manager } from '../../support/service/management.ts';
 import { startService, type TestService } from '../../support/service/service.ts';
+import { serveBelieving } from '../../support/stores/believed-clock.ts';
 
 interface Notice {
   id: string;
@@ -17,7 +18,7 @@ interface Notice {
 let service: TestService;
 let admin: Manager;
 beforeEach(async () => {
-  service = await startService();
+  service = await startService({}, serveBelieving);
   admin = manager(service);
 });
 afterEach(() => service.close());

@@ -67,9 +67,9 @@ beforeAll(async () => {
 describe('GET /v1/reports/impressions', () => {
   it('200 by campaign, sorted by key; seconds add up valid durations', async () => {
     const expected = [
-      { key: guid(1), impressions: 3, seconds: 2.75 },
-      { key: guid(2), impressions: 1, seconds: 10 },
-      { key: guid(3), impressions: 1, seconds: 0 },
+      { key: guid(1), name: null, impressions: 3, seconds: 2.75 },
+      { key: guid(2), name: null, impressions: 1, seconds: 10 },
+      { key: guid(3), name: null, impressions: 1, seconds: 0 },
     ];
     expect(await rows()).toEqual(expected);
     expect(await rows('?groupBy=campaign&by=timestamp')).toEqual(expected);
@@ -119,7 +119,9 @@ describe('GET /v1/reports/impressions', () => {
       { key: '2026-11-19', impressions: 2, seconds: 2.5 },
     ]);
     expect(await rows('?from=2026-11-21')).toHaveLength(2);
-    expect(await rows('?to=2026-11-19')).toEqual([{ key: guid(2), impressions: 1, seconds: 10 }]);
+    expect(await rows('?to=2026-11-19')).toEqual([
+      { key: guid(2), name: null, impressions: 1, seconds: 10 },
+    ]);
     expect(await rows('?by=received&to=2026-11-21&groupBy=creative')).toMatchObject([
       { impressions: 2 },
       { impressions: 1 },
@@ -147,7 +149,7 @@ describe('GET /v1/reports/impressions', () => {
     await admin.delete(`/v1/screens/${tv.screenId}?force=true`);
     await admin.delete(`/v1/venues/${tv.venueId}`);
     const row = { impressions: 1, seconds: 1 };
-    expect(await rows()).toContainEqual({ key: guid(9), ...row });
+    expect(await rows()).toContainEqual({ key: guid(9), name: null, ...row });
     expect(await rows('?groupBy=venue')).toContainEqual({ key: tv.venueId, ...row });
   });
 });
@@ -227,4 +229,14 @@ describe('misdated in GET /v1/reports/impressions', () => {
       expect([query, await misdated(query)]).toEqual([query, null]);
     await own.close();
   });
+});
+
+it('seconds have no digits beyond those of the events', async () => {
+  const own = await startService();
+  const tv = await own.tv();
+  const body = [0.1, 0.2].map((duration) => impression({ duration }));
+  expect((await tv.send('POST', 'events', { body })).status).toBe(202);
+  expect((await manager(own).get(path)).body.items).toMatchObject([
+    { impressions: 2, seconds: 0.3 },
+  ]);
 });

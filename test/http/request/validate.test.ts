@@ -1,8 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { type ErrorCode, SignageError } from '../../../src/domain/error.ts';
-import { asSignageError, problemParts, problemResponse } from '../../../src/http/problem.ts';
 import { noBody, parseBody, readBytes } from '../../../src/http/request/body.ts';
+import {
+  asSignageError,
+  problemParts,
+  problemResponse,
+} from '../../../src/http/request/problem.ts';
 import type { RequestContext } from '../../../src/http/request/request-context.ts';
 import {
   check,

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { StoredConfig } from '../../../src/domain/records/rows.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Reader } from '../../../src/store/store.ts';
 import { mounted } from '../../support/service/mounted.ts';
 import { expectProblem } from '../../support/service/problem.ts';
@@ -85,6 +86,31 @@ describe('GET /devices/:id/config', () => {
     expect((await again()).body).toEqual({ ...defaults, syncIntervalMinutes: 8 });
     await store(tv, 'screen', { syncIntervalMinutes: 7 });
     expect((await again()).status).toBe(304);
+  });
+
+  it('delivers a player setting that version 0.1.0 stored, and refuses it from now on', async () => {
+    const store = await openStore('memory:');
+    const alone = await mounted({ store });
+    const tv = await alone.tv();
+    const put = (player: unknown) =>
+      alone.manage('PUT', `/v1/screens/${tv.screenId}/config`, { player });
+    await put({ fit: 'cover', ours: 1 });
+    const delivered = async () =>
+      (await alone.send('GET', `/devices/${tv.screenId}/config`, { key: tv.apiKey })).body.player;
+    await store.write(async (tx) => {
+      const row = (await tx.get('configs', `screen/${tv.screenId}`)) as StoredConfig;
+      tx.put('configs', { ...row, config: { player: { fit: 'coverr' } } });
+    });
+    expect(await delivered()).toEqual({ fit: 'coverr' });
+    const refused = await put({ fit: 'coverr' });
+    expect(refused).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+      errors: [{ path: '/player/fit', message: 'must be one of contain, cover, fill' }],
+    });
+    expect((await put('cover')).status).toBe(400);
+    expect(await delivered()).toEqual({ fit: 'coverr' });
+    expect((await put({ fit: 'fill', ours: 2 })).player).toEqual({ fit: 'fill', ours: 2 });
   });
 
   it('500 config_fetch_failed when it cannot be read', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeKey } from '../../../src/domain/api-key.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { mounted } from '../../support/service/mounted.ts';
 import { expectProblem } from '../../support/service/problem.ts';

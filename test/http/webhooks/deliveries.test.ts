@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/domain/clock.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import {
   isSignedBy,
@@ -10,6 +10,7 @@ import {
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { expectProblem, item, type Manager, manager } from '../../support/service/management.ts';
 import { startService, type TestService } from '../../support/service/service.ts';
+import { believeClock } from '../../support/stores/believed-clock.ts';
 import { faultyStore } from '../../support/stores/faulty-store.ts';
 import { besideHangingWebhooks } from './hanging-webhooks.ts';
 
@@ -172,6 +173,7 @@ it('of a notice whose time is over is forgotten, failed or not', async () => {
   service = await startService({ store, clock, webhookAllow: ['127.0.0.1'], retentionDays: 1 });
   admin = manager(service);
   screenId = (await admin.screen((await admin.venue('Old')).id, 'Main')).id;
+  await believeClock(store);
   const { id } = await webhook();
   fail(400);
   await publish();
@@ -260,6 +262,13 @@ describe('a receiver that is away', () => {
   });
 
   it('for 5 days is disabled, and told of by a notice', async () => {
+    await service.close();
+    const clock = new ManualClock();
+    const store = await openStore('memory:', { clock });
+    await believeClock(store);
+    service = await startService({ store, clock, webhookAllow: ['127.0.0.1'] });
+    admin = manager(service);
+    screenId = (await admin.screen((await admin.venue('Away')).id, 'Main')).id;
     const { id } = await webhook({ types: ['playlist.*'] });
     fail(500);
     await publish();

@@ -131,7 +131,7 @@ describe('POST /v1/webhooks/:id/test', () => {
     expect(message && isSignedBy(message, secret)).toBe(true);
   });
 
-  it('at most 4 at a time, and says nothing to a token that was deleted meanwhile', async () => {
+  it('one of a tenant at a time, and says nothing to a token that was deleted meanwhile', async () => {
     const receiver = await startReceiver();
     const held: (() => void)[] = [];
     receiver.answer = (response) => void held.push(() => response.writeHead(204).end());
@@ -140,14 +140,14 @@ describe('POST /v1/webhooks/:id/test', () => {
       await admin.post('/v1/tokens', { name: 'Tester', role: 'admin' })
     ).body;
     const test = (caller: Manager) => caller.post(`/v1/webhooks/${id}/test`);
-    const tests = [test(manager(service, token)), test(admin), test(admin), test(admin)];
-    await expect.poll(() => held.length).toBe(4);
+    const first = test(manager(service, token));
+    await expect.poll(() => held.length).toBe(1);
     const refused = await test(admin);
     expectProblem(refused, 'unavailable');
     expect(refused.headers.get('retry-after')).toBe('1');
     await admin.delete(`/v1/tokens/${tokenId}`);
     for (const end of held) end();
-    expect((await Promise.all(tests)).map(({ status }) => status)).toEqual([401, 200, 200, 200]);
+    expect((await first).status).toBe(401);
     receiver.answer = (response) => response.writeHead(204).end();
     expect((await test(admin)).body.delivered).toBe(true);
   });

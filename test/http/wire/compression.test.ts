@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makeCompressAnswer, preferredCoding } from '../../../src/http/compression.ts';
+import { makeCompressAnswer, preferredCoding } from '../../../src/http/request/compression.ts';
 import { serve } from '../../../src/serve.ts';
 import { item, type Manager, manager } from '../../support/service/management.ts';
 import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';

@@ -2,7 +2,7 @@
 // and in all ways that are checked later.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ServiceErrorCode } from '../../../src/wire/errors.ts';
-import { type Operation, operations } from '../../../src/wire/operations.ts';
+import { type Operation, operations } from '../../../src/wire/operations/operations.ts';
 import { adminToken, expectProblem, manager, unknownId } from '../../support/service/management.ts';
 import {
   type BoundTv,

@@ -2,7 +2,7 @@
 // operations.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../src/domain/log.ts';
-import { type Operation, operations } from '../../../src/wire/operations.ts';
+import { type Operation, operations } from '../../../src/wire/operations/operations.ts';
 import {
   expectProblem,
   type Manager,

@@ -1,7 +1,7 @@
 // The fast path and the app choose the same operation for each path (docs/protocol.md §1.3).
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Running, serve } from '../../../src/serve.ts';
-import { operations } from '../../../src/wire/operations.ts';
+import { operations } from '../../../src/wire/operations/operations.ts';
 import { adminToken, listenWithoutFastPath, sendTo } from '../../support/service/service.ts';
 
 const templates = Object.values(operations).map(({ path }) => path.split('/'));

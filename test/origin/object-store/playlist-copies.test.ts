@@ -12,6 +12,12 @@ const setUp = () => {
   return { objects, clock, copies: makePlaylistCopies(objects, clock) };
 };
 
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const one of items) found.push(one);
+  return found;
+}
+
 describe('mirror copies of playlists', () => {
   it('are listed by tenant, without other objects', async () => {
     const { objects, copies } = setUp();
@@ -25,7 +31,21 @@ describe('mirror copies of playlists', () => {
     ]) {
       objects.objects.set(`${screen.tenantId}/playlists/${name}`, '');
     }
-    expect(await copies.screensOf(screen.tenantId, null)).toEqual({ ids: [screen.id], next: null });
+    expect(await all(copies.screensOf(screen.tenantId))).toEqual([[screen.id]]);
+  });
+
+  it.each([
+    ['the same page again', () => 'again'],
+    ['a new page each time', (listed: number) => String(listed)],
+  ])('are not listed by an object store that answers %s without end', async (_, next) => {
+    const { objects, copies } = setUp();
+    let listed = 0;
+    objects.list = async () => ({ keys: [], next: next(++listed) });
+    await expect(all(copies.screensOf(screen.tenantId))).rejects.toMatchObject({
+      code: 'object_store_refused',
+      message: expect.stringContaining('does not end'),
+    });
+    expect(listed).toBeLessThanOrEqual(10_001);
   });
 
   it('are rejected if they would exceed the read limit', async () => {
@@ -62,7 +82,7 @@ describe('mirror copies of playlists', () => {
       read: () => copies.read(screen),
       write: () => copies.write(playlistRow(screen), undefined),
       remove: () => copies.remove(screen),
-      screensOf: () => copies.screensOf(screen.tenantId, null),
+      screensOf: () => all(copies.screensOf(screen.tenantId)),
     };
     const call = calls[how]();
     call.catch(() => undefined);

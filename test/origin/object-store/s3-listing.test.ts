@@ -10,7 +10,7 @@ describe('parsing an answer of ListObjectsV2', () => {
       '<Name>bucket</Name><Prefix>a/</Prefix><StartAfter><Key>no</Key></StartAfter>' +
         '<Contents><Key>a/1.json</Key><Owner><ID>x</ID></Owner></Contents>\n<Contents>\n  <ETag>"y"</ETag>\n  <Key>a/2.json</Key>\n</Contents>',
     );
-    expect(readS3Listing(xml)).toEqual({ keys: ['a/1.json', 'a/2.json'], next: null });
+    expect(readS3Listing(xml)).toEqual({ keys: ['a/1.json', 'a/2.json'], folders: [], next: null });
   });
 
   it('unescapes keys and token', () => {
@@ -20,6 +20,7 @@ describe('parsing an answer of ListObjectsV2', () => {
       '<IsTruncated>true</IsTruncated><NextContinuationToken>1&amp;2==</NextContinuationToken>';
     expect(readS3Listing(listing(odd + more))).toEqual({
       keys: ['<&>"\'ä😀&unknown;&#x110000;'],
+      folders: [],
       next: '1&2==',
     });
   });

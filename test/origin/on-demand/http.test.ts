@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
+import { type LogSink, silentLog } from '../../../src/domain/log.ts';
 import { onDemandHttp } from '../../../src/origin/on-demand/http.ts';
 import { makeOnDemandSource } from '../../../src/origin/on-demand/source.ts';
 import {
@@ -31,9 +32,13 @@ async function stub(...answers: Parameters<typeof stubService>): Promise<StubSer
 /** Requests the stub by its URL, on the real clock, since a retry waits a little. */
 function askerOf(
   url: string,
-  { token, clock = systemClock }: { token?: string; clock?: typeof systemClock } = {},
+  {
+    token,
+    clock = systemClock,
+    log,
+  }: { token?: string; clock?: typeof systemClock; log?: LogSink } = {},
 ) {
-  const http = onDemandHttp({ url, token, connections: 5, connectTimeoutMs: 2000, clock });
+  const http = onDemandHttp({ url, token, connections: 5, connectTimeoutMs: 2000, clock, log });
   stubs.push(http);
   const source = makeOnDemandSource({
     clock,
@@ -46,6 +51,17 @@ function askerOf(
 }
 
 describe('the on-demand source behind a URL', () => {
+  it('plays a playlist with a number that loses digits, with a warning', async () => {
+    const text = JSON.stringify({ items: [item({ adId: 7 })] }).replace('"adId":7', '"adId":1e309');
+    const { url } = await stub(raw(200, text.replace('1e309', '9007199254740993')));
+    const warnings: unknown[] = [];
+    const log = { ...silentLog, warn: (fields: unknown) => warnings.push(fields) };
+    const ask = askerOf(url, { log });
+    expect((await ask()).content).toBeDefined();
+    expect((await ask()).content).toBeDefined();
+    expect(warnings).toEqual([{ member: '/items/0/adId' }]);
+  });
+
   it('gets a GET with the screen in the URL, and the token', async () => {
     const { url, heard } = await stub(json(200, playlist));
     const { content } = await askerOf(`${url}/p/{screenId}?venue={venueId}`, {

@@ -4,7 +4,7 @@ import { makeIdSource } from '../../../src/domain/id.ts';
 import type { Token } from '../../../src/domain/records/rows.ts';
 import { withAuthority } from '../../../src/service/auth/authority.ts';
 import { type DevicePrincipal, type Principal, system } from '../../../src/service/context.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
 import { guid, tenantA } from '../../store/sample-batch.ts';
 import { deviceKeyRow, deviceRow, screenRow, tokenRow, venueRow } from '../../store/sample-rows.ts';

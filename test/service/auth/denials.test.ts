@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { makeIdSource } from '../../../src/domain/id.ts';
 import { type DeniedPrincipal, makeDenials } from '../../../src/service/auth/denials.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { type Action, runRotations, scenarios } from '../../faults/rotations/scenario.ts';
 
 it('in any order of rotations, repeats and uses, replaced keys stay revoked and at most one key is pending', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SignageError } from '../../../src/domain/error.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { mounted } from '../../support/service/mounted.ts';

@@ -12,6 +12,7 @@ import { isUpToDate, readWithItems } from '../../../src/service/mirror/sync.ts';
 import { observedStore } from '../../../src/service/observed-store.ts';
 import { makeScreens } from '../../../src/service/places/screens.ts';
 import { makePlaylists } from '../../../src/service/playlists/playlists.ts';
+import { PlaylistQuota } from '../../../src/service/versions/playlist-quota.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { tenantRow } from '../../store/sample-rows.ts';
 import type { ManualClock } from '../../support/runtime/manual-clock.ts';
@@ -64,7 +65,14 @@ export function instance({
     random: randomBytes,
     newId: makeIdSource(clock, randomBytes),
   });
-  return { copies, mirror, deps, playlists: makePlaylists(deps), screens: makeScreens(deps) };
+  const quota = new PlaylistQuota(observed.store, Number.POSITIVE_INFINITY);
+  return {
+    copies,
+    mirror,
+    deps,
+    playlists: makePlaylists(deps, quota),
+    screens: makeScreens(deps),
+  };
 }
 
 /** Inserts screens directly into the store. */

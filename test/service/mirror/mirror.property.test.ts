@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { makeMemoryFileSystem } from '../../../src/store/json/disk/memory-file-system.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { turns } from '../../support/runtime/turns.ts';
 import {

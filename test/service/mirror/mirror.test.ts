@@ -3,7 +3,7 @@ import { type LogSink, silentLog } from '../../../src/domain/log.ts';
 import type { Screen } from '../../../src/domain/records/rows.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { makeMemoryFileSystem } from '../../../src/store/json/disk/memory-file-system.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { gate } from '../../../src/testing/store-suite/store-test.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';

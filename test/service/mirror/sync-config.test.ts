@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { makeConfigCopies } from '../../../src/origin/object-store/config-copies.ts';
 import { syncConfig } from '../../../src/service/mirror/sync.ts';
 import { makeConfigs } from '../../../src/service/places/configs.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { configRow, venueRow } from '../../store/sample-rows.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { memoryObjectStore } from '../../support/stores/memory-object-store.ts';

@@ -7,7 +7,7 @@ import {
   noticeId,
 } from '../../../src/service/notices/notice-log.ts';
 import { putNotice } from '../../../src/service/notices/outbox.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { emptyDatabase, freshDatabase } from '../../support/postgres/postgres.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';

@@ -6,7 +6,7 @@ import { NoticeFigures } from '../../../src/service/notices/notice-figures.ts';
 import { makeNoticeLog } from '../../../src/service/notices/notice-log.ts';
 import { startNoticeWatch } from '../../../src/service/notices/notice-watch.ts';
 import { makeScreenWatch } from '../../../src/service/notices/screen-watch.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { emptyDatabase, freshDatabase } from '../../support/postgres/postgres.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { judgeNotices } from './judge-notices.ts';
@@ -83,7 +83,7 @@ describe('the watch over screens', () => {
     expect(dark?.data).toMatchObject({ venue: 'Venue 0', gone: 50, tvs: 50 });
   });
 
-  it('tells another bad condition, and the dark TV that it becomes, and one recovery', async () => {
+  it('tells a stopped app once, though its TV is dark later, and one recovery', async () => {
     const { at, span, told } = await liveTown({ venues: 1, tvsPerVenue: 1 });
     const [tv] = town.tvs;
     town.stopApp(tv!, at(0));
@@ -95,11 +95,21 @@ describe('the watch over screens', () => {
     await town.liveUntil(at(80));
     expect(await told()).toEqual([
       ['screen.failing', between(2, 3)],
-      ['screen.dark', between(31, 33)],
       ['screen.recovered', between(63, 65)],
     ]);
-    const conditions = (await town.notices()).map(({ data }) => data.condition);
-    expect(conditions.slice(0, 2)).toEqual(['stopped', 'dark']);
+    const [first] = await town.notices();
+    expect(first?.data.condition).toBe('stopped');
+  });
+
+  it('tells a stopped TV as dark if nobody was told that it was stopped', async () => {
+    const { at, span, told } = await liveTown({ venues: 1, tvsPerVenue: 1 });
+    const [tv] = town.tvs;
+    town.stopApp(tv!, at(0));
+    tv!.off.push(span(0, 60));
+    await town.liveUntil(at(1));
+    town.down.push(span(1, 30));
+    await town.liveUntil(at(50));
+    expect((await told()).map(([type]) => type)).toEqual(['screen.dark']);
   });
 
   it('tells no recovery of a TV that was revoked while it was dark', async () => {
@@ -142,6 +152,27 @@ describe('the watch over screens', () => {
       ['screen.dark', screenId, between(at(32) + tellMs - minuteMs, at(32) + tellMs + stepMs)],
       ['screen.recovered', screenId, between(at(40), at(40) + 4 * minuteMs)],
     ]);
+  });
+
+  it('tells nothing on a holiday, and of a TV that stays dark after it', async () => {
+    town = await makeTown({ venues: 1, tvsPerVenue: 2, withHours: 1, closedOn: '2026-11-24' });
+    const at = (hours: number) => town.startMs + hours * hourMs;
+    for (const tv of town.tvs) tv.off.push({ startMs: at(22), endMs: at(56) });
+    await town.liveUntil(at(55));
+    expect(await town.notices()).toEqual([]);
+    town.tvs[1]!.off.push({ startMs: at(56), endMs: at(60) });
+    await town.liveUntil(at(58));
+    expect((await town.notices()).map((one) => [one.type, one.screenId])).toEqual([
+      ['screen.dark', town.tvs[1]!.screenId],
+    ]);
+  });
+
+  it('tells the same TVs on a day that is no holiday', async () => {
+    town = await makeTown({ venues: 1, tvsPerVenue: 2, withHours: 1 });
+    const at = (hours: number) => town.startMs + hours * hourMs;
+    for (const tv of town.tvs) tv.off.push({ startMs: at(22), endMs: at(56) });
+    await town.liveUntil(at(34));
+    expect((await town.notices()).map(({ type }) => type)).toEqual(['screen.dark', 'screen.dark']);
   });
 
   it('tells nothing of a TV that has not called since its registration', async () => {

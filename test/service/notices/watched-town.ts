@@ -5,8 +5,8 @@ import type { ServiceDependencies } from '../../../src/service/context.ts';
 import { NoticeFigures } from '../../../src/service/notices/notice-figures.ts';
 import { makeNoticeLog } from '../../../src/service/notices/notice-log.ts';
 import { makeScreenWatch } from '../../../src/service/notices/screen-watch.ts';
-import { makeScreenStatus } from '../../../src/service/places/screen-status.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { makeScreenStatus } from '../../../src/service/status/screen-status.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { sampleRow } from '../../../src/testing/store-suite/sample-rows.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { faultyStore } from '../../support/stores/faulty-store.ts';
@@ -56,6 +56,8 @@ export interface TownPlan {
   tvsPerVenue: number;
   /** Venues with hours, from 08:00 to 22:00. The first ones. */
   withHours?: number;
+  /** A date on which venues with hours are closed. */
+  closedOn?: string;
   /** Default: 1. */
   minutesBetweenCalls?: number;
 }
@@ -67,6 +69,7 @@ export async function makeTown({
   venues: count,
   tvsPerVenue,
   withHours = 0,
+  closedOn,
   minutesBetweenCalls = 1,
 }: TownPlan) {
   const stepsPerCall = (minutesBetweenCalls * minuteMs) / stepMs;
@@ -96,7 +99,15 @@ export async function makeTown({
     await inner.write(async (tx) => {
       const place = { tenantId: 'tenant', venueId };
       const name = `Venue ${n}`;
-      const times = { timezone: 'UTC', hours, createdAt: startMs, updatedAt: startMs };
+      const hoursExceptions =
+        hours && closedOn ? [{ dates: { from: closedOn, until: closedOn } }] : null;
+      const dates = { createdAt: startMs, updatedAt: startMs };
+      const times = {
+        timezone: 'UTC',
+        hours,
+        ...(hoursExceptions && { hoursExceptions }),
+        ...dates,
+      };
       await tx.put(
         'venues',
         sampleRow('venues', 1, { id: venueId, tenantId: 'tenant', name, ...times }),
@@ -104,7 +115,8 @@ export async function makeTown({
       for (let place1 = 0; place1 < tvsPerVenue; place1++) {
         const [screenId, deviceId] = [newId(), newId()];
         const dates = { createdAt: startMs, updatedAt: startMs };
-        const screen = { id: screenId, ...place, name: `Screen ${place1}`, hours: null, deviceId };
+        const none = { hours: null, hoursExceptions: undefined };
+        const screen = { id: screenId, ...place, name: `Screen ${place1}`, ...none, deviceId };
         await tx.put('screens', sampleRow('screens', 1, { ...screen, state: 'active', ...dates }));
         const device = { id: deviceId, ...place, screenId, state: 'bound' as const };
         await tx.put('devices', sampleRow('devices', 1, { ...device, createdAt: startMs }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Claim } from '../../../src/domain/records/rows.ts';
+import { networkOf, sourceOf } from '../../../src/service/auth/guess-source.ts';
 import { applicantAt, makeRoom } from '../../../src/service/pairing/claim-limits.ts';
-import { networkOf, sourceOf } from '../../../src/service/pairing/guess-source.ts';
 import { claimRow } from '../../../src/testing/store-suite/sample-rows.ts';
 
 const minute = 60_000;

@@ -7,7 +7,7 @@ import {
   groupsOf,
   sourceOf,
   unknownSource,
-} from '../../../src/service/pairing/guess-source.ts';
+} from '../../../src/service/auth/guess-source.ts';
 import {
   applyRatePolicy,
   counterKeysOf,

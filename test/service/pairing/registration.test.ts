@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { hashCode } from '../../../src/domain/records/pairing-code.ts';
 import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { heldDisk } from '../../support/disk/faulty-disk.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Condition } from '../../../src/domain/conditions/condition.ts';
 import type { LastActivity } from '../../../src/domain/records/activity.ts';
-import { conditionView, itemFacts } from '../../../src/service/places/condition-view.ts';
+import { conditionView, itemFacts } from '../../../src/service/status/condition-view.ts';
 
 const now = 1_800_000_000_000;
 const item = (digit: number, creativeUrl: string, more = {}) => ({

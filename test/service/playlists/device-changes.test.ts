@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { MaybePromise } from '../../../src/domain/maybe-promise.ts';
 import type { DeviceChanges } from '../../../src/domain/records/device-changes.ts';
 import type { DevicePrincipal, ServiceDependencies } from '../../../src/service/context.ts';
 import { makeDeviceChanges } from '../../../src/service/playlists/device-changes.ts';
@@ -27,18 +26,18 @@ const tvOf = (id: string): DevicePrincipal => {
 };
 
 /**
- * Holds whose changes and reads are controlled by the test. `isInMemory`: reads are synchronous
- * unless they are paused. `draw`: the random number from 0 to 1 that sets the end of a hold.
+ * Holds whose changes and reads are controlled by the test. `draw`: the random number from 0 to 1
+ * that sets the end of a hold.
  */
-function makeHolds({ isInMemory, draw }: { isInMemory: boolean; draw: number }) {
+function setUp({ draw = 1 } = {}) {
   const clock = new ManualClock();
   let cursor = 'old';
   let endsAtMs = Number.POSITIVE_INFINITY;
   let onChange: ((topic: string) => void) | undefined;
-  let pausedRead = isInMemory ? undefined : Promise.resolve();
+  let pausedRead = Promise.resolve();
   let rejection: Error | undefined;
   const store = {
-    read: { findByKeyHash: () => principal },
+    read: { findByKeyHash: async () => principal },
     watch(_: string, wake: (topic: string) => void) {
       onChange = wake;
       return () => {
@@ -46,10 +45,10 @@ function makeHolds({ isInMemory, draw }: { isInMemory: boolean; draw: number }) 
       };
     },
   } as unknown as ServiceDependencies['store'];
-  const current = (): MaybePromise<CurrentAnswers> => {
+  const current = async (): Promise<CurrentAnswers> => {
     const changes: DeviceChanges = { cursor, playlist: null, config: { etag: '"c"' } };
-    const answers = () => ({ changes, endsAtMs });
-    return pausedRead ? pausedRead.then(answers) : answers();
+    await pausedRead;
+    return { changes, endsAtMs };
   };
   const checkKey = () => {
     if (rejection) throw rejection;
@@ -105,12 +104,7 @@ function makeHolds({ isInMemory, draw }: { isInMemory: boolean; draw: number }) 
   };
 }
 
-describe.each([
-  { place: 'in memory', isInMemory: true },
-  { place: 'in a database', isInMemory: false },
-])('a hold with rows $place', ({ isInMemory }) => {
-  const setUp = ({ draw = 1 } = {}) => makeHolds({ isInMemory, draw });
-
+describe('a hold', () => {
   it('ends at 80 to 100 % of its wait', async () => {
     for (const { draw, earliestMs, latestMs } of [
       { draw: 0, earliestMs: 40_000, latestMs: 40_100 },

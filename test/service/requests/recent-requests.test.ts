@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { asGuid, makeIdSource } from '../../../src/domain/id.ts';
+import type { RequestPlace } from '../../../src/service/context.ts';
 import {
   type RecentRequest,
   RecentRequests,
-  type RequestPlace,
 } from '../../../src/service/requests/recent-requests.ts';
 import { collectGarbage } from '../../support/runtime/collect-garbage.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';

@@ -1,11 +1,15 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { makeIdSource } from '../../../src/domain/id.ts';
 import { silentLog } from '../../../src/domain/log.ts';
-import type { ServiceDependencies, TenantPrincipal } from '../../../src/service/context.ts';
-import type { RecentRequest, RequestPlace } from '../../../src/service/requests/recent-requests.ts';
+import type {
+  RequestPlace,
+  ServiceDependencies,
+  TenantPrincipal,
+} from '../../../src/service/context.ts';
+import type { RecentRequest } from '../../../src/service/requests/recent-requests.ts';
 import { makeTvRequests } from '../../../src/service/requests/request-log.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { LoggedTvRequest } from '../../../src/store/queries.ts';
 import type { RefusedRequests, Store } from '../../../src/store/store.ts';
 import { gate } from '../../../src/testing/store-suite/store-test.ts';

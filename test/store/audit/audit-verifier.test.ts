@@ -24,14 +24,9 @@ function entryOf(n: number): AuditEntry {
   };
 }
 
-interface Linked {
-  entry: AuditEntry;
-  link: AuditLink;
-}
-
 /** A chain of `count` entries of one writer that continues from `before`. */
-function chainOf(count: number, writer = 'w1', before?: AuditLink): Linked[] {
-  const linked: Linked[] = [];
+function chainOf(count: number, writer = 'w1', before?: AuditLink): SealedEntry[] {
+  const linked: SealedEntry[] = [];
   let last = before;
   for (let n = 1; n <= count; n++) {
     const entry = entryOf(n);
@@ -41,12 +36,16 @@ function chainOf(count: number, writer = 'w1', before?: AuditLink): Linked[] {
   return linked;
 }
 
-const linkAt = (chain: readonly Linked[], seq: number) =>
-  (chain.find(({ link }) => link.seq === seq) as Linked).link;
+const linkAt = (chain: readonly SealedEntry[], seq: number) =>
+  (chain.find(({ link }) => link.seq === seq) as SealedEntry).link;
 const keptOf = ({ writer, seq, mac }: AuditLink): KeptHead => ({ writer, sequence: seq, mac });
 
 /** Findings of a verification, as `level: what`. */
-function findings(entries: readonly SealedEntry[], state: ChainState, kept?: KeptHead): string[] {
+function findings(
+  entries: readonly Partial<SealedEntry>[],
+  state: ChainState,
+  kept?: KeptHead,
+): string[] {
   const verifier = new AuditVerifier(key, state, kept);
   const found = entries.flatMap((sealed) => verifier.take(sealed));
   return [...found, ...verifier.end()].map(({ level, what }) => `${level}: ${what}`);
@@ -60,15 +59,12 @@ describe('AuditVerifier', () => {
     expect(findings(chain, { head }, keptOf(linkAt(chain, 3)))).toEqual([]);
   });
 
-  const long = chainOf(10) as SealedEntry[];
-  const whole = { head: key.head(linkAt(long as Linked[], 10)) };
+  const long = chainOf(10);
+  const whole = { head: key.head(linkAt(long, 10)) };
   const at = (index: number) => long[index] as SealedEntry;
-  const inserted = (link?: AuditLink): SealedEntry => ({
-    entry: entryOf(99),
-    ...(link && { link }),
-  });
-  const unlinked = ({ entry }: SealedEntry): SealedEntry => ({ entry });
-  it.each<[string, SealedEntry[], string[]]>([
+  const unlinked = ({ entry }: SealedEntry) => ({ entry });
+  const noMac = 'the entry carries no MAC: inserted, or its MAC was removed';
+  it.each<[string, Partial<SealedEntry>[], string[]]>([
     [
       'changed',
       long.with(4, { ...at(4), entry: entryOf(99) }),
@@ -87,12 +83,15 @@ describe('AuditVerifier', () => {
     ],
     [
       'inserted without a MAC',
-      long.toSpliced(5, 0, inserted()),
-      ['the entry carries no MAC though entries before it do: inserted, or its MAC was removed'],
+      [...long.slice(0, 5), { entry: entryOf(99) }, ...long.slice(5)],
+      [noMac],
     ],
     [
       'inserted with a forged MAC',
-      long.toSpliced(5, 5, inserted({ writer: 'w1', seq: 6, mac: 'f'.repeat(64) })),
+      [
+        ...long.slice(0, 5),
+        { entry: entryOf(99), link: { writer: 'w1', seq: 6, mac: 'f'.repeat(64) } },
+      ],
       [
         'the entry, or its link to the previous one, was changed',
         'the end of the trail is missing: entries 7 to 10 are missing',
@@ -107,16 +106,19 @@ describe('AuditVerifier', () => {
     [
       'stripped of the first MACs',
       [...long.slice(0, 3).map(unlinked), ...long.slice(3)],
-      ['before it, entries 1 to 3 are missing'],
-    ],
-    [
-      'stripped of all MACs',
-      long.map(unlinked),
-      ['the end of the trail is missing: entries 1 to 10 are missing'],
+      [noMac, noMac, noMac, 'before it, entries 1 to 3 are missing'],
     ],
   ])('reports an entry that was %s', (_, entries, what) => {
     expect(findings(long, whole)).toEqual([]);
     expect(findings(entries, whole)).toEqual(what.map((one) => `damage: ${one}`));
+  });
+
+  it('reports entries stripped of all MACs, also when the signed head is removed, too', () => {
+    const stripped = long.map(unlinked);
+    const each = stripped.map(() => `damage: ${noMac}`);
+    const end = 'damage: the end of the trail is missing: entries 1 to 10 are missing';
+    expect(findings(stripped, whole)).toEqual([...each, end]);
+    expect(findings(stripped, {})).toEqual(each);
   });
 
   it('reports a missing signed head, and a changed one', () => {
@@ -137,7 +139,7 @@ describe('AuditVerifier', () => {
   it('reports a new chain that begins in the middle', () => {
     const again = chainOf(2, 'w2');
     expect(
-      findings([...chain, ...again], { head: key.head((again[1] as Linked).link) }),
+      findings([...chain, ...again], { head: key.head((again[1] as SealedEntry).link) }),
     ).toContainEqual('damage: a new chain begins here: the entries before it are not protected');
   });
 

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { dayMs, iso, minuteMs } from '../../../src/domain/clock.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { freshDatabase } from '../../support/postgres/postgres.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
@@ -148,7 +148,7 @@ describe('a backup', () => {
     const secret = Buffer.from(store.secret).toString('hex');
     await store.close();
     expect(records[0]).toEqual({
-      dump: { format: 1, store: expect.stringMatching(/^[0-9a-f]{16}$/), at: iso(clock.now()) },
+      dump: { format: 2, store: expect.stringMatching(/^[0-9a-f]{16}$/), at: iso(clock.now()) },
     });
     expect(records[1]).toMatchObject({ section: 'server', row: { secret } });
     const sections = records.slice(1, -1).map(({ section }) => section);

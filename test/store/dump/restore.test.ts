@@ -6,8 +6,8 @@ import { iso } from '../../../src/domain/clock.ts';
 import { lineOf } from '../../../src/store/dump/dump.ts';
 import { restoreDump } from '../../../src/store/dump/restore-dump.ts';
 import { makeMemoryFileSystem } from '../../../src/store/json/disk/memory-file-system.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { restoreStore } from '../../../src/store/maintenance/restore.ts';
-import { openStore } from '../../../src/store/open.ts';
 import { FailingDisk } from '../../faults/disk/failing-disk.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { inDatabase } from '../../support/postgres/in-database.ts';
@@ -148,7 +148,7 @@ describe('restoreStore', () => {
     ['no JSON', () => [lineOf('{')], () => 1, 'it is not JSON'],
     [
       'another format',
-      () => change(1, ({ dump }) => ({ dump: { ...dump, format: 2 } })),
+      () => change(1, ({ dump }) => ({ dump: { ...dump, format: 3 } })),
       () => 1,
       'the first line is not valid: format',
     ],

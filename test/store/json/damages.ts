@@ -16,6 +16,21 @@ function flipped(bytes: Buffer, at: number): Buffer {
   return copy;
 }
 
+/** Returns the lines of a file, with their line feeds. */
+export function linesOf(bytes: Buffer): Buffer[] {
+  const lines = bytes.toString('latin1').match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  return lines.map((line) => Buffer.from(line, 'latin1'));
+}
+
+/** Swaps line `at` and the next one. */
+export function swapped(lines: readonly Buffer[], at: number): { what: string; bytes: Buffer } {
+  const [one, other] = [lines[at] as Buffer, lines[at + 1] as Buffer];
+  return {
+    what: `lines ${at + 1} and ${at + 2} swapped`,
+    bytes: Buffer.concat([...lines.slice(0, at), other, one, ...lines.slice(at + 2)]),
+  };
+}
+
 /** Files of a data folder, by name. */
 export async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -40,7 +55,7 @@ export async function damagedDisk(
 
 /**
  * For each file: a changed byte at several offsets, truncation at several (also between two lines),
- * and deletion.
+ * some neighbouring lines swapped, and deletion.
  */
 export async function damagesOf(folder: string): Promise<Damage[]> {
   const damages: Damage[] = [];
@@ -64,6 +79,9 @@ export async function damagesOf(folder: string): Promise<Damage[]> {
     ]);
     for (const end of ends)
       damages.push({ file, what: `truncated after ${end} bytes`, bytes: bytes.subarray(0, end) });
+    const lines = linesOf(bytes);
+    for (const at of new Set([0, Math.floor(lines.length / 2), lines.length - 2]))
+      if (at >= 0 && at + 1 < lines.length) damages.push({ file, ...swapped(lines, at) });
     damages.push({ file, what: 'gone', bytes: null });
   }
   return damages;

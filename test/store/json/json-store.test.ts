@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { readManifest } from '../../../src/store/json/checkpoint/manifest.ts';
 import { makeMemoryFileSystem } from '../../../src/store/json/disk/memory-file-system.ts';
-import { readManifest } from '../../../src/store/json/manifest.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { ListQuery } from '../../../src/store/queries.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { yieldsDuring } from '../../support/runtime/yields-during.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hasCode } from '../../../src/domain/error.ts';
 import type { Playlist, Venue } from '../../../src/domain/records/rows.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { nameKey } from '../../../src/store/sections.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';

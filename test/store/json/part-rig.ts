@@ -6,10 +6,10 @@ import type {
   DocumentOwner,
   WrittenDocument,
 } from '../../../src/store/json/checkpoint/document-owner.ts';
+import { readManifest } from '../../../src/store/json/checkpoint/manifest.ts';
 import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
+import type { FilePart, PartContext } from '../../../src/store/json/disk/parts.ts';
 import { EventLog } from '../../../src/store/json/events/event-log.ts';
-import { readManifest } from '../../../src/store/json/manifest.ts';
-import type { FilePart, PartContext } from '../../../src/store/json/parts.ts';
 
 /** Some parts of the store in a folder, with their own checkpoints and manifest. */
 export interface Rig {

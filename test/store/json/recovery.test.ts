@@ -2,7 +2,7 @@ import { chmod, copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
@@ -209,7 +209,19 @@ describe('a start after a clean stop', () => {
     await expectRefused(file.replace('documents/', ''));
   });
 
-  it.each([1, 10])('rejects the format %i of another version', async (format) => {
+  it('opens the format of 0.1.0, which then no longer opens the folder', async () => {
+    await changeManifest(folder, (manifest) => {
+      manifest.format = 9;
+    });
+    await (await open(folder)).close();
+    let format: unknown;
+    await changeManifest(folder, (manifest) => {
+      format = manifest.format;
+    });
+    expect(format).toBe(10);
+  });
+
+  it.each([1, 8, 11])('rejects the format %i of another version', async (format) => {
     await changeManifest(folder, (manifest) => {
       manifest.format = format;
     });

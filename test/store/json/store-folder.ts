@@ -2,8 +2,8 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { documentLine } from '../../../src/store/json/checkpoint/document-line.ts';
+import type { ManifestData } from '../../../src/store/json/checkpoint/manifest.ts';
 import { frame } from '../../../src/store/json/log/frame.ts';
-import type { ManifestData } from '../../../src/store/json/manifest.ts';
 import { crashCopy } from '../../support/disk/crash-copy.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 

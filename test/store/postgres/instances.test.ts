@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { GuessCounter } from '../../../src/domain/records/pairing-code.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { GuessCounterChange, Store, Tx } from '../../../src/store/store.ts';
 import { databaseProxy } from '../../support/postgres/database-proxy.ts';
 import { inDatabase } from '../../support/postgres/in-database.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../src/domain/clock.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
 import { inDatabase } from '../../support/postgres/in-database.ts';
 import { emptyDatabase, freshDatabase } from '../../support/postgres/postgres.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { connectTo } from '../../../src/store/postgres/connection/connect.ts';
 import { Database } from '../../../src/store/postgres/connection/database.ts';
 import { RefusedRequestsTable } from '../../../src/store/postgres/refused-requests.ts';

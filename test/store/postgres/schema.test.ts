@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { migrateDatabase } from '../../../src/store/postgres/open.ts';
 import { inDatabase } from '../../support/postgres/in-database.ts';
 import { freshDatabase } from '../../support/postgres/postgres.ts';
@@ -36,12 +36,9 @@ describe('the schema', () => {
     expect(await migrateDatabase(url, make)).toEqual([]);
   });
 
-  it.each([
-    ['a newer version', 'UPDATE signage.schema SET format = 9'],
-    ['an unreleased build', 'DROP TABLE signage.schema'],
-  ])('store_other_format for the schema of %s, and nothing is changed', async (_, change) => {
+  it('store_other_format for the schema of a newer version, and nothing is changed', async () => {
     const url = await freshDatabase();
-    await inDatabase(url, (sql) => sql(change));
+    await inDatabase(url, (sql) => sql('UPDATE signage.schema SET format = 9'));
     const read = (place: string) =>
       inDatabase(place, (sql) =>
         sql(`SELECT relname FROM pg_class WHERE relnamespace = 'signage'::regnamespace ORDER BY 1`),
@@ -60,6 +57,16 @@ describe('the schema', () => {
     expect(await read(url)).toEqual(before);
   });
 
+  it('turns the schema of 0.1.0 into the present one, and names the step', async () => {
+    const url = await freshDatabase();
+    await inDatabase(url, (sql) => sql('UPDATE signage.schema SET format = 6'));
+    expect(await migrateDatabase(url, { dryRun: true })).toEqual(['format 7']);
+    expect(await formatOf(url)).toEqual([{ format: 6 }]);
+    expect(await migrateDatabase(url, make)).toEqual(['format 7']);
+    expect(await formatOf(url)).toEqual([{ format: 7 }]);
+    await (await openStore(url)).close();
+  });
+
   it('rolls back a failed creation', async () => {
     const url = await emptyDatabase();
     // Conflicts with the schema.
@@ -74,6 +81,31 @@ describe('the schema', () => {
       sql(`SELECT relname FROM pg_class WHERE relnamespace = 'signage'::regnamespace`),
     );
     expect(left).toEqual([{ relname: 'rollup_mark' }]);
+  });
+
+  it.each([
+    ['creates no schema', '', 'GRANT CREATE ON DATABASE "%d" TO "%r";'],
+    ['may not connect', 'REVOKE CONNECT ON DATABASE "%d" FROM PUBLIC', 'GRANT CONNECT ON'],
+    ['uses no schema', 'CREATE SCHEMA signage', 'GRANT USAGE, CREATE ON SCHEMA signage TO "%r";'],
+    [
+      'reads no table',
+      'CREATE SCHEMA signage; CREATE TABLE signage.server (); CREATE TABLE signage.schema (format integer); GRANT ALL ON SCHEMA signage TO "%r"',
+      'GRANT ALL ON ALL TABLES IN SCHEMA signage TO "%r";',
+    ],
+  ])('store_unusable for a role that %s, with the missing GRANT', async (_, prepare, grant) => {
+    const url = new URL(await emptyDatabase());
+    const database = url.pathname.slice(1);
+    const role = `role_${database}`;
+    const filled = (text: string) => text.replaceAll('%d', database).replaceAll('%r', role);
+    await inDatabase(url.href, (sql) =>
+      sql(`CREATE ROLE "${role}" LOGIN PASSWORD 'weak'; ${filled(prepare)}`),
+    );
+    url.username = role;
+    url.password = 'weak';
+    await expect(openStore(url.href)).rejects.toMatchObject({
+      code: 'store_unusable',
+      hint: expect.stringContaining(filled(grant)),
+    });
   });
 
   it('store_unusable for a database without UTF-8 encoding', async () => {

@@ -4,8 +4,8 @@ import { createServer, type Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openStore } from '../../../src/store/location/open.ts';
 import { copyStore } from '../../../src/store/maintenance/copy.ts';
-import { openStore } from '../../../src/store/open.ts';
 import { migrateDatabase } from '../../../src/store/postgres/open.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { inDatabase } from '../../support/postgres/in-database.ts';
@@ -30,12 +30,16 @@ const askForPassword = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]);
 
 /** Returns for each of the store's connections whether it is encrypted. */
 async function encrypted(url: string): Promise<boolean[]> {
+  const connections = () =>
+    inDatabase(url.replace(/\?.*/, ''), (sql) =>
+      sql(
+        `SELECT DISTINCT s.ssl FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid) WHERE a.application_name = 'signage'`,
+      ),
+    );
+  // The server ends a connection a moment after its client.
+  await expect.poll(connections).toEqual([]);
   const store = await openStore(url);
-  const rows = await inDatabase(url.replace(/\?.*/, ''), (sql) =>
-    sql(
-      `SELECT DISTINCT s.ssl FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid) WHERE a.application_name = 'signage'`,
-    ),
-  );
+  const rows = await connections();
   await store.close();
   return rows.map(({ ssl }) => ssl);
 }

@@ -159,7 +159,7 @@ export async function makeHistory(
     await clock.advanceAsync(2 * minuteMs, 5);
   }
   const untilMs = clock.now() + hourMs;
-  const sale = { items: [item({ title: 'Sale' })], until: iso(untilMs) };
+  const sale = { items: [item({ title: 'Sale', campaign: 'Summer' })], until: iso(untilMs) };
   await caller.put(`/v1/screens/${right.id}/takeover`, sale);
   await rightTv.fetch();
   const fourth = { items: [item({ title: 'Fourth' })], validUntil: Math.floor(untilMs / 1000) };

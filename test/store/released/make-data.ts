@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { openMediaStore } from '../../../src/media/open-media-store.ts';
 import { sectionNames } from '../../../src/store/dump/records.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { nameKey } from '../../../src/store/sections.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { startReceiver } from '../../support/network/webhook-receiver.ts';

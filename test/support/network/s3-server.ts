@@ -131,14 +131,24 @@ function list(server: S3Server, query: URLSearchParams, response: ServerResponse
   const rest =
     after === null ? keys : keys.filter((key) => key > Buffer.from(after, 'base64').toString());
   const page = rest.slice(0, server.pageSize);
+  const delimiter = query.get('delimiter');
+  /** Returns the common prefix of a key, or `undefined` if it has none. */
+  const commonOf = (key: string) => {
+    const end = delimiter === null ? -1 : key.indexOf(delimiter, prefix.length);
+    return end < 0 ? undefined : key.slice(0, end + 1);
+  };
+  const common = [...new Set(page.flatMap((key) => commonOf(key) ?? []))].map(
+    (one) => `<CommonPrefixes><Prefix>${xml(one)}</Prefix></CommonPrefixes>`,
+  );
   const next =
     rest.length > page.length ? Buffer.from(page.at(-1) ?? '').toString('base64') : undefined;
-  const contents = page.map(
+  const single = page.filter((key) => commonOf(key) === undefined);
+  const contents = single.map(
     (key) =>
       `<Contents><Key>${xml(key)}</Key><ETag>${xml(etagOf(server.objects.get(key) ?? Buffer.of()))}</ETag></Contents>`,
   );
   const more = `<IsTruncated>${next !== undefined}</IsTruncated>${next === undefined ? '' : `<NextContinuationToken>${next}</NextContinuationToken>`}`;
-  const body = `<?xml version="1.0"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${more}${contents.join('')}</ListBucketResult>`;
+  const body = `<?xml version="1.0"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${more}${contents.join('')}${common.join('')}</ListBucketResult>`;
   reply(response, 200, body, { 'content-type': 'application/xml' });
 }
 

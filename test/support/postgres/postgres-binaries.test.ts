@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { batchOf, impression, tenantA } from '../../store/sample-batch.ts';
 import { inDatabase } from './in-database.ts';
 import { packagedBinaries } from './postgres-binaries.ts';

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { TestProject } from 'vitest/node';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { inDatabase } from './in-database.ts';
 import { type PostgresServer, secured, startPostgres } from './postgres-server.ts';
 

@@ -13,7 +13,7 @@ export const needsNewerNode = Number(binaryNodeVersion.slice(1).split('.')[0]) <
 
 /** Runs `npm run binary` without npm. */
 export const runBinaryBuild = (options: readonly string[]) =>
-  spawnSync(process.execPath, ['test/config/release/binary.js', ...options], {
+  spawnSync(process.execPath, ['scripts/release/binary.js', ...options], {
     cwd: checkout,
     encoding: 'utf8',
   });

@@ -1,5 +1,5 @@
-import type { CommandSpec } from '../../../src/cli/command/spec.ts';
-import { loadSingle, loadVerbs, nouns, single } from '../../../src/cli/command/tree.ts';
+import type { CommandSpec } from '../../../src/cli/program/spec.ts';
+import { loadSingle, loadVerbs, nouns, single } from '../../../src/cli/tree.ts';
 
 /** A command with its words: `['venue', 'list']` or `['serve']`. */
 export interface NamedCommand {

@@ -1,6 +1,6 @@
 // Checks answers of the service against its OpenAPI document.
 import { createRequire } from 'node:module';
-import { type Operation, operations } from '../../../src/wire/operations.ts';
+import { type Operation, operations } from '../../../src/wire/operations/operations.ts';
 import type { Answer } from './service.ts';
 
 interface Validator {

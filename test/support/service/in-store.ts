@@ -1,4 +1,4 @@
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 /** Opens a store for some work, and closes it again. */

@@ -4,14 +4,15 @@ import { type LogSink, silentLog } from '../../../src/domain/log.ts';
 import { makeApp } from '../../../src/http/app.ts';
 import { makeMetrics } from '../../../src/http/metrics/metrics.ts';
 import type { Bindings } from '../../../src/http/request/request-context.ts';
+import { Examiner } from '../../../src/media/examination/examiner.ts';
 import { makeTemporaryMediaStore } from '../../../src/media/open-media-store.ts';
 import { makeCallableAddresses } from '../../../src/network/callable-address.ts';
 import { makeWebhookSender } from '../../../src/network/webhook-sender.ts';
+import { makeChain, makeStoredOrigin } from '../../../src/origin/chain/origins.ts';
 import type { PlaylistOrigin } from '../../../src/origin/origin.ts';
-import { makeChain, makeStoredOrigin } from '../../../src/origin/origins.ts';
 import { RenderedItems } from '../../../src/origin/rendered-playlists.ts';
-import { bootstrap } from '../../../src/service/bootstrap.ts';
-import { makeServices, type ServiceOptions } from '../../../src/service/services.ts';
+import { bootstrap } from '../../../src/service/assembly/bootstrap.ts';
+import { makeServices, type ServiceOptions } from '../../../src/service/assembly/services.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../runtime/manual-clock.ts';
 import { adminToken, manager, recordMaker } from './management.ts';
@@ -57,10 +58,12 @@ export async function mounted<C extends Clock = ManualClock>({
     random: randomBytes,
     ...whole,
     media: {
-      files: makeTemporaryMediaStore(() => clock.now()),
+      files: makeTemporaryMediaStore(),
+      examiner: new Examiner(),
       limitBytes: 1024 ** 2,
       quotaBytes: 1024 ** 3,
     },
+    playlistQuotaBytes: 1024 ** 3,
     webhookSender: makeWebhookSender({ addresses: makeCallableAddresses([]), clock }),
     codeTtlMinutes: 15,
     log,

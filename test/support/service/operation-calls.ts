@@ -1,4 +1,4 @@
-import type { Operation, RecordKind } from '../../../src/wire/operations.ts';
+import type { Operation, RecordKind } from '../../../src/wire/operations/operations.ts';
 import type { SchemaName } from '../../../src/wire/schemas.ts';
 import { impression, item, type Manager, unknownId } from './management.ts';
 import { idOf, someFile, upload } from './media.ts';
@@ -85,7 +85,7 @@ export function operationCalls(
     }),
     webhookPatch: () => ({ name: `Made webhook ${++count}` }),
     redelivery: () => ({ noticeIds: [unknownId] }),
-    configBody: () => ({ syncIntervalMinutes: 7 }),
+    configInput: () => ({ syncIntervalMinutes: 7 }),
     eventBatch: () => [impression()],
     registration: async ({ venueId }) => ({
       pairingCode: await make.pairing_code(venueId),

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RecordedExchange } from '../../../src/cli/record/recording.ts';
+import type { RecordedExchange } from '../../../src/cli/commands/record/recording.ts';
 import { type CliRun, runCli } from '../../cli/run-cli.ts';
 import { temporaryFolder } from '../disk/temporary-folder.ts';
 import type { FakeIo } from '../process/fake-io.ts';

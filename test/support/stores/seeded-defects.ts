@@ -5,7 +5,7 @@ import type { Device, PairingCode } from '../../../src/domain/records/rows.ts';
 import { type ListenerOptions, listen } from '../../../src/http/listener/listener.ts';
 import { startNoticeWatch } from '../../../src/service/notices/notice-watch.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { afterEachFile } from '../runtime/clean-up.ts';
 import { mounted } from '../service/mounted.ts';

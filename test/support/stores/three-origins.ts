@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { makeIdSource } from '../../../src/domain/id.ts';
 import { silentLog } from '../../../src/domain/log.ts';
+import { makeOrigins } from '../../../src/origin/chain/origins.ts';
 import { makeConfigCopies } from '../../../src/origin/object-store/config-copies.ts';
 import {
   makeObjectStoreOrigin,
@@ -8,7 +9,6 @@ import {
 } from '../../../src/origin/object-store/playlist-copies.ts';
 import { openOnDemand } from '../../../src/origin/on-demand/open.ts';
 import type { OnDemandPlaylists, PlaylistChain } from '../../../src/origin/origin.ts';
-import { makeOrigins } from '../../../src/origin/origins.ts';
 import { makeMirror } from '../../../src/service/mirror/mirror.ts';
 import { observedStore } from '../../../src/service/observed-store.ts';
 import { makeOnDemandVersions } from '../../../src/service/playlists/on-demand-versions.ts';
@@ -16,7 +16,7 @@ import {
   makeServedVersions,
   type ServedVersions,
 } from '../../../src/service/playlists/served-versions.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore } from '../../../src/store/location/open.ts';
 import { ManualClock } from '../runtime/manual-clock.ts';
 import { turns } from '../runtime/turns.ts';
 import { mounted } from '../service/mounted.ts';

@@ -4,6 +4,7 @@ import { RuntimeClient } from '../../../src/client/runtime-client.ts';
 import { makeUndiciRequester } from '../../../src/client/undici-requester.ts';
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
 import type { SignageError } from '../../../src/domain/error.ts';
+import { Player } from '../../../src/player/assembly/player.ts';
 import type { Batch } from '../../../src/player/batch.ts';
 import type {
   DropReason,
@@ -12,7 +13,6 @@ import type {
   UnpairedReason,
 } from '../../../src/player/observer.ts';
 import type { PlayerOptions } from '../../../src/player/options.ts';
-import { Player } from '../../../src/player/player.ts';
 import { ramMemory } from '../../../src/player/state.ts';
 import { makeVirtualClock, type VirtualClock } from '../../../src/simulator/tv/virtual-clock.ts';
 

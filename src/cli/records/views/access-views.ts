@@ -1,12 +1,12 @@
 import type { CallAnswer } from '../../../client/call.ts';
 import { dayMs } from '../../../domain/clock.ts';
-import type { Reader } from '../../api/client.ts';
-import type { CommandContext } from '../../command/context.ts';
+import type { Reader } from '../../connection/client.ts';
 import type { Column, View } from '../../output/view.ts';
 import { members, wideMembers } from '../../output/view.ts';
+import type { CommandContext } from '../../program/context.ts';
+import { span } from '../../terminal/text.ts';
 import { orUndefined, type Token } from '../find.ts';
 import { typedName, venueName, venueNames } from '../names.ts';
-import { span } from '../text.ts';
 
 /** The limits of a token. */
 interface Reach {

@@ -1,10 +1,10 @@
 import type { CallAnswer } from '../../../client/call.ts';
 import type { Claim } from '../../../client/entities.ts';
 import { groupedCode } from '../../../domain/records/typed-code.ts';
-import type { Reader } from '../../api/client.ts';
-import type { CommandContext } from '../../command/context.ts';
-import { isForPeople } from '../../options/format.ts';
+import type { Reader } from '../../connection/client.ts';
 import { type Column, member, members, type View, wideMembers } from '../../output/view.ts';
+import type { CommandContext } from '../../program/context.ts';
+import { isForPeople } from '../../terminal/format.ts';
 import type { Device } from '../find.ts';
 import { screenPathById, screenPaths } from '../names.ts';
 

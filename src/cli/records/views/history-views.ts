@@ -1,8 +1,8 @@
 import type { ListItem } from '../../../client/call.ts';
 import type { StoredEventView as StoredEvent } from '../../../domain/events/event.ts';
 import type { ReportGroup, ReportRow } from '../../../domain/records/report.ts';
-import type { Reader } from '../../api/client.ts';
-import { shownEpoch } from '../../options/time.ts';
+import type { Reader } from '../../connection/client.ts';
+import { shownEpoch } from '../../input/time.ts';
 import { type Column, member, members, type View, wideMembers } from '../../output/view.ts';
 import { screenPaths, venueNames } from '../names.ts';
 
@@ -90,11 +90,11 @@ const oneDecimal = (value: number) => Math.round(value * 10) / 10;
 
 /**
  * Returns the view of the report. Fetches the names of screens or venues if the report is grouped
- * by them.
+ * by them. Rows of campaigns have their names.
  */
 export const impressionView =
   (reader: Reader, groupBy: ReportGroup | undefined) => async (): Promise<View<ReportRow>> => {
-    const hasNames = groupBy === 'screen' || groupBy === 'venue';
+    const hasNames = groupBy !== 'creative' && groupBy !== 'entry' && groupBy !== 'day';
     const columns: readonly Column<ReportRow>[] = [
       member('key', { wide: hasNames }),
       { ...member<ReportRow, 'impressions'>('impressions'), bar: true },
@@ -102,11 +102,14 @@ export const impressionView =
     ];
     const nameOf = ({ key }: ReportRow) => key;
     if (!hasNames) return { columns, nameOf };
-    const names = await (groupBy === 'screen' ? screenPaths : venueNames)(reader);
+    const read = { screen: screenPaths, venue: venueNames };
+    const isPlace = groupBy === 'screen' || groupBy === 'venue';
+    const names = isPlace ? await read[groupBy](reader) : undefined;
+    const nameIn = (row: ReportRow) => (names ? names.get(row.key) : (row.name ?? undefined));
     const name: Column<ReportRow> = {
       name: 'name',
-      value: ({ key }) => names.get(key),
-      shown: ({ key }) => names.get(key) ?? key,
+      value: nameIn,
+      shown: (row) => nameIn(row) ?? row.key,
     };
     return { columns: [...columns, name], nameOf };
   };

@@ -1,10 +1,10 @@
-import { hoursText } from '../../../domain/hours/hours-text.ts';
-import type { Reader } from '../../api/client.ts';
+import type { Reader } from '../../connection/client.ts';
 import type { Column, View } from '../../output/view.ts';
 import { members, wideMembers } from '../../output/view.ts';
 import { isPrintable } from '../../terminal/escape.ts';
 import type { Screen, Tenant, Venue } from '../find.ts';
 import { typedName, venueName, venueNames } from '../names.ts';
+import { placeColumns } from '../place-members.ts';
 
 export const tenantView: View<Tenant> = {
   columns: [...members<Tenant>('name', 'id'), ...wideMembers<Tenant>('createdAt', 'updatedAt')],
@@ -13,8 +13,10 @@ export const tenantView: View<Tenant> = {
 
 export const venueView: View<Venue> = {
   columns: [
-    ...members<Venue>('name', 'address', 'timezone', 'labels'),
-    { name: 'hours', value: ({ hours }) => hours && hoursText(hours), wide: true },
+    ...members<Venue>('name'),
+    ...placeColumns('venue', 'shown'),
+    ...members<Venue>('labels'),
+    ...placeColumns('venue', 'wide'),
     ...wideMembers<Venue>('id', 'createdAt', 'updatedAt'),
   ],
   nameOf: typedName,
@@ -31,8 +33,9 @@ export function screenView<T extends Screen>(
       ...members<T>('name', 'state'),
       ...more,
       { name: 'code', value: ({ provisioningCode }) => provisioningCode?.status },
+      ...placeColumns('screen', 'shown'),
       ...members<T>('labels'),
-      { name: 'hours', value: ({ hours }) => hours && hoursText(hours), wide: true },
+      ...placeColumns('screen', 'wide'),
       ...wideMembers<T>('deviceId', 'id', 'venueId', 'createdAt', 'updatedAt'),
     ],
     nameOf(screen) {

@@ -1,36 +1,97 @@
 import type { CallAnswer, ListItem } from '../../../client/call.ts';
+import { nameInMediaUrl } from '../../../domain/playlists/media-url.ts';
 import type { PlaylistView as Playlist } from '../../../domain/playlists/playlist.ts';
-import type { Reader } from '../../api/client.ts';
-import { shownEpoch } from '../../options/time.ts';
+import type { Reader } from '../../connection/client.ts';
+import { shownEpoch } from '../../input/time.ts';
 import type { Column, View } from '../../output/view.ts';
 import { members, wideMembers } from '../../output/view.ts';
 import { isPrintable } from '../../terminal/escape.ts';
+import type { VenueTimes } from '../../times/venue-times.ts';
+import type { Screen } from '../find.ts';
 import { venueNames } from '../names.ts';
 
 type Item = Playlist['items'][number];
 
-const columns: readonly Column<Playlist>[] = [
+/** `times` formats the end for people. */
+const columns = (times?: VenueTimes): readonly Column<Playlist>[] => [
   ...members<Playlist>('version', 'status'),
-  { name: 'validUntil', value: ({ validUntil }) => shownEpoch(validUntil) },
+  {
+    name: 'validUntil',
+    value: ({ validUntil }) => shownEpoch(validUntil),
+    ...(times && {
+      shown: ({ validUntil }: Playlist) =>
+        validUntil !== null && Number.isSafeInteger(validUntil * 1000)
+          ? times.zoned(validUntil * 1000)
+          : shownEpoch(validUntil),
+    }),
+  },
   { name: 'items', value: ({ items }) => items.length },
   { name: 'seconds', value: ({ items }) => items.reduce((sum, { duration }) => sum + duration, 0) },
   ...wideMembers<Playlist>('screenId', 'id'),
 ];
 
 /** The view of a screen's playlist. `-o name` prints the id of the screen. */
-export const playlistView: View<Playlist> = { columns, nameOf: ({ screenId }) => screenId };
+export const playlistView =
+  (reader: Reader, { validUntil }: Playlist, { venueId }: Pick<Screen, 'venueId'>) =>
+  async (): Promise<View<Playlist>> => {
+    const times = validUntil === null ? undefined : await timesOf(reader, venueId);
+    return { columns: columns(times), nameOf: ({ screenId }) => screenId };
+  };
+
+const maxShownItems = 5;
+
+/** Names the first items: `welcome.png, offer.mp4`. */
+function itemsText(items: readonly Item[]): string {
+  const names = items.slice(0, maxShownItems).map(itemNameOf);
+  const hidden = items.length - names.length;
+  return [...names, ...(hidden > 0 ? [`and ${hidden.toLocaleString('en')} more`] : [])].join(', ');
+}
+
+function itemNameOf({ name, creativeUrl, creativeId }: Item): string {
+  if (typeof name === 'string') return name;
+  return URL.canParse(creativeUrl) ? nameInMediaUrl(new URL(creativeUrl)) : creativeId;
+}
+
+/** The view of a playlist that was just shown: names its items, and no ids. */
+export const shownView: typeof playlistView = (reader, playlist, screen) => async () => {
+  const whole = await playlistView(reader, playlist, screen)();
+  const shown = ({ items }: Playlist) => itemsText(items);
+  return {
+    ...whole,
+    columns: whole.columns
+      .filter(({ wide }) => !wide)
+      .map((column) => (column.name === 'items' ? { ...column, shown } : column)),
+  };
+};
 
 /** The view of the versions of a screen's playlist. `-o name` prints the version numbers. */
-export const versionView: View<Playlist> = { columns, nameOf: ({ version }) => String(version) };
+export const versionView =
+  (reader: Reader, { venueId }: Pick<Screen, 'venueId'>) =>
+  async (): Promise<View<Playlist>> => ({
+    columns: columns(await timesOf(reader, venueId)),
+    nameOf: ({ version }) => String(version),
+  });
+
+const timesOf = async (reader: Reader, venueId: string) =>
+  (await import('../../times/venue-times.ts')).readVenueTimes(reader, venueId);
 
 /** Members with their own columns. The last column shows all other members. */
-const ownColumns = ['name', 'creativeId', 'creativeUrl', 'creativeType', 'duration', 'campaignId'];
+const ownColumns = [
+  'name',
+  'creativeId',
+  'creativeUrl',
+  'creativeType',
+  'duration',
+  'campaign',
+  'campaignId',
+];
 
 export const itemView: View<Item> = {
   columns: [
     { name: 'name', value: ({ name }) => name },
     ...members<Item>('creativeType', 'duration', 'creativeUrl'),
     ...wideMembers<Item>('creativeId'),
+    { name: 'campaign', value: ({ campaign }) => campaign, wide: true },
     { name: 'campaignId', value: ({ campaignId }) => campaignId, wide: true },
     {
       name: 'more',

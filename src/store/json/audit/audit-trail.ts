@@ -3,13 +3,13 @@ import type { AuditEntry } from '../../../domain/records/audit.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { AuditPageQuery, Slice } from '../../queries.ts';
 import { withFile } from '../disk/file-system.ts';
+import type { FilePart, PartContext } from '../disk/parts.ts';
 import { damageError } from '../log/damage.ts';
 import { dayFile, dayStart, type LogFilesPosition } from '../log/day-files.ts';
 import { isValidRecord } from '../log/frame.ts';
 import { FramedLog } from '../log/framed-log.ts';
 import { linesBackward } from '../log/line-reader.ts';
 import { readLog } from '../log/log-records.ts';
-import type { FilePart, PartContext } from '../parts.ts';
 import {
   auditFormat,
   type EntryNumber,
@@ -130,15 +130,23 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
   }
 
   async prepare(): Promise<LogFilesPosition> {
-    const last = this.#pending.at(-1);
-    while (last && this.#pending[0] && this.#pending[0].seq <= last.seq) await this.#flushBatch();
+    const last = this.#pending.at(-1)?.seq ?? 0;
+    while ((this.#pending[0]?.seq ?? Number.POSITIVE_INFINITY) <= last)
+      await this.#flushBatch(last);
     if (this.#isClosed) await this.log.close();
     return this.log.prepare();
   }
 
-  async #flushBatch(): Promise<void> {
+  /**
+   * Writes the oldest entries up to journal record `last`, and none of later records, which may
+   * arrive meanwhile: the last slice must not end inside a record. The log's end names that record,
+   * and a replay skips all of its entries.
+   */
+  async #flushBatch(last: number): Promise<void> {
     const file = this.#pending[0]?.file ?? '';
-    const batch = this.#pending.slice(0, entriesPerWrite).filter((one) => one.file === file);
+    const batch = this.#pending
+      .slice(0, entriesPerWrite)
+      .filter((one) => one.seq <= last && one.file === file);
     const seq = batch.at(-1)?.seq ?? 0;
     const pieces = batch.map(({ bytes }) => bytes);
     await this.log.append(file, pieces, { seq }, () => {

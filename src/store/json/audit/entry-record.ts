@@ -1,6 +1,6 @@
 import { tryParseJson } from '../../../domain/json/try-parse-json.ts';
 import type { AuditEntry } from '../../../domain/records/audit.ts';
-import { isSealed, type SealedEntry, sealed } from '../../audit/audit-chain.ts';
+import { isSealed, type SealedEntry } from '../../audit/audit-chain.ts';
 import { isDayFile, type LogFilesPosition } from '../log/day-files.ts';
 import { frame } from '../log/frame.ts';
 import type { LogFormat } from '../log/log-records.ts';
@@ -25,8 +25,8 @@ export interface PositionedEntry extends EntryPosition {
 }
 
 export function frameEntry({ seq, n }: EntryNumber, { entry, link }: SealedEntry): Buffer {
-  const linked = link === undefined ? '' : `,"link":${JSON.stringify(link)}`;
-  return frame(`"seq":${seq},"n":${n},"entry":${JSON.stringify(entry)}${linked}}`);
+  const linked = `"entry":${JSON.stringify(entry)},"link":${JSON.stringify(link)}`;
+  return frame(`"seq":${seq},"n":${n},${linked}}`);
 }
 
 export function entryOf(bytes: Buffer): AuditEntry {
@@ -36,7 +36,7 @@ export function entryOf(bytes: Buffer): AuditEntry {
 /** Returns the entry of a line with its link, or `undefined` if the line has no entry. */
 export function sealedOf(line: Buffer): SealedEntry | undefined {
   const value = tryParseJson(line.toString());
-  return isSealed(value) ? sealed(value.entry, value.link) : undefined;
+  return isSealed(value) ? { entry: value.entry, link: value.link } : undefined;
 }
 
 const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"n":(\d+),"entry":/;

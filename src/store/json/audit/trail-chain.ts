@@ -5,8 +5,8 @@ import {
   type ChainState,
   type SealedEntry,
 } from '../../audit/audit-chain.ts';
-import { startAfter } from '../../audit/chain-start.ts';
-import type { MarkedPart } from '../parts.ts';
+import { startAfter } from '../../audit/audit-verifier.ts';
+import type { MarkedPart } from '../disk/parts.ts';
 import type { AuditDrop } from './audit-trail.ts';
 
 /**
@@ -60,8 +60,8 @@ export class TrailChain implements MarkedPart<ChainState> {
   }
 
   /** Call when an entry became durable or is replayed at start. */
-  onDurable(link: AuditLink | undefined): void {
-    if (link && link.seq > (this.#durable?.seq ?? 0)) this.#durable = link;
+  onDurable(link: AuditLink): void {
+    if (link.seq > (this.#durable?.seq ?? 0)) this.#durable = link;
   }
 
   /** Discards staged links that did not become durable. */
@@ -85,8 +85,7 @@ export class TrailChain implements MarkedPart<ChainState> {
     entries: AsyncIterable<SealedEntry | undefined>,
   ): AsyncGenerator<SealedEntry | undefined> {
     const { start } = this.#state;
-    for await (const one of entries)
-      if (!start || !one?.link || one.link.seq > start.seq) yield one;
+    for await (const one of entries) if (!start || !one || one.link.seq > start.seq) yield one;
   }
 
   /**

@@ -1,10 +1,10 @@
 import { type ChainState, isSealed, type SealedEntry } from '../../audit/audit-chain.ts';
+import type { ManifestData } from '../checkpoint/manifest.ts';
+import type { PartContext } from '../disk/parts.ts';
 import { Journal } from '../journal/journal.ts';
 import { entriesIn, type LogPosition } from '../journal/segments.ts';
 import type { LogFilesPosition } from '../log/day-files.ts';
 import { listLog, readLog } from '../log/log-records.ts';
-import type { ManifestData } from '../manifest.ts';
-import type { PartContext } from '../parts.ts';
 import { auditFormat, sealedOf } from './entry-record.ts';
 
 /** An entry of a data folder, and its location. */
@@ -27,7 +27,7 @@ export interface FoundEntry {
 export async function* readTrail(
   context: PartContext,
   { marks, clean }: ManifestData,
-  onDamage: (file: string, offset: number) => void = () => {},
+  onDamage: (file: string, offset: number) => void,
 ): AsyncGenerator<FoundEntry> {
   const position = (marks.audit as LogFilesPosition | undefined) ?? auditFormat.start;
   const { file: last } = position;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mediaFolder, mediaPath } from '../../../domain/media/media-path.ts';
 import type { DumpSource } from '../../dump/dump.ts';
 import { withFile } from '../disk/file-system.ts';
-import type { PartContext } from '../parts.ts';
+import type { PartContext } from '../disk/parts.ts';
 import type { FolderFindings } from '../repair/finding.ts';
 
 const chunkBytes = 256 * 1024;

@@ -1,9 +1,9 @@
 import type { Low } from 'lowdb';
 import pLimit from 'p-limit';
-import type { ManifestData } from '../manifest.ts';
-import type { FilePart, MarkedPart, PartContext } from '../parts.ts';
+import type { FilePart, MarkedPart, PartContext } from '../disk/parts.ts';
 import { type DocumentEntry, DocumentFile, writeDocument } from './document-file.ts';
 import type { DocumentOwner, WrittenDocument } from './document-owner.ts';
+import type { ManifestData } from './manifest.ts';
 
 /** Maximum number of documents that are written at the same time. */
 const concurrency = 4;

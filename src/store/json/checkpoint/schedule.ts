@@ -1,6 +1,6 @@
 import { minuteMs } from '../../../domain/clock.ts';
+import type { PartContext } from '../disk/parts.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { PartContext } from '../parts.ts';
 import type { Checkpoint } from './checkpoint.ts';
 
 /**
@@ -9,6 +9,12 @@ import type { Checkpoint } from './checkpoint.ts';
  */
 const minGrowthBytes = 8 * 1024 * 1024;
 const maxGrowthBytes = 64 * 1024 * 1024;
+/**
+ * Further growth in bytes after which changes wait for the running checkpoint. Otherwise changes of
+ * hundreds of screens starve it: each of its thousands of steps waits for a turn of the event loop,
+ * and the journal grows faster than a start can replay it.
+ */
+const growthMeanwhileBytes = 32 * 1024 * 1024;
 
 /**
  * Runs checkpoints in the background, one at a time: every minute, and when the journal has grown.
@@ -17,14 +23,18 @@ const maxGrowthBytes = 64 * 1024 * 1024;
 export class CheckpointSchedule {
   readonly #context: PartContext;
   readonly #checkpoint: Checkpoint;
-  readonly #journal: Pick<Journal, 'grownBytes'>;
+  readonly #journal: Pick<Journal, 'grownBytes' | 'replayBytes'>;
   /** The running checkpoint, if any. Resolves to whether it succeeded. */
   #running: Promise<boolean> | undefined;
   #growthBytes = minGrowthBytes;
   #stopTimer: () => void = () => {};
   #stopped = false;
 
-  constructor(context: PartContext, checkpoint: Checkpoint, journal: Pick<Journal, 'grownBytes'>) {
+  constructor(
+    context: PartContext,
+    checkpoint: Checkpoint,
+    journal: Pick<Journal, 'grownBytes' | 'replayBytes'>,
+  ) {
     this.#context = context;
     this.#checkpoint = checkpoint;
     this.#journal = journal;
@@ -41,6 +51,11 @@ export class CheckpointSchedule {
   /** Call when the journal has grown. */
   grown(): void {
     if (this.#journal.grownBytes >= this.#growthBytes) this.begin();
+  }
+
+  /** Call before each change. Bounds the journal, and so the time of a start after a crash. */
+  async admit(): Promise<void> {
+    if (this.#journal.replayBytes >= this.#growthBytes + growthMeanwhileBytes) await this.#running;
   }
 
   /** Starts a checkpoint unless one is running. */

@@ -1,10 +1,10 @@
 import { SignageError } from '../../../domain/error.ts';
 import type { DumpSource } from '../../dump/dump.ts';
-import { readManifest } from '../manifest.ts';
+import { readManifest } from '../checkpoint/manifest.ts';
+import type { PartContext } from '../disk/parts.ts';
 import { recoverParts } from '../open.ts';
-import type { PartContext } from '../parts.ts';
 import { readSecret } from '../secret.ts';
-import { stateSource } from './state-source.ts';
+import { stateSource } from '../state-source.ts';
 
 export function noData(directory: string): SignageError {
   return new SignageError('store_unusable', `${directory} holds no data. Choose a data folder.`);

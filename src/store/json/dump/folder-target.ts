@@ -6,17 +6,23 @@ import type { TableName } from '../../sections.ts';
 import { auditFormat, frameEntry } from '../audit/entry-record.ts';
 import { writeDocument } from '../checkpoint/document-file.ts';
 import type { DocumentOwner } from '../checkpoint/document-owner.ts';
+import {
+  type ManifestData,
+  readManifest,
+  restoreMarker,
+  storeFolders,
+} from '../checkpoint/manifest.ts';
 import { writeFully } from '../disk/file-system.ts';
+import type { PartContext } from '../disk/parts.ts';
 import { writeNewFile } from '../disk/replace-file.ts';
-import { eventFormat, frameRecord } from '../events/event-record.ts';
 import { IdempotencyKeys } from '../events/idempotency-keys.ts';
 import { Sequences } from '../events/sequences.ts';
 import type { JsonStore } from '../json-store.ts';
 import { BulkLog } from '../log/bulk-log.ts';
 import { dayFile } from '../log/day-files.ts';
-import { type ManifestData, readManifest, restoreMarker, storeFolders } from '../manifest.ts';
+import { eventFormat, frameRecord } from '../log/event-record.ts';
 import { openJsonStore } from '../open.ts';
-import type { PartContext } from '../parts.ts';
+import { isOwnFile } from '../own-files.ts';
 import { Rollups, rollupDocument } from '../rollups/rollups.ts';
 import { makeSecret } from '../secret.ts';
 import { readFolder } from './folder-state.ts';
@@ -186,7 +192,8 @@ export class FolderTarget implements DumpTarget {
     if (!this.#server) return;
     for (const folder of storeFolders)
       for (const name of await disk.list(`${directory}/${folder}`))
-        await disk.unlink(`${directory}/${folder}/${name}`).catch(() => undefined);
+        if (isOwnFile(folder, name))
+          await disk.unlink(`${directory}/${folder}/${name}`).catch(() => undefined);
     const own = /^(secret|manifest(\.copy)?\.json)(\.tmp)?$/;
     const names = (await disk.list(directory)).filter((name) => own.test(name));
     for (const name of [...names, restoreMarker])

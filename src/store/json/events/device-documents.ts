@@ -4,7 +4,7 @@ import type {
   WrittenDocument,
 } from '../checkpoint/document-owner.ts';
 import { LineTable } from '../checkpoint/line-table.ts';
-import type { EventProgress } from './event-record.ts';
+import type { EventProgress } from '../log/event-record.ts';
 
 /**
  * Values of devices, made from their batches. The documents have one line per device:

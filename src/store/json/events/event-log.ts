@@ -9,11 +9,8 @@ import type {
   StoredEvent,
 } from '../../queries.ts';
 import { shortHash } from '../../short-hash.ts';
+import type { FilePart, PartContext } from '../disk/parts.ts';
 import { dayFile, dayStart } from '../log/day-files.ts';
-import { FramedLog } from '../log/framed-log.ts';
-import { unavailable } from '../log/group-log.ts';
-import type { FilePart, PartContext } from '../parts.ts';
-import { Rollups } from '../rollups/rollups.ts';
 import {
   type BatchNumber,
   type EventLogPosition,
@@ -22,7 +19,10 @@ import {
   type RecordedKey,
   recordOf,
   recordPieces,
-} from './event-record.ts';
+} from '../log/event-record.ts';
+import { FramedLog } from '../log/framed-log.ts';
+import { unavailable } from '../log/group-log.ts';
+import { Rollups } from '../rollups/rollups.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { eventPage } from './pages.ts';
 import { Sequences } from './sequences.ts';
@@ -177,10 +177,11 @@ export class EventLog implements FilePart<EventLogPosition> {
    * Purges whole days before a time. Hides their files, and deletes those that a start does not
    * need. The next checkpoint deletes the others.
    */
-  async purgeBefore(timeMs: number): Promise<void> {
+  async purgeBefore(timeMs: number, record = async () => {}): Promise<void> {
     // Later batches go to the file of this day or a newer one, so no batch goes to a deleted file.
     const first = dayFile(Math.min(timeMs, this.#context.clock.now()));
     if (!this.log.names.some((name) => name < first)) return;
+    await record();
     this.#receivedAt = Math.max(this.#receivedAt, dayStart(first));
     await this.#latest.catch(() => undefined);
     this.log.hideBefore(first);

@@ -1,6 +1,6 @@
 import { shardNames } from '../checkpoint/line-table.ts';
+import type { EventProgress, EventRecord, RecordedKey } from '../log/event-record.ts';
 import { DeviceDocuments } from './device-documents.ts';
-import type { EventProgress, EventRecord, RecordedKey } from './event-record.ts';
 
 /** Number of keys remembered per device (docs/protocol.md §2.5). */
 export const rememberedKeys = 128;

@@ -4,9 +4,9 @@ import { jsonBytes, PageItems } from '../../../domain/page-items.ts';
 import { lastIndex, matchingEvents } from '../../event-items.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../../queries.ts';
 import { dayFile, type LogFilesPosition } from '../log/day-files.ts';
+import { type EventHead, eventsOf, headOf, idOf } from '../log/event-record.ts';
 import type { FramedLog } from '../log/framed-log.ts';
 import { type PageScan, pageRecords } from '../log/page-reader.ts';
-import { type EventHead, eventsOf, headOf, idOf } from './event-record.ts';
 
 /** Returns one page of the log's events. */
 export async function eventPage(

@@ -6,8 +6,8 @@ import {
   withNumbers,
 } from '../../../domain/events/sequence.ts';
 import { shardNames } from '../checkpoint/line-table.ts';
+import type { EventProgress, EventRecord } from '../log/event-record.ts';
 import { DeviceDocuments } from './device-documents.ts';
-import type { EventProgress, EventRecord } from './event-record.ts';
 
 const shards = 64;
 

@@ -1,5 +1,5 @@
+import type { FilePart, PartContext } from '../disk/parts.ts';
 import { FramedLog } from '../log/framed-log.ts';
-import type { FilePart, PartContext } from '../parts.ts';
 import {
   frameChange,
   type JournalRecord,
@@ -29,7 +29,12 @@ export class Journal implements FilePart<LogPosition> {
   #clockAt: number;
   #epoch = 0;
   #segment: { name: string; bytes: number } | undefined;
-  #grownBytes = 0;
+  /** Bytes of the durable records that no checkpoint contains. */
+  #replayBytes = 0;
+  /** Bytes of the records that are being written. */
+  #inFlightBytes = 0;
+  /** `#replayBytes` when the last checkpoint began. */
+  #preparedBytes = 0;
   /** `log.failures` at the last record. */
   #failures = 0;
 
@@ -41,9 +46,14 @@ export class Journal implements FilePart<LogPosition> {
     this.log = new FramedLog(context, journalFormat);
   }
 
-  /** Bytes appended since the last checkpoint began. */
+  /** Bytes that a start would replay after a crash, including records that are being written. */
+  get replayBytes(): number {
+    return this.#replayBytes + this.#inFlightBytes;
+  }
+
+  /** The part of `replayBytes` that the last checkpoint did not find when it began. */
   get grownBytes(): number {
-    return this.#grownBytes;
+    return this.replayBytes - this.#preparedBytes;
   }
 
   /**
@@ -67,18 +77,22 @@ export class Journal implements FilePart<LogPosition> {
     this.#latestAt = Math.max(at, this.#latestAt);
     const bytes = frameChange({ seq, at }, `[${ops.join(',')}]`);
     const segment = this.#segmentFor(seq, bytes.length);
+    this.#inFlightBytes += bytes.length;
     return this.log.append(segment, [bytes], { seq, at }, () => {
-      this.#grownBytes += bytes.length;
+      this.#inFlightBytes -= bytes.length;
+      this.#replayBytes += bytes.length;
       onDurable(seq);
     });
   }
 
   async prepare(): Promise<LogPosition> {
-    this.#grownBytes = 0;
+    this.#preparedBytes = this.#replayBytes;
     return this.log.prepare();
   }
 
   committed(): Promise<void> {
+    this.#replayBytes -= this.#preparedBytes;
+    this.#preparedBytes = 0;
     return this.log.commit();
   }
 
@@ -86,9 +100,11 @@ export class Journal implements FilePart<LogPosition> {
     await this.log.recover(position, clean);
     const before = position.file === null ? position : undefined;
     await this.log.replay({ from: 0, before }, (record) => {
-      const { file, end, head, line } = record;
+      const { file, offset, end, head, line } = record;
       this.log.end = { file, size: end, ...head };
-      if (head.seq > position.seq) this.#replay(JSON.parse(line.toString()) as JournalRecord);
+      if (head.seq <= position.seq) return;
+      this.#replayBytes += end - offset;
+      this.#replay(JSON.parse(line.toString()) as JournalRecord);
     });
     const { seq, at } = this.log.end;
     this.#nextSeq = seq + 1;
@@ -114,6 +130,7 @@ export class Journal implements FilePart<LogPosition> {
   /** Continues after the last durable record. */
   #rollBack(): void {
     this.#failures = this.log.failures;
+    this.#inFlightBytes = 0;
     const { file, size, seq } = this.log.end;
     this.#nextSeq = seq + 1;
     // Continues the last durable file if it belongs to this epoch. Otherwise the next record starts

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../../domain/records/audit.ts';
-import { type AuditLink, type SealedEntry, sealed } from '../../audit/audit-chain.ts';
+import type { AuditLink, SealedEntry } from '../../audit/audit-chain.ts';
 import type { TableName } from '../../sections.ts';
 import type { LogFilesPosition } from '../log/day-files.ts';
 import { frame } from '../log/frame.ts';
@@ -7,7 +7,7 @@ import type { LogFormat } from '../log/log-records.ts';
 import type { Row } from '../rows/table-index.ts';
 import type { RowWrite } from '../rows/write-set.ts';
 
-type Op = ['put', TableName, Row] | ['del', TableName, string] | ['audit', AuditEntry, AuditLink?];
+type Op = ['put', TableName, Row] | ['del', TableName, string] | ['audit', AuditEntry, AuditLink];
 
 /** One record of the journal: a change, with its operations in order. */
 export interface JournalRecord {
@@ -28,7 +28,7 @@ export function changesIn({ ops }: JournalRecord): RowWrite[] {
 }
 
 export function entriesIn({ ops }: JournalRecord): SealedEntry[] {
-  return ops.flatMap((op) => (op[0] === 'audit' ? [sealed(op[1], op[2])] : []));
+  return ops.flatMap((op) => (op[0] === 'audit' ? [{ entry: op[1], link: op[2] }] : []));
 }
 
 /**

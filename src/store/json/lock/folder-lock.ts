@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
 import { type Clock, iso, type Random } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
+import { accessHint } from '../disk/access-hint.ts';
 import {
   type Holder,
   holdSocketFile,
@@ -47,7 +48,7 @@ export async function lockFolder(
     return release;
   } catch (error) {
     await release();
-    throw lockError(directory, error as Error);
+    throw await lockError(directory, error as Error);
   }
 }
 
@@ -82,11 +83,19 @@ async function bindName(name: string, holder: Holder): Promise<Release> {
   }
 }
 
-function lockError(directory: string, error: Error): SignageError {
+async function lockError(directory: string, error: Error): Promise<SignageError> {
   if (error instanceof LockHeldError) {
     return new SignageError(
       'store_locked',
       `${directory} is in use by ${error.message}. Stop it first, or use another folder.`,
+    );
+  }
+  const hint = await accessHint(error, directory);
+  if (hint !== undefined) {
+    return new SignageError(
+      'store_unusable',
+      `${directory} cannot be used as a data folder: ${error.message}`,
+      { cause: error, hint },
     );
   }
   return new SignageError(

@@ -1,4 +1,4 @@
-import type { PartContext } from '../parts.ts';
+import type { PartContext } from '../disk/parts.ts';
 import type { LogFilesPosition } from './day-files.ts';
 import { FramedLog } from './framed-log.ts';
 import type { LogFormat } from './log-records.ts';

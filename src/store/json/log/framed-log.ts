@@ -1,6 +1,6 @@
 import type { SignageError } from '../../../domain/error.ts';
 import { type FileSystem, type OpenFile, syncFile } from '../disk/file-system.ts';
-import type { PartContext } from '../parts.ts';
+import type { PartContext } from '../disk/parts.ts';
 import { damageError } from './damage.ts';
 import type { LogFilesPosition } from './day-files.ts';
 import { GroupLog } from './group-log.ts';
@@ -183,8 +183,9 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
     return this.#group;
   }
 
-  checkSpace(): Promise<void> {
-    return this.#openGroup().checkSpace();
+  /** Throws `unavailable` if an append would fail. */
+  checkWritable(): Promise<void> {
+    return this.#openGroup().checkWritable();
   }
 
   /** Closes the file. The next append opens it again, unless a sync has failed. */

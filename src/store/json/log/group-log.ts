@@ -1,7 +1,7 @@
 import { SignageError } from '../../../domain/error.ts';
 import { type FileSystem, type OpenFile, writeFully } from '../disk/file-system.ts';
+import { replaceFile } from '../disk/replace-file.ts';
 
-/** A record waiting to be written. */
 interface Pending {
   file: string;
   pieces: readonly Uint8Array[];
@@ -34,6 +34,9 @@ export interface GroupLogOptions {
   resume?: { file: string; size: number };
 }
 
+const notRemoved =
+  'A change could neither be stored on disk nor removed from it, and may be there after a restart: repair the disk, then restart the service, and look.';
+
 /**
  * Share of the low-water mark that may be written between two checks of the free space. A check
  * costs as much as reading a batch of events.
@@ -51,8 +54,8 @@ const maxBufferBytes = 4 * 1024 * 1024;
  * are on disk. The promises of `append` resolve in order.
  *
  * When a group fails, the records waiting behind it fail too, with `unavailable`. The bytes of a
- * failed write are truncated before the next append. After a failed `fdatasync` the state of the
- * disk is unknown, and every later append is rejected.
+ * failed write are truncated before that, or else before the next append. After a failed
+ * `fdatasync` the state of the disk is unknown, and every later append is rejected.
  */
 export class GroupLog {
   readonly #options: GroupLogOptions;
@@ -65,6 +68,7 @@ export class GroupLog {
   #dirty = false;
   #broken: SignageError | undefined;
   #failures = 0;
+  #hasFailed = false;
   /** Bytes that may be written before the next check of the free space. */
   #uncheckedBytes = 0;
   /** Reused buffer in which a group is assembled. */
@@ -108,6 +112,27 @@ export class GroupLog {
     });
   }
 
+  /**
+   * Throws `unavailable` if an append would fail. After a failed group, it writes a small file: a
+   * read-only disk or an exceeded quota still has free space.
+   */
+  async checkWritable(): Promise<void> {
+    if (this.#broken) throw this.#broken;
+    await this.checkSpace();
+    if (!this.#hasFailed) return;
+    const { disk, directory } = this.#options;
+    const path = `${directory}/probe`;
+    try {
+      await replaceFile(disk, path, (file) => writeFully(file, Buffer.of(0)));
+      await disk.unlink(path);
+    } catch (error) {
+      throw unavailable(
+        'The disk accepts no changes: it may be read-only, or a quota is used up.',
+        error,
+      );
+    }
+  }
+
   /** Throws `unavailable` if the free space is below the low-water mark. */
   async checkSpace(): Promise<void> {
     const free = await this.#options.disk.freeBytes(this.#options.directory);
@@ -116,8 +141,8 @@ export class GroupLog {
   }
 
   /**
-   * Waits for pending writes, truncates the bytes of a failed write, and closes the file. Deletes
-   * files that never got a record: the next start would report them as damaged.
+   * Waits for pending writes, truncates the bytes of a failed write or sync, and closes the file.
+   * Deletes files that never got a record: the next start would report them as damaged.
    */
   async close(): Promise<void> {
     await this.#running;
@@ -127,6 +152,7 @@ export class GroupLog {
     this.#file = undefined;
     try {
       if (file && !broken) await this.#truncateFailedWrite(file);
+      else if (file && this.#dirty) await this.#removeRejected(file);
     } finally {
       await file?.close();
     }
@@ -146,6 +172,7 @@ export class GroupLog {
       const group = this.#takeGroup();
       try {
         let offset = await this.#write(group);
+        this.#hasFailed = false;
         for (const { file, length, onDurable, settle } of group) {
           const place = { file, offset, length };
           onDurable?.(place);
@@ -174,6 +201,7 @@ export class GroupLog {
     const failed = [...group, ...this.#queue.splice(0)];
     this.#uncheckedBytes = 0;
     this.#failures++;
+    this.#hasFailed = true;
     for (const { settle } of failed) settle.reject(failure);
   }
 
@@ -187,7 +215,7 @@ export class GroupLog {
     const file = await this.#fileFor(group[0]?.file ?? '');
     if (this.#dirty) await file.truncate(this.#size);
     this.#dirty = true;
-    await writeFully(file, bytes);
+    await writeFully(file, bytes).catch((error) => this.#removeFailedWrite(file, error));
     await this.#sync(file);
     this.#dirty = false;
     this.#empty.delete(this.#name as string);
@@ -223,15 +251,32 @@ export class GroupLog {
     try {
       await file.datasync();
     } catch (error) {
+      // A start would replay the rejected records. If this fails, `close` tries again.
+      const isRemoved = await this.#removeRejected(file);
       this.#broken = unavailable(
-        'A change could not be synced to disk: repair the disk, then restart the service.',
+        isRemoved
+          ? 'A change could not be synced to disk: repair the disk, then restart the service.'
+          : notRemoved,
         error,
       );
-      // Tries to remove the rejected records, so the next start does not replay them. This may
-      // fail.
-      await file.truncate(this.#size).catch(() => undefined);
       throw this.#broken;
     }
+  }
+
+  /** Removes the records of a failed sync. Returns whether that succeeded. */
+  #removeRejected(file: OpenFile): Promise<boolean> {
+    return file.truncate(this.#size).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** A start would replay the whole records among the bytes of a failed write. */
+  async #removeFailedWrite(file: OpenFile, cause: unknown): Promise<never> {
+    await this.#truncateFailedWrite(file).catch((error) => {
+      throw error instanceof SignageError ? error : unavailable(notRemoved, cause);
+    });
+    throw cause;
   }
 
   /**

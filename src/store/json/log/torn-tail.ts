@@ -1,7 +1,7 @@
 import { iso } from '../../../domain/clock.ts';
 import { type FileSystem, withFile, writeFully } from '../disk/file-system.ts';
+import type { PartContext } from '../disk/parts.ts';
 import { replaceFile } from '../disk/replace-file.ts';
-import type { PartContext } from '../parts.ts';
 import { readAt } from './line-reader.ts';
 
 /**

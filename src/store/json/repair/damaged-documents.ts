@@ -2,10 +2,10 @@ import { crc32 } from 'node:zlib';
 import type { DocumentEntry } from '../checkpoint/document-file.ts';
 import { documentLine, textOfLine } from '../checkpoint/document-line.ts';
 import type { WrittenDocument } from '../checkpoint/document-owner.ts';
+import type { ManifestData } from '../checkpoint/manifest.ts';
+import type { PartContext } from '../disk/parts.ts';
 import { checksumText } from '../log/checksum.ts';
 import { readFrames } from '../log/frame.ts';
-import type { ManifestData } from '../manifest.ts';
-import type { PartContext } from '../parts.ts';
 import { isRecordLine } from './record-line.ts';
 
 /** One version of a document, as its lines tell. */
@@ -111,18 +111,6 @@ export async function readDocuments(
     found.push({ name, current, others: current.problem ? others : [] });
   }
   return found;
-}
-
-/** Returns the newest version of a damaged document that is whole, if one still exists. */
-export async function newestWhole(
-  context: PartContext,
-  { name, others }: FoundDocument,
-): Promise<DocumentVersion | undefined> {
-  for (const file of others) {
-    const version = await readVersion(context, name, file, undefined, isRecordLine);
-    if (!version.problem) return version;
-  }
-  return undefined;
 }
 
 /** Returns the undamaged lines of the current version of a document. */

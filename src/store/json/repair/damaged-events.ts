@@ -2,26 +2,21 @@ import { tryParseJson } from '../../../domain/json/try-parse-json.ts';
 import type { Records } from '../../dump/records.ts';
 import { DocumentFile } from '../checkpoint/document-file.ts';
 import type { DocumentOwner } from '../checkpoint/document-owner.ts';
+import type { ManifestData } from '../checkpoint/manifest.ts';
+import type { PartContext } from '../disk/parts.ts';
+import { IdempotencyKeys } from '../events/idempotency-keys.ts';
+import { Sequences } from '../events/sequences.ts';
 import {
   batchOf,
   type EventLogPosition,
   eventFormat,
   headOf,
   recordOf,
-} from '../events/event-record.ts';
-import { IdempotencyKeys } from '../events/idempotency-keys.ts';
-import { Sequences } from '../events/sequences.ts';
+} from '../log/event-record.ts';
 import type { LogFiles } from '../log/log-records.ts';
-import type { ManifestData } from '../manifest.ts';
-import type { PartContext } from '../parts.ts';
 import { prefixOf } from '../rollups/merge.ts';
 import { Rollups } from '../rollups/rollups.ts';
-import {
-  documentInMemory,
-  type FoundDocument,
-  newestWhole,
-  undamagedLines,
-} from './damaged-documents.ts';
+import { documentInMemory, type FoundDocument, undamagedLines } from './damaged-documents.ts';
 import type { FolderFindings } from './finding.ts';
 import { filesOf, linesOf, NumberedLog } from './numbered-log.ts';
 
@@ -35,14 +30,12 @@ export const isEventDocument = (name: string) => kindOf(name) in owners;
 const sections = { rings: 'idempotency', rollups: 'impressions', sequences: 'sequences' } as const;
 type FoundBatch = Records['batches'] & { line: Buffer };
 
-/** Lines that other versions, or the events, have instead of those of a damaged document. */
+/** Lines that the events have instead of those of a damaged document. */
 interface Rebuilt {
   document: FoundDocument;
   /** Undamaged lines of the document. */
   lines: string[];
   owner: EventOwner;
-  /** The newest older version that is whole. It is loaded into `owner`. */
-  older: DocumentFile | undefined;
 }
 
 /** The undamaged batches of an event log, and the documents that are made from all batches. */
@@ -89,11 +82,8 @@ export class DamagedEvents {
     for (const document of documents) {
       if (!document.current.problem) continue;
       const owner = this.#newOwner(document);
-      const version = await newestWhole(this.#context, document);
-      const older = version && this.#fileOf(version.entry);
-      if (older) await owner.load(document.name, older);
       const lines = await undamagedLines(this.#context, document);
-      rebuilt.push({ document, lines, owner, older });
+      rebuilt.push({ document, lines, owner });
     }
     const known = documents.reduce(
       (seq, { current }) => Math.max(seq, current.entry.seq),
@@ -135,8 +125,15 @@ export class DamagedEvents {
       this.#days.add(file.slice(0, 10));
       const isNext = head && (this.#first === undefined || head.seq > numbers.last);
       if (!isNext || head.receivedAt < receivedAt || tryParseJson(line.toString()) === undefined) {
-        numbers.damaged(path, offset, part);
         this.#damagedDays.add(file.slice(0, 10));
+        // No gap in the numbers tells of a batch before the first one.
+        if (head && head.seq < (this.#first ?? 0))
+          this.#findings.damage(path, `record ${head.seq} is behind a later one`, {
+            section: 'batches',
+            offset,
+            lost: 1,
+          });
+        else numbers.damaged(path, offset, part);
         continue;
       }
       this.#first ??= head.seq;
@@ -166,7 +163,7 @@ export class DamagedEvents {
 
   /** Loads the undamaged lines of a document, and the rebuilt ones that it lacks. */
   async #merge(
-    { document, lines, owner, older }: Rebuilt,
+    { document, lines, owner }: Rebuilt,
     isKnownDevice: (id: string) => boolean,
   ): Promise<void> {
     const { name, current } = document;
@@ -174,7 +171,7 @@ export class DamagedEvents {
     const keyOf = isRollup ? prefixOf : (line: string) => JSON.parse(line)[0] as string;
     const merged = new Map(lines.map((line) => [keyOf(line), line]));
     const whole = merged.size;
-    for await (const line of (await owner.render(name, older))?.lines ?? []) {
+    for await (const line of (await owner.render(name, undefined))?.lines ?? []) {
       const key = keyOf(line);
       if (!merged.has(key) && (isRollup || isKnownDevice(key))) merged.set(key, line);
     }
@@ -184,23 +181,18 @@ export class DamagedEvents {
     const { what, offset } = current.problem as NonNullable<typeof current.problem>;
     const missing = current.expected === undefined ? undefined : current.expected - whole;
     const added = merged.size - whole;
-    const exact = this.#isComplete(name, older?.seq ?? 0, seq) ? added : 0;
+    const exact = this.#isComplete(name, seq) ? added : 0;
     const lost = missing === undefined ? (exact > 0 ? 0 : null) : Math.max(0, missing - exact);
     const how = added > 0 ? `${what}; ${added} lines were rebuilt from the events` : what;
     const section = lost === 0 ? null : sections[kindOf(name)];
     this.#findings.damage(current.path, how, { section, offset, lost });
   }
 
-  /** Whether all batches are there that a document contains, after those of another version. */
-  #isComplete(name: string, from: number, to: number): boolean {
+  /** Whether all batches are there that a document contains. */
+  #isComplete(name: string, to: number): boolean {
     const [, day = ''] = /^rollups-received-(.+)$/.exec(name) ?? [];
     if (this.#days.has(day) && !this.#damagedDays.has(day)) return true;
-    if (to <= from) return true;
-    return (
-      this.#first !== undefined &&
-      this.#first <= from + 1 &&
-      !this.#gaps.some((gap) => gap.from <= to && gap.to > from)
-    );
+    return this.#first === 1 && !this.#gaps.some(({ from }) => from <= to);
   }
 
   /** Yields the batches that were found to be in order. */

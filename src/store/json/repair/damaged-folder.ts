@@ -1,20 +1,21 @@
 import type { Random } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
+import { ChainKey } from '../../audit/audit-chain.ts';
 import type { DumpSource } from '../../dump/dump.ts';
 import type { Records, SectionName } from '../../dump/records.ts';
 import { sectionOf, tableNames } from '../../sections.ts';
 import { LastActivityTable } from '../activity/last-activity.ts';
 import { DocumentFile } from '../checkpoint/document-file.ts';
-import { documentReaders } from '../dump/state-source.ts';
 import {
   type ManifestData,
   manifestCopy,
   manifestName,
   readRecordFile,
   refuseOtherFormat,
-} from '../manifest.ts';
-import type { PartContext } from '../parts.ts';
+} from '../checkpoint/manifest.ts';
+import type { PartContext } from '../disk/parts.ts';
 import { readSecret } from '../secret.ts';
+import { documentReaders } from '../state-source.ts';
 import {
   documentInMemory,
   type FoundDocument,
@@ -27,7 +28,6 @@ import { readJournal } from './damaged-journal.ts';
 import { DamagedRows } from './damaged-rows.ts';
 import { DamagedTrail } from './damaged-trail.ts';
 import type { FolderFindings } from './finding.ts';
-import { reportLostParents } from './lost-parents.ts';
 import { isRecordLine } from './record-line.ts';
 import { revokeUnproved } from './unproved-credentials.ts';
 
@@ -50,7 +50,8 @@ export async function readDamagedFolder(
   { random, keepUnproved = false }: ReadOptions,
 ): Promise<{ source: DumpSource; manifest: ManifestData | undefined }> {
   const manifest = await readManifests(context, findings);
-  const secret = await findSecret(context, manifest, findings);
+  const oldSecret = await findSecret(context, manifest, findings);
+  const secret = oldSecret ?? random(32);
   const rows = new DamagedRows(context);
   const documents = await readDocuments(context, manifest, (text, version, offset) =>
     isRowDocument(version.name)
@@ -71,17 +72,14 @@ export async function readDamagedFolder(
   );
   if (documents.length === 0 && journal.records.length === 0 && events.isEmpty)
     throw nothingToRecover(context.directory);
-  const trail = new DamagedTrail(context, manifest, journal.records, secret);
+  const writer = oldSecret ? undefined : Buffer.from(random(8)).toString('hex');
+  const trail = new DamagedTrail(context, manifest, journal.records, new ChainKey(secret), writer);
   const chain = await trail.read(findings);
   const activity = await readActivity(context, documents, findings);
-  const mayLackRows = findings.all.some(
-    ({ file, lost }) => lost !== 0 && /^(documents|journal)/.test(file),
-  );
-  if (mayLackRows) reportLostParents(rows, findings);
   if (!keepUnproved) revokeUnproved(rows, context.clock.now(), findings);
   const { head, start, gaps } = chain;
   const server: Records['server'] = {
-    secret: Buffer.from(secret ?? random(32)).toString('hex'),
+    secret: Buffer.from(secret).toString('hex'),
     log: events.last,
     chain: { head, start, gaps },
   };

@@ -1,7 +1,7 @@
 import { smallest } from '../../../domain/numbers/extremes.ts';
+import type { ManifestData } from '../checkpoint/manifest.ts';
+import type { PartContext } from '../disk/parts.ts';
 import { type JournalRecord, journalFormat, recordHead } from '../journal/segments.ts';
-import type { ManifestData } from '../manifest.ts';
-import type { PartContext } from '../parts.ts';
 import type { FoundDocument } from './damaged-documents.ts';
 import type { FolderFindings } from './finding.ts';
 import { filesOf, linesOf, NumberedLog } from './numbered-log.ts';

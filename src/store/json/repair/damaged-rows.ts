@@ -3,9 +3,9 @@ import { type Rows, sectionOf, type TableName, tableNames } from '../../sections
 import { checksumLength } from '../checkpoint/document-line.ts';
 import { sortCooperatively } from '../checkpoint/sort-cooperatively.ts';
 import { withFile } from '../disk/file-system.ts';
+import type { PartContext } from '../disk/parts.ts';
 import { changesIn } from '../journal/segments.ts';
 import { readAt } from '../log/line-reader.ts';
-import type { PartContext } from '../parts.ts';
 import { rowOfLine } from '../rows/committed-rows.ts';
 import type { Row } from '../rows/table-index.ts';
 import type { DocumentVersion, FoundDocument } from './damaged-documents.ts';
@@ -54,7 +54,10 @@ export class DamagedRows {
 
   /** Takes a line of a document. Returns whether it is a row that belongs there. */
   take(text: string, version: DocumentVersion, offset: number, isCurrent: boolean): boolean {
-    const [table, row] = (tryParseJson(text) ?? []) as [TableName, Row];
+    const record = tryParseJson(text);
+    // The first line of a document, which is elsewhere in it, is a number.
+    if (!Array.isArray(record)) return false;
+    const [table, row] = record as [TableName, Row];
     if (!tableNames.includes(table)) return false;
     const { row: schema, document, held } = sectionOf(table);
     if (!schema.safeParse(row).success || document(row as never) !== version.name) return false;

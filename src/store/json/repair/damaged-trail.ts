@@ -1,8 +1,9 @@
-import {
-  type ChainGap,
+import type {
+  AuditLink,
+  ChainGap,
   ChainKey,
-  type ChainState,
-  type SealedEntry,
+  ChainState,
+  SealedEntry,
 } from '../../audit/audit-chain.ts';
 import {
   auditFormat,
@@ -11,11 +12,11 @@ import {
   positionOf,
   sealedOf,
 } from '../audit/entry-record.ts';
+import type { ManifestData } from '../checkpoint/manifest.ts';
+import type { PartContext } from '../disk/parts.ts';
 import { entriesIn, type JournalRecord } from '../journal/segments.ts';
 import { dayFile, type LogFilesPosition } from '../log/day-files.ts';
 import type { LogFiles } from '../log/log-records.ts';
-import type { ManifestData } from '../manifest.ts';
-import type { PartContext } from '../parts.ts';
 import type { FolderFindings } from './finding.ts';
 import { filesOf, type LogPart, linesOf, NumberedLog } from './numbered-log.ts';
 
@@ -32,37 +33,41 @@ export class DamagedTrail {
   readonly #context: PartContext;
   readonly #manifest: ManifestData | undefined;
   readonly #journal: readonly (EntryPosition & { sealed: SealedEntry })[];
-  readonly #key: ChainKey | undefined;
+  readonly #key: ChainKey;
+  readonly #newWriter: string | undefined;
   #files!: { log: LogFiles; position: LogFilesPosition; clean: boolean };
 
-  /** @param secret `undefined` if it is lost: the links of the entries are removed */
+  /** @param newWriter with a new secret: writes the links of all entries again */
   constructor(
     context: PartContext,
     manifest: ManifestData | undefined,
     records: readonly JournalRecord[],
-    secret: Uint8Array | undefined,
+    key: ChainKey,
+    newWriter?: string,
   ) {
     this.#context = context;
     this.#manifest = manifest;
     this.#journal = entriesOf(records);
-    this.#key = secret && new ChainKey(secret);
+    this.#key = key;
+    this.#newWriter = newWriter;
   }
 
   /**
    * Reads all entries, and reports the lost ones. Returns the state of their chain, with a signed
-   * gap for each run of lost entries. Entries with a wrong MAC stay as they are, and checks keep
-   * reporting them.
+   * gap for each run of lost entries, or the head of the new chain. Entries with a wrong MAC stay
+   * as they are, and checks keep reporting them.
    */
   async read(findings: FolderFindings): Promise<ChainState> {
     const key = this.#key;
     this.#files = await filesOf(this.#context, auditFormat, this.#manifest, findings);
     const state = (this.#manifest?.marks.chain as ChainState | undefined) ?? {};
-    const start = state.start && key?.isStart(state.start) ? state.start : undefined;
+    const isNew = this.#newWriter !== undefined;
+    const start = state.start && key.isStart(state.start) ? state.start : undefined;
     const gaps: ChainGap[] = [...(state.gaps ?? [])];
     const numbers = new NumberedLog('audit', findings, {
       before: () => (this.#manifest ? (state.start?.seq ?? 0) : undefined),
     });
-    let last: SealedEntry['link'] = start;
+    let last: AuditLink | undefined = start;
     let place = 'audit';
     for await (const { file, offset, part, sealed } of this.#merged(findings)) {
       place = file;
@@ -72,16 +77,20 @@ export class DamagedTrail {
       }
       const { entry, link } = sealed;
       const from = (last?.seq ?? 0) + 1;
-      if (link && link.seq < from) continue;
-      const gap = link && link.seq > from && key?.gap(from, link, JSON.stringify(entry));
+      if (link.seq < from) continue;
+      const gap = link.seq > from && key.gap(from, link, JSON.stringify(entry));
       if (gap && !gaps.some(({ sig }) => sig === gap.sig)) gaps.push(gap);
       else if (gap) numbers.skip(gap.to);
-      numbers.found(link?.seq, file, offset);
-      last = link ?? last;
+      numbers.found(link.seq, file, offset);
+      last = link;
     }
     const { head } = state;
-    numbers.end(head && (!key || key.isHead(head)) ? head.seq : 0, place);
-    if (!key) return {};
+    numbers.end(head && (isNew || key.isHead(head)) ? head.seq : 0, place);
+    if (isNew) {
+      last = undefined;
+      for await (const { link } of this.entries()) last = link;
+      return last ? { head: key.head(last) } : {};
+    }
     return {
       ...(start && { start }),
       ...(last && { head: key.head(last) }),
@@ -90,8 +99,13 @@ export class DamagedTrail {
   }
 
   async *entries(): AsyncGenerator<SealedEntry> {
-    for await (const { sealed } of this.#merged())
-      if (sealed) yield this.#key ? sealed : { entry: sealed.entry };
+    let last: AuditLink | undefined;
+    for await (const { sealed } of this.#merged()) {
+      if (!sealed) continue;
+      const { entry, link } = sealed;
+      last = this.#newWriter ? this.#key.link(this.#newWriter, last, JSON.stringify(entry)) : link;
+      yield { entry, link: last };
+    }
   }
 
   /** Yields the entries of the day files, and at their places those that only the journal has. */

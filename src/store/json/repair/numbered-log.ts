@@ -1,3 +1,5 @@
+import type { ManifestData } from '../checkpoint/manifest.ts';
+import type { PartContext } from '../disk/parts.ts';
 import type { LogFilesPosition } from '../log/day-files.ts';
 import {
   fileProblems,
@@ -7,8 +9,6 @@ import {
   listLog,
   readLog,
 } from '../log/log-records.ts';
-import type { ManifestData } from '../manifest.ts';
-import type { PartContext } from '../parts.ts';
 import type { FolderFinding, FolderFindings } from './finding.ts';
 
 /**
@@ -140,8 +140,10 @@ export async function filesOf<Position extends LogFilesPosition>(
   const clean = manifest?.clean ?? false;
   const state = clean ? 'stopped' : 'crashed';
   for (const { file, what, offset } of await fileProblems(log, position, state)) {
-    const isOldest = !format.isCheckpointed && log.names.every((name) => name > file);
-    const lost = isOldest && !log.names.includes(file) ? null : 0;
+    // The numbers of its records are unknown. Those that later files lack are counted with them.
+    const isEmpty = offset === 0 || !log.names.includes(file);
+    const isOldest = !format.isCheckpointed && log.names.every((name) => name >= file);
+    const lost = isOldest && isEmpty ? null : 0;
     findings.damage(`${format.folder}/${file}`, what, { offset, lost });
   }
   return { log, position, clean };

@@ -1,9 +1,9 @@
 import { type Records, type SectionName, shapeOf } from '../../dump/records.ts';
 import { activityDocument } from '../activity/last-activity.ts';
-import { lineParsers } from '../dump/state-source.ts';
 import { idempotencyDocument } from '../events/idempotency-keys.ts';
 import { sequenceDocument } from '../events/sequences.ts';
 import { rollupDocument } from '../rollups/rollups.ts';
+import { lineParsers } from '../state-source.ts';
 
 function checked<S extends SectionName>(section: S, record: Records[S]): Records[S] {
   return shapeOf(section).schema.parse(record);

@@ -8,7 +8,7 @@ import type {
   RenderedDocument,
   WrittenDocument,
 } from '../checkpoint/document-owner.ts';
-import type { EventProgress, EventRecord } from '../events/event-record.ts';
+import type { EventProgress, EventRecord } from '../log/event-record.ts';
 import { ImpressionCounter } from './impression-counts.ts';
 import { mergedLines } from './merge.ts';
 import { ReportTotals, sectionRuns } from './report.ts';

@@ -1,4 +1,4 @@
-import { foldName } from '../../../domain/fields.ts';
+import { foldName } from '../../../domain/fold-name.ts';
 import { jsonBytes, PageItems } from '../../../domain/page-items.ts';
 import {
   configIds,
@@ -14,15 +14,9 @@ import type {
   StoredConfig,
   Venue,
 } from '../../../domain/records/rows.ts';
-import type { Layers } from '../../../domain/schedule/rows.ts';
+import { contentsOfLayers, type Layers } from '../../../domain/schedule/rows.ts';
 import { matchesSelector, type Selector } from '../../../domain/selector.ts';
-import type {
-  ContentSearch,
-  ListQuery,
-  PastPlaylistQuery,
-  PlaylistSummary,
-  Slice,
-} from '../../queries.ts';
+import type { ListQuery, PastPlaylistQuery, PlaylistSummary, Slice } from '../../queries.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
 import { type ListedTable, type Rows, sections } from '../../sections.ts';
 import type { LastActivityTable } from '../activity/last-activity.ts';
@@ -141,40 +135,44 @@ export async function listPastPlaylists(
   return { items, next: items.length < rows.length ? String(items.at(-1)?.version) : null };
 }
 
-const contentsOf = ({ schedule, takeover }: Layers) => [
-  ...(schedule?.entries ?? []),
-  ...(takeover ? [takeover] : []),
-];
+/** Deletes the contents that newest versions and layers name from a set of ids. */
+async function deleteNamed(base: CommittedRows, ids: Set<unknown>): Promise<void> {
+  const slices = new ScanSlices();
+  for (const id of ids.size > 0 ? base.all('playlists') : []) {
+    ids.delete(base.playlistSummary(id)?.contentId);
+    if (slices.isLastRow()) await slices.next();
+  }
+  for (const id of ids.size > 0 ? base.all('layers') : []) {
+    const layers = base.peek('layers', id) as unknown as Layers | undefined;
+    for (const contentId of layers ? contentsOfLayers(layers) : []) ids.delete(contentId);
+    if (slices.isLastRow()) await slices.next();
+  }
+}
+
+/** Returns the contents that neither newest versions nor layers name. */
+export async function supersededContents(base: CommittedRows): Promise<string[]> {
+  const slices = new ScanSlices();
+  const found = new Set<string>();
+  for (const id of base.all('contents')) {
+    found.add(id);
+    if (slices.isLastRow()) await slices.next();
+  }
+  await deleteNamed(base, found);
+  return [...found];
+}
 
 /**
- * Returns the contents that only past versions name, and those that no version names. Reads the
- * past versions after the newest ones, because a version becomes a past one, and never a newest one
- * again.
+ * Returns the past contents that no version and no layers name. Reads the past versions after the
+ * newest ones, because a version becomes a past one, and never a newest one again.
  */
-export async function searchContents(base: CommittedRows, disk: DiskRows): Promise<ContentSearch> {
-  const slices = new ScanSlices();
-  const past = new Set<string>();
-  for (const id of base.all('contents')) {
-    past.add(id);
-    if (slices.isLastRow()) await slices.next();
-  }
-  const unnamed = new Set<unknown>();
-  for await (const ids of disk.members('pastContents', 'id')) for (const id of ids) unnamed.add(id);
-  for (const id of base.all('playlists')) {
-    const row = base.peek('playlists', id) as Playlist | undefined;
-    if (row) for (const ids of [past, unnamed]) ids.delete(row.contentId);
-    if (slices.isLastRow()) await slices.next();
-  }
-  for (const id of base.all('layers')) {
-    const layers = base.peek('layers', id) as unknown as Layers | undefined;
-    for (const { contentId } of layers ? contentsOf(layers) : [])
-      for (const ids of [past, unnamed]) ids.delete(contentId);
-    if (slices.isLastRow()) await slices.next();
-  }
-  if (unnamed.size > 0)
+export async function unnamedContents(base: CommittedRows, disk: DiskRows): Promise<string[]> {
+  const found = new Set<unknown>();
+  for await (const ids of disk.members('pastContents', 'id')) for (const id of ids) found.add(id);
+  await deleteNamed(base, found);
+  if (found.size > 0)
     for await (const named of disk.members('pastPlaylists', 'contentId'))
-      for (const id of named) unnamed.delete(id);
-  return { past: [...past], unnamed: [...unnamed] as string[] };
+      for (const id of named) found.delete(id);
+  return [...found] as string[];
 }
 
 /** Returns the index with the fewest candidates. */

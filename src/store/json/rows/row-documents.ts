@@ -8,8 +8,8 @@ import type { LineTable } from '../checkpoint/line-table.ts';
 import { type CommittedRows, rowLine } from './committed-rows.ts';
 import type { Row } from './table-index.ts';
 
-/** Row ids by table. A document has few rows, so a linear search is cheaper than a set. */
-type DocumentIds = { [T in TableName]?: string[] };
+/** Row ids by table. */
+type DocumentIds = { [T in TableName]?: Set<string> };
 
 /** The documents of the rows in memory, `rows-…`. */
 export class RowDocuments implements DocumentOwner {
@@ -36,15 +36,9 @@ export class RowDocuments implements DocumentOwner {
     const before = this.#base.row(table, id);
     for (const row of [before, after]) if (row) this.#dirty.add(document(row));
     if (this.#base.lines.has(table)) return;
-    if (before) {
-      const ids = this.#idsOf(document(before));
-      ids[table] = ids[table]?.filter((one) => one !== id);
-    }
-    if (after) {
-      const ids = this.#idsOf(document(after));
-      ids[table] ??= [];
-      ids[table].push(id);
-    }
+    // A changed row becomes the last one of its document.
+    if (before) this.#idsOf(document(before))[table]?.delete(id);
+    if (after) this.#rowIds(document(after), table).add(id);
   }
 
   dirty(): string[] {
@@ -62,7 +56,10 @@ export class RowDocuments implements DocumentOwner {
   #rowsOf(name: string): [TableName, Row][] {
     const ids = this.#idsOf(name);
     return tableNames.flatMap((table) =>
-      (ids[table] ?? []).map((id): [TableName, Row] => [table, this.#base.row(table, id) as Row]),
+      Array.from(ids[table] ?? [], (id): [TableName, Row] => [
+        table,
+        this.#base.row(table, id) as Row,
+      ]),
     );
   }
 
@@ -73,13 +70,11 @@ export class RowDocuments implements DocumentOwner {
   async load(name: string, written: WrittenDocument): Promise<void> {
     const held = this.#linesOf(name);
     if (held) return held.load(name, await written.bytes());
-    const ids = this.#idsOf(name);
     // Parses the checksums before each row, too. That is faster than removing them.
     const members = JSON.parse(`[0${await written.text()}]`);
     for (let at = 2; at < members.length; at += 2) {
       const [table, row] = members[at] as [TableName, Row];
-      ids[table] ??= [];
-      ids[table].push(row.id);
+      this.#rowIds(name, table).add(row.id);
       this.#base.load(table, row.id, row);
     }
   }
@@ -89,6 +84,12 @@ export class RowDocuments implements DocumentOwner {
     for (const [table, lines] of this.#base.lines)
       if (name.startsWith(`rows-${table}-`)) return lines;
     return undefined;
+  }
+
+  #rowIds(name: string, table: TableName): Set<string> {
+    const ids = this.#idsOf(name);
+    ids[table] ??= new Set();
+    return ids[table];
   }
 
   #idsOf(name: string): DocumentIds {

@@ -1,17 +1,21 @@
-import type { MaybePromise } from '../../../domain/maybe-promise.ts';
 import type { Device, DeviceKey, Screen } from '../../../domain/records/rows.ts';
 import {
   type IndexOf,
+  type MultipleOf,
   type Rows,
   sectionOf,
   type TableName,
   type UniqueOf,
 } from '../../sections.ts';
 import type { KeyHolder, Reader } from '../../store.ts';
+import { yieldToEventLoop } from '../disk/yield.ts';
 import type { CommittedRows } from './committed-rows.ts';
 import type { DiskRows } from './disk-rows.ts';
 import type { Row } from './table-index.ts';
 import type { RowLookup, WriteSet } from './write-set.ts';
+
+/** Time between two yields, in milliseconds. A change or an index may concern a whole fleet. */
+const sliceMs = 5;
 
 /** Reads rows through write sets, newest first, down to the committed rows. */
 export class RowView implements Reader {
@@ -20,6 +24,7 @@ export class RowView implements Reader {
   readonly #disk: DiskRows;
   readonly #writeSets: readonly WriteSet[];
   readonly #lookups: readonly RowLookup[];
+  #sliceEndMs = performance.now() + sliceMs;
 
   /** @param guard throws if reading is no longer allowed */
   constructor(
@@ -35,7 +40,7 @@ export class RowView implements Reader {
     this.guard = guard;
   }
 
-  get<T extends TableName>(table: T, id: string): MaybePromise<Rows[T] | undefined> {
+  async get<T extends TableName>(table: T, id: string): Promise<Rows[T] | undefined> {
     this.guard();
     const row = this.#newest(table, id);
     if (row === undefined && isOnDisk(table)) return this.#disk.get(table, id);
@@ -75,7 +80,34 @@ export class RowView implements Reader {
     return count;
   }
 
-  findByKeyHash(hash: string): KeyHolder | undefined {
+  async ids<T extends TableName>(
+    table: T,
+    index: MultipleOf<T>,
+    values: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    for (const value of values) {
+      await this.yieldIfDue();
+      this.guard();
+      for (const lookup of this.#lookups)
+        for (const id of lookup.ids(table, index, value)) found.add(id);
+    }
+    // Newer write sets shadow what older ones and the committed rows have.
+    const valuesOf = sectionOf(table).multiple[index];
+    for (const id of this.#changedIds(table)) {
+      const row = found.has(id) ? this.inMemoryRow(table, id) : undefined;
+      if (!row || !valuesOf?.(row).some((value) => values.includes(value))) found.delete(id);
+    }
+    return found;
+  }
+
+  protected async yieldIfDue(): Promise<void> {
+    if (performance.now() < this.#sliceEndMs) return;
+    await yieldToEventLoop();
+    this.#sliceEndMs = performance.now() + sliceMs;
+  }
+
+  async findByKeyHash(hash: string): Promise<KeyHolder | undefined> {
     this.guard();
     if (this.#writeSets.length === 0) return this.#base.keyHolder(hash);
     const key = this.holder('deviceKeys', 'hash', hash) as DeviceKey | undefined;

@@ -32,25 +32,29 @@ interface UniqueIndex {
 }
 
 interface MemberIndex {
-  member: string;
+  name: string;
+  valuesOf: (row: Row) => readonly string[];
   /** Sorted ids by value. */
   ids: Map<string, string[]>;
 }
 
-/** Rows by unique key, and sorted row ids by indexed member. */
+/** Rows by unique key, and sorted row ids by indexed member, or by index of several values. */
 export class TableIndex {
   readonly #unique: readonly UniqueIndex[];
   readonly #members: readonly MemberIndex[];
 
   constructor(table: TableName) {
-    const { unique, indexed, listed } = sectionOf(table);
+    const { unique, indexed, multiple, listed } = sectionOf(table);
     const members = listed ? [allRows, ...indexed] : indexed;
     this.#unique = Object.entries(unique).map(([name, keyOf]) => ({
       name,
       keyOf,
       holders: new Map(),
     }));
-    this.#members = members.map((member) => ({ member, ids: new Map() }));
+    this.#members = [
+      ...members.map((name) => ({ name, valuesOf: valuesOfMember(name), ids: new Map() })),
+      ...Object.entries(multiple).map(([name, of]) => ({ name, valuesOf: of, ids: new Map() })),
+    ] as MemberIndex[];
   }
 
   /** Returns the row that has `key` in the unique index `index`. */
@@ -58,9 +62,9 @@ export class TableIndex {
     return this.#unique.find(({ name }) => name === index)?.holders.get(key);
   }
 
-  /** Returns the ids of rows whose member has this value, sorted. */
-  ids(member: string, value: string): readonly string[] {
-    return this.#members.find((one) => one.member === member)?.ids.get(value) ?? [];
+  /** Returns the ids of rows with this value in an index, sorted. */
+  ids(index: string, value: string): readonly string[] {
+    return this.#members.find(({ name }) => name === index)?.ids.get(value) ?? [];
   }
 
   /**
@@ -76,20 +80,24 @@ export class TableIndex {
         holders.delete(old);
       if (key !== undefined && after) holders.set(key, after);
     }
-    for (const { member, ids } of this.#members) {
-      const old = before && memberOf(before, member);
-      const value = after ? memberOf(after, member) : undefined;
-      if (old === value) continue;
-      if (old !== undefined && before) remove(ids, old, before.id);
-      if (value !== undefined && after) insert(ids, value, after.id);
+    for (const { valuesOf, ids } of this.#members) {
+      const old = before ? valuesOf(before) : none;
+      const values = after ? valuesOf(after) : none;
+      for (const value of old) if (before && !values.includes(value)) remove(ids, value, before.id);
+      for (const value of values) if (after && !old.includes(value)) insert(ids, value, after.id);
     }
   }
 }
 
-function memberOf(row: Row, member: string): string | undefined {
-  if (member === allRows) return allRows;
-  const value = (row as unknown as Record<string, unknown>)[member];
-  return typeof value === 'string' ? value : undefined;
+const none: readonly string[] = [];
+const oneForAll: readonly string[] = [allRows];
+
+function valuesOfMember(member: string): (row: Row) => readonly string[] {
+  if (member === allRows) return () => oneForAll;
+  return (row) => {
+    const value = (row as unknown as Record<string, unknown>)[member];
+    return typeof value === 'string' ? [value] : none;
+  };
 }
 
 function insert(index: Map<string, string[]>, value: string, id: string): void {

@@ -42,6 +42,7 @@ export class Transaction extends RowView implements Tx {
   }
 
   async put<T extends TableName>(table: T, row: Rows[T]): Promise<void> {
+    await this.yieldIfDue();
     const text = JSON.stringify(row);
     // A frozen copy, equal to the row that a restart would read.
     const copy = deepFreeze<Row>(JSON.parse(text));

@@ -9,14 +9,14 @@ export interface RowWrite {
 }
 
 /**
- * Looks up rows by id, and candidate rows by unique key or indexed member. Check each candidate
+ * Looks up rows by id, and candidate rows by unique key or index. Check each candidate
  * against the newest version of its row: newer write sets shadow older ones and the committed rows.
  */
 export interface RowLookup {
   /** Returns `null` for a row that a write set deletes, and `undefined` for an unknown row. */
   row(table: TableName, id: string): Row | null | undefined;
   holder(table: TableName, index: string, key: string): Row | undefined;
-  ids(table: TableName, member: string, value: string): readonly string[];
+  ids(table: TableName, index: string, value: string): readonly string[];
 }
 
 interface TableChanges {
@@ -37,8 +37,8 @@ export class WriteSet implements RowLookup {
     return this.#tables[table]?.index.holder(index, key);
   }
 
-  ids(table: TableName, member: string, value: string): readonly string[] {
-    return this.#tables[table]?.index.ids(member, value) ?? [];
+  ids(table: TableName, index: string, value: string): readonly string[] {
+    return this.#tables[table]?.index.ids(index, value) ?? [];
   }
 
   changes(table: TableName): Iterable<RowWrite> {

@@ -4,7 +4,7 @@ import { PageItems } from '../../../domain/page-items.ts';
 import type { AuditEntry } from '../../../domain/records/audit.ts';
 import { dayOf } from '../../../domain/records/report.ts';
 import { type ChainKey, isSealed, type SealedEntry } from '../../audit/audit-chain.ts';
-import { startAfter } from '../../audit/chain-start.ts';
+import { startAfter } from '../../audit/audit-verifier.ts';
 import type { AuditPageQuery, Slice } from '../../queries.ts';
 import type { Database } from '../connection/database.ts';
 import { Conditions, type Query } from '../connection/query.ts';
@@ -54,22 +54,23 @@ export async function auditPage(
 export interface AuditTableRow {
   seq: number;
   entry: string;
-  writer: string | null;
-  link: number | null;
-  mac: string | null;
+  writer: string;
+  link: number;
+  mac: string;
 }
 
-export function sealedRow({ entry, writer, link, mac }: AuditTableRow): SealedEntry {
-  const sealed = { entry: JSON.parse(entry) as AuditEntry };
-  return writer === null || link === null || mac === null
-    ? sealed
-    : { ...sealed, link: { writer, seq: link, mac } };
+export function sealedRow({ entry, writer, link: seq, mac }: AuditTableRow): SealedEntry {
+  return { entry: JSON.parse(entry) as AuditEntry, link: { writer, seq, mac } };
 }
 
-/** Parses a row. Returns `undefined` if its contents are not an audit entry. */
-export function readRow(row: AuditTableRow): SealedEntry | undefined {
+/**
+ * Parses a row. Returns `undefined` if its contents are not an audit entry. Leaves out the link of
+ * a row without a MAC.
+ */
+export function readRow(row: AuditTableRow): Partial<SealedEntry> | undefined {
   try {
     const sealed = sealedRow(row);
+    if (row.mac === null) return { entry: sealed.entry };
     return isSealed(sealed) ? sealed : undefined;
   } catch {
     return undefined;
@@ -79,12 +80,13 @@ export function readRow(row: AuditTableRow): SealedEntry | undefined {
 /**
  * Deletes the entries of the days before `timeMs`, oldest first. Stops at the first entry that must
  * be kept, so that the chain has no gaps. Signs a new start of the chain for each batch of entries
- * that verifies. Returns false if linked entries did not verify.
+ * that verifies. Calls `record` before each deletion. Returns false if entries did not verify.
  */
 export async function purgeAuditBefore(
   database: Database,
   key: ChainKey,
   timeMs: number,
+  record: () => Promise<void>,
 ): Promise<boolean> {
   const firstMs = Math.floor(timeMs / dayMs) * dayMs;
   const day = dayOf(firstMs);
@@ -95,6 +97,7 @@ export async function purgeAuditBefore(
       [firstMs],
     );
     if (!old) return isValid;
+    await record();
     found = await database.transaction(
       'BEGIN; LOCK TABLE signage.audit_bounds IN EXCLUSIVE MODE',
       async (query) => {
@@ -108,7 +111,7 @@ export async function purgeAuditBefore(
         const state = await readChain(query);
         const next = await startAfter(key, state, dropped.map(readRow), day);
         if (next.isValid && next.start) await writeBounds(query, { ...state, start: next.start });
-        else isValid &&= dropped.every(({ mac }) => mac === null);
+        else isValid = false;
         await query('DELETE FROM signage.audit WHERE seq <= $1', [last.seq]);
         return dropped.length;
       },

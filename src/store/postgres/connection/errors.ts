@@ -50,6 +50,28 @@ export function describeTlsFailure(error: unknown, host: string): string | undef
   return `the certificate of ${host} cannot be verified (${(error as Error).message}), and nothing was sent. Set sslmode and sslrootcert in the URL: ${how}`;
 }
 
+/** Returns the statement that grants the right whose lack an error reports. */
+function missingGrant({ message = '', detail = '' }: MissingRight, user: string, database: string) {
+  const grants: readonly (readonly [RegExp, string])[] = [
+    [/CONNECT/, `CONNECT ON DATABASE ${identifier(database)}`],
+    [/for database/, `CREATE ON DATABASE ${identifier(database)}`],
+    [/for schema/, 'USAGE, CREATE ON SCHEMA signage'],
+    [/for (table|view|relation)/, 'ALL ON ALL TABLES IN SCHEMA signage'],
+    [/for sequence/, 'ALL ON ALL SEQUENCES IN SCHEMA signage'],
+  ];
+  const [, right] = grants.find(([pattern]) => pattern.test(`${message} ${detail}`)) ?? [];
+  return right === undefined
+    ? `The schema signage belongs to another role: use that role in the URL of the store.`
+    : `Let its owner or a superuser run: GRANT ${right} TO ${identifier(user)};`;
+}
+
+interface MissingRight {
+  message?: string;
+  detail?: string | undefined;
+}
+
+const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
+
 /** Next steps by error code. `host` includes the port. */
 const nextSteps: readonly (readonly [RegExp, (host: string, database: string) => string])[] = [
   [
@@ -72,9 +94,10 @@ const nextSteps: readonly (readonly [RegExp, (host: string, database: string) =>
 /** Returns the next step after a connection that failed. `undefined`: none is known. */
 export function nextStepAfter(
   error: unknown,
-  { host, port, database }: { host: string; port: number; database: string },
+  { host, port, database, user }: { host: string; port: number; database: string; user: string },
 ): string | undefined {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  if (codeOf(first) === '42501') return missingGrant(first as MissingRight, user, database);
   const [, text] = nextSteps.find(([codes]) => codes.test(codeOf(first))) ?? [];
   return text?.(`${host}:${port}`, database);
 }

@@ -6,7 +6,7 @@ import type { Records, SectionName } from '../../dump/records.ts';
 import type { DumpTarget } from '../../dump/restore-dump.ts';
 import { type TableName, tableNames } from '../../sections.ts';
 import { putChain } from '../audit/chain.ts';
-import { migrate } from '../connection/migrate.ts';
+import { migrate } from '../migration/migrate.ts';
 import { storableText, tableSchema } from '../rows/columns.ts';
 import { auditColumns, rowColumns } from '../rows/transaction-steps.ts';
 import { databaseSource } from './database-source.ts';
@@ -161,7 +161,7 @@ const columns = {
     },
   ],
   audit: ({ entry, link }: Records['audit']) => [
-    { ...auditColumns(entry), writer: link?.writer, link: link?.seq, mac: link?.mac },
+    { ...auditColumns(entry), writer: link.writer, link: link.seq, mac: link.mac },
   ],
   marks: ({ kind, id, ...marks }: Records['marks']) => [
     { kind, id, marks: JSON.stringify(marks), last_seen_at: marks.lastSeenAt ?? null },

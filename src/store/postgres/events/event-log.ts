@@ -1,4 +1,4 @@
-import type { Clock } from '../../../domain/clock.ts';
+import { type Clock, dayMs } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { dayOf } from '../../../domain/records/report.ts';
 import type { EventBatch } from '../../queries.ts';
@@ -139,13 +139,13 @@ function partitionOf(timeMs: number): string {
 }
 
 /**
- * Drops the partitions before the day of `timeMs`, after `fold` has added their counts to the
- * roll-ups. A partition in use, for example by pg_dump, is dropped the next time.
+ * Drops the partitions before the day of `timeMs`, after `prepare` has added their counts to
+ * the roll-ups. A partition in use, for example by pg_dump, is dropped the next time.
  */
 export async function dropPartitionsBefore(
   database: Database,
   timeMs: number,
-  fold: () => Promise<void>,
+  prepare: (hasEvents: boolean) => Promise<void>,
 ): Promise<void> {
   const days = await database.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -153,7 +153,11 @@ export async function dropPartitionsBefore(
     [partitionOf(timeMs)],
   );
   if (days.length === 0) return;
-  await fold();
+  const [found] = await database.query<{ old: boolean }>(
+    'SELECT EXISTS (SELECT FROM signage.batches WHERE received_at < $1::bigint) AS old',
+    [Math.floor(timeMs / dayMs) * dayMs],
+  );
+  await prepare(found?.old === true);
   try {
     for (const { name } of days)
       await database.transaction(begin, (query) => query(`DROP TABLE IF EXISTS signage.${name}`));

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
-import { foldName } from '../../../domain/fields.ts';
+import { foldName } from '../../../domain/fold-name.ts';
 import type { Section } from '../../section.ts';
 import { sectionOf, type TableName } from '../../sections.ts';
 
 /** The value of a column that is stored beside a row's text. */
-type Value = string | number | null | Record<string, string>;
+type Value = string | number | null | Record<string, string> | readonly string[];
 
 interface Column {
   name: string;
-  type: 'text' | 'double precision' | 'jsonb';
+  type: 'text' | 'text[]' | 'double precision' | 'jsonb';
   // biome-ignore lint/suspicious/noExplicitAny: rows of every table
   of(row: any): Value;
 }
@@ -24,6 +24,8 @@ export interface TableSchema {
   unique: readonly string[];
   /** The columns by which changes look rows up. */
   lookedUp: readonly string[];
+  /** Those of `lookedUp` that have several values in each row. */
+  multiple: readonly string[];
   /** The indexes, as they follow the name of the table in `CREATE INDEX`. */
   indexes: readonly string[];
 }
@@ -52,6 +54,10 @@ export function keyColumn(index: string): string {
 
 export function memberColumn(member: string): string {
   return snake(member);
+}
+
+export function multipleColumn(index: string): string {
+  return `all_${snake(index)}`;
 }
 
 /**
@@ -85,7 +91,7 @@ export function tableSchema(table: TableName): TableSchema {
 }
 
 function schemaOf(table: TableName, section: Section): TableSchema {
-  const { row, unique, indexed, listed, filters, numbers } = section;
+  const { row, unique, indexed, multiple, listed, filters, numbers } = section;
   const keys = Object.entries(unique).map(([index, keyOf]): Column => {
     const of = (row: { id: string }) => {
       const key = keyOf(row);
@@ -98,6 +104,14 @@ function schemaOf(table: TableName, section: Section): TableSchema {
       typeof row[member] === 'string' ? storableText(row[member]) : null;
     return { name: memberColumn(member), type: 'text', of };
   });
+  const arrays = Object.entries(multiple).map(
+    ([index, of]): Column => ({
+      name: multipleColumn(index),
+      type: 'text[]',
+      // Hashes are short, and all values are storable.
+      of: (row: { id: string }) => of(row).map(hashedKey),
+    }),
+  );
   const computed = Object.entries(numbers).map(
     ([name, of]): Column => ({ name: snake(name), type: 'double precision', of }),
   );
@@ -109,15 +123,17 @@ function schemaOf(table: TableName, section: Section): TableSchema {
   return {
     name: `signage.${snake(table)}`,
     place: snake(table),
-    columns: [...keys, ...texts, ...computed, ...listing],
+    columns: [...keys, ...texts, ...arrays, ...computed, ...listing],
     unique: keys.map(({ name }) => name),
-    lookedUp: ['id', ...keys.map(({ name }) => name), ...indexed.map(memberColumn)],
+    lookedUp: ['id', ...[...keys, ...arrays].map(({ name }) => name), ...indexed.map(memberColumn)],
+    multiple: arrays.map(({ name }) => name),
     indexes: [
       // Changes look up by equality only. Lists follow the order of ids.
       ...indexed
         .map(memberColumn)
         .map((name) => (listed ? `(${name}, id)` : `USING hash (${name})`)),
       ...(isOfTenant ? filters.map((member) => `(tenant_id, ${memberColumn(member)}, id)`) : []),
+      ...arrays.map(({ name }) => `USING gin (${name})`),
       ...computed.map(({ name }) => `(${name})`),
       ...(labelled ? ['USING gin (labels jsonb_path_ops)'] : []),
     ],

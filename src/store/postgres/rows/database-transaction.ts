@@ -2,13 +2,21 @@ import { SignageError } from '../../../domain/error.ts';
 import type { AuditEntry } from '../../../domain/records/audit.ts';
 import {
   type IndexOf,
+  type MultipleOf,
   type Rows,
   sectionOf,
   type TableName,
   type UniqueOf,
 } from '../../sections.ts';
 import type { KeyHolder, Tx } from '../../store.ts';
-import { hashedKey, keyColumn, memberColumn, storableText, tableSchema } from './columns.ts';
+import {
+  hashedKey,
+  keyColumn,
+  memberColumn,
+  multipleColumn,
+  storableText,
+  tableSchema,
+} from './columns.ts';
 import {
   auditColumns,
   checkCount,
@@ -109,6 +117,24 @@ export class DatabaseTransaction implements Tx {
     const count = await this.#read(this.#rows.count(tableSchema(table).name, column, stored));
     this.#checks.push(checkCount(table, column, stored, count));
     return count;
+  }
+
+  async ids<T extends TableName>(
+    table: T,
+    index: MultipleOf<T>,
+    values: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    this.#refuseLateCall();
+    const column = multipleColumn(index);
+    const keys = values.map(hashedKey);
+    const seen = await this.#read(this.#rows.ids(tableSchema(table).name, column, keys));
+    this.#checks.push(checkUnchanged(table, column, keys, seen));
+    const own = this.#ownRowsOf(table);
+    const found = new Set(seen.map(({ id }) => id).filter((id) => !own.has(id)));
+    const valuesOf = sectionOf(table).multiple[index];
+    for (const row of this.#parsedOwnRows(table))
+      if (valuesOf?.(row).some((value) => values.includes(value))) found.add(row.id);
+    return found;
   }
 
   async findByKeyHash(hash: string): Promise<KeyHolder | undefined> {

@@ -1,15 +1,9 @@
-import { foldName } from '../../../domain/fields.ts';
+import { foldName } from '../../../domain/fold-name.ts';
 import { PageItems } from '../../../domain/page-items.ts';
 import { defaultConfig } from '../../../domain/records/config.ts';
 import type { Playlist } from '../../../domain/records/rows.ts';
 import type { Selector } from '../../../domain/selector.ts';
-import type {
-  ContentSearch,
-  ListQuery,
-  PastPlaylistQuery,
-  PlaylistSummary,
-  Slice,
-} from '../../queries.ts';
+import type { ListQuery, PastPlaylistQuery, PlaylistSummary, Slice } from '../../queries.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
 import type { ListedTable, Rows } from '../../sections.ts';
 import { Conditions, type Query } from '../connection/query.ts';
@@ -84,25 +78,28 @@ const pastPlaylists = `SELECT row FROM signage.past_playlists
   WHERE screen_id = $1 AND split_part(id, '/', 2)::bigint < $2::double precision
   ORDER BY split_part(id, '/', 2)::bigint DESC LIMIT $3`;
 
-/** Returns the contents that only past versions name, and those that no version names. */
-export async function searchContents(query: Query): Promise<ContentSearch> {
-  const [past, unnamed] = await Promise.all([
-    query<{ id: string }>(unnamedIn('contents', ['playlists']), []),
-    query<{ id: string }>(unnamedIn('past_contents', ['playlists', 'past_playlists']), []),
-  ]);
-  return { past: past.map(({ id }) => id), unnamed: unnamed.map(({ id }) => id) };
-}
+/** Returns the contents that neither newest versions nor layers name. */
+export const supersededContents = (query: Query) => unnamedIn(query, 'contents', ['playlists']);
+
+/** Returns the past contents that no version and no layers name. */
+export const unnamedContents = (query: Query) =>
+  unnamedIn(query, 'past_contents', ['playlists', 'past_playlists']);
 
 /** Contents of entries and takeovers, and of switches, whose contents are among them. */
 const namedByLayers = `SELECT jsonb_path_query(row::jsonb, 'strict $.**.contentId ? (@ != null)')
   #>> '{}' FROM signage.layers`;
 
-function unnamedIn(contents: string, versions: readonly string[]): string {
+async function unnamedIn(
+  query: Query,
+  contents: string,
+  versions: readonly string[],
+): Promise<string[]> {
   const isUnnamed = versions.map(
     (table) => `NOT EXISTS (SELECT FROM signage.${table} WHERE content_id = c.id)`,
   );
-  return `SELECT id FROM signage.${contents} c WHERE ${isUnnamed.join(' AND ')}
+  const text = `SELECT id FROM signage.${contents} c WHERE ${isUnnamed.join(' AND ')}
     AND id NOT IN (${namedByLayers}) ORDER BY id`;
+  return (await query<{ id: string }>(text, [])).map(({ id }) => id);
 }
 
 function pageStatement<T extends ListedTable>(

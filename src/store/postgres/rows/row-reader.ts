@@ -1,9 +1,16 @@
 import { BoundedMap } from '../../../domain/bounded-map.ts';
-import type { IndexOf, Rows, TableName, UniqueOf } from '../../sections.ts';
+import type { IndexOf, MultipleOf, Rows, TableName, UniqueOf } from '../../sections.ts';
 import type { KeyHolder, Reader } from '../../store.ts';
 import type { Query } from '../connection/query.ts';
 import { Batcher } from './batcher.ts';
-import { hashedKey, keyColumn, memberColumn, storableText, tableSchema } from './columns.ts';
+import {
+  hashedKey,
+  keyColumn,
+  memberColumn,
+  multipleColumn,
+  storableText,
+  tableSchema,
+} from './columns.ts';
 import { lookUpLimits, unknownLookUpLimits, VersionedRows } from './versioned-rows.ts';
 
 export function rowOf<T extends TableName>(stored: { row: string }): Rows[T] {
@@ -92,6 +99,17 @@ export class RowReader implements Reader {
   async count<T extends TableName>(table: T, index: IndexOf<T>, value: string): Promise<number> {
     this.#guard();
     return this.#rows.count(tableSchema(table).name, memberColumn(index), storableText(value));
+  }
+
+  async ids<T extends TableName>(
+    table: T,
+    index: MultipleOf<T>,
+    values: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    this.#guard();
+    const { name } = tableSchema(table);
+    const found = await this.#rows.ids(name, multipleColumn(index), values.map(hashedKey));
+    return new Set(found.map(({ id }) => id));
   }
 
   async findByKeyHash(hash: string): Promise<KeyHolder | undefined> {

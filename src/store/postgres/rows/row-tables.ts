@@ -32,11 +32,11 @@ export function tableStatements(table: TableName): string {
  */
 export function functionStatements(): string {
   const tables = tableNames.map((table) => tableSchema(table));
-  const versions = tables.map(({ name, place, lookedUp }) => {
-    const ofColumn = lookedUp.map(
-      (column) =>
-        `WHEN '${column}' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM ${name} WHERE ${column} = ANY (vals) AND id <> ALL (but));`,
-    );
+  const versions = tables.map(({ name, place, lookedUp, multiple }) => {
+    const ofColumn = lookedUp.map((column) => {
+      const has = multiple.includes(column) ? `${column} && vals` : `${column} = ANY (vals)`;
+      return `WHEN '${column}' THEN those := ARRAY(SELECT xmin::text || ctid::text FROM ${name} WHERE ${has} AND id <> ALL (but));`;
+    });
     return `WHEN '${place}' THEN CASE col\n${ofColumn.join('\n')}\nEND CASE;`;
   });
   const puts = tables.map(({ name, place, columns }) => {

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../../domain/records/audit.ts';
 import type { TableName } from '../../sections.ts';
 import { storableText, tableSchema } from './columns.ts';
-import type { VersionedRow } from './versioned-rows.ts';
+import type { VersionedId } from './versioned-rows.ts';
 
 /**
  * One step of a change, executed in order by `signage.make_changes`. After a failed check the
@@ -40,7 +40,7 @@ export function checkUnchanged(
   table: TableName,
   col: string,
   vals: readonly string[],
-  rows: readonly VersionedRow[],
+  rows: readonly VersionedId[],
   but: readonly string[] = [],
 ): VersionCheck {
   const versions = rows.map(({ version }) => version).sort();

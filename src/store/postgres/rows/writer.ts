@@ -9,8 +9,8 @@ import {
   unavailable,
 } from '../connection/errors.ts';
 import type { Query } from '../connection/query.ts';
-import type { DatabaseClock } from '../database-clock.ts';
 import { type Commit, commitOne, makeGroupCommit } from './commits.ts';
+import type { DatabaseClock } from './database-clock.ts';
 import { DatabaseTransaction } from './database-transaction.ts';
 import { VersionedRows } from './versioned-rows.ts';
 

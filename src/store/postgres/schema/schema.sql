@@ -6,7 +6,7 @@ CREATE TABLE signage.schema (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   format integer NOT NULL
 );
-INSERT INTO signage.schema (format) VALUES (6);
+INSERT INTO signage.schema (format) VALUES (7);
 
 -- The server's secret, shared by all instances: one row.
 CREATE TABLE signage.server (

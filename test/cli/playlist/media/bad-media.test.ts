@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { mediaChecks } from '../../../../src/cli/playlist/media/finding.ts';
+import { mediaChecks } from '../../../../src/cli/examination/finding.ts';
 import { type Clock, systemClock } from '../../../../src/domain/clock.ts';
 import { freePort } from '../../../support/network/free-port.ts';
 import {

@@ -4,13 +4,14 @@ import {
   contentProblem,
   statusProblem,
   typeProblem,
-} from '../../../../src/cli/playlist/media/content-checks.ts';
-import { sniff } from '../../../../src/cli/playlist/media/sniff.ts';
+} from '../../../../src/cli/examination/content-checks.ts';
+import { examine } from '../../../../src/media/examination/examine.ts';
 import { files } from './media-site.ts';
 
 const reply = (status: number, headers: Record<string, string> = {}) => {
   return { status, headers, body: Buffer.alloc(0), isWhole: true };
 };
+const formatOf = async (head: Buffer) => (await examine({ head, isWhole: false })).format;
 const soup = Buffer.from('soup');
 
 describe('contentProblem', () => {
@@ -24,8 +25,8 @@ describe('contentProblem', () => {
     ['image', files.heic.start, /a HEIC image.*Convert the file/],
     ['video', files.hls.start, /an HLS playlist.*Convert the file/],
     ['image', soup, /in no known format.*Convert the file/],
-  ])('of the type %s for %j: %s', (type, bytes, said) => {
-    const problem = contentProblem(type, sniff(bytes));
+  ])('of the type %s for %j: %s', async (type, bytes, said) => {
+    const problem = contentProblem(type, await formatOf(bytes));
     if (!said) return expect(problem).toBeUndefined();
     expect(problem).toMatchObject({ level: 'error', check: 'content' });
     expect(`${problem?.detail} ${problem?.effect} ${problem?.advice}`).toMatch(said);
@@ -48,8 +49,8 @@ describe('typeProblem', () => {
     ['image', files.svg.start, 'image/png', 'error'],
     ['html', files.html.start, 'text/plain', 'error'],
     ['html', files.html.start, 'application/octet-stream', 'error'],
-  ])('of the type %s for %j with the Content-Type "%s": %s', (type, bytes, sent, level) => {
-    const problem = typeProblem(type, reply(200, { 'content-type': sent }), sniff(bytes));
+  ])('of the type %s for %j with the Content-Type "%s": %s', async (type, bytes, sent, level) => {
+    const problem = typeProblem(type, reply(200, { 'content-type': sent }), await formatOf(bytes));
     expect(problem?.level).toBe(level);
     if (level && sent) expect(problem?.detail).toContain(`The Content-Type is ${sent}`);
     if (level && bytes === files.svg.start) expect(problem?.advice).toContain('image/svg+xml');

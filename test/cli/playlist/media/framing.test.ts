@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { framingProblem } from '../../../../src/cli/playlist/media/page-checks.ts';
+import { framingProblem } from '../../../../src/cli/examination/page-checks.ts';
 
 const page = new URL('https://menu.example.com/today');
 const problemOf = (headers: Record<string, string>, player = 'https://signage.example.com') => {

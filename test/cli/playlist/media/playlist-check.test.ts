@@ -225,11 +225,11 @@ describe('signage playlist publish --check', () => {
     expect(run.code).toBe(9);
     expect(run.ndjson).toMatchObject([{ level: 'error', check: 'status', item: 1 }]);
     expect(run.stderr).toContain('Nothing was published');
-    expect(run.stderr).toContain('To publish anyway, leave out --check.');
+    expect(run.stderr).toContain('To publish anyway, give --force instead of --check.');
     expect(await cli([...argv, '--check', '--dry-run'])).toMatchObject({ code: 9 });
     expect(media.requests).toHaveLength(2);
     expect(await currentOf(screens[0].id)).toBe(404);
-    expect(await cli(argv)).toMatchObject({ code: 0 });
+    expect(await cli([...argv, '--force'])).toMatchObject({ code: 0 });
     expect(await currentOf(screens[0].id)).toBe(200);
   });
 

@@ -1,4 +1,4 @@
-import type { MediaFinding } from '../../../../src/cli/playlist/media/finding.ts';
+import type { MediaFinding } from '../../../../src/cli/examination/finding.ts';
 import { item } from '../../../support/service/content.ts';
 import { type CliOptions, type CliRun, runCli } from '../../run-cli.ts';
 
@@ -26,6 +26,7 @@ export async function checkItems(
   const stdin = JSON.stringify({ items: written, validUntil });
   const run = await runCli(['playlist', 'check', '-f', '-', '-o', 'json', ...argv], {
     ...options,
+    env: options.env ?? { no_proxy: '*' },
     stdin,
   });
   const findings: MediaFinding[] = run.stdout === '' ? [] : JSON.parse(run.stdout);

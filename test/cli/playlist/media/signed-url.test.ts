@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expiryProblem, signedUntil } from '../../../../src/cli/playlist/media/signed-url.ts';
+import { expiryProblem, signedUntil } from '../../../../src/cli/examination/signed-url.ts';
 
 const endMs = Date.UTC(2026, 10, 24, 13);
 const endSeconds = endMs / 1000;

@@ -33,18 +33,20 @@ function entry(n: number, at = noon, more: Partial<AuditEntry> = {}): AuditEntry
 /** Entries in the journal, which it would replay. */
 type Journal = { seq: number; entries: AuditEntry[] }[];
 
+const link = { writer: '0'.repeat(16), seq: 1, mac: '0'.repeat(64) };
+
 async function opened(disk = new CrashDisk(), clock = new ManualClock(), journal: Journal = []) {
   const context = contextOn(disk, clock);
   const trail = new AuditTrail(context);
   const replay = () => {
     for (const { seq, entries } of journal)
-      for (const one of entries) trail.add(seq, { entry: one });
+      for (const entry of entries) trail.add(seq, { entry, link });
   };
   const rig = await openParts(context, [trail], [], replay);
   const add = (...entries: AuditEntry[]) => {
     const record = { seq: (journal.at(-1)?.seq ?? 0) + 3, entries };
     journal.push(record);
-    for (const one of entries) trail.add(record.seq, { entry: one });
+    for (const entry of entries) trail.add(record.seq, { entry, link });
   };
   const again = (on = disk.afterKill()) => opened(on, clock, journal);
   return { disk, clock, trail, rig, journal, add, again };
@@ -74,13 +76,13 @@ describe('audit entries', () => {
     const lines = (disk.text(day20) + disk.text(day21)).trimEnd().split('\n');
     for (const line of lines) expect(isValidRecord(Buffer.from(line))).toBe(true);
     expect(lines.map((line) => JSON.parse(line)).map(({ crc: _, ...rest }) => rest)).toEqual([
-      { seq: 3, n: 0, entry: entry(0) },
-      { seq: 3, n: 1, entry: entry(1) },
-      { seq: 6, n: 0, entry: entry(2, noon + dayMs) },
+      { seq: 3, n: 0, entry: entry(0), link },
+      { seq: 3, n: 1, entry: entry(1), link },
+      { seq: 6, n: 0, entry: entry(2, noon + dayMs), link },
     ]);
     expect(marked(disk)).toEqual({
       file: '2026-11-21.ndjson',
-      files: { '2026-11-20.ndjson': 702 },
+      files: { '2026-11-20.ndjson': 938 },
       size: disk.text(day21).length,
       seq: 6,
     });
@@ -100,6 +102,24 @@ describe('audit entries', () => {
     expect(await numbers(trail, { limit: 100 })).toEqual(
       Array.from({ length: 1800 }, (_, n) => 1799 - n),
     );
+  });
+
+  it('are all there after a crash, although large records arrived during a checkpoint', async () => {
+    const { disk, trail, rig, add, again } = await opened();
+    const large = (first: number) =>
+      add(...Array.from({ length: 190 }, (_, at) => entry(first + at)));
+    for (const first of [0, 190, 380]) large(first);
+    let writes = 0;
+    disk.before = (operation, path) => {
+      if (operation !== 'write' || !path.includes('/audit/')) return;
+      // Three records become durable while the first slice is written.
+      if (++writes === 1) for (const first of [570, 760, 950]) large(first);
+    };
+    await rig.checkpoint();
+    expect(writes).toBeGreaterThan(1);
+    const all = Array.from({ length: 1140 }, (_, n) => 1139 - n);
+    expect(await numbers(trail)).toEqual(all);
+    expect(await numbers((await again()).trail)).toEqual(all);
   });
 
   it('are the same at every step of a checkpoint', async () => {

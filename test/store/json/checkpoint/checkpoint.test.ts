@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openStore } from '../../../../src/store/open.ts';
+import { openStore } from '../../../../src/store/location/open.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { diskFull, type FaultyDisk, faultyDisk } from '../../../support/disk/faulty-disk.ts';
 import { ManualClock } from '../../../support/runtime/manual-clock.ts';
@@ -131,6 +131,35 @@ describe('a checkpoint', () => {
     expect(segments()).toEqual(['memory:/journal/0000000000000005-000001.log']);
     await open(crash.afterKill());
     expect((await store.read.get('contents', 'content-1'))?.tenantId).toBe('8');
+  });
+
+  it('holds changes back while the journal outgrows it, also after a crash', async () => {
+    const mebibyte = 1024 * 1024;
+    const items = JSON.stringify('x'.repeat(mebibyte));
+    const journalBytes = async () => {
+      const sizes = await Promise.all(segments().map((path) => crash.sizeOf(path)));
+      return sizes.reduce<number>((sum, size = 0) => sum + size, 0);
+    };
+    for (let life = 1; life <= 2; life++) {
+      let release = () => {};
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      disk.fault = (operation, path) =>
+        operation === 'datasync' && path.includes('/documents/') ? held : undefined;
+      const changes = Array.from({ length: 46 }, (_, turn) =>
+        store.write((tx) =>
+          tx.put('contents', contentRow(turn, { items, tenantId: `${life} ${turn}` })),
+        ),
+      );
+      for (let turn = 0; turn < 500; turn++) await setImmediate();
+      expect(await journalBytes()).toBeLessThan(42 * mebibyte);
+      const killed = crash.afterKill();
+      release();
+      await Promise.all(changes);
+      expect((await store.read.get('contents', 'content-45'))?.tenantId).toBe(`${life} 45`);
+      await open(killed);
+    }
   });
 
   it('loses no change that is written meanwhile', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../../../src/store/json/disk/file-system.ts';
-import { openStore } from '../../../../src/store/open.ts';
+import { openStore } from '../../../../src/store/location/open.ts';
 import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
 
 const fs = process.getBuiltinModule('node:fs/promises');

@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { replaceFile, writeSecretFile } from '../../../../src/cli/api/private-file.ts';
+import { replaceFile, writeSecretFile } from '../../../../src/cli/connection/private-file.ts';
 import { makeFileObjectStore } from '../../../../src/origin/object-store/file-object-store.ts';
-import { openStore } from '../../../../src/store/open.ts';
+import { openStore } from '../../../../src/store/location/open.ts';
 import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
 
 afterEach(() => {

@@ -5,11 +5,11 @@ import type {
   RenderedDocument,
   WrittenDocument,
 } from '../../../../src/store/json/checkpoint/document-owner.ts';
-import type { EventRecord } from '../../../../src/store/json/events/event-record.ts';
 import {
   IdempotencyKeys,
   rememberedKeys,
 } from '../../../../src/store/json/events/idempotency-keys.ts';
+import type { EventRecord } from '../../../../src/store/json/log/event-record.ts';
 import { guid } from '../../sample-batch.ts';
 import { documentOf } from '../part-rig.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { lockFolder, systemName } from '../../../../src/store/json/lock/folder-lock.ts';
-import { openStore } from '../../../../src/store/open.ts';
+import { openStore } from '../../../../src/store/location/open.ts';
 import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
 import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 

@@ -105,11 +105,12 @@ describe('GroupLog', () => {
     expect(afterPowerCut()).toBe('one record\n');
   });
 
-  it('rejects a record if a write returns 0 bytes, and truncates its rest before the next record', async () => {
+  it('rejects a record if a write returns 0 bytes, and truncates its rest at once', async () => {
     const log = await begun();
     tearNext();
     await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
-    expect(text()).toBe('one\ntw');
+    expect(text()).toBe('one\n');
+    expect(afterPowerCut()).toBe('one\n');
     expect(await log.append('a.log', line('three'))).toMatchObject({ file: 'a.log', offset: 4 });
     expect(afterPowerCut()).toBe('one\nthree\n');
     expect(log.broken).toBeUndefined();
@@ -128,6 +129,22 @@ describe('GroupLog', () => {
       ['b.log', 1],
     ]);
     expect(await log.append('b.log', line('later'))).toMatchObject({ file: 'b.log', offset: 0 });
+  });
+
+  it('leaves no whole record of a group that was written in part', async () => {
+    const log = await begun();
+    const takes = [7, 0];
+    disk.fault = (operation) => (operation === 'write' ? takes.shift() : undefined);
+    const group = ['two', 'three'].map((record) => log.append('a.log', line(record)));
+    for (const { status } of await Promise.allSettled(group)) expect(status).toBe('rejected');
+    expect(crash.afterKill().text('/log/a.log')).toBe('one\n');
+    expect(crash.afterPowerCut(1).text('/log/a.log')).toBe('one\n');
+  });
+
+  it('says that a change may be there if it can be neither written nor removed', async () => {
+    const log = await begun();
+    tearNext('truncate');
+    await expect(log.append('a.log', line('two'))).rejects.toThrow('may be there after a restart');
   });
 
   it('rejects records until the rest of a failed write can be truncated', async () => {

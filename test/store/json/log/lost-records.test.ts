@@ -1,7 +1,7 @@
 import { rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openStore } from '../../../../src/store/open.ts';
+import { openStore } from '../../../../src/store/location/open.ts';
 import { filesIn } from '../damages.ts';
 import { fullStore } from '../full-store.ts';
 import { changeManifest, contentsOf } from '../store-folder.ts';

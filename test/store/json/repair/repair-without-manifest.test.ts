@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../../src/domain/clock.ts';
-import { openStore } from '../../../../src/store/open.ts';
+import { openStore } from '../../../../src/store/location/open.ts';
 import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
 import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { inStore } from '../../../support/service/in-store.ts';

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../../src/domain/clock.ts';
 import type { FolderFinding } from '../../../../src/store/json/repair/finding.ts';
+import { openStore } from '../../../../src/store/location/open.ts';
+import { verifyAudit } from '../../../../src/store/maintenance/check.ts';
 import { repairStore } from '../../../../src/store/maintenance/repair.ts';
-import { openStore } from '../../../../src/store/open.ts';
 import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
 import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { inStore } from '../../../support/service/in-store.ts';
@@ -33,10 +34,12 @@ function missing(before: Holdings, after: Holdings): Record<string, number[]> {
 }
 
 /** The damaged lines of a file. */
-function destroyed(original: string, { bytes }: Damage): string {
-  const left = new Set(bytes?.toString('latin1').split('\n') ?? []);
+function destroyed(original: string, { bytes, what }: Damage): string {
+  const found = bytes?.toString('latin1').split('\n') ?? [];
+  const left = new Set(found);
+  const isMoved = (line: string, at: number) => what.endsWith('swapped') && line !== found[at];
   const lines = original.split('\n');
-  return lines.filter((line) => !left.has(line)).join('\n');
+  return lines.filter((line, at) => !left.has(line) || isMoved(line, at)).join('\n');
 }
 
 const names = (text: string, number: number) =>
@@ -242,8 +245,10 @@ describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
 });
 
 describe('a repair', () => {
-  it('creates a new secret when the old one is damaged, and reports the consequences', async () => {
+  it('creates a new secret and a new audit chain when the secret is damaged, and reports the consequences', async () => {
     const { folder } = await fullStore();
+    const { summary } = await verifyAudit(folder);
+    const kept = summary.head as NonNullable<typeof summary.head>;
     await rm(join(folder, 'secret'));
     const into = join(await temporaryFolder(), 'new');
     const findings = await repairStore(folder, into);
@@ -258,6 +263,15 @@ describe('a repair', () => {
       },
     ]);
     expect(await damageIn(into)).toEqual([]);
+    const { entries } = summary;
+    expect(await verifyAudit(into)).toMatchObject({
+      findings: [],
+      summary: { entries, first: { sequence: 1 }, head: { sequence: entries } },
+    });
+    const { findings: found } = await verifyAudit(into, kept);
+    expect(found.map(({ what }) => what)).toEqual([
+      expect.stringContaining('has rewritten the trail'),
+    ]);
   });
 
   it('is rejected for a folder without usable files, into a non-empty folder, and for one in use', async () => {

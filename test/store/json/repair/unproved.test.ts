@@ -2,7 +2,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openStore } from '../../../../src/store/open.ts';
+import { openStore } from '../../../../src/store/location/open.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
 import { ManualClock } from '../../../support/runtime/manual-clock.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openStore } from '../../../../src/store/open.ts';
+import { openStore } from '../../../../src/store/location/open.ts';
 import type { Store, Tx } from '../../../../src/store/store.ts';
 import { gate } from '../../../../src/testing/store-suite/store-test.ts';
 import { diskFull, type FaultyDisk, faultyDisk } from '../../../support/disk/faulty-disk.ts';
@@ -194,6 +194,37 @@ describe('a write while the disk is slow or failing', () => {
     expect(await store.write(async (tx) => tx.get('venues', first))).toEqual(venueRow(1));
     expect(await afterRestart()).toEqual([venueRow(1)]);
     await put(2);
+  });
+
+  it('that can neither be synced nor truncated says so, and is removed at the stop', async () => {
+    await put(1);
+    disk.fault = (operation, path) => {
+      if (/datasync|truncate/.test(operation) && isJournal(path)) throw new Error('EIO');
+      return undefined;
+    };
+    await expect(put(2)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('may be there after a restart'),
+    });
+    disk.fault = () => undefined;
+    await store.close();
+    await open();
+    expect((await store.list('venues', { limit: 5 })).items).toEqual([venueRow(1)]);
+  });
+
+  it('is not ready while the disk rejects writes, and ready when it takes them again', async () => {
+    await put(1);
+    await store.ready();
+    disk.fault = (operation) => {
+      if (/create|open|write/.test(operation)) throw new Error('EROFS: read-only file system');
+      return undefined;
+    };
+    await expect(put(2)).rejects.toEqual(unavailable);
+    await expect(store.ready()).rejects.toEqual(unavailable);
+    disk.fault = () => undefined;
+    await store.ready();
+    await put(2);
+    expect(crash.paths().filter((path) => path.includes('probe'))).toEqual([]);
   });
 
   it('that is torn and cannot be truncated makes the stop unclean', async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { hasPassword, isDatabaseUrl, publicUrl } from '../../../../src/domain/store-url.ts';
-import { openStore } from '../../../../src/store/open.ts';
+import { openStore } from '../../../../src/store/location/open.ts';
 import { parseDatabaseUrl } from '../../../../src/store/postgres/connection/database-url.ts';
 import { freshDatabase } from '../../../support/postgres/postgres.ts';
 import { secured } from '../../../support/postgres/postgres-server.ts';

@@ -1,0 +1,286 @@
+import type { CallAnswer } from '../../../client/call.ts';
+import { dayMs, minuteMs } from '../../../domain/clock.ts';
+import { hasCode } from '../../../domain/error.ts';
+import { asGuid } from '../../../domain/id.ts';
+import { layerText } from '../../../domain/layers/layer-text.ts';
+import type { ApiClient, Reader } from '../../connection/client.ts';
+import { readScreenStatus } from '../../glass/fleet-status.ts';
+import type { Device, Screen } from '../../records/find.ts';
+import { isPrintable } from '../../terminal/escape.ts';
+import { countText, relativeTime, shellQuote } from '../../terminal/text.ts';
+import { venueTimes } from '../../times/venue-times.ts';
+import { type DoctorFinding, fail, ok, warn } from './finding.ts';
+import { checkGlass, type ScreenContext, type ScreenStatus } from './glass-checks.ts';
+import { checkMedia } from './media-checks.ts';
+
+type Playlist = CallAnswer<'readPlaylist'>;
+
+const endsSoonMs = dayMs;
+/** Time within which a TV should fetch a new version. */
+const fetchDeadlineMs = 15 * minuteMs;
+
+/** A revoked TV that has not called for this long is assumed to be switched off or removed. */
+const recentMs = 7 * dayMs;
+
+const codeTexts: Readonly<Record<string, string>> = {
+  expired: 'The last pairing code has expired',
+  cancelled: 'The last pairing code was cancelled',
+  used: 'The last pairing code was used, but its TV was removed',
+};
+
+/** Returns the name of a TV for people. */
+function tvName({ id, deviceInfo }: Device): string {
+  const { manufacturer, model, deviceName } = deviceInfo;
+  return (
+    deviceName ??
+    ([manufacturer, model].filter((text) => text !== null && text !== undefined).join(' ') || id)
+  );
+}
+
+/** Finds revoked TVs of a screen that still call the service. `next` is the command to suggest. */
+async function checkFormerTvs(
+  { reader, screen: { id: screenId }, nowMs, ago }: ScreenContext,
+  next: string,
+): Promise<DoctorFinding[]> {
+  const devices = await reader.all('listDevices', { query: { screenId, state: 'suspended' } });
+  return devices.flatMap((device) => {
+    const { lastRefusedAt, lastAddress } = device;
+    if (lastRefusedAt === null || nowMs - Date.parse(lastRefusedAt) > recentMs) return [];
+    const where = lastAddress === null ? '' : ` Its address was ${lastAddress}.`;
+    const what = `The revoked TV ${tvName(device)} (${device.id}) still calls the service with its old key, last at ${ago(lastRefusedAt)}.`;
+    return [warn('former', `${what}${where} Switch it off, or pair it again.`, next)];
+  });
+}
+
+/** Checks the pairing code of a screen without a TV. */
+function checkCode({ screen, quotedName, ago }: ScreenContext): DoctorFinding {
+  const code = screen.provisioningCode;
+  const pair = `signage pair ${quotedName}`;
+  if (code === null) return fail('code', 'There is no pairing code.', pair);
+  if (code.status === 'pending')
+    return warn(
+      'code',
+      `A pairing code waits for a TV. It expires at ${ago(code.expiresAt)}.`,
+      pair,
+    );
+  const when = code.status === 'expired' ? `: ${ago(code.expiresAt)}` : '';
+  return fail(
+    'code',
+    `${codeTexts[code.status] ?? `The last pairing code is ${code.status}`}${when}.`,
+    pair,
+  );
+}
+
+/** Reports the last TV of a screen that has no current TV. */
+async function checkFormerDevice({
+  reader,
+  screen,
+  quotedName,
+  ago,
+}: ScreenContext): Promise<DoctorFinding> {
+  const pair = `signage pair ${quotedName}`;
+  const devices = await reader.all('listDevices', { query: { screenId: screen.id } });
+  const [last] = devices.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
+  if (last === undefined) return fail('device', 'No TV has ever registered for this screen.', pair);
+  const reason = last.suspendReason === null ? '' : ` ("${last.suspendReason}")`;
+  const when = last.suspendedAt === null ? '' : ` at ${ago(last.suspendedAt)}`;
+  return fail('device', `Its TV was revoked${when}${reason}. No other TV has registered.`, pair);
+}
+
+function checkDevice({ quotedName, ago }: ScreenContext, device: Device): DoctorFinding {
+  const what = tvName(device);
+  const seen =
+    device.lastSeenAt === null ? 'it was never seen' : `last seen ${ago(device.lastSeenAt)}`;
+  if (device.online) return ok('device', `${what} is online, ${seen}.`);
+  const where = device.lastAddress === null ? '' : ` from ${device.lastAddress}`;
+  return fail(
+    'device',
+    `${what} is offline: ${seen}${where}. Check its power and network.`,
+    `signage wait device ${quotedName}`,
+  );
+}
+
+/** Checks the sequence numbers of the TV's events (docs/protocol.md §5.3). */
+function checkNumbers({ quotedName }: ScreenContext, device: Device): DoctorFinding[] {
+  const { lastSeq, missingEvents = 0, conflictingEvents = 0 } = device;
+  const look = `signage device get ${quotedName} -o wide`;
+  if (conflictingEvents > 0) {
+    const what = `${countText(conflictingEvents, 'event')} had the number of another event. Two TVs may use one key, such as a copy of a disk image, or the TV has lost its count.`;
+    return [warn('numbers', `${what} Revoke it and pair each TV by itself.`, look)];
+  }
+  if (missingEvents > 0) {
+    const what = `${countText(missingEvents, 'event')} of ${lastSeq} never arrived.`;
+    return [warn('numbers', `${what} The TV has given them up, or has not sent them yet.`, look)];
+  }
+  return [];
+}
+
+/** Returns the current playlist. If it was withdrawn, returns the newest version in the history. */
+async function findPlaylist({ reader, screen }: ScreenContext): Promise<Playlist | undefined> {
+  try {
+    return await reader.read('readPlaylist', { params: { id: screen.id } });
+  } catch (error) {
+    if (!hasCode(error, 'playlist_not_found')) throw error;
+    const { items } = await reader.read('listPlaylistVersions', {
+      params: { id: screen.id },
+      query: { limit: 1 },
+    });
+    return items[0];
+  }
+}
+
+function checkPlaylist(
+  { quotedName, nowMs, ago }: ScreenContext,
+  playlist: Playlist | undefined,
+  { layer }: ScreenStatus,
+): DoctorFinding {
+  const publish = `signage playlist publish ${quotedName} -f FILE`;
+  if (playlist === undefined) {
+    const what = 'The screen has no playlist';
+    if (layer?.entryId == null) return fail('playlist', `${what}.`, publish);
+    const above = layerText(layer.name, layer.entryId);
+    return warn('playlist', `${what} beneath ${above}: it shows nothing after that.`, publish);
+  }
+  const { status, version, validUntil, items } = playlist;
+  const endMs = validUntil === null ? undefined : validUntil * 1000;
+  const end = endMs === undefined ? '' : ago(endMs);
+  if (status === 'withdrawn') {
+    return fail(
+      'playlist',
+      `The playlist was withdrawn. The last version was ${version}.`,
+      `signage playlist rollback ${quotedName} ${version}`,
+    );
+  }
+  // The service sets `status` by its own clock. The clock of this machine may be wrong.
+  if (status === 'expired') {
+    return fail('playlist', `The playlist, version ${version}, has expired: ${end}.`, publish);
+  }
+  if (endMs !== undefined && endMs - nowMs <= endsSoonMs) {
+    return warn('playlist', `The playlist, version ${version}, expires soon: ${end}.`, publish);
+  }
+  const what = `Version ${version}, ${items.length === 1 ? '1 item' : `${items.length} items`}`;
+  return ok('playlist', endMs === undefined ? `${what}.` : `${what}, until ${end}.`);
+}
+
+/** Finds items whose plays count for no campaign, because their `campaignId` is no UUID. */
+function checkCampaigns({ quotedName }: ScreenContext, { items }: Playlist): DoctorFinding[] {
+  const lost = items.filter(
+    ({ campaignId }) => campaignId != null && asGuid(String(campaignId)) === undefined,
+  );
+  const names = [...new Set(lost.map(({ campaignId }) => `"${campaignId}"`))];
+  if (names.length === 0) return [];
+  return [
+    warn(
+      'campaign',
+      `${countText(lost.length, 'item')} ${lost.length === 1 ? 'names' : 'name'} ${names.join(', ')} as campaignId, which is no UUID: their plays count for no campaign. Publish with campaign instead of campaignId.`,
+      `signage playlist get ${quotedName} -o yaml`,
+    ),
+  ];
+}
+
+/** Checks whether the TV has fetched what is due: the playlist, or a layer above it. */
+function checkFetch(
+  { quotedName, nowMs, ago }: ScreenContext,
+  device: Device,
+  status: ScreenStatus,
+): DoctorFinding {
+  const due = status.playlist?.version;
+  const layer = status.layer;
+  const named = layer?.entryId == null ? '' : `, ${layerText(layer.name, layer.entryId)}`;
+  const look = `signage device get ${quotedName}`;
+  const { lastPlaylistAt: at, lastPlaylistVersion: version, lastPlaylistStatus } = device;
+  if (at === null)
+    return warn('version', 'The TV has never fetched its playlist. Check that its app runs.', look);
+  const when = `asked for its playlist ${ago(at)}`;
+  if (lastPlaylistStatus === 500)
+    return fail(
+      'version',
+      `The TV ${when}, but the service could not provide it. See the log of the service.`,
+      look,
+    );
+  if (lastPlaylistStatus === 404)
+    return warn(
+      'version',
+      `The TV ${when}, when the screen had no playlist. It has not asked again since.`,
+      look,
+    );
+  if (version === due)
+    return ok('version', `The TV has version ${version}${named}. It last ${when}.`);
+  const level = nowMs - Date.parse(at) > fetchDeadlineMs ? fail : warn;
+  return level(
+    'version',
+    `The TV has version ${version ?? 'unknown'} instead of ${due}${named}. It last ${when}.`,
+    look,
+  );
+}
+
+function checkEvents(
+  { quotedName, nowMs, ago }: ScreenContext,
+  { lastEventAt: at, online }: Device,
+): DoctorFinding {
+  const follow = `signage event list --screen ${quotedName} --follow`;
+  if (at === null)
+    return warn('events', 'The TV has sent no event, so nothing shows that it plays.', follow);
+  const last = `The last event arrived ${ago(at)}`;
+  return online && nowMs - Date.parse(at) > dayMs
+    ? warn('events', `${last}. Check that it still plays.`, follow)
+    : ok('events', `${last}.`);
+}
+
+/** Checks why a screen shows nothing, from its pairing code to its events. */
+export async function checkScreen(
+  reader: Reader & Pick<ApiClient, 'send'>,
+  screen: Screen,
+  nowMs: number,
+): Promise<DoctorFinding[]> {
+  const venue = await reader.read('getVenue', { params: { id: screen.venueId } });
+  const name = `${venue.name}/${screen.name}`;
+  const quotedName = shellQuote(isPrintable(name) ? name : screen.id);
+  const times = venueTimes(venue.timezone);
+  const context: ScreenContext = {
+    reader,
+    screen,
+    quotedName,
+    nowMs,
+    ago: (time) => `${times.plain(time)} (${relativeTime(new Date(time).getTime(), nowMs)})`,
+  };
+  const zone = venue.timezone === null ? '' : ` Times are in ${venue.timezone}.`;
+  const playlist = await findPlaylist(context);
+  const status = await readScreenStatus(reader, screen.id);
+  const findings = [
+    ok('screen', `${name}, ${screen.state}.${zone}`),
+    ...checkGlass(context, status),
+  ];
+  const media =
+    playlist === undefined
+      ? []
+      : [...checkCampaigns(context, playlist), ...(await checkMedia(reader, playlist))];
+  const formerTvs = (next: string) => checkFormerTvs(context, next);
+  if (screen.deviceId === null) {
+    const former = [
+      await checkFormerDevice(context),
+      ...(await formerTvs(`signage pair ${quotedName}`)),
+    ];
+    return [
+      ...findings,
+      ...former,
+      checkCode(context),
+      checkPlaylist(context, playlist, status),
+      ...media,
+    ];
+  }
+  const device = await reader.read('getDevice', { params: { id: screen.deviceId } });
+  const content = checkPlaylist(context, playlist, status);
+  const fetch = status.playlist?.status === 'active' ? [checkFetch(context, device, status)] : [];
+  const former = await formerTvs(`signage device list --screen ${quotedName} --state suspended`);
+  return [
+    ...findings,
+    checkDevice(context, device),
+    ...former,
+    content,
+    ...media,
+    ...fetch,
+    checkEvents(context, device),
+    ...checkNumbers(context, device),
+  ];
+}

@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+import { hasCode, SignageError } from '../../../domain/error.ts';
+import type { ApiClient } from '../../connection/client.ts';
+import type { Media } from '../../records/views/media-view.ts';
+
+const damaged = (message: string) =>
+  new SignageError('invalid_file', message, { hint: 'To put it back: signage media add FILE' });
+
+/** Returns `intact`, or throws `invalid_file` for a file whose bytes are missing or changed. */
+export async function verifyMedia(call: ApiClient, file: Media): Promise<'intact'> {
+  const digest = createHash('sha256');
+  try {
+    const reply = await call.send('GET', file.url, undefined, { streamed: true });
+    for await (const chunk of reply?.stream ?? []) digest.update(chunk);
+  } catch (error) {
+    if (hasCode(error, 'not_found'))
+      throw damaged('The media store has not all bytes of this file.');
+    throw error;
+  }
+  if (digest.digest('hex') === file.id) return 'intact';
+  throw damaged('The bytes of this file have changed in the media store.');
+}

@@ -1,0 +1,134 @@
+import { isAbsolute, join } from 'node:path';
+import { type FieldError, hasCode } from '../../domain/error.ts';
+import { fileProblem } from '../input/file-error.ts';
+import { realPathInside } from '../input/inside-folder.ts';
+import type { Path, SourceDocument } from '../input/source-document.ts';
+import { findWrittenPath } from '../input/written-path.ts';
+import type { CommandContext } from '../program/context.ts';
+import { countText } from '../terminal/text.ts';
+import { type LocalMedia, type MediaReading, readLocalMedia } from './local-media.ts';
+import { itemOfFile, type MediaItem } from './media-item.ts';
+import { uploadMedia } from './upload.ts';
+
+type Json = Record<string, unknown>;
+/** A playlist, or an entry, whose items may name files by their path on the service. */
+interface NamingPlaylist {
+  items?: readonly object[] | undefined;
+}
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Stands for an item whose file is a mistake, so that only that mistake is reported. */
+const anyItem: MediaItem = {
+  creativeId: '00000000-0000-4000-8000-000000000000',
+  creativeUrl: 'https://media.invalid/',
+  creativeType: 'image',
+  duration: 1,
+};
+
+/** The media files that playlists of a command name, each read once. */
+export class MediaFiles {
+  readonly #call: MediaReading;
+  readonly #options: { allowOutside: boolean };
+  readonly #byPath = new Map<string, Promise<LocalMedia>>();
+  readonly #byId = new Map<string, LocalMedia>();
+
+  /** @param options.allowOutside whether documents may name files outside their folder */
+  constructor(call: MediaReading, options: { allowOutside: boolean }) {
+    this.#call = call;
+    this.#options = options;
+  }
+
+  /** Reads a file. Throws `invalid_file` if TVs cannot show it. */
+  async read(path: string): Promise<LocalMedia> {
+    const reading = this.#byPath.get(path) ?? readLocalMedia(this.#call, path);
+    this.#byPath.set(path, reading);
+    const file = await reading;
+    this.#byId.set(file.id, file);
+    return file;
+  }
+
+  /**
+   * Returns a document in which each item with `file` has the members of the file instead. Members
+   * that the item has itself stay. Adds mistakes to `fieldErrors`.
+   */
+  async resolve(source: SourceDocument, fieldErrors: FieldError[]): Promise<SourceDocument> {
+    const visit = async (value: unknown, path: Path): Promise<unknown> => {
+      if (Array.isArray(value)) {
+        const isItems = path.length === 0 || path.at(-1) === 'items';
+        const each: unknown[] = [];
+        for (const [at, one] of value.entries()) {
+          const place = [...path, at];
+          if (isItems && isObject(one) && 'file' in one)
+            each.push(await this.#itemOf(one, source, place, fieldErrors));
+          else if (path.at(-1) === 'items' && typeof one === 'string') {
+            const like = /^https?:/i.test(one) ? 'creativeUrl' : 'file';
+            fieldErrors.push(
+              source.complaint(place, `must be an item, such as { ${like}: ${one} }`),
+            );
+            each.push(anyItem);
+          } else each.push(await visit(one, place));
+        }
+        return each;
+      }
+      if (!isObject(value)) return value;
+      const members: Json = {};
+      for (const [name, one] of Object.entries(value))
+        members[name] = await visit(one, [...path, name]);
+      return members;
+    };
+    return { ...source, value: await visit(source.value, []) };
+  }
+
+  async #itemOf(
+    { file: given, ...own }: Json,
+    source: SourceDocument,
+    path: Path,
+    fieldErrors: FieldError[],
+  ): Promise<Json> {
+    const refuse = (message: string) =>
+      fieldErrors.push(source.complaint([...path, 'file'], message));
+    if (typeof given !== 'string' || given === '') {
+      refuse('must be the path of a media file');
+      return { ...anyItem, ...own };
+    }
+    if ('creativeUrl' in own) refuse('must not stand beside creativeUrl');
+    try {
+      const place = await findWrittenPath(given, source.folder);
+      const file = await realPathInside(source.folder, place, this.#options);
+      const item = itemOfFile(await this.read(file));
+      if (item.duration === undefined && !('duration' in own))
+        refuse('is a video that does not say its length: give its duration, in seconds');
+      return { ...item, ...own, creativeUrl: item.creativeUrl };
+    } catch (error) {
+      if (hasCode(error, 'interrupted') || hasCode(error, 'unavailable')) throw error;
+      refuse(
+        hasCode(error, 'invalid_file') || hasCode(error, 'media_not_accepted')
+          ? error.message.replace(/\.$/, '')
+          : fileProblem(error, isAbsolute(given) ? given : join(source.folder, given)),
+      );
+      return { ...anyItem, ...own };
+    }
+  }
+
+  /** Returns the files that the items of playlists name. */
+  namedIn(playlists: readonly NamingPlaylist[]): LocalMedia[] {
+    const ids = playlists.flatMap(({ items = [] }) =>
+      items.map((item) => {
+        const { creativeUrl } = item as { creativeUrl?: unknown };
+        return /^\/media\/([0-9a-f]{64})\./.exec(String(creativeUrl))?.[1] ?? '';
+      }),
+    );
+    return [...new Set(ids)].flatMap((id) => this.#byId.get(id) ?? []);
+  }
+
+  /** Uploads the files that playlists name and the service lacks, and warns about their faults. */
+  async upload(call: CommandContext, playlists: readonly NamingPlaylist[]): Promise<void> {
+    const files = this.namedIn(playlists);
+    for (const { path, video } of files)
+      if (video?.fault !== undefined) call.note(`Warning: ${path} ${video.fault}`);
+    const sent = await uploadMedia(call, files, { verifies: false });
+    if (sent > 0 && !call.common.dryRun) call.note(`Uploaded ${countText(sent, 'file')}.`);
+  }
+}

@@ -1,0 +1,189 @@
+import type { ForeignFile, Verdict } from '../../media/examination/verdict.ts';
+import { isLoopback } from '../connection/loopback.ts';
+import {
+  attachmentProblem,
+  type CreativeType,
+  contentProblem,
+  emptyProblem,
+  encodingProblem,
+  isEmpty,
+  isEncoded,
+  statusProblem,
+  typeProblem,
+} from './content-checks.ts';
+import { corsProblem, corsRangeProblems } from './cors-checks.ts';
+import { error, type MediaProblem, warning } from './finding.ts';
+import { follow, type Hop } from './follow.ts';
+import { mp4Problem } from './mp4.ts';
+import { framingProblem, storageProblem } from './page-checks.ts';
+import { fileSize, firstRange, firstRangeProblem, largeFileProblems } from './range-checks.ts';
+import type { MediaReply, Send } from './send.ts';
+import { expiryProblem } from './signed-url.ts';
+
+export type Examine = (file: ForeignFile) => Promise<Verdict>;
+
+const gigabyte = 1e9;
+const sizeText = (size: number) => `${(size / gigabyte).toFixed(1)} GB`;
+const advice = 'Make the files smaller, or raise cachePolicy.maxSizeGB.';
+
+/** Checks a file of `size` bytes against the cache of a TV. */
+function sizeProblem(size: number, maxSizeGB: number): MediaProblem | undefined {
+  if (size <= maxSizeGB * gigabyte) return undefined;
+  return error('size', {
+    detail: `The file has ${sizeText(size)}, and cachePolicy.maxSizeGB is ${maxSizeGB}.`,
+    effect: 'A TV cannot keep a copy, so the item needs the network each time.',
+    advice,
+  });
+}
+
+/**
+ * Checks all files of a playlist together. Returns `undefined` if one file alone is too large,
+ * because that file has its own finding.
+ */
+export function totalSizeProblem(
+  sizes: readonly number[],
+  maxSizeGB: number,
+): MediaProblem | undefined {
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const max = maxSizeGB * gigabyte;
+  if (total <= max || sizes.some((size) => size > max)) return undefined;
+  return error('size', {
+    detail: `The files have ${sizeText(total)} together, and cachePolicy.maxSizeGB is ${maxSizeGB}.`,
+    effect: 'A TV downloads some of them again in each loop, so it needs the network.',
+    advice,
+  });
+}
+
+const lengthProblem = () =>
+  warning('length', {
+    detail: 'The server does not say how long the file is. It may be an endless stream.',
+    effect: 'A TV does not know whether it has the whole file, or whether it fits its cache.',
+    advice: 'Make the server send Content-Length.',
+  });
+
+/** Players load files in parts of 8 MiB, so smaller ones need no ranges. */
+const partBytes = 8 * 1024 * 1024;
+
+/** A media file, and the requirements of the playlists. */
+export interface Media {
+  url: URL;
+  type: CreativeType;
+  /** Whether a page keeps its origin. */
+  storage: boolean;
+  /** Latest end of the playlists, in epoch milliseconds. `Infinity`: one has no end. */
+  validUntilMs: number;
+  /** Smallest `cachePolicy.maxSizeGB` of the screens. `Infinity`: unknown. */
+  maxSizeGB: number;
+}
+
+/**
+ * Input of a check in addition to the file.
+ */
+interface MediaCheckContext {
+  /** The address at which TVs reach the service and its player. */
+  player: URL;
+  nowMs: number;
+  send: Send;
+  examine: Examine;
+  report(problem: MediaProblem): void;
+}
+
+/** Returns problems that are visible in the URL alone, without a request. */
+function addressProblems({ url, type }: Media, player: URL): MediaProblem[] {
+  const isLocal = isLoopback(url.hostname) && !isLoopback(player.hostname);
+  const isMixed = url.protocol === 'http:' && player.protocol === 'https:';
+  const local = error('address', {
+    detail: `The host ${url.hostname} is this machine.`,
+    effect: 'A TV looks for the file on itself.',
+    advice: 'Use an address that TVs can reach.',
+  });
+  const mixed = error('mixed', {
+    detail: `The URL is http, and the service is ${player.origin}.`,
+    effect: `Browsers block http ${type === 'html' ? 'pages' : 'files'} on a page that was loaded by https.`,
+    advice: 'Serve the file by https.',
+  });
+  return [...(isLocal ? [local] : []), ...(isMixed ? [mixed] : [])];
+}
+
+const formatOf = async ({ body }: MediaReply, isWhole: boolean, examine: Examine) =>
+  (await examine({ head: body, isWhole })).format;
+
+/** Returns the result of each check of a web page. `undefined`: the check passed. */
+async function pageProblems(
+  { url, reply }: Hop,
+  { storage }: Media,
+  { player, examine }: MediaCheckContext,
+): Promise<(MediaProblem | undefined)[]> {
+  const format = isEncoded(reply) ? undefined : await formatOf(reply, false, examine);
+  return [
+    contentProblem('html', format) ?? typeProblem('html', reply, format),
+    attachmentProblem(reply),
+    framingProblem({ url, reply }, player),
+    storageProblem({ url, reply, storage }, player),
+  ];
+}
+
+/**
+ * Checks an image or a video whose response is successful and not empty. Returns its size in bytes,
+ * if known.
+ */
+async function checkFile(
+  { type, maxSizeGB }: Media,
+  hops: readonly [...Hop[], Hop],
+  { player, send, examine, report }: MediaCheckContext,
+): Promise<number | undefined> {
+  const file = hops.at(-1) as Hop;
+  const add = (...problems: (MediaProblem | undefined)[]) => {
+    for (const problem of problems) if (problem) report(problem);
+  };
+  const isCompressed = isEncoded(file.reply);
+  const size = isCompressed ? undefined : fileSize(file.reply);
+  const isWhole = size === file.reply.body.length;
+  const format = isCompressed ? undefined : await formatOf(file.reply, isWhole, examine);
+  const content = isCompressed ? encodingProblem(file.reply) : contentProblem(type, format);
+  add(content);
+  // The headers of a wrong file, such as an error page, say nothing about the right one.
+  if (content?.level === 'error') return undefined;
+  add(typeProblem(type, file.reply, format));
+  const isLarge = type === 'video' || (size ?? 0) > partBytes;
+  const rangeFault = firstRangeProblem(file);
+  add(rangeFault);
+  if (!isCompressed && !rangeFault) {
+    add(size === undefined ? lengthProblem() : sizeProblem(size, maxSizeGB));
+    if (isLarge) add(...(await largeFileProblems(file, send)));
+    if (format?.kind === 'video') add(await mp4Problem(file, size, send));
+  }
+  const refused = corsProblem(hops, player);
+  add(refused);
+  if (!refused && isLarge) add(...(await corsRangeProblems(hops, player, send)));
+  return size;
+}
+
+/**
+ * Checks one media file, and reports its problems. Returns its size in bytes, if known. Throws
+ * `interrupted` if the signal aborts.
+ */
+export async function checkUrl(
+  media: Media,
+  context: MediaCheckContext,
+): Promise<number | undefined> {
+  const { url, type, validUntilMs } = media;
+  const { player, nowMs, send, report } = context;
+  for (const problem of addressProblems(media, player)) report(problem);
+  const expiry = expiryProblem(url, nowMs, validUntilMs);
+  if (expiry) report(expiry);
+  // Browsers load the page of a frame without CORS.
+  const headersFor = (origin: string): Record<string, string> =>
+    type === 'html' ? {} : { origin, range: firstRange };
+  const hops = await follow(url, { player, headersFor, send, report });
+  const file = hops?.at(-1);
+  if (!hops || !file) return undefined;
+  const failed = isEmpty(file.reply) ? emptyProblem() : statusProblem(file.reply, type !== 'html');
+  if (failed) {
+    report(failed);
+    return undefined;
+  }
+  if (type !== 'html') return checkFile(media, hops, context);
+  for (const problem of await pageProblems(file, media, context)) if (problem) report(problem);
+  return undefined;
+}

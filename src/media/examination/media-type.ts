@@ -1,0 +1,71 @@
+import { isMediaType, type MediaType, mediaTypes } from '../../domain/media/media-types.ts';
+import { fromFirstTag, type Markup, svgNamespace, type Xml } from './markup.ts';
+import type { Verdict } from './verdict.ts';
+
+const accepted = Object.values(mediaTypes)
+  .map(({ name }) => name.split(' ')[1])
+  .join(', ')
+  .replace(', HTML', ' and single HTML pages');
+
+/** The type of a file, or why the service refuses it and what to do. */
+type Judgement = Pick<Verdict, 'type' | 'refusal'>;
+
+const is = (type: MediaType): Judgement => ({ type, refusal: undefined });
+const refused = (refusal: string): Judgement => ({ type: undefined, refusal });
+
+/** Types with advice of their own. */
+const advice: Readonly<Record<string, string>> = {
+  'video/quicktime':
+    'This is a QuickTime video (MOV), which few TVs play. Convert it to MP4: ffmpeg -i video.mov -c:v libx264 -pix_fmt yuv420p -movflags +faststart video.mp4',
+  'video/matroska':
+    'This is a Matroska video (MKV), which few TVs play. Convert it to MP4: ffmpeg -i video.mkv -c:v libx264 -pix_fmt yuv420p -movflags +faststart video.mp4',
+  'video/vnd.avi':
+    'This is an AVI video, which no browser plays. Convert it to MP4: ffmpeg -i IN.avi -c:v libx264 -pix_fmt yuv420p -movflags +faststart OUT.mp4',
+  'image/heic':
+    'This is a HEIC image, which browsers do not show. Convert it to JPEG, such as by `heif-convert photo.heic photo.jpg`, or set the camera of the phone to "most compatible".',
+};
+
+const htmlStart = /^<(?:!doctype\s+html|html)[\s>]/i;
+
+/** Judges a text that may be markup. */
+function typeOfText({ text, isWhole, isDamaged }: Markup, xml: Xml | undefined): Judgement {
+  if (htmlStart.test(fromFirstTag(text))) return is('text/html');
+  const { root, fault, excess } = xml ?? {};
+  if (excess !== undefined)
+    return refused(
+      `This file takes too much to examine: ${excess}. Export it again as plain SVG, without a DOCTYPE.`,
+    );
+  if (root?.name === 'svg') {
+    if (root.namespace !== svgNamespace)
+      return refused(
+        `Browsers do not show this SVG: its root element lacks xmlns="${svgNamespace}".`,
+      );
+    if (fault !== undefined)
+      return refused(`Browsers do not show this SVG, because it is not well-formed: ${fault}.`);
+    return is('image/svg+xml');
+  }
+  if (root?.name === 'html') return is('text/html');
+  if (xml && !root && !isWhole && !isDamaged)
+    return refused(
+      'The first 64 KiB of this file have no root element, so its type is unknown. Shorten the comments at its beginning.',
+    );
+  return refused(`This is none of the accepted types: ${accepted}. A page needs <!doctype html>.`);
+}
+
+/**
+ * Judges the type of a file by its content, never by its name.
+ *
+ * @param type of the file, unless it may be a text
+ * @param text the first bytes of the file as text, and as XML
+ */
+export function judgeType(
+  type: string | undefined,
+  { markup, xml }: { markup: Markup; xml: Xml | undefined },
+): Judgement {
+  if (markup.text === '') return refused('The file is empty.');
+  if (type === undefined) return typeOfText(markup, xml);
+  if (isMediaType(type)) return is(type);
+  return refused(
+    advice[type] ?? `This is a file of the type ${type}. The accepted types are ${accepted}.`,
+  );
+}

@@ -1,0 +1,192 @@
+import { dayMs, hasBegun, hourMs, minuteMs } from '../../domain/clock.ts';
+import type { LogSink } from '../../domain/log.ts';
+import { startPeriodicJob } from '../../domain/periodic-job.ts';
+import { isLiveClaim } from '../../domain/records/claim.ts';
+import { dayOf } from '../../domain/records/report.ts';
+import type { Layers } from '../../domain/schedule/rows.ts';
+import type { Tx } from '../../store/store.ts';
+import { confirmedTime, makeClockLook, retainedFrom } from '../confirmed-time.ts';
+import { recordChange, type SystemDependencies, system } from '../context.ts';
+import { creationRetentionMs } from '../creations.ts';
+import { makeNoticeLog } from '../notices/notice-log.ts';
+import { moveSuperseded, purgeUnnamed } from '../versions/content-upkeep.ts';
+import { purgeDeliveries } from '../webhooks/deliveries.ts';
+
+/** Retention of finished pairing codes (docs/protocol.md §4). */
+const codeRetentionMs = 24 * hourMs;
+const intervalMs = minuteMs;
+const bySystem = { actor: system, address: null, requestId: null };
+/** Minimum time between the move of a content and its purge. */
+const unnamedMs = hourMs / 2;
+const batchSize = 500;
+const smallBatchSize = 50;
+
+/**
+ * Starts the housekeeping, which runs once a minute. It purges codes that finished more than a day
+ * ago, expired claims, creations older than a day, and events, notices and audit entries past their
+ * retention. Once an hour, because it reads all past versions, it purges items that nothing names,
+ * takeovers that have ended, and deliveries of webhooks past their retention. After a jump of the
+ * clock it deletes nothing for its age for a day (`confirmedTime`), except claims, which a TV makes
+ * anew. Returns a function that stops it.
+ */
+export function startHousekeeping(
+  deps: SystemDependencies,
+  retentionDays: number,
+  log: LogSink,
+): () => Promise<void> {
+  const { store, clock } = deps;
+  /** First day that the last recorded purge keeps. */
+  let recordedBefore: string | undefined;
+  const lookAtClock = makeClockLook(deps, log);
+  const nowForPurge = () => confirmedTime(store.read, clock.now());
+  const retainedFromMs = () => retainedFrom(store.read, clock.now(), retentionDays * dayMs);
+
+  async function purgeCodes(): Promise<void> {
+    for (;;) {
+      const ids = await store.finishedCodes((await nowForPurge()) - codeRetentionMs, batchSize);
+      if (ids.length === 0) return;
+      await store.write(async (tx) => {
+        for (const id of ids) await tx.delete('codes', id);
+      });
+    }
+  }
+
+  /** Ids of creations sort by time, so the oldest come first. */
+  async function purgeCreations(): Promise<void> {
+    for (;;) {
+      const { items } = await store.list('creations', { limit: batchSize });
+      const endMs = (await nowForPurge()) - creationRetentionMs;
+      const old = items.filter(({ createdAt }) => createdAt <= endMs);
+      if (old.length === 0) return;
+      await store.write(async (tx) => {
+        for (const { id } of old) await tx.delete('creations', id);
+      });
+    }
+  }
+
+  /** Lets creations that a fast clock made end a day after its correction, too. */
+  async function endFutureCreations(): Promise<void> {
+    let after: string | undefined;
+    do {
+      const { items, next } = await store.list('creations', {
+        limit: batchSize,
+        ...(after !== undefined && { after }),
+      });
+      const future = items.filter(({ createdAt }) => !hasBegun(clock.now(), createdAt));
+      await inBatches(
+        future.map(({ id }) => id),
+        async (tx, id) => {
+          const row = await tx.get('creations', id);
+          if (row && !hasBegun(tx.now, row.createdAt))
+            await tx.put('creations', { ...row, createdAt: tx.now });
+        },
+      );
+      after = next ?? undefined;
+    } while (after !== undefined);
+  }
+
+  async function purgeClaims(): Promise<void> {
+    let after: string | undefined;
+    do {
+      const { items, next } = await store.list('claims', {
+        limit: batchSize,
+        ...(after !== undefined && { after }),
+      });
+      const old = items.filter((claim) => !isLiveClaim(claim, clock.now()));
+      if (old.length > 0)
+        await store.write(async (tx) => {
+          for (const { id } of old) {
+            // The TV's next request may have made a new claim with the same text.
+            const current = await tx.get('claims', id);
+            if (current && !isLiveClaim(current, tx.now)) await tx.delete('claims', id);
+          }
+        });
+      after = next ?? undefined;
+    } while (after !== undefined);
+  }
+
+  /** Forgets takeovers that have ended, so that nothing names their items and files. */
+  async function purgeTakeovers(): Promise<void> {
+    let after: string | undefined;
+    do {
+      const { items, next } = await store.list('layers', {
+        limit: batchSize,
+        ...(after !== undefined && { after }),
+      });
+      const isOver = ({ takeover }: Layers, nowMs: number) =>
+        takeover !== null && takeover.until <= nowMs;
+      const nowMs = await nowForPurge();
+      const over = items.filter((layers) => isOver(layers, nowMs)).map(({ id }) => id);
+      await inBatches(over, async (tx, id) => {
+        const layers = await tx.get('layers', id);
+        if (layers && isOver(layers, nowMs)) await tx.put('layers', { ...layers, takeover: null });
+      });
+      after = next ?? undefined;
+    } while (after !== undefined);
+  }
+
+  async function inBatches(
+    ids: readonly string[],
+    change: (tx: Tx, id: string) => Promise<void>,
+  ): Promise<void> {
+    for (let from = 0; from < ids.length; from += smallBatchSize)
+      await store.write(async (tx) => {
+        for (const id of ids.slice(from, from + smallBatchSize)) await change(tx, id);
+      });
+  }
+
+  /**
+   * Deletes events, notices and audit entries past their retention. The trail first gets an entry
+   * about it, so that it tells a purge from a loss.
+   */
+  async function purgeRetained(): Promise<void> {
+    const timeMs = await retainedFromMs();
+    const before = dayOf(timeMs);
+    const record = async () => {
+      // A purge that could not end goes on a minute later.
+      if (before === recordedBefore) return;
+      await store.write((tx) =>
+        recordChange(deps, tx, bySystem, {
+          action: 'retention.purge',
+          subject: { kind: 'retention', id: null },
+          tenantId: null,
+          details: { before, retentionDays },
+        }),
+      );
+      recordedBefore = before;
+    };
+    await makeNoticeLog(store).purgeBefore(timeMs, record);
+    await store.purgeBefore(timeMs, record);
+  }
+
+  async function purge(): Promise<void> {
+    await purgeCodes();
+    await purgeCreations();
+    await purgeClaims();
+    await purgeRetained();
+  }
+
+  const stopPurge = startPeriodicJob(clock, intervalMs, purge, (error) =>
+    log.warn({ err: error }, 'Housekeeping failed; it runs again in a minute.'),
+  );
+  async function purgeHourly(): Promise<void> {
+    await purgeTakeovers();
+    await purgeUnnamed(store, (await nowForPurge()) - unnamedMs);
+    await moveSuperseded(store);
+    await endFutureCreations();
+    await purgeDeliveries(store, await retainedFromMs());
+  }
+
+  const stopHourly = startPeriodicJob(clock, hourMs, purgeHourly, (error) =>
+    log.warn({ err: error }, 'The search for unused rows failed; it runs again in an hour.'),
+  );
+  const onLookError = (error: unknown) =>
+    log.warn({ err: error }, 'The clock could not be compared; this is retried in a minute.');
+  const firstLook = lookAtClock().catch(onLookError);
+  // Not part of the purge, which may take longer than a jump.
+  const stopLooking = startPeriodicJob(clock, intervalMs, lookAtClock, onLookError);
+  return async () => {
+    await firstLook;
+    await Promise.all([stopPurge(), stopHourly(), stopLooking()]);
+  };
+}

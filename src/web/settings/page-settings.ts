@@ -1,0 +1,51 @@
+import type { DeviceConfig } from '../../client/entities.ts';
+
+const fits = ['contain', 'cover', 'fill'] as const;
+const shiftPixels = 2;
+const corners = [
+  [-1, -1],
+  [1, -1],
+  [1, 1],
+  [-1, 1],
+] as const;
+
+/** Display options for images and videos. */
+export interface Look {
+  fit: (typeof fits)[number];
+  sound: boolean;
+}
+
+/** The member `player` of a config (docs/web-player.md). */
+export interface PlayerSettings extends Look {
+  background: string;
+  pixelShift: boolean;
+  reloadHours: unknown;
+  /** What a TV shows with nothing to play: `info`, `black`, or the URL of a picture. */
+  idle: string | undefined;
+}
+
+/**
+ * Returns the settings of the web player in a config. Replaces invalid values by their defaults,
+ * except for `reloadHours`.
+ */
+export function readSettings(config: DeviceConfig | undefined): PlayerSettings {
+  const player = (config as { player?: Record<string, unknown> } | undefined)?.player ?? {};
+  const { fit, sound, background, pixelShift, reloadHours, idle } = player;
+  return {
+    fit: fits.find((one) => one === fit) ?? 'contain',
+    sound: sound === true,
+    background: typeof background === 'string' ? background : '#000',
+    pixelShift: pixelShift === true,
+    reloadHours,
+    idle: typeof idle === 'string' ? idle : undefined,
+  };
+}
+
+/**
+ * Returns the offset of the stage in pixels, after `step` moves. The stage moves every 10 minutes,
+ * to avoid burn-in.
+ */
+export function pixelShift(step: number): { x: number; y: number } {
+  const [x, y] = corners[step % corners.length] as (typeof corners)[number];
+  return { x: x * shiftPixels, y: y * shiftPixels };
+}
