@@ -8,6 +8,7 @@ import {
   manager,
 } from '../../support/service/management.ts';
 import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
+import { serveBelieving } from '../../support/stores/believed-clock.ts';
 import { heldDevices } from '../../support/tv/held-devices.ts';
 
 const [base, breakfast, lunch, notice] = ['base', 'breakfast', 'lunch', 'notice'].map((title) => [
@@ -35,7 +36,7 @@ const setSchedule = (given: unknown = entries) => set(`${screenPath}/schedule`, 
 const publish = (items = base) => set(`${screenPath}/playlist`, { items });
 
 beforeEach(async () => {
-  service = await startService();
+  service = await startService({}, serveBelieving);
   const venue = await service.venue({ timezone: 'UTC' });
   venueId = venue.id;
   tv = await service.tv((await service.screen({ venueId })).id);
@@ -92,10 +93,57 @@ describe('a schedule', () => {
     ]);
   });
 
+  it('of an entry with base is the playlist, while entries below it would play', async () => {
+    await publish();
+    const given = [{ name: 'Break', from: '08:00', to: '9:00', base: true }, ...entries];
+    const stored = [{ ...given[0], to: '09:00' }, ...entries];
+    expect((await setSchedule(given)).body).toEqual({ entries: stored });
+    at(midnight + 8.5 * hourMs);
+    expect((await playlist()).body).toMatchObject({ entryId: null, items: base });
+    at(midnight + 7 * hourMs);
+    const { upcoming, entries: sent } = (await playlist()).body;
+    expect(sent).not.toHaveProperty('Break');
+    expect(upcoming.slice(0, 3)).toMatchObject([
+      { entryId: 'Breakfast' },
+      { entryId: null, from: seconds(midnight + 8 * hourMs) },
+      { entryId: 'Breakfast', from: seconds(midnight + 9 * hourMs) },
+    ]);
+    const explained = `${screenPath}/explain?at=${seconds(midnight + 8.5 * hourMs)}`;
+    const layer = async () => (await service.manage('GET', explained)).body.layer;
+    expect(await layer()).toBe('base');
+    // The past knows it, too.
+    at(midnight + 12 * hourMs);
+    await service.manage('DELETE', `${screenPath}/schedule`);
+    expect(await layer()).toBe('base');
+  });
+
+  it('without entries plays the playlist of the screen, whatever its venue has', async () => {
+    await publish();
+    await set(`/v1/venues/${venueId}/schedule`, { entries });
+    at(midnight + 7 * hourMs);
+    expect((await playlist()).body).toMatchObject({ entryId: 'Breakfast' });
+    expect((await setSchedule([])).body).toEqual({ entries: [] });
+    expect((await playlist()).body).toMatchObject({ entryId: null, items: base });
+    expect((await service.manage('GET', `${screenPath}/explain`)).body).toMatchObject({
+      layer: 'base',
+      schedule: { level: 'screen' },
+    });
+    expectInvalid(await set(`/v1/venues/${venueId}/schedule`, { entries: [] }), '/entries');
+    await service.manage('DELETE', `${screenPath}/schedule`);
+    expect((await playlist()).body).toMatchObject({ entryId: 'Breakfast' });
+  });
+
+  it('is read as people write it', async () => {
+    const given = [{ days: 'Mo-We', from: '9:00', to: '24:00', items: lunch }];
+    const stored = [{ days: ['mon', 'tue', 'wed'], from: '09:00', to: '00:00', items: lunch }];
+    expect((await setSchedule(given)).body).toEqual({ entries: stored });
+  });
+
   it('answers 304 until a switch, a change, or the daily move of the window', async () => {
     await publish();
     await setSchedule();
-    let etag = (await playlist()).headers.get('etag') as string;
+    const first = await playlist();
+    let etag = first.headers.get('etag') as string;
     const changed: number[] = [];
     for (let minute = 0; minute < 24 * 60; minute += 10) {
       at(midnight + minute * minuteMs);
@@ -104,8 +152,12 @@ describe('a schedule', () => {
       changed.push(minute / 60);
       etag = answer.headers.get('etag') as string;
     }
-    expect(changed).toHaveLength(4);
     expect(changed).toEqual(expect.arrayContaining([6, 11, 15]));
+    // The window moves at a time of day that follows from the id, perhaps together with a switch.
+    expect(changed.length).toBeLessThanOrEqual(4);
+    const lastKnown = (answer: typeof first) => answer.body.upcoming.at(-1).from;
+    at(midnight + dayMs);
+    expect(lastKnown(await playlist())).toBe(lastKnown(first) + dayMs / 1000);
   });
 
   it('is known by a held request at the instant', async () => {
@@ -313,7 +365,6 @@ describe('a schedule', () => {
   });
 
   it.each([
-    ['entries', []],
     ['entries/0/items', [{ from: '06:00', to: '07:00' }]],
     ['entries/0/to', [{ from: '06:00', items: lunch }]],
     ['entries/0/from', [{ to: '06:00', items: lunch }]],
@@ -328,6 +379,8 @@ describe('a schedule', () => {
     ['entries/0/until', [{ at: 5, until: 5, items: lunch }]],
     ['entries/0/until', [{ until: 5, items: lunch }]],
     ['entries/0/until', [{ at: 5, until: Number.MAX_SAFE_INTEGER, items: lunch }]],
+    ['entries/0/until', [{ from: '06:00', until: '11:00', items: lunch }], 'write from and to'],
+    ['entries/0/at', [{ at: '6:00', until: 5, items: lunch }], 'is a time of day'],
     ['entries/0/days', [{ at: 5, until: 6, days: ['mon'], items: lunch }]],
     [
       'entries/1/name',
@@ -339,9 +392,21 @@ describe('a schedule', () => {
     ['entries/0/name', [{ name: 'takeover', items: lunch }]],
     ['entries/1/name', [{ items: lunch }, { name: 'entry-1', items: lunch }]],
     ['entries/0/colour', [{ items: lunch, colour: 'red' }]],
-  ])('400 names /%s', async (path, given) => {
-    expectInvalid(await setSchedule(given), `/${path}`);
+    ['entries/0/base', [{ items: lunch, base: true }]],
+    ['entries/0/base', [{ base: false }]],
+  ])('400 names /%s', async (path, given, why = '') => {
+    const answer = await setSchedule(given);
+    expectInvalid(answer, `/${path}`);
+    expect(answer.body.errors[0].message).toContain(why);
     expectProblem(await service.manage('GET', `${screenPath}/schedule`), 'schedule_not_found');
+  });
+
+  it('is whole in a backup, with an entry that plays the playlist of the screen', async () => {
+    const base = { name: 'Break', from: '08:00', to: '09:00', base: true };
+    await setSchedule([base, { name: 'Lunch', from: '11:00', to: '15:00', items: lunch }]);
+    const { status, text } = await service.manage('POST', '/v1/backup');
+    expect([status, text.trimEnd().split('\n').length > 5]).toEqual([200, true]);
+    expect(text).toContain('Lunch');
   });
 
   it('leaves the trail of its changes, but not of its switches', async () => {
@@ -426,7 +491,7 @@ describe('a takeover', () => {
   });
 
   it('400 for an end in the past, or far away, and stores nothing', async () => {
-    for (const until of [seconds(midnight), Number.MAX_SAFE_INTEGER, 'soon'])
+    for (const until of [seconds(midnight), Number.MAX_SAFE_INTEGER, 'soon', '18:00'])
       expectInvalid(await set(`${screenPath}/takeover`, { items: notice, until }), '/until');
     expectProblem(await playlist(), 'playlist_not_found');
   });
