@@ -1,7 +1,7 @@
 // The server of `signage board`, over HTTP. test/e2e/web/board.test.ts has its page in a browser.
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { hourMs } from '../../../src/domain/clock.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
@@ -141,6 +141,18 @@ describe('signage board', () => {
     expect(await farewell.text()).toMatch(/^The board has ended: The token is not valid\. /);
     expect(await board.ended).toBe(4);
     expect(board.io.err()).toContain('The token is not valid.');
+  });
+
+  it('tells a viewer that has just got an answer why it ends', async () => {
+    const board = await openBoard(await stubService(answer({ count: 1 })));
+    const { revision } = await board.state();
+    const interrupted = board.interrupt();
+    await setImmediate();
+    const farewell = await fetch(`${board.url}state?after=${revision}`);
+    expect(farewell.status).toBe(410);
+    expect(await farewell.text()).toMatch(/^The board has ended\. /);
+    await interrupted;
+    expect(await board.ended).toBe(130);
   });
 
   it('ends with 7 if the service is away at the start, with 3 if no screen matches, with 5 if the port is taken', async () => {

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { type Clock, minuteMs, type Random, randomHex, secondMs } from '../../../domain/clock.ts';
 import type { BoardTile } from '../../../domain/conditions/board-state.ts';
 import { listen } from '../../../network/listen.ts';
@@ -18,6 +18,8 @@ const holdMs = 25 * secondMs;
 const silentMs = minuteMs;
 const maxConnections = 256;
 const closeMs = secondMs;
+/** Time that a page has for its next request when the board ends. */
+const nextRequestMs = 300;
 
 const files: Readonly<Record<string, readonly [name: string, type: string]>> = {
   '': ['board.html', 'text/html; charset=utf-8'],
@@ -67,6 +69,15 @@ function isOwn({ headers }: IncomingMessage): boolean {
   return headers.origin === undefined || headers.origin === address;
 }
 
+/**
+ * Resolves once the connection is closed: after the answer to its next request, which tells the
+ * page why the board ends, or soon without one.
+ */
+function lastRequest(socket: Socket): Promise<void> {
+  socket.setTimeout(nextRequestMs);
+  return new Promise((resolve) => socket.once('close', () => resolve()));
+}
+
 export interface BoardServerOptions {
   /** 0 takes any free port. */
   port: number;
@@ -83,6 +94,8 @@ export class BoardServer {
   readonly #server = createServer((request, response) => this.#answer(request, response));
   /** Answers the held requests. */
   readonly #held = new Set<() => void>();
+  /** Connections of pages, which ask again after each answer. */
+  readonly #viewers = new Set<Socket>();
   #ticket: string | undefined;
   #revision = 0;
   #at = '';
@@ -156,10 +169,11 @@ export class BoardServer {
   /** Tells the page why it ends, and closes the server. */
   async close(farewell: string): Promise<void> {
     this.#farewell = farewell;
+    const cancel = this.#clock.after(closeMs, () => this.#server.closeAllConnections());
     for (const answer of [...this.#held]) answer();
+    await Promise.all([...this.#viewers].map(lastRequest));
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeIdleConnections();
-    const cancel = this.#clock.after(closeMs, () => this.#server.closeAllConnections());
     await closed;
     cancel();
   }
@@ -227,6 +241,11 @@ export class BoardServer {
       ageMs: this.#clock.now() - this.#readMs,
       problem: this.#problem,
     });
+    const { socket } = response;
+    if (socket && !this.#viewers.has(socket)) {
+      this.#viewers.add(socket);
+      socket.once('close', () => this.#viewers.delete(socket));
+    }
     // All viewers share the bytes of the tiles.
     const start = `${head.slice(0, -1)},"tiles":`;
     this.#send(response, 200, 'application/json', start, this.#tiles, '}');
