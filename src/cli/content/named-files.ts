@@ -1,11 +1,11 @@
 import { isAbsolute, join } from 'node:path';
 import { type FieldError, hasCode, SignageError } from '../../domain/error.ts';
+import { checkDocument } from '../input/check-document.ts';
 import { decodeText } from '../input/decode-text.ts';
 import { fileProblem } from '../input/file-error.ts';
 import { realPathInside } from '../input/inside-folder.ts';
 import { readRegularBytes } from '../input/read-file.ts';
 import { type Path, parseDocuments, type SourceDocument } from '../input/source-document.ts';
-import { checkDocument } from '../input/check-document.ts';
 import { findWrittenPath } from '../input/written-path.ts';
 import type { MediaFiles } from './media-files.ts';
 import { type LocalEnd, localPlaylistDocument, type WrittenPlaylist } from './playlist-document.ts';

@@ -1,6 +1,6 @@
-import { checkUrl, type Examine, type Media, totalSizeProblem } from './check-url.ts';
 import { forEachBounded } from '../../domain/concurrency.ts';
 import type { Selected } from '../records/select-screens.ts';
+import { checkUrl, type Examine, type Media, totalSizeProblem } from './check-url.ts';
 import type { CreativeType } from './content-checks.ts';
 import { type MediaFinding, type MediaProblem, shownUrl } from './finding.ts';
 import { makeSender, type SendOptions } from './send.ts';

@@ -1,7 +1,7 @@
-import { type OddNumber, type Path, type SourceDocument } from './source-document.ts';
 import type { z } from 'zod';
-import { type FieldError } from '../../domain/error.ts';
+import type { FieldError } from '../../domain/error.ts';
 import { wrongMembers } from '../../domain/json/schema-issue.ts';
+import type { OddNumber, Path, SourceDocument } from './source-document.ts';
 
 function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>(

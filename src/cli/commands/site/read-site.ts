@@ -4,11 +4,15 @@ import type { MediaReading } from '../../content/local-media.ts';
 import { MediaFiles } from '../../content/media-files.ts';
 import { makeNamedFiles, makePlaylistFiles } from '../../content/named-files.ts';
 import { parseSchedule } from '../../content/schedule-document.ts';
+import { checkDocument } from '../../input/check-document.ts';
 import { foundInput, readInput } from '../../input/input-file.ts';
 import { usage } from '../../input/settings.ts';
-import { type Path, parseDocuments, type SourceDocument } from '../../input/source-document.ts';
-import { invalidFile } from '../../input/source-document.ts';
-import { checkDocument } from '../../input/check-document.ts';
+import {
+  invalidFile,
+  type Path,
+  parseDocuments,
+  type SourceDocument,
+} from '../../input/source-document.ts';
 import { type ReadZone, readLocalEnd } from '../../input/time.ts';
 import type { Environment } from '../../terminal/environment.ts';
 import {
