@@ -71,7 +71,7 @@ export type { AwsSettings } from './origin/object-store/open-object-store.ts';
 export type { S3Credentials } from './origin/object-store/s3-client.ts';
 export type { OnDemandPlaylists, OnDemandScreen } from './origin/origin.ts';
 export type { RequestInfo, ServeOptions } from './serve/serve-options.ts';
-export { type Running, type ServiceNotice, serve } from './serve.ts';
+export { type CloseOptions, type Running, type ServiceNotice, serve } from './serve.ts';
 export type { FileSystem, OpenFile } from './store/json/disk/file-system.ts';
 export { type DatabaseOptions, type OpenStoreOptions, openStore } from './store/location/open.ts';
 export type {

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { SignageError } from './domain/error.ts';
 import { makeIsKnown, makeLoadShed } from './http/admission/load-shed.ts';
 import { makeApp } from './http/app.ts';
 import { makeFastPath } from './http/fast-path.ts';
@@ -9,10 +10,12 @@ import { makeNodeHandler, serviceStopped } from './http/listener/node-handler.ts
 import { refuseTls } from './http/listener/tls.ts';
 import type { AppOptions } from './http/request/app-options.ts';
 import { makeRemoveMountPath, mountPathOf } from './http/request/mount-path.ts';
+import { checkArgument } from './options/check-options.ts';
+import { callable, oneOf } from './options/shapes.ts';
 import { checkOpenFiles } from './serve/check-open-files.ts';
 import { makeInProcess, trackAnswers } from './serve/in-process.ts';
-import { type OpenParts, openParts, version } from './serve/open-parts.ts';
-import type { Running } from './serve/running.ts';
+import { type OpenParts, openParts, rulesOf, version } from './serve/open-parts.ts';
+import type { CloseOptions, Running } from './serve/running.ts';
 import type { ServeOptions } from './serve/serve-options.ts';
 import { startUpkeep } from './serve/start-upkeep.ts';
 import { wireOrigins } from './serve/wire-origins.ts';
@@ -24,11 +27,13 @@ import { followNotices } from './service/notices/notice-follower.ts';
 import type { LockOut } from './service/pairing/rate-limit.ts';
 import { openStore } from './store/location/open.ts';
 
-export type { Running } from './serve/running.ts';
+export type { CloseOptions, Running } from './serve/running.ts';
 export type { ServiceNotice } from './service/notices/notice-follower.ts';
 
 /** URL of a service that neither listens nor has a public URL. The name is reserved (RFC 6761). */
 const noUrl = 'http://signage.invalid';
+
+const withoutFaults = 'To change its faults, start the service with the option faults, such as [].';
 
 const deletionFailed =
   'The start failed, and the new platform token could not be deleted. Set SIGNAGE_ADMIN_TOKEN for the next start.';
@@ -149,7 +154,7 @@ async function startOn(
   parts: OpenParts,
   onToken: (takeBack: () => Promise<void>) => void,
 ): Promise<Running> {
-  const { options, checked, log, stops, stopping, storeTime } = parts;
+  const { options, checked, faults, log, stops, stopping, storeTime } = parts;
   const services = startServices(parts);
   const handling = makeHandling(parts, services);
   // Runs before the port opens, so that every request finds the tenant and the platform token.
@@ -167,13 +172,18 @@ async function startOn(
   const url = listener?.url ?? checked.publicUrl ?? noUrl;
   if (options.demo) await fillWithDemo(services);
   let closed: Promise<void> | undefined;
-  const close = () => {
+  const stop = () => {
     stopping.abort();
     services.deviceChanges.stop();
     return stops.all();
   };
-  const closeOnce = () => {
-    closed ??= close();
+  // Also a callback of test frameworks and signals, which pass values of their own.
+  const close = (given?: CloseOptions) => {
+    closed ??= stop();
+    if (given?.force === true) {
+      listener?.cut();
+      mounted.cut();
+    }
     return closed;
   };
   return {
@@ -187,7 +197,9 @@ async function startOn(
       stopping: stopping.signal,
     }),
     nodeHandler: mounted.nodeHandler,
-    on(_event, listener) {
+    on(event, listener) {
+      checkArgument('on', 'event', oneOf('notice'), event);
+      checkArgument('on', 'listener', callable, listener);
       const followed = { noticeLog: services.noticeLog, clock: storeTime };
       const stop = followNotices(followed, listener, (err) =>
         log.warn({ err }, 'A listener of notices failed.'),
@@ -196,8 +208,12 @@ async function startOn(
       return stop;
     },
     replaceTls: listener?.replaceTls ?? refuseTls,
-    close: closeOnce,
-    [Symbol.asyncDispose]: closeOnce,
+    setFaults: (rules) => {
+      if (!faults) throw new SignageError('invalid_option', withoutFaults);
+      faults.replace(rulesOf(rules, log));
+    },
+    close,
+    [Symbol.asyncDispose]: () => close(),
   };
 }
 

@@ -12,6 +12,7 @@ import { describe, expect, it } from 'vitest';
 const mayImport: Record<string, string[]> = {
   package: [],
   domain: [],
+  options: ['domain'],
   store: ['domain'],
   wire: ['domain'],
   network: ['domain'],
@@ -33,8 +34,8 @@ const mayImport: Record<string, string[]> = {
   http: ['service', 'faults', 'wire', 'network/address-range.ts', 'domain'],
   client: ['wire', 'domain'],
   player: ['client', 'domain'],
-  simulator: ['player', 'client', 'faults', 'domain'],
-  conformance: ['client', 'wire', 'domain'],
+  simulator: ['player', 'client', 'faults', 'options', 'domain'],
+  conformance: ['client', 'wire', 'options', 'domain'],
   web: ['player', 'client', 'domain'],
   exam: [
     'serve.ts',
@@ -43,9 +44,10 @@ const mayImport: Record<string, string[]> = {
     'wire',
     'network/listen.ts',
     'network/passed-headers.ts',
+    'options',
     'domain',
   ],
-  serve: ['http', 'service', 'origin', 'media', 'network', 'store', 'domain'],
+  serve: ['http', 'service', 'origin', 'media', 'network', 'store', 'options', 'domain'],
   cli: [
     'serve.ts',
     'serve/serve-options.ts',
@@ -70,6 +72,7 @@ const mayImport: Record<string, string[]> = {
   'media/examination/examining-thread.ts': ['package/assets.ts'],
   'media/open-media-store.ts': ['origin/object-store'],
   'media/s3-media-store.ts': ['origin/object-store'],
+  'store/location': ['options'],
   'store/maintenance': ['media'],
   'store/postgres/migration/migrate.ts': ['package/assets.ts'],
   'service/assembly/demo.ts': ['package/assets.ts'],
@@ -82,7 +85,7 @@ const mayImport: Record<string, string[]> = {
   'cli/commands/audit': ['store'],
   'cli/commands/data': ['store'],
   'cli/commands/store.ts': ['store'],
-  'serve.ts': ['serve', 'http', 'service', 'store', 'domain'],
+  'serve.ts': ['serve', 'http', 'service', 'store', 'options', 'domain'],
   'index.ts': [
     'serve.ts',
     'serve/serve-options.ts',
@@ -100,7 +103,7 @@ const mayImport: Record<string, string[]> = {
   'entry/simulator.ts': ['simulator', 'player'],
   'entry/conformance.ts': ['conformance', 'exam'],
   'entry/testing.ts': ['testing'],
-  testing: ['serve.ts', 'serve/serve-options.ts', 'client', 'store', 'domain'],
+  testing: ['serve.ts', 'serve/serve-options.ts', 'client', 'store', 'options', 'domain'],
 };
 
 /**

@@ -2,90 +2,11 @@ import { type Clock, type Random, randomHex, systemClock, systemRandom } from '.
 import { SignageError } from '../domain/error.ts';
 import { type Operation, type OperationId, operations } from '../wire/operations/operations.ts';
 import { readAnswer } from './answer.ts';
-import type { CallAnswer, CallInput, PlainInput } from './call.ts';
+import { type CallAnswer, type CallInput, type PlainInput, requestPath } from './call.ts';
+import { type ApiClientOptions, checkInput } from './options.ts';
 import { answeredError, type Reply } from './problem.ts';
-import { requestPath } from './request-path.ts';
-import type { MakeRequester } from './requester.ts';
-import { defaultRetry, type Retry, type RetryPolicy, withRetry } from './retry.ts';
-import {
-  type Exchanged,
-  type HttpExchange,
-  makeTransport,
-  serviceAddress,
-  type Transport,
-} from './transport.ts';
-
-/** Options of `ManagementClient` and `RuntimeClient`. */
-export interface ClientOptions {
-  /**
-   * Base URL of the service, such as `http://127.0.0.1:4100`. It may have a path, but no
-   * credentials, query or fragment.
-   */
-  url: string;
-  /**
-   * Timeout of one attempt, in milliseconds. Default: 30,000. For a long poll, `waitSeconds` is
-   * added.
-   */
-  timeoutMs?: number;
-  /**
-   * Retry policy. Retries GET, PUT without a precondition, and calls with an `Idempotency-Key`
-   * after any transient failure. Retries other calls only if the service rejected them with
-   * `unavailable` and `Retry-After`. Repeats any call while the connection is refused, for at most
-   * `refusedForMs`. Default: 0 ms; 4 attempts, 250 ms before the second, and at most
-   * 30 s between two attempts.
-   */
-  retry?: Partial<RetryPolicy>;
-  /** CA certificates (PEM) to trust in place of Node's own. */
-  certificates?: readonly string[];
-  /** Makes the function that sends the requests. Default: undici. */
-  makeRequester?: MakeRequester;
-  /**
-   * Called after each request, retries included. `path` is unmasked: it may contain a pairing code.
-   */
-  onExchange?: ((exchange: Exchanged) => void) | undefined;
-  /**
-   * Called before each wait for a further attempt, and with `undefined` at the end of a call that
-   * has waited.
-   */
-  onRetry?: ((retry: Retry | undefined) => void) | undefined;
-  /** Default: the system clock. */
-  clock?: Clock;
-  /** Source of idempotency keys and retry jitter. Default: the platform's CSPRNG. */
-  random?: Random;
-}
-
-/**
- * Options of an `ApiClient`: the options of the client, and the parts that differ between Node and
- * browsers.
- */
-export interface ApiClientOptions extends Omit<ClientOptions, 'makeRequester'> {
-  makeRequester: MakeRequester<Uint8Array>;
-  /** Called with the signal of each request before listeners are added. */
-  prepareSignal?: ((signal: AbortSignal) => void) | undefined;
-}
-
-const optionNames = {
-  url: true,
-  timeoutMs: true,
-  retry: true,
-  certificates: true,
-  makeRequester: true,
-  onExchange: true,
-  onRetry: true,
-  clock: true,
-  random: true,
-  prepareSignal: true,
-} satisfies Record<keyof ApiClientOptions, true>;
-
-/** Throws `invalid_option` for a name that is no option. Types find it only in TypeScript. */
-function checkNames(options: object): void {
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
-  if (unknown !== undefined)
-    throw new SignageError(
-      'invalid_option',
-      `A client has no option ${JSON.stringify(unknown)}. It has token or apiKey, tenantId, ${Object.keys(optionNames).join(', ')}.`,
-    );
-}
+import { defaultRetry, type RetryPolicy, withRetry } from './retry.ts';
+import { type HttpExchange, makeTransport, serviceAddress, type Transport } from './transport.ts';
 
 /** A response: status, headers and parsed body. */
 export interface Answered<I extends OperationId> extends Pick<Reply, 'status' | 'headers'> {
@@ -168,7 +89,8 @@ export class ApiClient {
   readonly #transport: Transport;
 
   constructor(options: ApiClientOptions) {
-    checkNames(options);
+    if (options.makeRequester === undefined)
+      throw new SignageError('invalid_option', 'The option makeRequester of a client is required.');
     this.service = serviceAddress(options.url);
     this.clock = options.clock ?? systemClock;
     this.random = options.random ?? systemRandom;
@@ -190,6 +112,7 @@ export class ApiClient {
     headers: Record<string, string>,
   ): Promise<Answered<I>> {
     const operation = operationOf(id);
+    checkInput(id, input);
     const plain: PlainInput & Pick<RawRequest, 'timeoutMs'> = input;
     const isIdempotent =
       plain.idempotencyKey !== undefined || isRepeatable(operation.method, plain.headers);

@@ -1,11 +1,5 @@
 import { secondMs } from '../domain/clock.ts';
-import {
-  type Answered,
-  ApiClient,
-  type ApiClientOptions,
-  authorization,
-  type ClientOptions,
-} from './api-client.ts';
+import { type Answered, ApiClient, authorization } from './api-client.ts';
 import type { CallAnswer } from './call.ts';
 import type {
   ActivePlaylist,
@@ -16,6 +10,7 @@ import type {
   Registered,
   Registration,
 } from './entities.ts';
+import { type ApiClientOptions, type ClientOptions, checkClientOptions } from './options.ts';
 import { header } from './problem.ts';
 
 /** Maximum time between the end of a hold and its answer (docs/protocol.md §2.9). */
@@ -110,7 +105,9 @@ export class DeviceClient {
   readonly #headers: Record<string, string>;
   #api: ApiClient;
 
-  constructor({ apiKey, ...options }: DeviceClientOptions) {
+  constructor(given: DeviceClientOptions) {
+    checkClientOptions(given, ['apiKey']);
+    const { apiKey, ...options } = given;
     this.#options = options;
     this.#api = new ApiClient(options);
     this.#headers = apiKey === undefined ? {} : authorization(apiKey);

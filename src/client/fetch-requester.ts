@@ -17,7 +17,7 @@ async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
 }
 
 /** Sends requests with `fetch`, for browsers. The browser decides which certificates it trusts. */
-export const makeFetchRequester: MakeRequester<Uint8Array> = async () => async (url, parts) => {
+export const makeFetchRequester: MakeRequester = async () => async (url, parts) => {
   // A redirect could send the key to another host.
   const answer = await fetch(url, { ...parts, credentials: 'omit', redirect: 'error' });
   const headers: Record<string, string> = {};

@@ -2,13 +2,13 @@ import type { OperationId } from '../wire/operations/operations.ts';
 import {
   ApiClient,
   authorization,
-  type ClientOptions,
   type Method,
   operationOf,
   type RawRequest,
 } from './api-client.ts';
 import type { CallAnswer, CallArguments, CallInput, ListId, ListItem, PlainInput } from './call.ts';
 import { withNodePlatform } from './node-platform.ts';
+import { type ClientOptions, checkClientOptions } from './options.ts';
 import { followPages } from './pages.ts';
 import type { Reply } from './problem.ts';
 
@@ -47,7 +47,9 @@ export class ManagementClient {
   readonly #api: ApiClient;
   readonly #headers: Record<string, string>;
 
-  constructor({ token, tenantId, ...options }: ManagementOptions) {
+  constructor(given: ManagementOptions) {
+    checkClientOptions(given, ['token', 'tenantId']);
+    const { token, tenantId, ...options } = given;
     this.#api = new ApiClient(withNodePlatform(options));
     this.#headers = {
       ...authorization(token),

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { ApiClientOptions, ClientOptions } from './api-client.ts';
+import type { ApiClientOptions, ClientOptions } from './options.ts';
 import type { MakeRequester } from './requester.ts';
 
 /** Loads undici on the first request. */

@@ -7,19 +7,14 @@ export interface RequestParts {
 }
 
 /** One response. The caller must read the body to its end or destroy it. */
-export interface RequestReply<Chunk extends Uint8Array = Buffer> {
+export interface RequestReply {
   statusCode: number;
   headers: Record<string, string | string[] | undefined>;
-  body: AsyncIterable<Chunk>;
+  body: AsyncIterable<Uint8Array>;
 }
 
 /** Sends one request. Rejects with the error of the connection. */
-export type Requester<Chunk extends Uint8Array = Buffer> = (
-  url: string,
-  parts: RequestParts,
-) => Promise<RequestReply<Chunk>>;
+export type Requester = (url: string, parts: RequestParts) => Promise<RequestReply>;
 
 /** Makes a requester that trusts `certificates` (PEM) in place of the platform's own. */
-export type MakeRequester<Chunk extends Uint8Array = Buffer> = (
-  certificates: readonly string[] | undefined,
-) => Promise<Requester<Chunk>>;
+export type MakeRequester = (certificates: readonly string[] | undefined) => Promise<Requester>;

@@ -1,5 +1,6 @@
 import { DeviceClient, type RuntimeOptions } from './device-client.ts';
 import { withNodePlatform } from './node-platform.ts';
+import { checkClientOptions } from './options.ts';
 
 /**
  * Client of the device API. All methods with a parameter `id` accept the id of the screen or of the
@@ -18,6 +19,7 @@ import { withNodePlatform } from './node-platform.ts';
  */
 export class RuntimeClient extends DeviceClient {
   constructor(options: RuntimeOptions) {
+    checkClientOptions(options, ['apiKey']);
     super(withNodePlatform(options));
   }
 }

@@ -136,7 +136,7 @@ export interface TransportOptions {
   service: string;
   clock: Clock;
   certificates?: readonly string[];
-  makeRequester: MakeRequester<Uint8Array>;
+  makeRequester: MakeRequester;
   prepareSignal?: ((signal: AbortSignal) => void) | undefined;
   onExchange?: ((exchange: Exchanged) => void) | undefined;
 }
@@ -218,7 +218,7 @@ export function makeTransport({
   prepareSignal,
   onExchange,
 }: TransportOptions): Transport {
-  let requester: Promise<Requester<Uint8Array>> | undefined;
+  let requester: Promise<Requester> | undefined;
 
   async function fetchReply({
     timeoutMs,

@@ -1,43 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { makeNodeRequester } from '../client/node-requester.ts';
 import { interrupted } from '../client/pause.ts';
-import type { MakeRequester } from '../client/requester.ts';
-import { type Exchanged, serviceAddress } from '../client/transport.ts';
-import { type Clock, type Random, randomHex, systemClock } from '../domain/clock.ts';
+import { serviceAddress } from '../client/transport.ts';
+import { randomHex, systemClock } from '../domain/clock.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
+import { checkOptions } from '../options/check-options.ts';
 import { allChecks } from './all-checks.ts';
 import { type Answer, statusAndCode, statusAndPaths } from './fixture/answer.ts';
-import type { ConformanceCheck, Level, Need, Outcome } from './fixture/check.ts';
+import type { ConformanceCheck, Level, Outcome } from './fixture/check.ts';
 import { Cleanup } from './fixture/cleanup.ts';
 import { Fixture } from './fixture/fixture.ts';
 import { makeSend } from './fixture/send.ts';
-import { type Deployment, readRights, reasonToSkip } from './rights.ts';
-
-/** Options of `runConformance`. */
-export interface ConformanceOptions extends Deployment {
-  /** CA certificates (PEM) to trust in place of Node's own. Default: Node's own. */
-  certificates?: readonly string[] | undefined;
-  /** Makes the function that sends the requests. Default: `node:http`. */
-  makeRequester?: MakeRequester | undefined;
-  /** Called after each request. */
-  onExchange?: ((exchange: Exchanged) => void) | undefined;
-  /** Runs only the checks of this level. Default: all levels. */
-  only?: Level | undefined;
-  /** Runs only the checks whose id begins with one of these texts. Default: all. */
-  ids?: readonly string[];
-  /**
-   * Permits checks that wait for expiry (`time`), lock this address out (`guessing`), or create a
-   * second tenant (`tenants`). Default: none.
-   */
-  allow?: readonly Need[];
-  clock?: Clock;
-  random?: Random;
-  signal?: AbortSignal | undefined;
-  /** Called before each check with the number of finished checks and the total. */
-  onProgress?(done: number, of: number): void;
-  /** Called at the end with the records that could not be deleted, and why. */
-  onLeft?(remaining: readonly string[]): void;
-}
+import { type ConformanceOptions, conformanceRules } from './options.ts';
+import { readRights, reasonToSkip } from './rights.ts';
 
 const timeoutMs = 35_000;
 const maxSeenLength = 400;
@@ -126,6 +101,7 @@ function selectChecks({ only, ids = [] }: ConformanceOptions): ConformanceCheck[
  * `unreachable`, `interrupted` and the service's errors for the token.
  */
 export async function* runConformance(options: ConformanceOptions): AsyncGenerator<Outcome> {
+  checkOptions(conformanceRules, options);
   const { clock = systemClock, random = randomBytes, allow = [], signal } = options;
   const connection = {
     service: serviceAddress(options.url),

@@ -1,7 +1,7 @@
 /// <reference types="node" preserve="true" />
 // `signage-kit/client`: clients of a service, the records of its API, and errors.
 
-export type { ApiClientOptions, ClientOptions, Method, RawRequest } from '../client/api-client.ts';
+export type { Method, RawRequest } from '../client/api-client.ts';
 export type { CallAnswer, CallArguments, CallInput, ListId, ListItem } from '../client/call.ts';
 export {
   type ChangesCall,
@@ -16,6 +16,7 @@ export {
 } from '../client/device-client.ts';
 export type * from '../client/entities.ts';
 export { ManagementClient, type ManagementOptions } from '../client/management-client.ts';
+export type { ApiClientOptions, ClientOptions } from '../client/options.ts';
 export type { Reply } from '../client/problem.ts';
 export type { HttpProxy } from '../client/proxy-tunnel.ts';
 export type { MakeRequester, Requester, RequestParts, RequestReply } from '../client/requester.ts';

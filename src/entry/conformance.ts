@@ -1,8 +1,9 @@
 /// <reference types="node" preserve="true" />
 // `signage-kit/conformance`: checks of a deployment against docs/protocol.md.
 export type { Level, Need, Outcome } from '../conformance/fixture/check.ts';
+export type { ConformanceOptions } from '../conformance/options.ts';
 export type { Deployment } from '../conformance/rights.ts';
-export { type ConformanceOptions, runConformance } from '../conformance/run-conformance.ts';
+export { runConformance } from '../conformance/run-conformance.ts';
 export type { TvCheckLevel, TvCheckOutcome } from '../exam/checks/check.ts';
 export type {
   RefusedRequest,

@@ -3,6 +3,7 @@
 export { sampleDeviceInfo, sampleImpressions, samplePlaylist } from '../testing/fixtures.ts';
 export {
   startService,
+  type TestRequest,
   type TestService,
   type TestServiceOptions,
   type TestTv,

@@ -4,7 +4,9 @@ import { SignageError } from '../domain/error.ts';
 import { Faults, fractionsOf } from '../faults/faults.ts';
 import { parseServiceFault } from '../faults/parse-fault.ts';
 import type { Listening } from '../network/listen.ts';
+import { checkOptions } from '../options/check-options.ts';
 import { type CertainFailure, certainFailures, patienceMinutes } from './certain-failure.ts';
+import { examRules } from './option-rules.ts';
 import { changes } from './parts/changes.ts';
 import { config } from './parts/config.ts';
 import { events } from './parts/events.ts';
@@ -229,6 +231,7 @@ class ExamRun {
  * const report = await runTvExam({ quick: true, onCode: (code, url) => enter(code, url) });
  * if (!report.isPassed) process.exitCode = 9;
  */
-export function runTvExam(options: TvExamOptions): Promise<TvExamReport> {
+export async function runTvExam(options: TvExamOptions): Promise<TvExamReport> {
+  checkOptions(examRules, options);
   return new ExamRun(options).run();
 }

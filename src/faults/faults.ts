@@ -46,6 +46,12 @@ export class Faults<R = unknown> {
   /** `fraction` returns random numbers from 0 to just below 1. */
   constructor(faults: readonly RequestFault[], fraction: () => number) {
     this.#fraction = fraction;
+    this.replace(faults);
+  }
+
+  /** Replaces all rules. Their counts begin at 0. */
+  replace(faults: readonly RequestFault[]): void {
+    this.#active = [];
     for (const fault of faults) this.add(fault);
   }
 

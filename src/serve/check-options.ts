@@ -1,25 +1,15 @@
-import leven from 'leven';
 import { secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { proxySubject } from '../http/request/client-address.ts';
 import { parseRange } from '../network/address-range.ts';
 import { webhookRangeSubject } from '../network/callable-address.ts';
-import { checkShapes, optionNames } from './option-shapes.ts';
+import { checkOptions } from '../options/check-options.ts';
+import { serveRules } from './option-rules.ts';
 import type { ServeOptions } from './serve-options.ts';
 
 const mebibyte = 1024 * 1024;
 
 const invalidOption = (message: string) => new SignageError('invalid_option', message);
-
-/** Throws `invalid_option` for a name that is not an option, such as a mistyped one. */
-function checkNames(options: ServeOptions): void {
-  const known: readonly string[] = optionNames;
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const [nearest = ''] = known.toSorted((a, b) => leven(a, unknown) - leven(b, unknown));
-  const hint = leven(nearest, unknown) <= 3 ? ` Did you mean ${nearest}?` : '';
-  throw invalidOption(`serve has no option ${JSON.stringify(unknown)}.${hint}`);
-}
 
 /** First segments of the paths of the service. A mount path that begins with one is ambiguous. */
 const ownSegments = [
@@ -86,9 +76,8 @@ function checkLists({ trustProxy = [], webhookAllow = [], corsOrigins = [] }: Se
  * Validates the options. Returns the numbers with their defaults, and the public URL. Throws
  * `invalid_option`.
  */
-export function checkOptions(options: ServeOptions) {
-  checkNames(options);
-  checkShapes(options);
+export function checkServeOptions(options: ServeOptions) {
+  checkOptions(serveRules, options);
   checkLists(options);
   const publicUrl = options.publicUrl === undefined ? undefined : checkPublicUrl(options.publicUrl);
   checkListening(options);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../domain/clock.ts';
-import { silentLog } from '../domain/log.ts';
+import { type LogSink, silentLog } from '../domain/log.ts';
 import { Faults, fractionsOf } from '../faults/faults.ts';
-import { parseServiceFault } from '../faults/parse-fault.ts';
+import { parseServiceFault, type RequestFault } from '../faults/parse-fault.ts';
 import { makeMetrics } from '../http/metrics/metrics.ts';
 import { makeCallableAddresses } from '../network/callable-address.ts';
 import { makeWebhookSender } from '../network/webhook-sender.ts';
@@ -12,7 +12,7 @@ import { observedStore } from '../service/observed-store.ts';
 import { isFolder, type openStore } from '../store/location/open.ts';
 import type { Store } from '../store/store.ts';
 import { checkDataAccess } from './check-data-access.ts';
-import { checkOptions } from './check-options.ts';
+import { checkServeOptions } from './check-options.ts';
 import { maskedLog } from './masked-log.ts';
 import { openMedia } from './media-files.ts';
 import { OutageLog } from './outage-log.ts';
@@ -40,17 +40,23 @@ function storeClock(store: Pick<Store, 'now'>, timers: Clock): Clock {
   };
 }
 
+/** Reads the fault rules, and logs them. Throws `invalid_option`. */
+export function rulesOf(faults: readonly string[], log: LogSink): RequestFault[] {
+  const rules = faults.map(parseServiceFault);
+  for (const { rule } of rules)
+    log.warn({ rule }, 'This service misbehaves on purpose, by a fault rule.');
+  return rules;
+}
+
 /** Opens everything that the options name, and that must be closed if the start fails. */
 export async function openParts(open: typeof openStore, options: ServeOptions) {
+  const checked = checkServeOptions(options);
   const { store: given = './signage-data', clock = systemClock, random = randomBytes } = options;
-  const checked = checkOptions(options);
   const outage = new OutageLog(options.log ? maskedLog(options.log) : silentLog, clock);
   const log = outage.sink;
   const folder = typeof given === 'string' && isFolder(given) ? given : undefined;
   checkAdminToken(options.adminToken);
-  const rules = options.faults?.map(parseServiceFault) ?? [];
-  for (const { rule } of rules)
-    log.warn({ rule }, 'This service misbehaves on purpose, by a fault rule.');
+  const faults = options.faults && new Faults(rulesOf(options.faults, log), fractionsOf(random));
   const onDemand = await onDemandOf(options, clock, log);
   if (folder !== undefined)
     await checkDataAccess(folder, { allowOpenData: options.allowOpenData, log });
@@ -95,7 +101,7 @@ export async function openParts(open: typeof openStore, options: ServeOptions) {
     metrics,
     stops,
     observed,
-    faults: rules.length > 0 ? new Faults(rules, fractionsOf(random)) : undefined,
+    faults,
     isInMemory: folder !== undefined || given === 'memory:',
     onDemand,
     mirrored,

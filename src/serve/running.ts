@@ -3,6 +3,12 @@ import type { Tls } from '../http/listener/tls.ts';
 import type { ServiceNotice } from '../service/notices/notice-follower.ts';
 import type { RequestInfo } from './serve-options.ts';
 
+/** Options of `close`. */
+export interface CloseOptions {
+  /** Whether to close all connections at once. Default: false. */
+  force?: boolean;
+}
+
 /** A running service. */
 export interface Running {
   /**
@@ -48,6 +54,15 @@ export interface Running {
    */
   on(event: 'notice', listener: (notice: ServiceNotice) => void): () => void;
   /**
+   * Replaces the fault rules (docs/faults.md), from the next request on. Throws `invalid_option`
+   * for an invalid rule, and if the service was started without the option `faults`.
+   *
+   * @example
+   * const service = await serve({ faults: [] });
+   * service.setFaults(['503:playlist']);
+   */
+  setFaults(rules: readonly string[]): void;
+  /**
    * Replaces the TLS certificate for new connections. Throws `invalid_option` if the certificate is
    * invalid, or if the service was started without TLS.
    */
@@ -55,9 +70,10 @@ export interface Running {
   /**
    * Stops accepting requests, ends long polls, and waits at most 10 s for other requests in
    * progress. Spreads the ends of the long polls of TVs over at most 8 s. Then makes everything
-   * durable. Further calls return the same promise.
+   * durable. Further calls return the same promise. With `force`, closes all connections at once,
+   * so that requests in progress get no answer; changes that were answered are still durable.
    */
-  close(): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
   /** The same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -175,7 +175,8 @@ export interface ServeOptions {
    */
   aws?: AwsSettings;
   /**
-   * Fault-injection rules for testing TV apps, such as `503:register:10%` (docs/faults.md).
+   * Fault-injection rules for testing TV apps, such as `503:register:10%` (docs/faults.md). With a
+   * list, which may be empty, `setFaults` replaces them while the service runs.
    * Default: none.
    */
   faults?: readonly string[];

@@ -1,10 +1,19 @@
 import { setTimeout } from 'node:timers/promises';
+import { z } from 'zod';
 import type { Clock } from '../domain/clock.ts';
+import { checkArgument } from '../options/check-options.ts';
 
 interface Timer {
   dueMs: number;
   wake: () => void;
 }
+
+const epochMs = z.number('must be a finite number of epoch milliseconds');
+const forwards = z
+  .number('must be a finite number of milliseconds')
+  .min(0, 'must not be negative: use set to move the clock backwards');
+
+const checkForwards = (of: string, byMs: number) => checkArgument(of, 'byMs', forwards, byMs);
 
 /** A clock that moves only by calls of `advance` and `set`. Times are Unix epoch milliseconds. */
 export class TestClock implements Clock {
@@ -12,6 +21,7 @@ export class TestClock implements Clock {
   readonly #timers = new Set<Timer>();
 
   constructor(startMs: number) {
+    checkArgument('testClock', 'startMs', epochMs, startMs);
     this.#nowMs = startMs;
   }
 
@@ -27,6 +37,7 @@ export class TestClock implements Clock {
 
   /** Advances the time. Timers that become due fire in order, each at its own time. */
   advance(byMs: number): void {
+    checkForwards('advance', byMs);
     const endMs = this.#nowMs + byMs;
     for (let next = this.#dueBy(endMs); next; next = this.#dueBy(endMs)) {
       this.#timers.delete(next);
@@ -41,6 +52,7 @@ export class TestClock implements Clock {
    * one timer are answered before the next fires. With `advance`, their own time-outs fire first.
    */
   async advanceAsync(byMs: number, settleMs = 50): Promise<void> {
+    checkForwards('advanceAsync', byMs);
     const endMs = this.#nowMs + byMs;
     for (let next = this.#dueBy(endMs); next; next = this.#dueBy(endMs)) {
       this.advance(Math.max(0, next.dueMs - this.#nowMs));
@@ -51,6 +63,7 @@ export class TestClock implements Clock {
 
   /** Sets the time, forwards or backwards, as NTP does. No timer fires. */
   set(nowMs: number): void {
+    checkArgument('set', 'nowMs', epochMs, nowMs);
     this.#nowMs = nowMs;
   }
 

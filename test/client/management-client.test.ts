@@ -437,15 +437,6 @@ describe('options', () => {
     },
   );
 
-  it('reject a name that is no option, as programs without types can pass', () => {
-    expect(make({ timeoutSeconds: 5 } as object)).toThrow(
-      expect.objectContaining({
-        code: 'invalid_option',
-        message: expect.stringContaining('no option "timeoutSeconds". It has token'),
-      }),
-    );
-  });
-
   it('reject a token that a header cannot carry, without showing it', async () => {
     stub = await stubService();
     expect(make({ token: 'mak_abc\r\nX-Evil: 1' })).toThrow(

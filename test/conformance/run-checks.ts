@@ -1,7 +1,8 @@
 import type { Requester } from '../../src/client/requester.ts';
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
 import type { Outcome } from '../../src/conformance/fixture/check.ts';
-import { type ConformanceOptions, runConformance } from '../../src/conformance/run-conformance.ts';
+import type { ConformanceOptions } from '../../src/conformance/options.ts';
+import { runConformance } from '../../src/conformance/run-conformance.ts';
 import { type Clock, secondMs } from '../../src/domain/clock.ts';
 import type { ManualClock } from '../support/runtime/manual-clock.ts';
 import { adminToken } from '../support/service/management.ts';

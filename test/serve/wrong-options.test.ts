@@ -1,6 +1,6 @@
 // Options of `serve` with the right name and a wrong value, as a program in JavaScript can pass.
 import { expect, it } from 'vitest';
-import { optionNames } from '../../src/serve/option-shapes.ts';
+import { serveRules } from '../../src/serve/option-rules.ts';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import { serve } from '../../src/serve.ts';
 import { adminToken } from '../support/service/service.ts';
@@ -61,10 +61,12 @@ it.each<[object, string]>([
 });
 
 it('every option refuses a symbol, and accepts undefined', async () => {
-  for (const name of optionNames) {
+  for (const name of Object.keys(serveRules.shapes)) {
     expect(await rejection({ [name]: Symbol('x') })).toContain(`The option ${name} must be`);
   }
-  const all = optionNames.filter((name) => !['port', 'store', 'adminToken'].includes(name));
+  const all = Object.keys(serveRules.shapes).filter(
+    (name) => !['port', 'store', 'adminToken'].includes(name),
+  );
   expect(await rejection(Object.fromEntries(all.map((name) => [name, undefined])))).toBe('started');
 });
 

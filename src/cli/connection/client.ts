@@ -1,15 +1,15 @@
 import type { RawRequest } from '../../client/api-client.ts';
-import type {
-  CallAnswer,
-  CallArguments,
-  CallInput,
-  ListId,
-  ListItem,
-  PlainInput,
+import {
+  type CallAnswer,
+  type CallArguments,
+  type CallInput,
+  type ListId,
+  type ListItem,
+  type PlainInput,
+  requestPath,
 } from '../../client/call.ts';
 import type { ManagementClient } from '../../client/management-client.ts';
 import type { Reply } from '../../client/problem.ts';
-import { requestPath } from '../../client/request-path.ts';
 import { hasCode } from '../../domain/error.ts';
 import type { RequiredRole } from '../../domain/records/role.ts';
 import {

@@ -1,6 +1,6 @@
-import type { ClientOptions } from '../../client/api-client.ts';
 import { ManagementClient, type ManagementOptions } from '../../client/management-client.ts';
 import { nodeRequesterThrough } from '../../client/node-requester.ts';
+import type { ClientOptions } from '../../client/options.ts';
 import type { Retry } from '../../client/retry.ts';
 import type { Exchanged } from '../../client/transport.ts';
 import { secondMs } from '../../domain/clock.ts';

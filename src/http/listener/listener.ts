@@ -163,6 +163,9 @@ export async function listen(options: ListenerOptions) {
     inProgress: (socket) => requests.inProgress(socket),
   });
   const sockets = trackSockets(server);
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   server.maxConnections = maxConnections;
   await bind(server, host, port, onError);
   const pressureCheck = setInterval(() => {
@@ -179,17 +182,17 @@ export async function listen(options: ListenerOptions) {
       if (!tls) return refuseTls();
       (server as HttpsServer).setSecureContext(checkTls(next));
     },
+    /** Destroys all connections. */
+    cut,
     close: () =>
       new Promise<void>((resolve) => {
-        const cut = setTimeout(() => {
-          for (const socket of sockets) socket.destroy();
-        }, limits.closeTimeout);
+        const late = setTimeout(cut, limits.closeTimeout);
         // Closes connections that become idle after their response. Node would keep them open for
         // further requests.
         const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
         server.close(() => {
           clearInterval(pressureCheck);
-          clearTimeout(cut);
+          clearTimeout(late);
           clearInterval(sweep);
           resolve();
         });

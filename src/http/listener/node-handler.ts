@@ -50,6 +50,10 @@ export function makeNodeHandler({ earlyErrors, stopping, ...options }: NodeHandl
     });
   }
 
+  function cut(): void {
+    for (const { req } of inProgress) req.socket.destroy();
+  }
+
   return {
     nodeHandler(incoming: IncomingMessage, outgoing: ServerResponse): void {
       if (stopping.aborted) earlyErrors.request(incoming, outgoing, serviceStopped());
@@ -63,15 +67,16 @@ export function makeNodeHandler({ earlyErrors, stopping, ...options }: NodeHandl
       }
     },
 
+    /** Closes the connections of all requests in progress. */
+    cut,
+
     async idle(): Promise<void> {
       if (inProgress.size === 0) return;
-      const cut = setTimeout(() => {
-        for (const { req } of inProgress) req.socket.destroy();
-      }, closeTimeoutMs);
+      const late = setTimeout(cut, closeTimeoutMs);
       await new Promise<void>((resolve) => {
         onIdle = resolve;
       });
-      clearTimeout(cut);
+      clearTimeout(late);
     },
   };
 }

@@ -1,9 +1,11 @@
 import type { DeviceInfoInput } from '../../client/entities.ts';
-import { secondMs, systemClock, systemRandom } from '../../domain/clock.ts';
+import { systemClock, systemRandom } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { type Fault, parseFault } from '../../faults/parse-fault.ts';
+import { checkOptions } from '../../options/check-options.ts';
 import { SeededRandom } from '../seeded-random.ts';
 import { simulatedDeviceInfo } from '../tv/device-info.ts';
+import { fleetRules } from './option-rules.ts';
 import type { FleetOptions } from './options.ts';
 
 const defaultCount = 10;
@@ -35,17 +37,8 @@ export interface FleetPlan
 
 const invalidOption = (message: string) => new SignageError('invalid_option', message);
 
-function check(
-  { count, speed, rampMs, lifeMs = 1, startMs, rotateEveryMs = secondMs }: FleetPlan,
-  { codes, token, keep }: FleetOptions,
-): void {
-  if (!Number.isInteger(count) || count < 1)
-    throw invalidOption('A fleet must have at least one TV.');
-  if (!(speed > 0)) throw invalidOption('The speed must be above 0.');
-  if (!(rampMs >= 0 && lifeMs > 0 && Number.isFinite(startMs)))
-    throw invalidOption('The times of a fleet must be numbers of milliseconds.');
-  if (!(rotateEveryMs >= secondMs))
-    throw invalidOption('The key rotation interval must be at least one second.');
+/** Throws `credential_missing` if screens must be created without a token. */
+function checkCredential({ codes, token, keep }: FleetOptions): void {
   if (token === undefined && codes === undefined && keep === undefined) {
     throw new SignageError(
       'credential_missing',
@@ -70,6 +63,8 @@ function checkRules(rules: readonly Fault[], { codes, token }: FleetOptions): vo
  * if screens must be created without a token.
  */
 export function planFleet(options: FleetOptions): FleetPlan {
+  checkOptions(fleetRules, options);
+  checkCredential(options);
   const {
     codes,
     speed = 1,
@@ -94,7 +89,6 @@ export function planFleet(options: FleetOptions): FleetPlan {
     seed: options.seed ?? String(Buffer.from(random(4)).readUInt32LE()),
     rules: (options.faults ?? []).map(parseFault),
   };
-  check(plan, options);
   checkRules(plan.rules, options);
   return plan;
 }

@@ -4,6 +4,16 @@ import { resolve } from 'node:path';
 import { type Clock, type Random, secondMs, systemClock } from '../../domain/clock.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { shellQuote } from '../../domain/file-access.ts';
+import { checkArgument, checkOptions, type OptionRules } from '../../options/check-options.ts';
+import {
+  callable,
+  clockShape,
+  settings,
+  storeLocation,
+  text,
+  whole,
+  withFunctions,
+} from '../../options/shapes.ts';
 import { accessHint } from '../json/disk/access-hint.ts';
 import { type FileSystem, nodeFileSystem } from '../json/disk/file-system.ts';
 import { makeMemoryFileSystem } from '../json/disk/memory-file-system.ts';
@@ -51,6 +61,26 @@ export interface OpenStoreOptions {
   onFailure?: ((reason: Error) => void) | undefined;
 }
 
+/** Ranges of `DatabaseOptions`. */
+export const databaseSettings = settings({
+  poolSize: whole(2, 200),
+  statementTimeoutSeconds: whole(1, 600),
+  lockTimeoutSeconds: whole(1, 600),
+});
+
+const openStoreRules: OptionRules<OpenStoreOptions> = {
+  of: 'openStore',
+  shapes: {
+    clock: clockShape,
+    database: databaseSettings,
+    random: callable,
+    disk: withFunctions('create', 'makeDirectory'),
+    onWarning: callable,
+    onReachable: callable,
+    onFailure: callable,
+  },
+};
+
 /** Whether a location is a folder, that is, neither `memory:` nor a URL. */
 export function isFolder(location: string): boolean {
   return !/^[a-z][a-z0-9+]+:/i.test(location);
@@ -80,6 +110,8 @@ const lowWaterBytes = 16 * 1024 * 1024;
  * await store.close();
  */
 export async function openStore(location: string, options: OpenStoreOptions = {}): Promise<Store> {
+  checkArgument('openStore', 'location', storeLocation(text), location);
+  checkOptions(openStoreRules, options);
   const { clock = systemClock, random = randomBytes, onWarning = () => {} } = options;
   const shared = { clock, lowWaterBytes, warn: onWarning };
   if (location === 'memory:') {
@@ -118,21 +150,11 @@ function databaseLimits({
   statementTimeoutSeconds = 10,
   lockTimeoutSeconds = 5,
 }: DatabaseOptions = {}) {
-  const statementTimeoutMs =
-    wholeNumber('The statement time-out in seconds', statementTimeoutSeconds, 1, 600) * secondMs;
-  const lockTimeoutMs =
-    wholeNumber('The lock time-out in seconds', lockTimeoutSeconds, 1, 600) * secondMs;
   return {
-    poolSize: wholeNumber('The number of database connections', poolSize, 2, 200),
-    statementTimeoutMs,
-    lockTimeoutMs,
+    poolSize,
+    statementTimeoutMs: statementTimeoutSeconds * secondMs,
+    lockTimeoutMs: lockTimeoutSeconds * secondMs,
   };
-}
-
-/** Returns `value`. Throws `invalid_option` unless it is a whole number within the bounds. */
-function wholeNumber(name: string, value: number, min: number, max: number): number {
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new SignageError('invalid_option', `${name} must be a whole number from ${min} to ${max}.`);
 }
 
 async function openFolder(

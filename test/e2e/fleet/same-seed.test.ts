@@ -60,7 +60,7 @@ function makeRecorder(dawdle: () => Promise<void>) {
       sent.set(tv, [...(sent.get(tv) ?? []), told.join(' ')]);
       await dawdle();
       const answer = await send(url, parts);
-      const chunks: Buffer[] = [];
+      const chunks: Uint8Array[] = [];
       for await (const chunk of answer.body) chunks.push(chunk);
       const text = Buffer.concat(chunks).toString();
       if (url.endsWith('/keys/rotate') && answer.statusCode === 201)

@@ -141,7 +141,7 @@ const sendOnce = (tv: LinkedTv): Send => {
   return async ({ operation: _, url, ...parts }) => {
     try {
       const { statusCode, headers, body } = await request(url, parts);
-      const chunks: Buffer[] = [];
+      const chunks: Uint8Array[] = [];
       for await (const chunk of body) chunks.push(chunk);
       const text = Buffer.concat(chunks).toString();
       const isJson = String(headers['content-type']).includes('json') && text !== '';

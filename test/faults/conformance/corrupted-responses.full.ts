@@ -89,7 +89,7 @@ async function passing(corrupt: (answer: Plain) => Plain): Promise<string[]> {
     const send = makeUndiciRequester(undefined);
     return async (url, parts) => {
       const answer = await send(url, parts);
-      const chunks: Buffer[] = [];
+      const chunks: Uint8Array[] = [];
       for await (const chunk of answer.body) chunks.push(chunk);
       const text = Buffer.concat(chunks).toString();
       const json = text.startsWith('{') ? JSON.parse(text) : text;

@@ -137,7 +137,7 @@ async function serveTelling(options: ServeOptions = {}) {
     return service.fetch(request, { remoteAddress: '127.0.0.1' });
   };
   const listener = await listen({ host: '127.0.0.1', port: 0, fetch, onError: () => {} });
-  const close = () => listener.close().then(service.close);
+  const close = () => listener.close().then(() => service.close());
   return { ...service, url: listener.url, close };
 }
 

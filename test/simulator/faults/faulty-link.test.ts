@@ -47,7 +47,7 @@ function linkWith(...rules: string[]) {
     counters: { fault: (rule) => told.push(rule) },
   });
   const text = async (url = eventsUrl) => {
-    const chunks: Buffer[] = [];
+    const chunks: Uint8Array[] = [];
     for await (const chunk of (await link(url, parts())).body) chunks.push(chunk);
     return Buffer.concat(chunks).toString();
   };

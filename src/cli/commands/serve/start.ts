@@ -156,7 +156,7 @@ export async function startService(
     corsOrigins: settings.corsOrigin,
     compression: !settings.noCompression,
     player: !settings.noPlayer,
-    faults: settings.fault,
+    faults: settings.fault?.length ? settings.fault : undefined,
     aws: readAwsSettings(io),
     ...(await readOnDemand(settings, io, log)),
     ...(settings.publicUrl && { publicUrl: settings.publicUrl }),
