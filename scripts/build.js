@@ -13,6 +13,7 @@ const steps = [
   'scripts/shapes.js',
   'scripts/bundle.js',
   'scripts/prune.js',
+  'scripts/hover-docs.js',
   'scripts/copy-assets.js',
 ];
 

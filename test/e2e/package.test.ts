@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import pLimit from 'p-limit';
@@ -19,6 +20,7 @@ import {
   compile,
   type InstalledPackage,
   installPackage,
+  installTypeScript,
 } from '../support/process/installed-package.ts';
 import { checkout, endProcesses, startProcess } from '../support/process/signage-process.ts';
 
@@ -67,6 +69,10 @@ process.stdout.write(JSON.stringify({
   shown: inspect(management, { depth: 9 }).includes(one.adminToken), unused: [typeof wrong, typeof nameless, typeof mistyped, typeof never].length,
 }));
 `;
+
+const everyEntry = ['', '/browser', '/client', '/simulator', '/conformance', '/testing']
+  .map((entry, index) => `export * as entry${index} from 'signage-kit${entry}';\n`)
+  .join('');
 
 afterEach(endProcesses);
 
@@ -241,6 +247,55 @@ describe('the package', () => {
       refused: true,
       shown: false,
       unused: 4,
+    });
+  });
+
+  describe('with TypeScript 5.9 and 7', () => {
+    let former: string;
+    beforeAll(async () => {
+      former = await installTypeScript('5.9.3');
+      await writeFile(join(folder, 'empty.ts'), 'export {};\n');
+      await writeFile(join(folder, 'entries.ts'), everyEntry);
+      await writeFile(join(folder, 'browser.ts'), `export * from 'signage-kit/browser';\n`);
+    }, 120_000);
+    const compilers = () => [undefined, join(former, 'bin/tsc')];
+
+    it.each<[string, string, object]>([
+      ['an empty program', 'empty.ts', { lib: undefined }],
+      ['all entry points', 'entries.ts', { lib: ['es2022', 'esnext.disposable'] }],
+      ['all entry points', 'entries.ts', { lib: ['esnext', 'dom'] }],
+      ['the browser’s, without the types of Node', 'browser.ts', { lib: undefined, types: [] }],
+    ])('compiles %s (%s, %o)', { timeout: 120_000 }, async (_what, file, options) => {
+      for (const compiler of compilers())
+        expect(await compile(folder, [file], { ...options, noEmit: true }, compiler)).toBe('');
+    });
+
+    it('shows editors what members mean', { timeout: 60_000 }, async () => {
+      const { default: ts } = await import(pathToFileURL(join(former, 'lib/typescript.js')).href);
+      const text = `import { ManagementClient } from 'signage-kit/client';
+        const management = new ManagementClient({ url: '', token: '' });
+        const { validUntil } = await management.call('readPlaylist', { params: { id: '' } });`;
+      const file = join(folder, 'hover.ts');
+      await writeFile(file, text);
+      const { sys } = ts;
+      const service = ts.createLanguageService({
+        ...sys,
+        useCaseSensitiveFileNames: () => true,
+        getScriptFileNames: () => [file],
+        getScriptVersion: () => '1',
+        getScriptSnapshot: (path: string) =>
+          sys.fileExists(path) ? ts.ScriptSnapshot.fromString(sys.readFile(path)) : undefined,
+        getCurrentDirectory: () => folder,
+        getCompilationSettings: () => ({ module: ts.ModuleKind.NodeNext, strict: true }),
+        getDefaultLibFileName: ts.getDefaultLibFilePath,
+      });
+      const hover = service.getQuickInfoAtPosition(file, text.indexOf('validUntil'));
+      expect(ts.displayPartsToString(hover.documentation)).toBe('Unix epoch seconds');
+      const declared = readFileSync(
+        join(folder, 'node_modules/signage-kit/dist/wire/operations/operations.d.ts'),
+        'utf8',
+      );
+      expect(declared).toContain('/** Create a venue: `POST /v1/venues`. */\n    createVenue: {');
     });
   });
 

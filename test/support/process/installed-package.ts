@@ -30,6 +30,17 @@ export async function installPackage() {
 /** A project of a user with the packed package as its only dependency. */
 export type InstalledPackage = Awaited<ReturnType<typeof installPackage>>;
 
+/** Installs a version of TypeScript in a folder of its own, and returns the path of its package. */
+export async function installTypeScript(version: string): Promise<string> {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'package.json'), '{}');
+  const wanted = `typescript@${version}`;
+  await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', wanted], {
+    cwd: folder,
+  });
+  return join(folder, 'node_modules/typescript');
+}
+
 /**
  * Compiles files of a project, and checks all declarations that they need. Returns the errors of
  * the compiler: an empty text if there are none.
@@ -38,22 +49,21 @@ export async function compile(
   folder: string,
   files: readonly string[],
   options: object = {},
+  compiler = tsc,
 ): Promise<string> {
-  const config = {
-    compilerOptions: {
-      module: 'nodenext',
-      target: 'es2023',
-      lib: ['es2023', 'esnext.disposable'],
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      skipLibCheck: false,
-      outDir: 'out',
-      ...options,
-    },
-    files,
+  const compilerOptions = {
+    module: 'nodenext',
+    target: 'es2023',
+    lib: ['es2023', 'esnext.disposable'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    outDir: 'out',
+    ...options,
   };
+  const config = { compilerOptions, files };
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
-  return run(process.execPath, [tsc, '-p', folder]).then(
+  return run(process.execPath, [compiler, '-p', folder]).then(
     () => '',
     ({ stdout }: { stdout: string }) => stdout,
   );
