@@ -15,6 +15,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { samplePlaylist } from '../../src/testing/fixtures.ts';
 import { startService } from '../../src/testing/start-service.ts';
 import { chromiumPath, needsChromium, openTvPage } from '../support/browser/chromium.ts';
+import { folderBytes } from '../support/disk/folder-bytes.ts';
 import { temporaryFolder } from '../support/disk/temporary-folder.ts';
 import {
   compile,
@@ -222,6 +223,16 @@ describe('the package', () => {
 
   it(`is at most ${maxBytes / 1e6} MB`, async () => {
     expect((await stat(installed.tarball)).size).toBeLessThanOrEqual(maxBytes);
+  });
+
+  it('has about the sizes that docs/install.md gives', async () => {
+    const page = await readFile(join(checkout, 'docs/install.md'), 'utf8');
+    const stated = /([\d.]+) MB, and ([\d.]+) MB of dependencies/.exec(page)!.slice(1).map(Number);
+    const modules = join(folder, 'node_modules');
+    const own = await folderBytes(join(modules, 'signage-kit'));
+    const sizes = [(await stat(installed.tarball)).size, (await folderBytes(modules)) - own];
+    const ratios = sizes.map((bytes, index) => bytes / 1e6 / stated[index]!);
+    for (const ratio of ratios) expect(Math.abs(ratio - 1), `${sizes}`).toBeLessThan(0.1);
   });
 
   it('type-checks and runs from TypeScript: services, clients, a TV and a fleet', {

@@ -1,9 +1,10 @@
 // The archive with Node inside: built, unpacked, and run without any other Node. Needs
 // `npm run build`.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { folderBytes } from '../../support/disk/folder-bytes.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { checkout } from '../../support/process/signage-process.ts';
 import { testStandalone } from './standalone.ts';
@@ -27,6 +28,15 @@ describe('npm run portable', () => {
   }, 300_000);
 
   testStandalone(() => signage, false);
+
+  it('has about the sizes that docs/install.md gives', async () => {
+    const page = readFileSync(join(checkout, 'docs/install.md'), 'utf8');
+    const stated = /(\d+) MB, unpacked (\d+) MB/.exec(page)!.slice(1).map(Number);
+    const sizes = [statSync(`${folder}.tar.gz`).size, await folderBytes(folder)];
+    const ratios = sizes.map((bytes, index) => bytes / 1e6 / stated[index]!);
+    // The sizes of versions of Node differ.
+    for (const ratio of ratios) expect(Math.abs(ratio - 1), `${sizes}`).toBeLessThan(0.2);
+  });
 
   it.each([
     ['absolute', () => signage],
