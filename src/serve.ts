@@ -5,7 +5,7 @@ import { makeApp } from './http/app.ts';
 import { makeFastPath } from './http/fast-path.ts';
 import { faultResponses, withFaults } from './http/faults/faults.ts';
 import { makeEarlyErrors } from './http/listener/early-errors.ts';
-import { listen } from './http/listener/listener.ts';
+import { openListener } from './http/listener/listener.ts';
 import { makeNodeHandler, serviceStopped } from './http/listener/node-handler.ts';
 import { refuseTls } from './http/listener/tls.ts';
 import type { AppOptions } from './http/request/app-options.ts';
@@ -147,7 +147,7 @@ async function startListener(
   if (options.listen === false) return undefined;
   await checkOpenFiles(checked.maxConnections, log);
   const { host = '127.0.0.1', tls } = options;
-  return listen({ ...handling, ...checked, host, tls });
+  return openListener({ ...handling, ...checked, host, tls });
 }
 
 async function startOn(

@@ -178,7 +178,7 @@ const bans: { what: string[]; except: string[] }[] = [
       'playlists/on-demand-versions',
       'pairing/claims',
       'pairing/registration',
-      'schedules/delivery',
+      'schedules/layer-delivery',
       'schedules/record-switches',
       'assembly/services',
       'webhooks/settle',

@@ -16,7 +16,7 @@ import type { ProgramEnvironment } from './terminal/environment.ts';
 import { loadSingle, loadVerbs, nouns, single } from './tree.ts';
 
 /** A command line, split at its first word. */
-interface Words {
+interface CommandWords {
   /** Options before the first word. They belong to the command. */
   before: readonly string[];
   first: string | undefined;
@@ -27,7 +27,7 @@ const leadingFlags = Object.values(leadingOptions).flatMap(({ flags }) =>
   flags.replace(/ <.*/, '').split(', '),
 );
 
-function splitAtFirst(argv: readonly string[]): Words {
+function splitAtFirst(argv: readonly string[]): CommandWords {
   let at = 0;
   for (let word = argv[0]; word?.startsWith('-'); word = argv[at]) {
     if (leadingFlags.includes(word)) at += 2;

@@ -1,10 +1,8 @@
 import { SignageError } from '../domain/error.ts';
+import { isObject } from '../domain/json/is-object.ts';
 import type { Operation } from '../wire/operations/operations.ts';
 import { asObject, type Reply } from './problem.ts';
 import { type Shape, shapes } from './shapes.ts';
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const kinds: Record<string, (value: unknown) => boolean> = {
   text: (value) => typeof value === 'string',

@@ -12,14 +12,14 @@ type ParamName<P extends string> = P extends `${string}/:${infer Rest}`
 
 type Sent<N> = N extends SchemaName ? z.input<Schemas[N]> : never;
 type QueryValue<V> = unknown extends V ? string | number : V;
-type Query<N> = { [K in keyof Sent<N>]?: QueryValue<Sent<N>[K]> };
+type QueryInput<N> = { [K in keyof Sent<N>]?: QueryValue<Sent<N>[K]> };
 
 type ParamsPart<O> = O extends { path: infer P extends string }
   ? [ParamName<P>] extends [never]
     ? object
     : { params: Record<ParamName<P>, string> }
   : object;
-type QueryPart<O> = O extends { query: infer N } ? { query?: Query<N> } : object;
+type QueryPart<O> = O extends { query: infer N } ? { query?: QueryInput<N> } : object;
 type BodyPart<O> = O extends { body: infer N }
   ? O extends { bodyOptional: true }
     ? { body?: Sent<N> }

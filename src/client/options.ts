@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../domain/clock.ts';
-import { SignageError } from '../domain/error.ts';
+import { invalidOption } from '../domain/error.ts';
 import type { PlainInput } from './call.ts';
 import type { MakeRequester } from './requester.ts';
 import type { Retry, RetryPolicy } from './retry.ts';
@@ -90,8 +90,6 @@ const inputKinds: Kinds<keyof PlainInput | 'timeoutMs'> = {
   attempts: 'number',
   timeoutMs: 'number',
 };
-
-const invalidOption = (message: string) => new SignageError('invalid_option', message);
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'list';

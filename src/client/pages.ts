@@ -11,7 +11,7 @@ const maxEmptyPages = 10_000;
  */
 const maxCursorLength = 4096;
 
-interface Page<T> {
+interface ListPage<T> {
   items: T[];
   nextCursor: string | null;
 }
@@ -25,7 +25,7 @@ interface Page<T> {
  */
 export async function* followPages<T>(
   list: string,
-  read: (cursor: string | undefined) => Promise<Page<T>>,
+  read: (cursor: string | undefined) => Promise<ListPage<T>>,
   start?: string,
 ): AsyncGenerator<T[]> {
   const followed = new Set<string>(start === undefined ? [] : [start]);

@@ -5,6 +5,7 @@ import {
   type ScreenPlace,
   SignageError,
 } from '../domain/error.ts';
+import { isObject } from '../domain/json/is-object.ts';
 import { errorKinds } from '../wire/errors.ts';
 
 /** A raw response. */
@@ -40,9 +41,7 @@ export function header(reply: Pick<Reply, 'headers'>, name: string): string | un
 export function asObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

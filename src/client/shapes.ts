@@ -3,19 +3,19 @@ import { type Operation, operations } from '../wire/operations/operations.ts';
 import { type SchemaName, schemas } from '../wire/schemas.ts';
 
 /** The kind of a value. `map` is an object with text values. A `?` allows `null`. */
-type Kind = 'text' | 'number' | 'boolean' | 'object' | 'map';
+type ValueKind = 'text' | 'number' | 'boolean' | 'object' | 'map';
 
 /** The expected shape of a response, as far as programs depend on it. */
 export type Shape =
-  | Kind
-  | `${Kind}?`
+  | ValueKind
+  | `${ValueKind}?`
   | readonly ['list', Shape]
   | readonly ['maybe', Shape]
   | { readonly [member: string]: Shape };
 
-type Json = z.core.JSONSchema.BaseSchema;
+type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-const kinds: Record<string, Kind> = {
+const kinds: Record<string, ValueKind> = {
   string: 'text',
   number: 'number',
   integer: 'number',
@@ -25,9 +25,10 @@ const kinds: Record<string, Kind> = {
 /** Responses of which only the top-level members are checked: TVs read the rest leniently. */
 const shallow: readonly SchemaName[] = ['registered', 'activePlaylist', 'deviceConfig'];
 
-function shapeOf(node: Json, all: Json, depth: number): Shape {
-  if (node.$ref) return shapeOf(all.$defs?.[node.$ref.replace('#/$defs/', '')] as Json, all, depth);
-  const choices = (node.anyOf ?? []) as Json[];
+function shapeOf(node: JsonSchema, all: JsonSchema, depth: number): Shape {
+  if (node.$ref)
+    return shapeOf(all.$defs?.[node.$ref.replace('#/$defs/', '')] as JsonSchema, all, depth);
+  const choices = (node.anyOf ?? []) as JsonSchema[];
   const choice = choices.find(({ type }) => type !== 'null');
   if (choice && choices.some(({ type }) => type === 'null')) {
     const inner = shapeOf(choice, all, depth);
@@ -35,15 +36,15 @@ function shapeOf(node: Json, all: Json, depth: number): Shape {
   }
   if (Array.isArray(node.type))
     return `${kinds[node.type.find((type: string) => type !== 'null') ?? '']}?` as Shape;
-  if (node.type === 'array') return ['list', shapeOf(node.items as Json, all, depth)];
+  if (node.type === 'array') return ['list', shapeOf(node.items as JsonSchema, all, depth)];
   if (node.type !== 'object') return kinds[node.type ?? ''] ?? 'object';
-  if ((node.additionalProperties as Json | undefined)?.type === 'string') return 'map';
+  if ((node.additionalProperties as JsonSchema | undefined)?.type === 'string') return 'map';
   const required = Object.entries(node.properties ?? {}).filter(([name]) =>
     node.required?.includes(name),
   );
   if (depth === 0 || required.length === 0) return 'object';
   return Object.fromEntries(
-    required.map(([name, one]) => [name, shapeOf(one as Json, all, depth - 1)]),
+    required.map(([name, one]) => [name, shapeOf(one as JsonSchema, all, depth - 1)]),
   );
 }
 

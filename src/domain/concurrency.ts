@@ -87,7 +87,7 @@ export function cached<T>(
 }
 
 /** Work that runs one at a time, again and again. */
-export interface Repeated {
+export interface CoalescedRuns {
   /** Runs the work, or once more after a run in progress, which may have missed a change. */
   run(): Promise<void>;
   /** Waits for a run in progress. */
@@ -95,7 +95,7 @@ export interface Repeated {
 }
 
 /** Calls of `run` during a run cause one more run. A failure ends both. */
-export function repeated(work: () => Promise<void>): Repeated {
+export function coalesced(work: () => Promise<void>): CoalescedRuns {
   let running: Promise<void> | undefined;
   let isAgain = false;
 

@@ -213,6 +213,8 @@ export function hasCode(error: unknown, code: ErrorCode): error is SignageError 
   return error instanceof SignageError && error.code === code;
 }
 
+export const invalidOption = (message: string) => new SignageError('invalid_option', message);
+
 /** Default maximum number of errors that `invalid` lists. */
 export const maxErrors = 20;
 

@@ -56,7 +56,7 @@ function malformed(column: number, why: string): SignageError {
   return new SignageError('invalid_option', `column ${column}: ${why}`);
 }
 
-interface Token {
+interface SelectorToken {
   text: string;
   /** Position in the text, counted from 0. */
   at: number;
@@ -68,7 +68,7 @@ const wordPattern = /^[^=!<>(),]/;
 /** A recursive descent parser of one selector. */
 class SelectorParser {
   readonly #text: string;
-  readonly #tokens: readonly Token[];
+  readonly #tokens: readonly SelectorToken[];
   #position = 0;
 
   constructor(text: string) {

@@ -5,7 +5,7 @@ import { errorKinds, type ServiceErrorCode } from '../wire/errors.ts';
 import { tvCalls } from './tv-call.ts';
 
 /** Reads the words of a rule one after another. Colons or blanks separate words. */
-class Words {
+class RuleWords {
   readonly #rule: string;
   readonly #words: readonly { text: string; at: number }[];
   #next = 0;
@@ -67,7 +67,7 @@ class Words {
 /** A parameter of a kind of fault: its syntax, and a function that reads it. */
 interface Parameter<T> {
   form: string;
-  read(words: Words): T;
+  read(words: RuleWords): T;
 }
 
 /** Returns `text` if it is one of the values. */
@@ -225,7 +225,7 @@ export const faultKinds = Object.keys(grammar) as FaultKind[];
 const serviceKinds = faultKinds.filter((kind) => 'often' in grammar[kind] && kind !== 'duplicate');
 
 function parse(rule: string, kinds: readonly FaultKind[]): Fault {
-  const words = new Words(rule);
+  const words = new RuleWords(rule);
   const names = kinds.filter((kind) => kind !== 'status');
   const kind =
     statusOf(words.text) === undefined

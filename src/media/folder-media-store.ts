@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { SignageError } from '../domain/error.ts';
 import { retryWhileInUse } from '../domain/file-access.ts';
 import type { ByteRange } from '../domain/media/media.ts';
-import { mediaPath } from '../domain/media/media-path.ts';
+import { mediaFilePath } from '../domain/media/media-file-path.ts';
 import { partsFolder, readUploadName } from '../domain/media/part-key.ts';
 import { Unchanged } from '../domain/media/unchanged.ts';
 import { makeTurns } from '../domain/turns/turns.ts';
@@ -118,7 +118,7 @@ class FolderMediaStore implements MediaStore {
   }
 
   #pathOf(key: string): string {
-    return join(this.#folder, key.includes('/') ? key : mediaPath(key));
+    return join(this.#folder, key.includes('/') ? key : mediaFilePath(key));
   }
 
   async #attempt<T>(what: string, work: () => Promise<T>): Promise<T> {

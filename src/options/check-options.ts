@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import leven from 'leven';
 import type { z } from 'zod';
-import { SignageError } from '../domain/error.ts';
+import { invalidOption, type SignageError } from '../domain/error.ts';
 
 /** The options that a function of the package takes. */
 export interface OptionRules<O> {
@@ -14,8 +14,6 @@ export interface OptionRules<O> {
   /** Options whose values may be secret, so that no message shows them. Default: none. */
   secret?: readonly (keyof O)[];
 }
-
-const invalidOption = (message: string) => new SignageError('invalid_option', message);
 
 const show = (value: unknown) => inspect(value, { depth: 1, breakLength: 80 });
 

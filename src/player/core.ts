@@ -3,7 +3,7 @@ import { interrupted } from '../client/pause.ts';
 import { minuteMs, type Random, randomHex, systemClock, systemRandom } from '../domain/clock.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
 import { largestBatch } from './batch.ts';
-import { Notifier } from './job-timer.ts';
+import { WakeUp } from './job-timer.ts';
 import type {
   PlayerAnswer,
   PlayerObserver,
@@ -58,9 +58,9 @@ export class PlayerCore {
   isStopping = false;
   /** Whether playback and the network loop run. They end together. */
   isPlaying = false;
-  readonly showNotifier = new Notifier();
-  readonly networkNotifier = new Notifier();
-  readonly changesNotifier = new Notifier();
+  readonly showNotifier = new WakeUp();
+  readonly networkNotifier = new WakeUp();
+  readonly changesNotifier = new WakeUp();
   /** Fetches to make at once, because an answer for changes named new content. */
   readonly due = new Set<FetchOperation>();
   readonly #switches = new PlaylistSwitches();

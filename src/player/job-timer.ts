@@ -4,7 +4,7 @@ import type { Clock } from '../domain/clock.ts';
  * Wakes one waiting loop. A notification is lost if no loop waits for it. So a loop must check for
  * work before each wait.
  */
-export class Notifier {
+export class WakeUp {
   #wake: (() => void) | undefined;
 
   /** Resolves at the next notification. */
@@ -55,12 +55,12 @@ export class JobTimer {
   /** Failures in a row. */
   failures = 0;
   readonly #clock: Clock;
-  readonly #notifier: Notifier;
+  readonly #wakeUp: WakeUp;
   #cancel: (() => void) | undefined;
 
-  constructor(clock: Clock, notifier: Notifier) {
+  constructor(clock: Clock, wakeUp: WakeUp) {
     this.#clock = clock;
-    this.#notifier = notifier;
+    this.#wakeUp = wakeUp;
   }
 
   get isWaiting(): boolean {
@@ -83,6 +83,6 @@ export class JobTimer {
   #becomeDue(): void {
     this.#cancel = undefined;
     this.isDue = true;
-    this.#notifier.notify();
+    this.#wakeUp.notify();
   }
 }

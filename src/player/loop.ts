@@ -45,17 +45,17 @@ class HeartbeatTimer {
  * A kind of call, with its own timer. `nextMs` returns the delay after a success. `undefined`
  * schedules no further call.
  */
-interface Job {
+interface CallJob {
   run(core: PlayerCore): Promise<unknown>;
   nextMs(core: PlayerCore): number | undefined;
 }
 
 const sync = (core: PlayerCore) => withJitter(core, core.intervalMs('syncIntervalMinutes'));
-const config: Job = { run: fetchConfig, nextMs: sync };
-const playlist: Job = { run: fetchPlaylist, nextMs: sync };
-const events: Job = { run: flushOnce, nextMs: () => undefined };
-const rotation: Job = { run: rotateOnce, nextMs: rotationDelayMs };
-const fetches: readonly [FetchOperation, Job][] = [
+const config: CallJob = { run: fetchConfig, nextMs: sync };
+const playlist: CallJob = { run: fetchPlaylist, nextMs: sync };
+const events: CallJob = { run: flushOnce, nextMs: () => undefined };
+const rotation: CallJob = { run: rotateOnce, nextMs: rotationDelayMs };
+const fetches: readonly [FetchOperation, CallJob][] = [
   ['getDeviceConfig', config],
   ['getPlaylist', playlist],
 ];
@@ -76,7 +76,7 @@ function scheduleEvents(core: PlayerCore, timer: JobTimer): void {
 }
 
 /** Makes announced fetches due. A fetch that waits after a failure keeps its delay. */
-function scheduleDue(core: PlayerCore, timers: ReadonlyMap<Job, JobTimer>): void {
+function scheduleDue(core: PlayerCore, timers: ReadonlyMap<CallJob, JobTimer>): void {
   for (const [operation, job] of fetches) {
     const timer = timers.get(job);
     if (core.due.delete(operation) && timer?.failures === 0) timer.dueIn(0);
@@ -84,7 +84,7 @@ function scheduleDue(core: PlayerCore, timers: ReadonlyMap<Job, JobTimer>): void
 }
 
 /** Makes one call and schedules the next call of the same job. */
-async function runJob(core: PlayerCore, timer: JobTimer, { run, nextMs }: Job): Promise<void> {
+async function runJob(core: PlayerCore, timer: JobTimer, { run, nextMs }: CallJob): Promise<void> {
   timer.isDue = false;
   const { repairs } = core;
   try {

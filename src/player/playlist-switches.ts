@@ -1,5 +1,6 @@
 import type { ActivePlaylist, PlaylistItem } from '../client/entities.ts';
 import { secondMs } from '../domain/clock.ts';
+import { isObject } from '../domain/json/is-object.ts';
 import type { SavedPlaylist } from './state.ts';
 
 /** The playlist that holds now. */
@@ -18,8 +19,6 @@ interface Switch {
   playlist: ActivePlaylist;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null;
 const isTime = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value);
 const isItems = (value: unknown): value is PlaylistItem[] =>
@@ -80,9 +79,9 @@ function switchesOf(answer: ActivePlaylist): Switch[] | undefined {
 }
 
 /** Returns a playlist and those beneath it, the highest first. */
-export function layersOf(playlist: ActivePlaylist): readonly ActivePlaylist[] {
+export function withBeneath(playlist: ActivePlaylist): readonly ActivePlaylist[] {
   const lower = beneath(playlist);
-  return lower ? [playlist, ...layersOf(lower)] : [playlist];
+  return lower ? [playlist, ...withBeneath(lower)] : [playlist];
 }
 
 /**
@@ -91,7 +90,7 @@ export function layersOf(playlist: ActivePlaylist): readonly ActivePlaylist[] {
  */
 export function playlistsOf(answer: ActivePlaylist): readonly ActivePlaylist[] {
   const all = switchesOf(answer)?.map(({ playlist }) => playlist) ?? [answer];
-  return [...all, ...all.flatMap((one) => layersOf(one).slice(1))];
+  return [...all, ...all.flatMap((one) => withBeneath(one).slice(1))];
 }
 
 /** Finds the playlist that holds now. Reads `upcoming` once for each answer of the service. */

@@ -1,5 +1,5 @@
 import { secondMs } from '../domain/clock.ts';
-import { SignageError } from '../domain/error.ts';
+import { invalidOption } from '../domain/error.ts';
 import { proxySubject } from '../http/request/client-address.ts';
 import { parseRange } from '../network/address-range.ts';
 import { webhookRangeSubject } from '../network/callable-address.ts';
@@ -8,8 +8,6 @@ import { serveRules } from './option-rules.ts';
 import type { ServeOptions } from './serve-options.ts';
 
 const mebibyte = 1024 * 1024;
-
-const invalidOption = (message: string) => new SignageError('invalid_option', message);
 
 /** First segments of the paths of the service. A mount path that begins with one is ambiguous. */
 const ownSegments = [

@@ -2,7 +2,7 @@ import { SignageError } from '../domain/error.ts';
 import type { LogSink } from '../domain/log.ts';
 import { type Peer, parseAddress } from '../http/request/client-address.ts';
 import type { RewritePath } from '../http/request/mount-path.ts';
-import type { Bindings } from '../http/request/request-context.ts';
+import type { FetchHandler } from '../http/request/request-context.ts';
 import type { RequestInfo } from './serve-options.ts';
 
 function peerOf(request: Request, { remoteAddress }: RequestInfo): Peer {
@@ -19,8 +19,6 @@ function peerOf(request: Request, { remoteAddress }: RequestInfo): Peer {
     headers: forwarded === null ? {} : { 'x-forwarded-for': forwarded },
   };
 }
-
-type FetchHandler = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
 
 /**
  * Tracks responses in progress, including those whose client has disconnected. `idle` resolves when

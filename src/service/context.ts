@@ -93,6 +93,9 @@ export interface AuditChange {
 /** Actor of a change, and its client. */
 export type AuditActor = { actor: Actor } & ClientInfo;
 
+/** Stands in the audit trail for changes that the service makes by itself. */
+export const bySystem: AuditActor = { actor: system, address: null, requestId: null };
+
 /** Masks secrets in texts of people, such as a token pasted into the reason of a revocation. */
 function withoutSecrets(details: AuditDetails): AuditDetails {
   return Object.fromEntries(

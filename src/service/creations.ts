@@ -5,7 +5,7 @@ import { hasCode, SignageError } from '../domain/error.ts';
 import type { Creation } from '../domain/records/rows.ts';
 import type { Store, Tx } from '../store/store.ts';
 import type { Principal, ServiceDependencies } from './context.ts';
-import { lookUp, type RecordKind } from './lookup.ts';
+import { type LookupKind, lookUp } from './lookup.ts';
 
 /** An `Idempotency-Key` and the request that it identifies. */
 export interface IdempotentRequest {
@@ -114,7 +114,7 @@ export function notRepeatable(why: string, existingId?: string): SignageError {
 }
 
 /** Returns the record that an earlier request created, as it is now. Throws `not_repeatable`. */
-export async function lookUpCreated<K extends RecordKind>(
+export async function lookUpCreated<K extends LookupKind>(
   tx: Tx,
   principal: Principal,
   kind: K,

@@ -24,7 +24,7 @@ export interface ConcurrencySlot {
 }
 
 /** Result of one call of `look`. */
-interface Look<T> {
+interface LookResult<T> {
   value: T;
   /** Whether the value ends the wait. */
   settled: boolean;
@@ -37,7 +37,7 @@ interface Look<T> {
 export async function longPoll<T>(
   { store, clock }: { store: Pick<Store, 'watch'>; clock: Clock },
   { topics, forMs, signal, slot, check }: LongPoll,
-  look: () => Promise<Look<T>>,
+  look: () => Promise<LookResult<T>>,
 ): Promise<T> {
   let wake = () => {};
   let changed = false;

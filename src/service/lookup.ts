@@ -15,8 +15,8 @@ const tableOf = {
 } as const;
 
 /** The kinds of records in management paths. */
-export type RecordKind = keyof typeof tableOf;
-type RowOf<K extends RecordKind> = Rows[(typeof tableOf)[K]];
+export type LookupKind = keyof typeof tableOf;
+type RowOf<K extends LookupKind> = Rows[(typeof tableOf)[K]];
 
 /**
  * Whether a caller may see a record or entry that concerns these venues. A caller bound to venues
@@ -34,8 +34,8 @@ export function isInScope(
 
 /** Returns the venues that a record concerns. Empty: the tenant as a whole. */
 export function venuesOf(
-  kind: RecordKind | 'pairing_code',
-  row: RowOf<RecordKind> | PairingCode,
+  kind: LookupKind | 'pairing_code',
+  row: RowOf<LookupKind> | PairingCode,
 ): readonly string[] {
   if (kind === 'venue') return [row.id];
   if ('venueIds' in row) return row.venueIds ?? [];
@@ -43,7 +43,7 @@ export function venuesOf(
 }
 
 /** Describes a change of a record for the audit trail. */
-export function changeOf<K extends RecordKind>(
+export function changeOf<K extends LookupKind>(
   kind: K,
   verb: AuditVerb<K>,
   row: RowOf<K>,
@@ -59,11 +59,11 @@ export function changeOf<K extends RecordKind>(
 }
 
 /** Returns the same error for unknown records, malformed ids and records of other tenants. */
-export function notFound(kind: RecordKind): SignageError {
+export function notFound(kind: LookupKind): SignageError {
   return new SignageError(`${kind}_not_found`, `There is no ${kind} with this id.`);
 }
 
-function belongsToTenant(principal: Principal, row: RowOf<RecordKind>): boolean {
+function belongsToTenant(principal: Principal, row: RowOf<LookupKind>): boolean {
   if (!('tenantId' in row)) return principal.role === 'platform' || row.id === principal.tenantId;
   return row.tenantId === null
     ? principal.role === 'platform'
@@ -73,8 +73,8 @@ function belongsToTenant(principal: Principal, row: RowOf<RecordKind>): boolean 
 /** Whether a caller may see a record. */
 export function isVisibleTo(
   principal: Principal,
-  kind: RecordKind,
-  row: RowOf<RecordKind>,
+  kind: LookupKind,
+  row: RowOf<LookupKind>,
 ): boolean {
   return belongsToTenant(principal, row) && isInScope(principal, venuesOf(kind, row));
 }
@@ -82,7 +82,7 @@ export function isVisibleTo(
 /**
  * Returns the record with this id if the caller may see it. Otherwise throws `<kind>_not_found`.
  */
-export async function lookUp<K extends RecordKind>(
+export async function lookUp<K extends LookupKind>(
   reader: Reader,
   principal: Principal,
   kind: K,
@@ -112,7 +112,7 @@ export async function requireTenant(tx: Reader, { tenantId }: TenantPrincipal): 
 export async function withNameConflict<T>(
   { store, write }: ServiceDependencies,
   principal: Principal,
-  kind: RecordKind,
+  kind: LookupKind,
   name: string,
   change: (tx: Tx) => Promise<T>,
 ): Promise<T> {
@@ -126,7 +126,7 @@ export async function withNameConflict<T>(
     const mayAlwaysSee = principal.venueIds === null || kind === 'screen';
     const existing = mayAlwaysSee
       ? undefined
-      : ((await store.read.get(tableOf[kind], existingId)) as RowOf<RecordKind> | undefined);
+      : ((await store.read.get(tableOf[kind], existingId)) as RowOf<LookupKind> | undefined);
     const detail = `A ${kind} with the name ${JSON.stringify(name)} already exists; choose another name, or use that one.`;
     throw new SignageError(
       'name_taken',

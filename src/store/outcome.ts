@@ -1,9 +1,12 @@
 import type { Tx } from './store.ts';
 
 /** The value of a change, or the error that it threw. */
-export type Outcome<T> = { value: T } | { error: unknown };
+export type ChangeOutcome<T> = { value: T } | { error: unknown };
 
-export async function outcomeOf<T>(change: (tx: Tx) => Promise<T>, tx: Tx): Promise<Outcome<T>> {
+export async function outcomeOf<T>(
+  change: (tx: Tx) => Promise<T>,
+  tx: Tx,
+): Promise<ChangeOutcome<T>> {
   try {
     return { value: await change(tx) };
   } catch (error) {

@@ -13,8 +13,8 @@ import { isolatesPages } from './isolation.ts';
 import { describeStart, logEvent } from './log-events.ts';
 import { MediaBudget } from './media/media-budget.ts';
 import { MediaLibrary } from './media/media-library.ts';
-import { MediaStore } from './media/media-store.ts';
-import { filesOf } from './media/playlist-files.ts';
+import { KeptMedia } from './media/media-store.ts';
+import { playlistFiles } from './media/playlist-files.ts';
 import { BindingCopy } from './memory/binding-copy.ts';
 import { PlayerDatabase } from './memory/database.ts';
 import { IndexedDbMemory } from './memory/indexed-db-memory.ts';
@@ -28,7 +28,7 @@ import { Reloader } from './recovery/reload.ts';
 import { takeOver } from './recovery/single-tab.ts';
 import { keepAwake } from './recovery/wake-lock.ts';
 import { Watchdog } from './recovery/watchdog.ts';
-import { pixelShift, readSettings } from './settings/page-settings.ts';
+import { pixelShift, readPageSettings } from './settings/page-settings.ts';
 import { after, never } from './settings/timing.ts';
 import { SoundReport } from './sound-report.ts';
 import { ScreenStage } from './stage/screen-stage.ts';
@@ -90,7 +90,7 @@ async function runPlayer(): Promise<void> {
   const started = describeStart(build);
   const isolated = isolatesPages(scriptUrl);
   const database = new PlayerDatabase();
-  const store = new MediaStore(database);
+  const store = new KeptMedia(database);
   const budget = new MediaBudget(store, now);
   const memory = new IndexedDbMemory(database, new BindingCopy(localStorage), () =>
     budget.evictOne(),
@@ -123,7 +123,7 @@ async function runPlayer(): Promise<void> {
       isReached: phase !== 'offline',
       hasPlaylist: playlist !== undefined,
       isBreak: playlist?.items.length === 0,
-      setting: readSettings(config).idle,
+      setting: readPageSettings(config).idle,
     });
   };
   const link = bindingInFragment(location.hash);
@@ -132,7 +132,7 @@ async function runPlayer(): Promise<void> {
 
   const applyConfig = () => {
     const { config } = player.state;
-    const { fit, sound, background } = readSettings(config);
+    const { fit, sound, background } = readPageSettings(config);
     stage.look = { fit, sound };
     if (!sound) soundReport.note(false);
     elementOf('stage').style.background = background;
@@ -191,7 +191,7 @@ async function runPlayer(): Promise<void> {
       },
       onPlaylist(playlist) {
         uncached.clear();
-        library.want(filesOf(playlist));
+        library.want(playlistFiles(playlist));
         idle.clearFailures();
         showIdle();
       },
@@ -241,12 +241,12 @@ async function runPlayer(): Promise<void> {
     build,
     isShowing: () => stage.isShowing,
     isDue,
-    reloadHours: () => readSettings(player.state.config).reloadHours,
+    reloadHours: () => readPageSettings(player.state.config).reloadHours,
   });
   let shiftStep = 0;
   setInterval(() => {
     const { x, y } = pixelShift(shiftStep++);
-    const isOn = readSettings(player.state.config).pixelShift;
+    const isOn = readPageSettings(player.state.config).pixelShift;
     elementOf('stage').style.transform = isOn ? `translate(${x}px, ${y}px)` : '';
   }, shiftMs);
 

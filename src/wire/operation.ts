@@ -66,17 +66,21 @@ export interface Operation {
   command?: readonly [noun: string, verb: string];
 }
 
-type Details = Omit<Operation, 'method' | 'path' | 'access' | 'status'>;
+type OperationDetails = Omit<Operation, 'method' | 'path' | 'access' | 'status'>;
 
 /** Returns a function that describes the operations of one method and success status. */
 function describing<const M extends Operation['method'], const S extends Operation['status']>(
   method: M,
   status: S,
 ) {
-  return <const P extends string, const A extends Operation['access'], const D extends Details>(
+  return <
+    const P extends string,
+    const A extends Operation['access'],
+    const D extends OperationDetails,
+  >(
     path: P,
     access: A,
-    details: D & Record<Exclude<keyof D, keyof Details>, never>,
+    details: D & Record<Exclude<keyof D, keyof OperationDetails>, never>,
   ) => ({ method, path, access, status, ...(details as D) });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forEachBounded, mapInTurn, repeated } from '../../src/domain/concurrency.ts';
+import { coalesced, forEachBounded, mapInTurn } from '../../src/domain/concurrency.ts';
 
 const soon = () => new Promise<void>((done) => setImmediate(done));
 
@@ -47,7 +47,7 @@ describe('repeated work', () => {
   it('runs once more for calls during a run, whenever they come', async () => {
     let changes = 0;
     let seen = 0;
-    const { run } = repeated(async () => {
+    const { run } = coalesced(async () => {
       const now = changes;
       await null;
       seen = now;
@@ -65,7 +65,7 @@ describe('repeated work', () => {
 
   it('passes a failure on, and runs again at the next call', async () => {
     let runs = 0;
-    const { run, idle } = repeated(async () => {
+    const { run, idle } = coalesced(async () => {
       runs++;
       if (runs === 1) throw new Error('broken');
     });

@@ -5,7 +5,7 @@ import type { SignageError } from '../../src/domain/error.ts';
 import {
   type ClaimKeyMemory,
   type ClaimOptions,
-  offeredCode,
+  waitForOfferedCode,
 } from '../../src/player/pairing/claim.ts';
 import { makeVirtualClock } from '../../src/simulator/tv/virtual-clock.ts';
 import {
@@ -43,7 +43,7 @@ function wait(stub: StubService, more: Partial<ClaimOptions> = {}) {
   const claims: string[] = [];
   const failures: string[] = [];
   const clock = makeVirtualClock({ speed: 1000, startMs: 0, wall: systemClock });
-  const code = offeredCode({
+  const code = waitForOfferedCode({
     client: new RuntimeClient({ url: stub.url, timeoutMs: 2000 }),
     deviceInfo: { model: 'TV' },
     clock,

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { configBody, configInput } from '../../src/domain/records/config.ts';
 import { readDeviceInfo } from '../../src/web/device-info.ts';
 import { crashPauseMs, watchdogPauseMs } from '../../src/web/recovery/pauses.ts';
-import { pixelShift, readSettings } from '../../src/web/settings/page-settings.ts';
+import { pixelShift, readPageSettings } from '../../src/web/settings/page-settings.ts';
 import { SoundReport } from '../../src/web/sound-report.ts';
 
 const config = (player: unknown) =>
@@ -19,8 +19,8 @@ it('settings have defaults', () => {
     idle: undefined,
   };
   for (const given of [undefined, {}, { fit: 'wide', sound: 1, background: 5, pixelShift: 'no' }])
-    expect(readSettings(config(given))).toEqual(defaults);
-  expect(readSettings(undefined)).toEqual(defaults);
+    expect(readPageSettings(config(given))).toEqual(defaults);
+  expect(readPageSettings(undefined)).toEqual(defaults);
 });
 
 it('settings come from the member player of the config', () => {
@@ -32,7 +32,7 @@ it('settings come from the member player of the config', () => {
     reloadHours: 9,
     idle: 'info',
   };
-  expect(readSettings(config(player))).toEqual(player);
+  expect(readPageSettings(config(player))).toEqual(player);
 });
 
 const setting = fc.record(
@@ -51,7 +51,7 @@ it('what a config may store, the player uses as it is', () => {
   fc.assert(
     fc.property(setting, (player) => {
       fc.pre(configInput.safeParse({ player }).success);
-      expect(readSettings(config(player))).toMatchObject(player);
+      expect(readPageSettings(config(player))).toMatchObject(player);
     }),
   );
 });

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hasCode, SignageError } from '../../domain/error.ts';
+import { isObject } from '../../domain/json/is-object.ts';
 import {
   type ConfigTree,
-  isConfigTree,
   listAssignments,
-  mergeConfigs,
+  mergeConfigTrees,
   readAssignment,
 } from '../input/config-path.ts';
 import { readSource } from '../input/input-file.ts';
@@ -18,8 +18,8 @@ import {
   deleteConfig,
   findOwner,
   getConfig,
+  type LevelOwner,
   levelOption,
-  type Owner,
   putConfig,
   removeKeys,
   showConfig,
@@ -35,7 +35,7 @@ import {
   selectScreens,
 } from '../records/select-screens.ts';
 
-type NamedOwner = Owner & { name: string };
+type NamedOwner = LevelOwner & { name: string };
 
 /** Returns the screens of `--selector` and `--venue` as owners of configs. */
 async function selectOwners(call: CommandContext, name: string | undefined): Promise<NamedOwner[]> {
@@ -55,7 +55,7 @@ const configColumns: readonly Column<{ config: ConfigTree | null }>[] = [member(
 
 /** Prints the stored config of each screen. */
 function getConfigs(call: CommandContext, owners: readonly NamedOwner[]): Promise<number> {
-  const read = async (owner: Owner) => {
+  const read = async (owner: LevelOwner) => {
     const config = await orUndefined(getConfig(call, owner), 'config_not_found');
     return config ? { result: 'stored', config } : { result: 'none', config: null };
   };
@@ -73,7 +73,7 @@ async function setConfigs(
     if (call.options.replace) return (await putConfig(call, owner, wanted)) && 'replaced';
     let isSame = false;
     const change = (stored: ConfigTree) => {
-      const merged = mergeConfigs(stored, wanted);
+      const merged = mergeConfigTrees(stored, wanted);
       isSame = isDeepStrictEqual(merged, stored);
       return merged;
     };
@@ -119,7 +119,7 @@ async function readFile({ io }: CommandContext, file: string | undefined): Promi
   const { configBody } = await import('../../domain/records/config.ts');
   // The service names mistakes.
   const { data: document = source.value } = parseAsWritten(configBody, source);
-  if (isConfigTree(document)) return document;
+  if (isObject(document)) return document;
   throw new SignageError(
     'invalid_file',
     'A config is an object, such as { "syncIntervalMinutes": 10 }.',
@@ -198,7 +198,9 @@ cachePolicy.maxSizeGB=20`,
     const assignments = name === undefined || isNamed ? settings : [name, ...settings];
     if (assignments.length === 0 && file === undefined)
       throw usage('Nothing to set. Give key=value, or -f.');
-    const wanted = assignments.map(readAssignment).reduce(mergeConfigs, await readFile(call, file));
+    const wanted = assignments
+      .map(readAssignment)
+      .reduce(mergeConfigTrees, await readFile(call, file));
     await noteMistyped(call, wanted);
     if (isMany) {
       const owners = await selectOwners(call, isNamed ? name : undefined);
@@ -207,7 +209,7 @@ cachePolicy.maxSizeGB=20`,
     const owner = await findOwner(call, level, isNamed ? name : undefined);
     const config = replace
       ? await putConfig(call, owner, wanted)
-      : (await changeConfig(call, owner, (stored) => mergeConfigs(stored, wanted)))?.config;
+      : (await changeConfig(call, owner, (stored) => mergeConfigTrees(stored, wanted)))?.config;
     if (config) await showConfig(call, config);
     return 0;
   },

@@ -1,9 +1,10 @@
+import type { Device } from '../../client/entities.ts';
 import * as option from '../input/option.ts';
 import { selectorOption } from '../input/selector.ts';
 import { usage } from '../input/settings.ts';
 import type { CommandContext } from '../program/context.ts';
 import { defineCommand, one, some } from '../program/spec.ts';
-import { type Device, findDevice, findScreen } from '../records/find.ts';
+import { findDevice, findScreen } from '../records/find.ts';
 import { forEachRecord } from '../records/for-each-record.ts';
 import { screenPath } from '../records/names.ts';
 import { listOfVenues, venueIdsOf } from '../records/of-venues.ts';

@@ -1,3 +1,4 @@
+import type { Screen } from '../../client/entities.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import {
   type LabelChanges,
@@ -11,7 +12,7 @@ import { selectorOption } from '../input/selector.ts';
 import { usage } from '../input/settings.ts';
 import type { CommandContext } from '../program/context.ts';
 import { defineCommand, one, some } from '../program/spec.ts';
-import { findScreen, findVenue, type Screen } from '../records/find.ts';
+import { findScreen, findVenue } from '../records/find.ts';
 import { forEachRecord } from '../records/for-each-record.ts';
 import { screenPath } from '../records/names.ts';
 import { listOfVenues, venueIdsOf } from '../records/of-venues.ts';

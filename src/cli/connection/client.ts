@@ -35,7 +35,7 @@ interface Made<I extends OperationId> {
   answer: CallAnswer<I>;
 }
 
-export interface Reader {
+export interface ServiceReader {
   read<I extends ReadId>(id: I, ...input: CallArguments<I>): Promise<CallAnswer<I>>;
   /** Like `read`, and also returns the ETag of the record. */
   readWithEtag<I extends ReadId>(
@@ -49,7 +49,7 @@ export interface Reader {
 }
 
 /** Access to the service for a command. */
-export interface ApiClient extends Reader {
+export interface CommandClient extends ServiceReader {
   /** Sends a change. Under `--dry-run` it prints the request instead, and returns `undefined`. */
   change<I extends ChangeId>(id: I, ...input: CallArguments<I>): Promise<Made<I> | undefined>;
   /** Streams a backup. Returns `undefined` under `--dry-run`. */
@@ -115,7 +115,7 @@ function makeCalls(connect: ApiClientParts['connect']) {
   return { see, withClient };
 }
 
-export function makeApiClient({ connect, plan, signal }: ApiClientParts): ApiClient {
+export function makeApiClient({ connect, plan, signal }: ApiClientParts): CommandClient {
   const { see, withClient } = makeCalls(connect);
   const withSignal = <I extends OperationId>(input: unknown) =>
     [{ signal, ...(input as PlainInput | undefined) }] as unknown as CallArguments<I>;

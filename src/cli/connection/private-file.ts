@@ -16,7 +16,7 @@ import { readRegularBytes } from '../input/read-file.ts';
 import { usage } from '../input/settings.ts';
 import { shellQuote } from '../terminal/text.ts';
 
-export type Report = (message: string) => void;
+export type Warn = (message: string) => void;
 
 const syncDescriptor = promisify(fsync);
 
@@ -24,7 +24,7 @@ const syncDescriptor = promisify(fsync);
  * Makes the content of a file durable. Does not use `FileHandle.sync`, because Yarn Plug'n'Play
  * replaces FileHandle by a class without it.
  */
-export const syncFile = ({ fd }: FileHandle): Promise<void> => syncDescriptor(fd);
+export const syncHandle = ({ fd }: FileHandle): Promise<void> => syncDescriptor(fd);
 
 /** Windows has no file modes, and cannot sync a folder. */
 const isWindows = process.platform === 'win32';
@@ -36,7 +36,7 @@ const isWindows = process.platform === 'win32';
  */
 async function checkSecretAccess(
   path: string,
-  { warn, allow }: { warn?: Report; allow?: Report } = {},
+  { warn, allow }: { warn?: Warn; allow?: Warn } = {},
 ): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile() || isWindows) return;
@@ -86,7 +86,7 @@ export async function readSecretFile(path: string, what: string): Promise<string
  * Like `readSecretFile`, but throws `open_to_others` if other users can change the file. Calls
  * `warn` if they can read it.
  */
-export async function readTokenFile(path: string, warn?: Report): Promise<string> {
+export async function readTokenFile(path: string, warn?: Warn): Promise<string> {
   await checkSecretAccess(path, warn ? { warn } : {});
   return readSecretFile(path, 'the token file');
 }
@@ -103,7 +103,7 @@ export async function writeSecretFile(path: string, secret: string): Promise<voi
   const file = await open(path, 'wx', 0o600);
   try {
     await file.writeFile(`${secret}\n`);
-    await syncFile(file);
+    await syncHandle(file);
   } finally {
     await file.close();
   }
@@ -132,7 +132,7 @@ export async function reserveFile(path: string, flag: string) {
   return {
     async write(secret: string): Promise<void> {
       await namingFile(path, file.writeFile(`${secret}\n`));
-      await namingFile(path, syncFile(file));
+      await namingFile(path, syncHandle(file));
       await file.close();
     },
     async discard(): Promise<void> {
@@ -145,14 +145,14 @@ export async function reserveFile(path: string, flag: string) {
 async function syncFolder(path: string): Promise<void> {
   if (isWindows) return;
   const folder = await open(dirname(path));
-  await syncFile(folder).finally(() => folder.close());
+  await syncHandle(folder).finally(() => folder.close());
 }
 
 /**
  * Replaces a file atomically and durably: writes `temporary`, which must not exist, and renames it.
  * Default mode: 0600, so that no other user can read the file, not even while it is written.
  */
-export async function replaceFile(
+export async function replacePrivateFile(
   path: string,
   text: string,
   { temporary = `${path}.${crypto.randomUUID()}`, mode = 0o600 } = {},
@@ -160,7 +160,7 @@ export async function replaceFile(
   const file = await open(temporary, 'wx', mode);
   try {
     await namingFile(path, file.writeFile(text));
-    await namingFile(path, syncFile(file));
+    await namingFile(path, syncHandle(file));
     await file.close();
     await retryWhileInUse(() => rename(temporary, path));
   } catch (error) {

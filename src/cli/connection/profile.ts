@@ -2,7 +2,7 @@ import { SignageError } from '../../domain/error.ts';
 import type { ConnectionValues } from '../input/shared.ts';
 import type { Io } from '../terminal/io.ts';
 import { type Contexts, readContexts, type SavedContext } from './contexts.ts';
-import { type Report, readTokenFile } from './private-file.ts';
+import { readTokenFile, type Warn } from './private-file.ts';
 import { warnOfReadableToken } from './proxy.ts';
 import { baseUrl, requireSafeAddress } from './service-url.ts';
 
@@ -63,7 +63,7 @@ async function findToken(
   { tokenFile }: ConnectionValues,
   url: Sourced,
   { name, saved, env }: ChosenContext,
-  warn: Report | undefined,
+  warn: Warn | undefined,
 ): Promise<Sourced | undefined> {
   if (tokenFile !== undefined)
     return { value: await readTokenFile(tokenFile, warn), source: '--token-file' };
@@ -161,7 +161,7 @@ export async function readAddress(flags: AddressValues, io: Pick<Io, 'env'>): Pr
 export async function readProfile(
   flags: ConnectionValues,
   io: Pick<Io, 'env'>,
-  warn?: Report,
+  warn?: Warn,
 ): Promise<Profile> {
   const { SIGNAGE_URL, SIGNAGE_TOKEN, SIGNAGE_TOKEN_FILE } = io.env;
   const hasToken = isGiven(flags.tokenFile, SIGNAGE_TOKEN?.trim(), SIGNAGE_TOKEN_FILE);

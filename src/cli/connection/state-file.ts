@@ -4,7 +4,7 @@ import { SignageError } from '../../domain/error.ts';
 import { type FileUse, unusableFile } from '../input/file-error.ts';
 import { readRegularFile } from '../input/read-file.ts';
 import { shellQuote } from '../terminal/text.ts';
-import { replaceFile } from './private-file.ts';
+import { replacePrivateFile } from './private-file.ts';
 
 interface StateFileOptions<T> {
   /** Checks the parsed content. Throws if it is damaged. */
@@ -66,7 +66,7 @@ export function stateFile<T>(path: string, options: StateFileOptions<T>): Adapte
       try {
         // A power failure may have left it behind.
         if (temporary !== undefined) await rm(temporary, { force: true });
-        await replaceFile(path, text, { temporary });
+        await replacePrivateFile(path, text, { temporary });
       } catch (error) {
         throw unusableFile(error, path, { ...use, access: 'written' });
       }

@@ -1,5 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { type FieldError, hasCode } from '../../domain/error.ts';
+import { isObject } from '../../domain/json/is-object.ts';
 import { fileProblem } from '../input/file-error.ts';
 import { realPathInside } from '../input/inside-folder.ts';
 import type { Path, SourceDocument } from '../input/source-document.ts';
@@ -10,14 +11,10 @@ import { type LocalMedia, type MediaReading, readLocalMedia } from './local-medi
 import { itemOfFile, type MediaItem } from './media-item.ts';
 import { uploadMedia } from './upload.ts';
 
-type Json = Record<string, unknown>;
 /** A playlist, or an entry, whose items may name files by their path on the service. */
 interface NamingPlaylist {
   items?: readonly object[] | undefined;
 }
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Stands for an item whose file is a mistake, so that only that mistake is reported. */
 const anyItem: MediaItem = {
@@ -73,7 +70,7 @@ export class MediaFiles {
         return each;
       }
       if (!isObject(value)) return value;
-      const members: Json = {};
+      const members: Record<string, unknown> = {};
       for (const [name, one] of Object.entries(value))
         members[name] = await visit(one, [...path, name]);
       return members;
@@ -82,11 +79,11 @@ export class MediaFiles {
   }
 
   async #itemOf(
-    { file: given, ...own }: Json,
+    { file: given, ...own }: Record<string, unknown>,
     source: SourceDocument,
     path: Path,
     fieldErrors: FieldError[],
-  ): Promise<Json> {
+  ): Promise<Record<string, unknown>> {
     const refuse = (message: string) =>
       fieldErrors.push(source.complaint([...path, 'file'], message));
     if (typeof given !== 'string' || given === '') {

@@ -1,6 +1,6 @@
 import { type FieldError, SignageError } from '../../domain/error.ts';
 import type { Publication } from '../../domain/playlists/playlist.ts';
-import type { Reader } from '../connection/client.ts';
+import type { ServiceReader } from '../connection/client.ts';
 import { readSource } from '../input/input-file.ts';
 import type { SourceDocument } from '../input/source-document.ts';
 import { type ReadZone, readLocalEnd } from '../input/time.ts';
@@ -10,7 +10,7 @@ import type { MediaReading } from './local-media.ts';
 import type { MediaFiles } from './media-files.ts';
 
 /** Returns the version of a screen's playlist, or `undefined` if it has none. */
-export async function versionOn(reader: Reader, id: string): Promise<number | undefined> {
+export async function versionOn(reader: ServiceReader, id: string): Promise<number | undefined> {
   const reading = reader.read('readPlaylist', { params: { id } });
   return (await orUndefined(reading, 'playlist_not_found'))?.version;
 }

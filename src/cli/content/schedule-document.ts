@@ -1,5 +1,6 @@
 import type { CallInput } from '../../client/call.ts';
 import type { FieldError } from '../../domain/error.ts';
+import { isObject } from '../../domain/json/is-object.ts';
 import type { NamedTimes } from '../../domain/schedule/entry-times.ts';
 import { type Schedule, schedule as scheduleSchema } from '../../domain/schedule/schedule.ts';
 import { checkDocument } from '../input/check-document.ts';
@@ -24,12 +25,8 @@ export interface WrittenSchedule {
   files: MediaFiles;
 }
 
-type Json = Record<string, unknown>;
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Reads the playlist that an entry names. `at` is the path of the name in the document. */
-type ReadPlaylist = (
+type ReadNamedPlaylist = (
   name: string,
   document: SourceDocument,
   at: Path,
@@ -41,7 +38,7 @@ type ReadPlaylist = (
  */
 async function withPlaylists(
   source: SourceDocument,
-  readPlaylist: ReadPlaylist,
+  readPlaylist: ReadNamedPlaylist,
   fieldErrors: FieldError[],
 ): Promise<SourceDocument> {
   if (!isObject(source.value) || !Array.isArray(source.value.entries)) return source;
@@ -115,7 +112,7 @@ export function mistakeOfForm(value: unknown): [at: Path, message: string] | und
 export async function parseSchedule(
   source: SourceDocument,
   media: MediaFiles,
-  readPlaylist: ReadPlaylist,
+  readPlaylist: ReadNamedPlaylist,
   fieldErrors: FieldError[],
   readZone?: ReadZone,
 ): Promise<Omit<WrittenSchedule, 'files'> | undefined> {

@@ -11,7 +11,7 @@ import { itemOfFile, itemOfUrl, type MediaItem } from './media-item.ts';
 export const isUrl = (word: string) => /^https?:\/\//i.test(word);
 
 /** Returns what a word names on this computer, and its path. */
-export async function entryOf(word: string) {
+export async function pathOf(word: string) {
   try {
     const path = await findWrittenPath(word);
     return { path, kind: (await stat(path)).isDirectory() ? 'folder' : 'file' };
@@ -53,7 +53,7 @@ export async function makeItems(call: CommandContext, words: readonly string[], 
   const seconds = duration === undefined ? undefined : duration / secondMs;
   const items: MediaItem[] = [];
   for (const word of words) {
-    const { kind, path } = isUrl(word) ? { kind: 'URL', path: word } : await entryOf(word);
+    const { kind, path } = isUrl(word) ? { kind: 'URL', path: word } : await pathOf(word);
     const isFolder = kind === 'folder';
     for (const one of isFolder ? await filesIn(path) : [path]) {
       try {

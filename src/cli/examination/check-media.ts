@@ -1,6 +1,6 @@
 import { forEachBounded } from '../../domain/concurrency.ts';
 import type { Selected } from '../records/select-screens.ts';
-import { checkUrl, type Examine, type Media, totalSizeProblem } from './check-url.ts';
+import { type CheckedMedia, checkUrl, type Examine, totalSizeProblem } from './check-url.ts';
 import type { CreativeType } from './content-checks.ts';
 import { type MediaFinding, type MediaProblem, shownUrl } from './finding.ts';
 import { makeSender, type SendOptions } from './send.ts';
@@ -41,7 +41,7 @@ export interface MediaReport {
 }
 
 /** A media file, the requirements of the playlists, and its first position. */
-interface Entry extends Media {
+interface FileEntry extends CheckedMedia {
   place: Pick<MediaFinding, 'screen' | 'item'>;
   uses: number;
   size: number | undefined;
@@ -52,8 +52,8 @@ const keyOf = ({ creativeUrl, creativeType, storage }: CheckedPlaylist['items'][
   `${creativeType} ${storage === true} ${creativeUrl.split('#', 1)}`;
 
 /** Collects the distinct files of all playlists, each file with its strictest requirements. */
-function collect(playlists: readonly CheckedPlaylist[], player: URL): Map<string, Entry> {
-  const entries = new Map<string, Entry>();
+function collect(playlists: readonly CheckedPlaylist[], player: URL): Map<string, FileEntry> {
+  const entries = new Map<string, FileEntry>();
   for (const { screen, items, validUntil, maxSizeGB } of playlists) {
     const validUntilMs = (validUntil ?? Number.POSITIVE_INFINITY) * 1000;
     for (const [at, item] of items.entries()) {
@@ -80,7 +80,7 @@ function collect(playlists: readonly CheckedPlaylist[], player: URL): Map<string
   return entries;
 }
 
-async function checkEntry(entry: Entry, options: MediaCheckOptions): Promise<void> {
+async function checkEntry(entry: FileEntry, options: MediaCheckOptions): Promise<void> {
   const { clock, player, examine } = options;
   const report = (problem: MediaProblem) => {
     // Several requests of one check may fail for the same reason.
@@ -98,7 +98,7 @@ async function checkEntry(entry: Entry, options: MediaCheckOptions): Promise<voi
 /** Checks whether all files of a playlist fit the cache of a TV together. */
 function totalFindings(
   { screen, items, maxSizeGB }: CheckedPlaylist,
-  entries: ReadonlyMap<string, Entry>,
+  entries: ReadonlyMap<string, FileEntry>,
 ): MediaFinding[] {
   const files = new Set(items.map(keyOf));
   const sizes = [...files].map((key) => entries.get(key)?.size ?? 0);
@@ -110,7 +110,7 @@ function totalFindings(
  * Checks the media files of playlists from this machine, each file once. Throws `interrupted` if
  * the signal aborts.
  */
-export async function checkMedia(
+export async function checkPlaylistMedia(
   playlists: readonly CheckedPlaylist[],
   options: MediaCheckOptions,
 ): Promise<MediaReport> {

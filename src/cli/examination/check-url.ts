@@ -13,7 +13,7 @@ import {
 } from './content-checks.ts';
 import { corsProblem, corsRangeProblems } from './cors-checks.ts';
 import { error, type MediaProblem, warning } from './finding.ts';
-import { follow, type Hop } from './follow.ts';
+import { followRedirects, type Hop } from './follow-redirects.ts';
 import { mp4Problem } from './mp4.ts';
 import { framingProblem, storageProblem } from './page-checks.ts';
 import { fileSize, firstRange, firstRangeProblem, largeFileProblems } from './range-checks.ts';
@@ -65,7 +65,7 @@ const lengthProblem = () =>
 const partBytes = 8 * 1024 * 1024;
 
 /** A media file, and the requirements of the playlists. */
-export interface Media {
+export interface CheckedMedia {
   url: URL;
   type: CreativeType;
   /** Whether a page keeps its origin. */
@@ -89,7 +89,7 @@ interface MediaCheckContext {
 }
 
 /** Returns problems that are visible in the URL alone, without a request. */
-function addressProblems({ url, type }: Media, player: URL): MediaProblem[] {
+function addressProblems({ url, type }: CheckedMedia, player: URL): MediaProblem[] {
   const isLocal = isLoopback(url.hostname) && !isLoopback(player.hostname);
   const isMixed = url.protocol === 'http:' && player.protocol === 'https:';
   const local = error('address', {
@@ -111,7 +111,7 @@ const formatOf = async ({ body }: MediaReply, isWhole: boolean, examine: Examine
 /** Returns the result of each check of a web page. `undefined`: the check passed. */
 async function pageProblems(
   { url, reply }: Hop,
-  { storage }: Media,
+  { storage }: CheckedMedia,
   { player, examine }: MediaCheckContext,
 ): Promise<(MediaProblem | undefined)[]> {
   const format = isEncoded(reply) ? undefined : await formatOf(reply, false, examine);
@@ -128,7 +128,7 @@ async function pageProblems(
  * if known.
  */
 async function checkFile(
-  { type, maxSizeGB }: Media,
+  { type, maxSizeGB }: CheckedMedia,
   hops: readonly [...Hop[], Hop],
   { player, send, examine, report }: MediaCheckContext,
 ): Promise<number | undefined> {
@@ -164,7 +164,7 @@ async function checkFile(
  * `interrupted` if the signal aborts.
  */
 export async function checkUrl(
-  media: Media,
+  media: CheckedMedia,
   context: MediaCheckContext,
 ): Promise<number | undefined> {
   const { url, type, validUntilMs } = media;
@@ -175,7 +175,7 @@ export async function checkUrl(
   // Browsers load the page of a frame without CORS.
   const headersFor = (origin: string): Record<string, string> =>
     type === 'html' ? {} : { origin, range: firstRange };
-  const hops = await follow(url, { player, headersFor, send, report });
+  const hops = await followRedirects(url, { player, headersFor, send, report });
   const file = hops?.at(-1);
   if (!hops || !file) return undefined;
   const failed = isEmpty(file.reply) ? emptyProblem() : statusProblem(file.reply, type !== 'html');

@@ -1,4 +1,4 @@
-import type { Format } from '../../media/examination/format.ts';
+import type { FileFormat } from '../../media/examination/format.ts';
 import { error, type MediaProblem, warning } from './finding.ts';
 import type { MediaReply } from './send.ts';
 
@@ -71,7 +71,7 @@ export const encodingProblem = ({ headers }: MediaReply) =>
 /** Checks whether the bytes are media of this `creativeType`. */
 export function contentProblem(
   type: CreativeType,
-  format: Format | undefined,
+  format: FileFormat | undefined,
 ): MediaProblem | undefined {
   if (format?.kind === type && format.fault !== undefined)
     return error('content', {
@@ -95,7 +95,7 @@ export function contentProblem(
 export function typeProblem(
   type: CreativeType,
   { headers }: MediaReply,
-  format: Format | undefined,
+  format: FileFormat | undefined,
 ): MediaProblem | undefined {
   const sent = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const isSvg = format?.name === 'an SVG image';

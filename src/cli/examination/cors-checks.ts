@@ -1,5 +1,5 @@
 import { error, type MediaProblem, shownUrl, warning } from './finding.ts';
-import type { Hop } from './follow.ts';
+import type { Hop } from './follow-redirects.ts';
 import type { MediaReply, Send } from './send.ts';
 
 const requestHeaders = ['if-range', 'range'];

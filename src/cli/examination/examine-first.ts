@@ -5,11 +5,11 @@ import { hasCode, SignageError } from '../../domain/error.ts';
 import { mediaIdOf } from '../../domain/media/media.ts';
 import type { CommandContext } from '../program/context.ts';
 import { withProgress } from '../terminal/progress.ts';
-import { type CheckedPlaylist, checkMedia } from './check-media.ts';
+import { type CheckedPlaylist, checkPlaylistMedia } from './check-media.ts';
 import type { MediaFinding } from './finding.ts';
 import { sendOptionsOf } from './send-options.ts';
 
-type Item = CheckedPlaylist['items'][number];
+type CheckedItem = CheckedPlaylist['items'][number];
 
 /** Maximum time before something is put on a wall, in an emergency, too. */
 const maxMs = 3 * secondMs;
@@ -27,10 +27,10 @@ const fatal: readonly MediaFinding['check'][] = [
 /** Checks that say that this machine could not look. TVs may see more. */
 const unseen: readonly MediaFinding['check'][] = ['dns', 'connect', 'tls', 'connection', 'timeout'];
 
-const isFatal = ({ level, check }: MediaFinding, { creativeType }: Item) =>
+const isFatal = ({ level, check }: MediaFinding, { creativeType }: CheckedItem) =>
   level === 'error' && (fatal.includes(check) || (check === 'type' && creativeType === 'html'));
 
-const hostOf = ({ creativeUrl }: Item) => new URL(creativeUrl).host;
+const hostOf = ({ creativeUrl }: CheckedItem) => new URL(creativeUrl).host;
 
 /** What an examination found, in the order of the items. */
 interface Examined {
@@ -41,15 +41,15 @@ interface Examined {
 }
 
 /** Returns the URLs of other hosts, each once. */
-function foreignItems(items: readonly Item[]): Item[] {
-  const byUrl = new Map<string, Item>();
+function foreignItems(items: readonly CheckedItem[]): CheckedItem[] {
+  const byUrl = new Map<string, CheckedItem>();
   for (const item of items)
     if (mediaIdOf(item.creativeUrl) === undefined)
       byUrl.set(`${item.creativeType} ${item.creativeUrl}`, item);
   return [...byUrl.values()];
 }
 
-async function examineAll(call: CommandContext, items: readonly Item[]): Promise<Examined> {
+async function examineAll(call: CommandContext, items: readonly CheckedItem[]): Promise<Examined> {
   const limit = new AbortController();
   const cancel = call.clock.after(maxMs, () => limit.abort());
   const { url } = await call.profile();
@@ -60,12 +60,12 @@ async function examineAll(call: CommandContext, items: readonly Item[]): Promise
     examine: call.examine,
   };
   const limits = { validUntil: null, maxSizeGB: Number.POSITIVE_INFINITY };
-  const found = new Map<Item, readonly MediaFinding[]>();
-  const examine = async (item: Item) => {
+  const found = new Map<CheckedItem, readonly MediaFinding[]>();
+  const examine = async (item: CheckedItem) => {
     if (limit.signal.aborted) return;
     try {
       const playlist = { screen: null, shownOn: [], items: [item], ...limits };
-      found.set(item, (await checkMedia([playlist], options)).findings);
+      found.set(item, (await checkPlaylistMedia([playlist], options)).findings);
     } catch (error) {
       const isLate = limit.signal.aborted && !call.interrupted.aborted;
       if (!isLate || !hasCode(error, 'interrupted')) throw error;
@@ -96,7 +96,7 @@ async function examineAll(call: CommandContext, items: readonly Item[]): Promise
  */
 export async function examineFirst(
   call: CommandContext,
-  items: readonly Item[],
+  items: readonly CheckedItem[],
   unless: 'force' | 'unexamined' = 'force',
 ): Promise<void> {
   const foreign = foreignItems(items);

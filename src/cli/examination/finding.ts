@@ -122,3 +122,6 @@ export const mediaFindingView: View<MediaFinding> = {
 export function shownUrl({ origin, pathname, search }: URL): string {
   return `${origin}${shownPath(pathname)}${search === '' ? '' : '?…'}`;
 }
+
+/** The effect of a file that does not load. */
+export const notLoaded = 'A TV cannot load the item.';

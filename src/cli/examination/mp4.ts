@@ -1,6 +1,6 @@
 import { boxHeaderBytes, parseBox } from '../../media/examination/iso-box.ts';
 import { error, type MediaProblem, warning } from './finding.ts';
-import type { Hop } from './follow.ts';
+import type { Hop } from './follow-redirects.ts';
 import type { Send } from './send.ts';
 
 /** Reads bytes of a file. Returns `undefined` if they cannot be read. */

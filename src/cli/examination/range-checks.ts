@@ -1,5 +1,5 @@
 import { error, type MediaProblem, warning } from './finding.ts';
-import type { Hop } from './follow.ts';
+import type { Hop } from './follow-redirects.ts';
 import { type MediaReply, prefixBytes, type Send } from './send.ts';
 
 /** The first range of a file, as the value of the request header `Range`. */

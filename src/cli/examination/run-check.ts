@@ -4,10 +4,11 @@ import { pagesNotIsolated, webPlayerStarted } from '../../domain/events/web-play
 import { smallest } from '../../domain/numbers/extremes.ts';
 import type { Publication } from '../../domain/playlists/playlist.ts';
 import { type ConfigBody, effectiveConfig } from '../../domain/records/config.ts';
+import type { ConfigLevel } from '../../domain/records/rows.ts';
 import { usage } from '../input/settings.ts';
 import type { CommandContext } from '../program/context.ts';
 import { failedExitCode } from '../program/exit-code.ts';
-import { getConfig, type Level } from '../records/config-level.ts';
+import { getConfig } from '../records/config-level.ts';
 import { orUndefined } from '../records/find.ts';
 import { mapBounded, mapRecords } from '../records/for-each-record.ts';
 import {
@@ -20,7 +21,7 @@ import { memoize } from '../terminal/memoize.ts';
 import { progressBar, withProgress } from '../terminal/progress.ts';
 import { countText } from '../terminal/text.ts';
 import type { CheckedPlaylist } from './check-media.ts';
-import { checkMedia, type MediaReport } from './check-media.ts';
+import { checkPlaylistMedia, type MediaReport } from './check-media.ts';
 import { findingText, type MediaFinding, mediaFindingView, warning } from './finding.ts';
 import { sendOptionsOf } from './send-options.ts';
 
@@ -29,7 +30,7 @@ const unlimited: ConfigBody = { cachePolicy: { maxSizeGB: Number.POSITIVE_INFINI
 /** Returns a function that reads the `cachePolicy.maxSizeGB` of a screen, in gigabytes. */
 function sizeLimits(call: CommandContext): (screen: Selected) => Promise<number> {
   const configs = new Map<string, () => Promise<ConfigBody | undefined>>();
-  const read = async (level: Level, id: string) => {
+  const read = async (level: ConfigLevel, id: string) => {
     try {
       return (await getConfig(call, { level, id })) as ConfigBody;
     } catch (error) {
@@ -39,7 +40,7 @@ function sizeLimits(call: CommandContext): (screen: Selected) => Promise<number>
       throw error;
     }
   };
-  const shared = (level: Level, id: string) => {
+  const shared = (level: ConfigLevel, id: string) => {
     const config = configs.get(id) ?? memoize(() => read(level, id));
     configs.set(id, config);
     return config();
@@ -129,7 +130,7 @@ async function examine(
 ): Promise<MediaReport> {
   const sending = await sendOptionsOf(call, timeoutMs);
   const { files, findings } = await withProgress(call, (show) =>
-    checkMedia(playlists, {
+    checkPlaylistMedia(playlists, {
       ...sending,
       player,
       examine: call.examine,

@@ -7,11 +7,9 @@ import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { tooManyInformational } from '../../domain/informational-answers.ts';
 import { span } from '../terminal/text.ts';
-import { error, type MediaProblem, shownUrl, warning } from './finding.ts';
+import { error, type MediaProblem, notLoaded, shownUrl, warning } from './finding.ts';
 
 const notChecked = 'The item was not checked.';
-const notLoaded = 'A TV cannot load the item.';
-
 const dnsCodes = ['ENOTFOUND', 'EAI_AGAIN', 'ENODATA'];
 const connectCodes = [
   'ECONNREFUSED',

@@ -2,7 +2,7 @@ import { secondMs } from '../../domain/clock.ts';
 import type { ForeignFile, Verdict } from '../../media/examination/verdict.ts';
 import type { CommandContext } from '../program/context.ts';
 import { type CreativeType, isEncoded, shownTypes } from './content-checks.ts';
-import { follow, type Hop } from './follow.ts';
+import { followRedirects, type Hop } from './follow-redirects.ts';
 import { fileSize, firstRange } from './range-checks.ts';
 import { makeSender, prefixBytes, type Send, type SendOptions } from './send.ts';
 import { sendOptionsOf } from './send-options.ts';
@@ -27,7 +27,7 @@ async function withFile<T>(
   try {
     const headersFor = () => ({ range: firstRange });
     const { report } = options;
-    const hop = (await follow(url, { player: url, headersFor, send, report }))?.at(-1);
+    const hop = (await followRedirects(url, { player: url, headersFor, send, report }))?.at(-1);
     return hop && [200, 206].includes(hop.reply.status) ? await use(hop, send) : undefined;
   } finally {
     stop();

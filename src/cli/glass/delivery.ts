@@ -1,8 +1,8 @@
 import type { CallInput } from '../../client/call.ts';
+import type { Device } from '../../client/entities.ts';
 import { secondMs } from '../../domain/clock.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../program/context.ts';
-import type { Device } from '../records/find.ts';
 import { type Selected, selectionFilters, selectScreens } from '../records/select-screens.ts';
 import { screensOfVenueView, screensView } from '../records/views/place-views.ts';
 import { poll } from '../records/wait.ts';
@@ -61,7 +61,7 @@ function namesText(screens: readonly Pick<DeliveryTarget, 'name'>[]): string {
  * Waits until TVs have been given a playlist version. Ignores screens without a TV, unless no
  * screen has a TV.
  */
-export class Delivery {
+export class DeliveryWait {
   readonly #call: CommandContext;
   readonly #options: DeliveryOptions;
   readonly #states = new Map<string, TvState>();
@@ -217,7 +217,7 @@ export async function waitForVersion(
       : screens.map(({ id, name }) => ({ id, name, version }));
   const filters = selectionFilters(call, screens);
   const what = version === 'latest' ? 'the latest version' : `version ${version}`;
-  await new Delivery(call, { targets, filters, what }).wait(call.options.timeout);
+  await new DeliveryWait(call, { targets, filters, what }).wait(call.options.timeout);
   const { screens: present, single } = await selectScreens(call, names);
   if (single)
     return call.results.record(single.screen, screensOfVenueView(call, single.screen.venueId));

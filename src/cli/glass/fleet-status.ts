@@ -1,28 +1,28 @@
-import type { ListItem } from '../../client/call.ts';
+import type { Screen, ScreenStatus } from '../../client/entities.ts';
 import { secondMs } from '../../domain/clock.ts';
 import { badConditions, type Condition, conditions } from '../../domain/conditions/condition.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { Reader } from '../connection/client.ts';
+import type { ServiceReader } from '../connection/client.ts';
 import { usage } from '../input/settings.ts';
 import { member, type View } from '../output/view.ts';
 import type { CommandContext } from '../program/context.ts';
-import type { Screen } from '../records/find.ts';
 import { ofVenues, venueIdsOf } from '../records/of-venues.ts';
 import { screenView } from '../records/views/place-views.ts';
 import { isPrintable } from '../terminal/escape.ts';
 import { countText, relativeTime } from '../terminal/text.ts';
 import { playingText, switchText } from './layer-texts.ts';
 
-type Received = ListItem<'listScreenStatus'>;
-
 /** A screen as `signage status` shows it, with the record of the service. */
-export interface ScreenStatus extends Received {
+export interface NamedStatus extends ScreenStatus {
   /** The full name: `Lobby/Main`. */
   name: string;
 }
 
 /** Reads the status of one screen. */
-export async function readScreenStatus(reader: Reader, screenId: string): Promise<Received> {
+export async function readScreenStatus(
+  reader: ServiceReader,
+  screenId: string,
+): Promise<ScreenStatus> {
   const { items } = await reader.read('listScreenStatus', { query: { screenId } });
   const [status] = items;
   if (!status) throw new SignageError('screen_not_found', 'There is no screen with this id.');
@@ -42,7 +42,7 @@ const worstFirst: readonly Condition[] = [
   'playing',
 ];
 
-function compare(one: ScreenStatus, other: ScreenStatus): number {
+function compare(one: NamedStatus, other: NamedStatus): number {
   return (
     worstFirst.indexOf(one.condition) - worstFirst.indexOf(other.condition) ||
     (one.since ?? '').localeCompare(other.since ?? '') ||
@@ -54,7 +54,7 @@ function compare(one: ScreenStatus, other: ScreenStatus): number {
  * Says that webhooks are paused since a restore, so that nobody is notified. `undefined`: none is.
  * Services before this member do not say it.
  */
-export async function restoredWebhooksText(reader: Reader): Promise<string | undefined> {
+export async function restoredWebhooksText(reader: ServiceReader): Promise<string | undefined> {
   const { restoredWebhooks: count = 0 } = await reader.read('listScreenStatus', {
     query: { limit: 1 },
   });
@@ -76,11 +76,11 @@ interface StatusOptions {
 export async function readFleetStatus(
   call: CommandContext,
   { venue, selector, condition, darkAfter }: StatusOptions,
-): Promise<ScreenStatus[]> {
+): Promise<NamedStatus[]> {
   const darkAfterSeconds =
     darkAfter === undefined ? undefined : Math.max(1, Math.round(darkAfter / secondMs));
   const query = { condition, darkAfterSeconds, selector: [...selector] };
-  const screens: ScreenStatus[] = [];
+  const screens: NamedStatus[] = [];
   for await (const page of ofVenues(await venueIdsOf(call, venue), (venueId) =>
     call.pages('listScreenStatus', { query: { ...query, venueId } }),
   ))
@@ -103,7 +103,7 @@ export function readFailOn(text: string | undefined): readonly Condition[] {
 }
 
 /** Counts the screens of each condition: `1,000 screens: 3 dark, 997 playing`. */
-export function countConditions(screens: readonly ScreenStatus[]): string {
+export function countConditions(screens: readonly NamedStatus[]): string {
   const counts = worstFirst
     .map((condition) => ({
       condition,
@@ -122,7 +122,7 @@ export function wrongYear(offsetSeconds: number, nowMs: number): number | undefi
 }
 
 /** Says by how much the clock of a TV is wrong. `null`: it is right. */
-export function clockText({ clock, at }: Pick<Received, 'clock' | 'at'>): string | null {
+export function clockText({ clock, at }: Pick<ScreenStatus, 'clock' | 'at'>): string | null {
   if (!clock) return null;
   const year = wrongYear(clock.offsetSeconds, Date.parse(at));
   if (year !== undefined) return `Its clock says ${year}.`;
@@ -133,13 +133,13 @@ export function clockText({ clock, at }: Pick<Received, 'clock' | 'at'>): string
 }
 
 /** Says that a TV plays without its sound. `null`: it has sound, or should have none. */
-export const mutedText = ({ muted }: Pick<Received, 'muted'>): string | null =>
+export const mutedText = ({ muted }: Pick<ScreenStatus, 'muted'>): string | null =>
   muted ? 'Plays without sound: the browser forbids it.' : null;
 
 /** Formats what a screen plays, or why it does not, a wrong clock, and missing sound. */
 function glassText(
-  status: Pick<Received, 'playing' | 'reason' | 'layer' | 'clock' | 'muted' | 'at'> & {
-    playlist?: Received['playlist'];
+  status: Pick<ScreenStatus, 'playing' | 'reason' | 'layer' | 'clock' | 'muted' | 'at'> & {
+    playlist?: ScreenStatus['playlist'];
   },
 ): string | null {
   const { reason, playlist = null } = status;
@@ -150,17 +150,17 @@ function glassText(
 }
 
 /** Formats the newest playlist version of a screen: `7`, `7 expired`. */
-export function playlistText({ playlist }: ScreenStatus): string | null {
+export function playlistText({ playlist }: NamedStatus): string | null {
   if (!playlist) return null;
   const { version, status } = playlist;
   return status === 'active' ? `${version}` : `${version} ${status}`;
 }
 
 /** Formats a time by its distance from the time of the service. */
-const relative = ({ at }: Pick<Received, 'at'>, time: string | null | undefined) =>
+const relative = ({ at }: Pick<ScreenStatus, 'at'>, time: string | null | undefined) =>
   time ? relativeTime(Date.parse(time), Date.parse(at)) : null;
 
-export const statusView: View<ScreenStatus> = {
+export const statusView: View<NamedStatus> = {
   columns: [
     { name: 'screen', value: ({ name }) => name },
     member('condition'),
@@ -182,13 +182,18 @@ export const statusView: View<ScreenStatus> = {
 };
 
 /** A screen with the judgement of the service. */
-export type JudgedScreen = Screen & Omit<Received, 'screen' | 'device' | 'playlist'>;
+export type JudgedRecord = Screen & Omit<ScreenStatus, 'screen' | 'device' | 'playlist'>;
 
-export function judgedScreen({ screen, device, playlist, ...judgement }: Received): JudgedScreen {
+export function judgedScreen({
+  screen,
+  device,
+  playlist,
+  ...judgement
+}: ScreenStatus): JudgedRecord {
   return { ...screen, ...judgement };
 }
 
-export const judgedScreenView = screenView<JudgedScreen>(
+export const judgedScreenView = screenView<JudgedRecord>(
   ({ venueName }) => venueName,
   [
     member('condition'),

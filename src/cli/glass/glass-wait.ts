@@ -1,12 +1,10 @@
-import type { ListItem } from '../../client/call.ts';
+import type { ScreenStatus } from '../../client/entities.ts';
 import { secondMs } from '../../domain/clock.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../program/context.ts';
 import { poll } from '../records/wait.ts';
 import { progressBar, withProgress } from '../terminal/progress.ts';
 import { countText, shellQuote } from '../terminal/text.ts';
-
-type Status = ListItem<'listScreenStatus'>;
 
 /** A screen that should show something else than before. */
 interface GlassTarget {
@@ -46,7 +44,7 @@ export function waitMsOf(call: CommandContext): number | undefined {
   return call.io.stderr.isTTY ? defaultWaitMs : undefined;
 }
 
-function stateOf(status: Status | undefined): GlassState {
+function stateOf(status: ScreenStatus | undefined): GlassState {
   if (!status?.device) return 'none';
   const { layer, playlist, device, condition } = status;
   if (condition === 'idle') return 'idle';
@@ -152,7 +150,7 @@ class GlassWait {
     const missing = targets.filter(({ id }) => !isDone(this.#states.get(id)));
     const queries =
       missing.length <= fewScreens ? missing.map(({ id }) => ({ screenId: id })) : [filters];
-    const found = new Map<string, Status>();
+    const found = new Map<string, ScreenStatus>();
     for (const query of queries)
       for await (const page of this.#call.pages('listScreenStatus', { query }))
         for (const status of page) found.set(status.screen.id, status);

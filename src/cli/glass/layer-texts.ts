@@ -1,18 +1,24 @@
-import type { ListItem } from '../../client/call.ts';
+import type { ScreenStatus } from '../../client/entities.ts';
 import { layerText } from '../../domain/layers/layer-text.ts';
 import { span } from '../terminal/text.ts';
 
-type Status = Pick<ListItem<'listScreenStatus'>, 'playing' | 'layer' | 'playlist' | 'at'>;
+type LayerStatus = Pick<ScreenStatus, 'playing' | 'layer' | 'playlist' | 'at'>;
 
 /** Names the layer that is due: `the takeover`, `version 8 of the playlist of the screen`. */
-export function dueText({ layer, playlist }: Pick<Status, 'layer' | 'playlist'>): string | null {
+export function dueText({
+  layer,
+  playlist,
+}: Pick<LayerStatus, 'layer' | 'playlist'>): string | null {
   if (!layer) return null;
   const text = layerText(layer.name, layer.entryId);
   return layer.entryId === null && playlist ? `version ${playlist.version} of ${text}` : text;
 }
 
 /** Names the item that plays, and its layer unless it is the base: `fire.png (takeover)`. */
-export function playingText({ playing, layer }: Pick<Status, 'playing' | 'layer'>): string | null {
+export function playingText({
+  playing,
+  layer,
+}: Pick<LayerStatus, 'playing' | 'layer'>): string | null {
   if (!playing) return null;
   const { name, creativeId, layer: itsLayer, entryId } = playing;
   // An item of a layer that has ended is named by nothing but its id.
@@ -23,7 +29,7 @@ export function playingText({ playing, layer }: Pick<Status, 'playing' | 'layer'
 }
 
 /** Says that a screen that plays is about to play something else. `null`: it is not. */
-export function switchText(status: Status): string | null {
+export function switchText(status: LayerStatus): string | null {
   const { playing, layer, at } = status;
   if (!playing || !layer) return null;
   if (layer.state === 'switching') {

@@ -13,7 +13,7 @@ import {
 import { playlistView } from '../records/views/playlist-views.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { countText, shellQuote } from '../terminal/text.ts';
-import { Delivery, type TvState } from './delivery.ts';
+import { DeliveryWait, type TvState } from './delivery.ts';
 
 const publishing = (body: Publication) => ({ action: 'publish' as const, ...body });
 
@@ -44,13 +44,13 @@ async function publishOnOne(
   }
   if (wait === undefined) return;
   const what = `version ${version}`;
-  const delivery = new Delivery(call, { targets: [{ id, name, version }], filters: {}, what });
+  const delivery = new DeliveryWait(call, { targets: [{ id, name, version }], filters: {}, what });
   await waitForDelivery(call, delivery);
   call.note(`The TV of "${name}" has ${what}.`);
 }
 
 /** Waits for the TVs. After Ctrl-C, says that the playlist stays published. */
-async function waitForDelivery(call: CommandContext, delivery: Delivery): Promise<void> {
+async function waitForDelivery(call: CommandContext, delivery: DeliveryWait): Promise<void> {
   try {
     await delivery.wait(call.options.wait);
   } catch (error) {
@@ -59,7 +59,7 @@ async function waitForDelivery(call: CommandContext, delivery: Delivery): Promis
   }
 }
 
-type Result = ChangeResult & { tv?: TvState };
+type PublishResult = ChangeResult & { tv?: TvState };
 
 /** Publishes on several screens, waits for their TVs, and then prints the results. */
 async function publishAndWait(
@@ -67,9 +67,9 @@ async function publishAndWait(
   screens: readonly Selected[],
   body: Publication,
 ): Promise<number> {
-  const results: Result[] = [];
+  const results: PublishResult[] = [];
   let stopped: { error: unknown } | undefined;
-  let delivery: Delivery | undefined;
+  let delivery: DeliveryWait | undefined;
   try {
     await withProgress(call, async (show) => {
       for await (const result of changedScreens(call, screens, publishing(body), show))
@@ -85,16 +85,16 @@ async function publishAndWait(
         `Not playing on ${countText(below.length, 'screen')}, where something else plays now. To see what: signage explain ${shellQuote(first.name)}`,
       );
     const filters = selectionFilters(call, screens);
-    delivery = new Delivery(call, { targets, filters, what: 'the new version' });
+    delivery = new DeliveryWait(call, { targets, filters, what: 'the new version' });
     await waitForDelivery(call, delivery);
   } catch (error) {
     stopped = { error };
   }
-  const shown = results.map((result): Result => {
+  const shown = results.map((result): PublishResult => {
     const tv = delivery?.stateOf(result.id);
     return tv === undefined ? result : { ...result, tv };
   });
-  const columns = [member<Result, 'version'>('version'), member<Result, 'tv'>('tv')];
+  const columns = [member<PublishResult, 'version'>('version'), member<PublishResult, 'tv'>('tv')];
   await call.results.list([shown], resultView(columns));
   const exitCode = summarize(
     call,

@@ -1,13 +1,10 @@
 import type { SignageError } from '../../domain/error.ts';
 import { changedNumbers } from '../../domain/json/changed-numbers.ts';
+import { isObject } from '../../domain/json/is-object.ts';
 import { looksSecret, usage } from './settings.ts';
 
 /** A config, or a part of it. */
 export type ConfigTree = Readonly<Record<string, unknown>>;
-
-export function isConfigTree(value: unknown): value is ConfigTree {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Parses a key such as `cachePolicy.maxSizeGB` into its names. `\.` is a dot within a name. */
 export function readPath(text: string): string[] {
@@ -94,14 +91,11 @@ export function readAssignment(text: string): ConfigTree {
  * Merges two configs as the service merges config levels. Objects merge recursively. Any other
  * value of `over` replaces the value of `under`.
  */
-export function mergeConfigs(under: ConfigTree, over: ConfigTree): ConfigTree {
+export function mergeConfigTrees(under: ConfigTree, over: ConfigTree): ConfigTree {
   const merged = new Map(Object.entries(under));
   for (const [name, value] of Object.entries(over)) {
     const below = merged.get(name);
-    merged.set(
-      name,
-      isConfigTree(value) && isConfigTree(below) ? mergeConfigs(below, value) : value,
-    );
+    merged.set(name, isObject(value) && isObject(below) ? mergeConfigTrees(below, value) : value);
   }
   return Object.fromEntries(merged);
 }
@@ -118,7 +112,7 @@ export function withoutKey(
   const others = Object.entries(config).filter(([other]) => other !== name);
   if (rest.length === 0) return Object.fromEntries(others);
   const inner = config[name];
-  const remaining = isConfigTree(inner) ? withoutKey(inner, rest) : undefined;
+  const remaining = isObject(inner) ? withoutKey(inner, rest) : undefined;
   if (remaining === undefined) return undefined;
   return Object.keys(remaining).length === 0
     ? Object.fromEntries(others)
@@ -135,7 +129,7 @@ export interface Assignment {
 export function listAssignments(config: ConfigTree, parents: readonly string[] = []): Assignment[] {
   return Object.entries(config).flatMap(([name, value]) => {
     const path = [...parents, name];
-    if (isConfigTree(value) && Object.keys(value).length > 0) return listAssignments(value, path);
+    if (isObject(value) && Object.keys(value).length > 0) return listAssignments(value, path);
     return [
       {
         key: pathText(path),

@@ -29,7 +29,7 @@ export interface Setting<T> {
   choices?: readonly string[];
 }
 
-type Variables = Readonly<Record<string, string | undefined>>;
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 export type Values<S> = { [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
 
 /** Makes the error for a wrong command line. Exit code: 2. */
@@ -73,7 +73,7 @@ export function requireUtf8(text: string, source: string): void {
  * environment file of Docker keeps both, and a folder with quotes in its name would be lost with
  * the container.
  */
-export function requirePlainVariables(variables: Variables): void {
+export function requirePlainVariables(variables: EnvironmentVariables): void {
   for (const [name, text = ''] of Object.entries(variables)) {
     if (!name.startsWith('SIGNAGE_')) continue;
     const isQuoted = /^(['"]).*\1\s*$/s.test(text);
@@ -85,7 +85,7 @@ export function requirePlainVariables(variables: Variables): void {
   }
 }
 
-function readSetting<T>(setting: Setting<T>, flags: Flags, variables: Variables): T {
+function readSetting<T>(setting: Setting<T>, flags: Flags, variables: EnvironmentVariables): T {
   const { env, initial } = setting;
   const option = new Option(setting.flags);
   const { long: flag = '', negate } = option;
@@ -113,7 +113,7 @@ function readSetting<T>(setting: Setting<T>, flags: Flags, variables: Variables)
 export function readSettings<S extends Record<string, Setting<unknown>>>(
   settings: S,
   flags: Flags,
-  variables: Variables,
+  variables: EnvironmentVariables,
 ): Values<S> {
   return Object.fromEntries(
     Object.entries(settings).map(([name, one]) => [name, readSetting(one, flags, variables)]),

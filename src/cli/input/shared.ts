@@ -129,7 +129,7 @@ export type ConnectionValues = Values<typeof connectionOptions>;
 export type Effect = 'reads' | 'changes' | 'destroys' | 'alone';
 
 /** The members of `CommandSpec` that select the shared options of a command. */
-interface Kind {
+interface CommandKind {
   effect?: Effect;
   list?: boolean;
   local?: boolean;
@@ -140,7 +140,7 @@ export function commonOptionsOf({
   effect = 'reads',
   list,
   local,
-}: Kind): Record<string, Record<string, Setting<unknown>>> {
+}: CommandKind): Record<string, Record<string, Setting<unknown>>> {
   if (effect === 'alone') return {};
   const change = effect === 'reads' ? {} : changeOptions;
   return {

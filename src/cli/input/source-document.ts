@@ -83,7 +83,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
 }
 
-function contentOf(document: Document.Parsed, file: string): unknown {
+function documentValue(document: Document.Parsed, file: string): unknown {
   try {
     return asJson(document.toJS({ maxAliasCount }));
   } catch (error) {
@@ -198,7 +198,9 @@ export function parseDocuments(text: string, path: string): SourceDocument[] {
   const parse = memoize(() => parseYaml(text, file));
   const plain = asPlainJson(text);
   const values =
-    plain === undefined ? parse().documents.map((document) => contentOf(document, file)) : [plain];
+    plain === undefined
+      ? parse().documents.map((document) => documentValue(document, file))
+      : [plain];
   return values.flatMap((value, at) => {
     if (value === null) return [];
     if (isDeeper(value, maxDepth)) throw tooDeep(file);

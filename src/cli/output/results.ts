@@ -1,6 +1,6 @@
 import { usage } from '../input/settings.ts';
 import { type CommonValues, csvOptions } from '../input/shared.ts';
-import type { Look, Painter } from '../terminal/colours.ts';
+import type { Painter, TextStyle } from '../terminal/colours.ts';
 import { makePainter } from '../terminal/colours.ts';
 import type { Environment } from '../terminal/environment.ts';
 import { escapeControl, printableJson } from '../terminal/escape.ts';
@@ -19,7 +19,7 @@ import {
 } from './table.ts';
 import type { Column, MarkedLine, View, ViewSource } from './view.ts';
 
-const marks: Readonly<Record<MarkedLine['mark'], { sign: string; look: Look }>> = {
+const marks: Readonly<Record<MarkedLine['mark'], { sign: string; look: TextStyle }>> = {
   ok: { sign: '✓', look: 'good' },
   warn: { sign: '!', look: 'warning' },
   fail: { sign: '✗', look: 'bad' },
@@ -72,7 +72,7 @@ export async function* limitPages<T>(
   }
 }
 
-type Shape = 'record' | 'list';
+type ResultShape = 'record' | 'list';
 
 const planView: View<PlannedRequest> = {
   columns: [
@@ -112,7 +112,7 @@ export function makeResults(
   };
   const pick = (record: unknown) => (fields ? pickFields(record, fields) : record);
 
-  function dataWriter(shape: Shape): RecordWriter {
+  function dataWriter(shape: ResultShape): RecordWriter {
     const whole = (records: readonly unknown[]) =>
       shape === 'list' ? records.map(pick) : pick(records[0]);
     if (format === 'yaml')
@@ -136,7 +136,7 @@ export function makeResults(
     };
   }
 
-  async function columnWriter(shape: Shape, view: View<unknown>): Promise<RecordWriter> {
+  async function columnWriter(shape: ResultShape, view: View<unknown>): Promise<RecordWriter> {
     if (format === 'name')
       return eachRecord((record) => stdout.write(`${escapeControl(view.nameOf(record))}\n`));
     const all: readonly Column<unknown>[] = fields ? fieldColumns(fields) : view.columns;
@@ -161,7 +161,7 @@ export function makeResults(
     return allRecords((records) => stdout.write(junitXml(records.map((one) => testCase(one)))));
   }
 
-  async function makeWriter<T>(shape: Shape, source: ViewSource<T>): Promise<RecordWriter> {
+  async function makeWriter<T>(shape: ResultShape, source: ViewSource<T>): Promise<RecordWriter> {
     if (isData(format)) return dataWriter(shape);
     const view = (typeof source === 'function' ? await source() : source) as View<unknown>;
     return format === 'junit' ? junitWriter(view) : columnWriter(shape, view);

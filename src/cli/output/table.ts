@@ -1,6 +1,6 @@
 import { type CsvForm, csvLine } from '../../domain/csv.ts';
 import { largest } from '../../domain/numbers/extremes.ts';
-import type { Look } from '../terminal/colours.ts';
+import type { TextStyle } from '../terminal/colours.ts';
 import { type Painter, plainPainter } from '../terminal/colours.ts';
 import { escapeControl, ownSequence } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
@@ -34,7 +34,7 @@ export function allRecords(
 /** Columns whose words are states. */
 const stateColumns = ['state', 'status', 'result', 'condition'];
 
-const looks: Readonly<Record<string, Look>> = {
+const looks: Readonly<Record<string, TextStyle>> = {
   ok: 'good',
   active: 'good',
   bound: 'good',
@@ -67,7 +67,7 @@ const looks: Readonly<Record<string, Look>> = {
 };
 
 /** Returns the colour of a cell. `undefined`: it is no state, or a state without a colour. */
-export function lookOfState(column: string, text: string): Look | undefined {
+export function lookOfState(column: string, text: string): TextStyle | undefined {
   return stateColumns.includes(column) && Object.hasOwn(looks, text) ? looks[text] : undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { CallArguments, ListId, ListItem } from '../../client/call.ts';
 import type { SignageError } from '../../domain/error.ts';
 import type { ForeignFile, Verdict } from '../../media/examination/verdict.ts';
-import type { ApiClient } from '../connection/client.ts';
+import type { CommandClient } from '../connection/client.ts';
 import type { Profile } from '../connection/profile.ts';
 import type { Flags } from '../input/settings.ts';
 import type { CommonValues } from '../input/shared.ts';
@@ -12,7 +12,7 @@ import type { Prompter } from '../terminal/prompter.ts';
 
 /** The parameter of a command's `run`: its input, its output and the service. */
 // biome-ignore lint/suspicious/noExplicitAny: arguments and options of every command
-export interface CommandContext<A = any, O = any> extends ProgramEnvironment, ApiClient {
+export interface CommandContext<A = any, O = any> extends ProgramEnvironment, CommandClient {
   args: A;
   options: O;
   common: CommonValues;

@@ -2,7 +2,7 @@ import type { CallArguments, ListId, ListItem, PlainInput } from '../../client/c
 import { type FieldError, SignageError } from '../../domain/error.ts';
 import { memberPath } from '../../domain/json/schema-issue.ts';
 import { Examiner } from '../../media/examination/examiner.ts';
-import { type ApiClient, largestPage, makeApiClient } from '../connection/client.ts';
+import { type CommandClient, largestPage, makeApiClient } from '../connection/client.ts';
 import { connect } from '../connection/connect.ts';
 import { readProfile } from '../connection/profile.ts';
 import type { Flags } from '../input/settings.ts';
@@ -83,7 +83,7 @@ function forFlags(error: SignageError, options: Options): SignageError {
 
 /** Returns the pages of a list up to `--limit`. */
 function limitedPages<I extends ListId>(
-  service: ApiClient,
+  service: CommandClient,
   limit: number | undefined,
   ...[id, input]: [id: I, ...CallArguments<I>]
 ): AsyncGenerator<readonly ListItem<I>[]> {

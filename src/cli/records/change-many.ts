@@ -41,8 +41,8 @@ const words: Record<Body['action'], readonly [changed: string, unchanged: string
   takeover: ['taken over', 'unchanged'],
 };
 
-type Code = Extract<BulkResult, { code: string }>['code'];
-const errors: Record<Code, string> = {
+type ScreenErrorCode = Extract<BulkResult, { code: string }>['code'];
+const errors: Record<ScreenErrorCode, string> = {
   screen_not_found: 'There is no screen with this id.',
   playlist_not_found: 'There is no earlier version.',
   precondition_failed:
@@ -50,14 +50,14 @@ const errors: Record<Code, string> = {
   invalid_request: 'The earlier version has expired.',
   not_repeatable: 'It already has the content of an earlier version, as after a rollback.',
 };
-const hints: { [C in Code]?: string } = {
+const hints: { [C in ScreenErrorCode]?: string } = {
   playlist_not_found: 'signage playlist history lists all versions.',
   invalid_request: 'Give it a new end: --valid-until 7d, or --valid-until none.',
   not_repeatable: 'To go back further, give the number of a version.',
 };
 
 /** Makes the error for a screen that was not changed. */
-export function changeError(code: Code): SignageError {
+export function changeError(code: ScreenErrorCode): SignageError {
   const hint = hints[code];
   return new SignageError(code, errors[code], hint === undefined ? {} : { hint });
 }

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { isGuid } from '../../domain/id.ts';
-import type { Reader } from '../connection/client.ts';
+import type { ConfigLevel } from '../../domain/records/rows.ts';
+import type { ServiceReader } from '../connection/client.ts';
 import { preconditionOf, untilStored } from '../connection/conditional.ts';
 import {
   type Assignment,
@@ -18,7 +19,6 @@ import { isData } from '../terminal/format.ts';
 import { findScreen, findTenant, findVenue, orUndefined } from './find.ts';
 
 const levels = ['screen', 'venue', 'tenant'] as const;
-export type Level = (typeof levels)[number];
 
 /** The option `--level` of all config commands. Default: screen. */
 export const levelOption = option.choice(
@@ -29,12 +29,12 @@ export const levelOption = option.choice(
 
 /** Level and id of the screen, venue or tenant that has a config. */
 interface OwnerId {
-  level: Level;
+  level: ConfigLevel;
   id: string;
 }
 
 /** The screen, venue or tenant that has a config. */
-export interface Owner extends OwnerId {
+export interface LevelOwner extends OwnerId {
   /** For messages: `the screen "Lobby/Main"`. */
   what: string;
 }
@@ -46,7 +46,7 @@ const sameName = (one: string | null, other: string) =>
  * Finds a tenant. Default: the tenant of the token, or of `--tenant`. Only a platform token may
  * look up another tenant.
  */
-async function tenantOwner(reader: Reader, name: string | undefined): Promise<Owner> {
+async function tenantOwner(reader: ServiceReader, name: string | undefined): Promise<LevelOwner> {
   const owner = (id: string, shownName: string) =>
     ({ level: 'tenant', id, what: `the tenant "${shownName}"` }) as const;
   if (name !== undefined && isGuid(name)) return owner(name, name);
@@ -61,10 +61,10 @@ async function tenantOwner(reader: Reader, name: string | undefined): Promise<Ow
 
 /** Finds the owner of a config. Throws `usage` when a name is missing. */
 export async function findOwner(
-  reader: Reader,
-  level: Level = 'screen',
+  reader: ServiceReader,
+  level: ConfigLevel = 'screen',
   name: string | undefined,
-): Promise<Owner> {
+): Promise<LevelOwner> {
   if (level === 'tenant') return tenantOwner(reader, name);
   if (name === undefined) throw usage(`Name the ${level}.`);
   const find = level === 'venue' ? findVenue : findScreen;
@@ -83,13 +83,13 @@ const operations = {
 } as const;
 
 /** Returns the stored config. Throws `config_not_found` if there is none. */
-export async function getConfig(reader: Reader, owner: OwnerId): Promise<ConfigTree> {
+export async function getConfig(reader: ServiceReader, owner: OwnerId): Promise<ConfigTree> {
   return (await getConfigWithEtag(reader, owner)).answer;
 }
 
 /** Returns the stored config with its ETag. Throws `config_not_found` if there is none. */
 export function getConfigWithEtag(
-  reader: Reader,
+  reader: ServiceReader,
   { level, id }: OwnerId,
 ): Promise<{ answer: ConfigTree; etag: string | undefined }> {
   return reader.readWithEtag(operations[level].get, { params: { id } });
@@ -132,7 +132,7 @@ export async function changeConfig(
  */
 export function removeKeys(
   call: CommandContext,
-  owner: Owner,
+  owner: LevelOwner,
   keys: readonly string[],
   { needsAll }: { needsAll: boolean },
 ): Promise<{ config: ConfigTree | null } | undefined> {

@@ -1,16 +1,10 @@
-import type { CallAnswer } from '../../client/call.ts';
+import type { Device, Screen, Tenant, Token, Venue } from '../../client/entities.ts';
 import { type ErrorCode, hasCode, SignageError } from '../../domain/error.ts';
 import { foldName } from '../../domain/fold-name.ts';
 import { isGuid } from '../../domain/id.ts';
-import { largestPage, type Reader } from '../connection/client.ts';
+import { largestPage, type ServiceReader } from '../connection/client.ts';
 import { shellQuote } from '../terminal/text.ts';
 import { didYouMean } from './near-names.ts';
-
-export type Tenant = CallAnswer<'getTenant'>;
-export type Token = CallAnswer<'getToken'>;
-export type Venue = CallAnswer<'getVenue'>;
-export type Screen = CallAnswer<'getScreen'>;
-export type Device = CallAnswer<'getDevice'>;
 
 /** Makes the error for a name that several records have. The message lists up to ten of them. */
 function ambiguous(records: string, text: string, candidates: readonly string[]): SignageError {
@@ -58,7 +52,7 @@ async function find<T>(
 }
 
 /** Finds a venue by id or name. */
-export function findVenue(reader: Reader, text: string): Promise<Venue> {
+export function findVenue(reader: ServiceReader, text: string): Promise<Venue> {
   return find('venue', text, {
     byId: (id) => reader.read('getVenue', { params: { id } }),
     byName: async (name) => (await reader.read('listVenues', { query: { name } })).items,
@@ -67,7 +61,7 @@ export function findVenue(reader: Reader, text: string): Promise<Venue> {
 }
 
 /** Finds a tenant by id or name. */
-export function findTenant(reader: Reader, text: string): Promise<Tenant> {
+export function findTenant(reader: ServiceReader, text: string): Promise<Tenant> {
   return find('tenant', text, {
     byId: (id) => reader.read('getTenant', { params: { id } }),
     byName: async (name) => (await reader.read('listTenants', { query: { name } })).items,
@@ -80,7 +74,7 @@ export function findTenant(reader: Reader, text: string): Promise<Tenant> {
  * Finds a management token by id or name. A name may be ambiguous, because a tenant and the
  * platform can each have a token of that name.
  */
-export function findToken(reader: Reader, text: string): Promise<Token> {
+export function findToken(reader: ServiceReader, text: string): Promise<Token> {
   return find('token', text, {
     byId: (id) => reader.read('getToken', { params: { id } }),
     byName: (name) => reader.all('listTokens', { query: { name } }),
@@ -93,7 +87,7 @@ export function findToken(reader: Reader, text: string): Promise<Token> {
  * Returns the full names of screens, such as `Lobby/Main`. Reads only the venues of the first ten
  * screens.
  */
-async function fullNames(reader: Reader, screens: readonly Screen[]): Promise<string[]> {
+async function fullNames(reader: ServiceReader, screens: readonly Screen[]): Promise<string[]> {
   const venues = new Map<string, string>();
   for (const { venueId } of screens.slice(0, 10)) {
     if (!venues.has(venueId))
@@ -103,7 +97,7 @@ async function fullNames(reader: Reader, screens: readonly Screen[]): Promise<st
 }
 
 /** Finds a screen by id, as `Venue/Screen`, or by a unique name. */
-export function findScreen(reader: Reader, text: string): Promise<Screen> {
+export function findScreen(reader: ServiceReader, text: string): Promise<Screen> {
   const slash = text.indexOf('/');
   const ofVenue = async () =>
     slash < 0 ? {} : { venueId: (await findVenue(reader, text.slice(0, slash))).id };
@@ -136,7 +130,7 @@ export function findScreen(reader: Reader, text: string): Promise<Screen> {
 }
 
 /** Returns the current device of a screen. */
-async function deviceOf(reader: Reader, screen: Screen, text: string): Promise<Device> {
+async function deviceOf(reader: ServiceReader, screen: Screen, text: string): Promise<Device> {
   if (screen.deviceId !== null)
     return reader.read('getDevice', { params: { id: screen.deviceId } });
   throw new SignageError('device_not_found', `The screen "${text}" has no device.`, {
@@ -145,7 +139,7 @@ async function deviceOf(reader: Reader, screen: Screen, text: string): Promise<D
 }
 
 /** Finds a device by id, or the current device of a screen by the screen's id or name. */
-export async function findDevice(reader: Reader, text: string): Promise<Device> {
+export async function findDevice(reader: ServiceReader, text: string): Promise<Device> {
   if (!isGuid(text)) return deviceOf(reader, await findScreen(reader, text), text);
   try {
     return await reader.read('getDevice', { params: { id: text } });

@@ -1,4 +1,5 @@
 import type { CallInput, ListItem } from '../../client/call.ts';
+import type { TvRequest } from '../../client/entities.ts';
 import { interrupted, pause } from '../../client/pause.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { largestPage } from '../connection/client.ts';
@@ -26,8 +27,6 @@ export async function printFollowed<T>(
     if (!gone?.aborted || !hasCode(error, 'interrupted')) throw error;
   }
 }
-
-type TvRequest = ListItem<'listRequests'>;
 
 export interface RequestFilters {
   screenId: string | undefined;

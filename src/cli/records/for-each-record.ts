@@ -16,7 +16,7 @@ export interface ItemResult {
 }
 
 /** The word for a result, alone or with more members of the result. */
-type Outcome<M> = string | ({ result: string } & M);
+type ResultWord<M> = string | ({ result: string } & M);
 
 /**
  * Maximum number of requests in flight while a command changes several records. The service answers
@@ -62,7 +62,7 @@ export const resultView = <M>(columns: readonly Column<M>[] = []): View<ItemResu
   nameOf: ({ name }) => name,
 });
 
-interface Named {
+interface NamedRecord {
   name: string;
   id: string;
 }
@@ -75,10 +75,10 @@ interface Named {
  * After an error that would repeat for all further records, starts no further call of `work`.
  * Yields the remaining results, because a script must see all changes, and then throws the error.
  */
-async function* resultsOf<T extends Named, M = unknown>(
+async function* resultsOf<T extends NamedRecord, M = unknown>(
   call: CommandContext,
   items: readonly T[],
-  work: (item: T) => Promise<Outcome<M> | undefined>,
+  work: (item: T) => Promise<ResultWord<M> | undefined>,
   show: (text: string) => void = () => {},
 ): AsyncGenerator<ItemResult & M> {
   let fatal: { error: unknown } | undefined;
@@ -168,9 +168,9 @@ export async function printResults<M = unknown>(
 }
 
 /** Prints the results of `resultsOf`. Returns the exit code. */
-export const forEachRecord = <T extends Named, M = unknown>(
+export const forEachRecord = <T extends NamedRecord, M = unknown>(
   call: CommandContext,
   items: readonly T[],
-  work: (item: T) => Promise<Outcome<M> | undefined>,
+  work: (item: T) => Promise<ResultWord<M> | undefined>,
   columns: readonly Column<M>[] = [],
 ): Promise<number> => printResults(call, (show) => resultsOf(call, items, work, show), columns);

@@ -1,8 +1,11 @@
 import { hasCode } from '../../domain/error.ts';
-import type { ApiClient } from '../connection/client.ts';
+import type { CommandClient } from '../connection/client.ts';
 
 /** Returns whether the service has a file and its last byte, which a file that was cut lacks. */
-export async function hasAllBytes(call: Pick<ApiClient, 'send'>, url: string): Promise<boolean> {
+export async function hasAllBytes(
+  call: Pick<CommandClient, 'send'>,
+  url: string,
+): Promise<boolean> {
   try {
     await call.send('GET', url, undefined, { headers: { range: 'bytes=-1' } });
     return true;

@@ -1,12 +1,15 @@
 import type { CallArguments, ListItem } from '../../client/call.ts';
-import type { Reader } from '../connection/client.ts';
+import type { ServiceReader } from '../connection/client.ts';
 import { limitPages } from '../output/results.ts';
 import type { ViewSource } from '../output/view.ts';
 import type { CommandContext } from '../program/context.ts';
 import { findVenue } from './find.ts';
 
 /** Returns the ids of venues, each once. Throws `venue_not_found`. */
-export async function venueIdsOf(reader: Reader, venues: readonly string[]): Promise<string[]> {
+export async function venueIdsOf(
+  reader: ServiceReader,
+  venues: readonly string[],
+): Promise<string[]> {
   const ids = new Set<string>();
   for (const venue of venues) ids.add((await findVenue(reader, venue)).id);
   return [...ids];

@@ -1,5 +1,7 @@
 // The members of venues and screens that people write as text. Options, columns, CSV and site files
 // are made from this table; the schemas are in domain/records/.
+
+import type { Screen, Venue } from '../../client/entities.ts';
 import {
   hoursText,
   type OpeningHours,
@@ -9,7 +11,6 @@ import {
 import * as option from '../input/option.ts';
 import { type Setting, usage } from '../input/settings.ts';
 import type { Column } from '../output/view.ts';
-import type { Screen, Venue } from './find.ts';
 
 export type PlaceKind = 'venue' | 'screen';
 export type PlaceMemberName = 'address' | 'timezone' | 'hours';

@@ -1,10 +1,11 @@
+import type { Screen } from '../../client/entities.ts';
 import { SignageError } from '../../domain/error.ts';
 import * as option from '../input/option.ts';
 import { selectorOption } from '../input/selector.ts';
 import { type Setting, usage } from '../input/settings.ts';
 import type { CommandContext } from '../program/context.ts';
 import { countText } from '../terminal/text.ts';
-import { findScreen, type Screen } from './find.ts';
+import { findScreen } from './find.ts';
 import { venueNames } from './names.ts';
 import { ofVenues, venueIdsOf } from './of-venues.ts';
 

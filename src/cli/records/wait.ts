@@ -4,7 +4,7 @@ import type { CommandContext } from '../program/context.ts';
 import type { Environment } from '../terminal/environment.ts';
 import { withProgress } from '../terminal/progress.ts';
 
-interface Waiting {
+interface WaitOptions {
   timeoutMs: number;
   /** The condition, as the end of a sentence: `the screen "Lobby/Main" to be active`. */
   what: string;
@@ -18,7 +18,7 @@ interface Waiting {
  */
 export async function poll<T>(
   { clock, interrupted }: Pick<Environment, 'clock' | 'interrupted'>,
-  { timeoutMs, what, everyMs = 1000 }: Waiting,
+  { timeoutMs, what, everyMs = 1000 }: WaitOptions,
   check: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const endsAt = clock.now() + timeoutMs;
@@ -34,7 +34,7 @@ export async function poll<T>(
 }
 
 /** What one look found. `found` is `undefined` while a record is not in the wanted state. */
-export interface Seen<T> {
+export interface Looked<T> {
   found: T | undefined;
   /** The present state, as a clause such as `it is provisioning`. */
   saw: string;
@@ -46,8 +46,8 @@ export interface Seen<T> {
  */
 export async function waitFor<T>(
   call: CommandContext,
-  { hint, ...waiting }: Waiting & { hint: string },
-  look: () => Promise<Seen<T>>,
+  { hint, ...waiting }: WaitOptions & { hint: string },
+  look: () => Promise<Looked<T>>,
 ): Promise<T> {
   const { timeoutMs, what } = waiting;
   let last = '';

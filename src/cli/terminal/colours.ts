@@ -3,8 +3,8 @@ import { ownSequence } from './escape.ts';
 import type { Io, Output } from './io.ts';
 
 /** Style of a text. `inverse` is white on black, for QR codes. */
-export type Look = 'strong' | 'good' | 'faint' | 'bad' | 'warning' | 'inverse';
-export type Painter = Record<Look, (text: string) => string>;
+export type TextStyle = 'strong' | 'good' | 'faint' | 'bad' | 'warning' | 'inverse';
+export type Painter = Record<TextStyle, (text: string) => string>;
 
 const unchanged = (text: string) => text;
 export const plainPainter: Painter = {

@@ -14,18 +14,18 @@ const kinds = {
   junit: 'report',
 } as const;
 
-export type Format = keyof typeof kinds;
-export const formats = Object.keys(kinds) as Format[];
+export type OutputFormat = keyof typeof kinds;
+export const formats = Object.keys(kinds) as OutputFormat[];
 /** The formats of all results. A report of checks is only the result of `conformance`. */
 export const generalFormats = formats.filter((format) => kinds[format] !== 'report');
 
 /** Whether the format is for people, as the default format is. */
-export const isForPeople = (format: Format = 'table') => kinds[format] === 'people';
+export const isForPeople = (format: OutputFormat = 'table') => kinds[format] === 'people';
 /** Whether the format needs all records before it writes the first. */
-export const isDocument = (format: Format) =>
+export const isDocument = (format: OutputFormat) =>
   kinds[format] === 'document' || kinds[format] === 'report';
 /** Whether the format contains the records as received. All other formats need a view. */
-export const isData = (format: Format = 'table') =>
+export const isData = (format: OutputFormat = 'table') =>
   kinds[format] === 'document' || kinds[format] === 'lines';
 /** Whether errors are written as problem documents, for programs. */
 export const isJson = (format: string | undefined) => format === 'json' || format === 'ndjson';

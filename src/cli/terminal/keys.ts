@@ -2,7 +2,7 @@ import { emitKeypressEvents } from 'node:readline';
 import type { Io } from './io.ts';
 
 /** One pressed key. */
-export interface Key {
+export interface PressedKey {
   /** The character, if the key has one. */
   text: string | undefined;
   /**
@@ -26,7 +26,7 @@ const isPrinted = (text: string | undefined) => text !== undefined && /^\P{C}$/u
  * Calls `press` for each key that is pressed without Ctrl or Alt. Ctrl-C still interrupts the
  * program. Returns a function that restores the terminal.
  */
-export function watchKeys(io: Io, press: (key: Key) => void): () => void {
+export function watchKeys(io: Io, press: (key: PressedKey) => void): () => void {
   const input: Keyboard = io.terminal().input;
   const pressed = (text: string | undefined, { name, ctrl, meta }: Keypress) => {
     if (ctrl && name === 'c') io.interrupt();

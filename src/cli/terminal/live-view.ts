@@ -1,17 +1,17 @@
-import { type Look, makePainter } from './colours.ts';
+import { makePainter, type TextStyle } from './colours.ts';
 import type { Environment } from './environment.ts';
 import { escapeControl, ownSequence } from './escape.ts';
-import { type Format, isForPeople } from './format.ts';
+import { isForPeople, type OutputFormat } from './format.ts';
 import type { Io } from './io.ts';
 import { truncate } from './truncate.ts';
 
 export interface LiveLine {
   text: string;
   /** Default: plain. */
-  look?: Look;
+  look?: TextStyle;
 }
 
-export const line = (text: string, look?: Look): LiveLine => ({ text, ...(look && { look }) });
+export const line = (text: string, look?: TextStyle): LiveLine => ({ text, ...(look && { look }) });
 
 export interface LiveViewSize {
   columns: number;
@@ -21,7 +21,7 @@ export interface LiveViewSize {
 const redrawIntervalMs = 1000;
 export const defaultSize: LiveViewSize = { columns: 80, rows: 24 };
 
-interface Screen {
+interface TerminalSize {
   columns?: number;
   rows?: number;
   on?(event: 'resize', handle: () => void): unknown;
@@ -30,7 +30,12 @@ interface Screen {
 
 interface Watcher {
   io: Io;
-  common: { quiet: boolean; verbose: boolean; jq: string | undefined; output: Format | undefined };
+  common: {
+    quiet: boolean;
+    verbose: boolean;
+    jq: string | undefined;
+    output: OutputFormat | undefined;
+  };
 }
 
 /**
@@ -54,7 +59,7 @@ export async function openLiveView(
     import('string-width'),
     makePainter(io, io.stderr),
   ]);
-  const screen = io.terminal().output as Screen;
+  const screen = io.terminal().output as TerminalSize;
   let drawn: readonly number[] = [];
   let cancel = () => {};
   const size = () => ({

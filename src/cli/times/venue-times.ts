@@ -1,6 +1,6 @@
 import { localClock } from '../../calendar/local-clock.ts';
 import { dayMs, isoMs } from '../../domain/clock.ts';
-import type { Reader } from '../connection/client.ts';
+import type { ServiceReader } from '../connection/client.ts';
 import type { CommandContext } from '../program/context.ts';
 import { isForPeople } from '../terminal/format.ts';
 
@@ -49,6 +49,6 @@ export function noteZone(
 }
 
 /** Like `venueTimes`, and reads the venue. */
-export async function readVenueTimes(reader: Reader, venueId: string): Promise<VenueTimes> {
+export async function readVenueTimes(reader: ServiceReader, venueId: string): Promise<VenueTimes> {
   return venueTimes((await reader.read('getVenue', { params: { id: venueId } })).timezone);
 }

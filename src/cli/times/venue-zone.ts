@@ -1,12 +1,12 @@
-import type { Reader } from '../connection/client.ts';
+import type { Venue } from '../../client/entities.ts';
+import type { ServiceReader } from '../connection/client.ts';
 import { usage } from '../input/settings.ts';
 import type { ReadZone } from '../input/time.ts';
-import type { Venue } from '../records/find.ts';
 import type { Selected } from '../records/select-screens.ts';
 import { shellQuote } from '../terminal/text.ts';
 
 /** Reads venues, all at once if there are several. */
-async function readVenues(reader: Reader, ids: ReadonlySet<string>): Promise<Venue[]> {
+async function readVenues(reader: ServiceReader, ids: ReadonlySet<string>): Promise<Venue[]> {
   const [id] = ids;
   if (id !== undefined && ids.size === 1)
     return [await reader.read('getVenue', { params: { id } })];
@@ -19,7 +19,7 @@ async function readVenues(reader: Reader, ids: ReadonlySet<string>): Promise<Ven
  * zone, a date alone is UTC, as in the API.
  */
 export const zoneOfVenues =
-  (reader: Reader, venueIds: () => Promise<readonly string[]>): ReadZone =>
+  (reader: ServiceReader, venueIds: () => Promise<readonly string[]>): ReadZone =>
   async (source, text) => {
     const venues = await readVenues(reader, new Set(await venueIds()));
     const refuse = (why: string, hint: string) =>
@@ -43,7 +43,7 @@ export const zoneOfVenues =
 
 /** Like `zoneOfVenues`, of the venues of screens. */
 export const zoneOfScreens = (
-  reader: Reader,
+  reader: ServiceReader,
   select: () => Promise<{ screens: readonly Pick<Selected, 'screen'>[] }>,
 ): ReadZone =>
   zoneOfVenues(reader, async () => (await select()).screens.map(({ screen }) => screen.venueId));

@@ -4,7 +4,7 @@ import type { LastActivity, PlayError, ShownLayer } from '../records/activity.ts
 import { maxPlayErrors } from './condition.ts';
 
 /** The members of an activity that events change. */
-export type Playback = Pick<
+export type PlaybackActivity = Pick<
   LastActivity,
   | 'lastPlayAt'
   | 'lastPlayId'
@@ -127,7 +127,11 @@ function corrector({ receivedAt, deviceTime }: Receipt) {
   };
 }
 
-function playsAfter(batch: BatchPlayback, known: Playback, receipt: Receipt): Playback {
+function playsAfter(
+  batch: BatchPlayback,
+  known: PlaybackActivity,
+  receipt: Receipt,
+): PlaybackActivity {
   const correct = corrector(receipt);
   const { receivedAt } = receipt;
   let latest: { creativeId: string | null; at: number; isGuessed: boolean } | undefined;
@@ -160,7 +164,7 @@ function playsAfter(batch: BatchPlayback, known: Playback, receipt: Receipt): Pl
 /** Returns the errors of items that were not played since. */
 function errorsAfter(
   batch: BatchPlayback,
-  { playErrors = [] }: Playback,
+  { playErrors = [] }: PlaybackActivity,
   receipt: Receipt,
 ): readonly PlayError[] {
   if (batch.errors.length === 0 && playErrors.length === 0) return playErrors;
@@ -179,19 +183,27 @@ function errorsAfter(
     .slice(0, maxPlayErrors);
 }
 
-function mutedAfter({ mutedAt }: BatchPlayback, known: Playback, receipt: Receipt): Playback {
+function mutedAfter(
+  { mutedAt }: BatchPlayback,
+  known: PlaybackActivity,
+  receipt: Receipt,
+): PlaybackActivity {
   if (mutedAt === undefined) return {};
   if (mutedAt === null) return { mutedSince: null };
   return { mutedSince: known.mutedSince ?? corrector(receipt)(mutedAt).at };
 }
 
-function shownAfter({ shown }: BatchPlayback, receipt: Receipt): Playback {
+function shownAfter({ shown }: BatchPlayback, receipt: Receipt): PlaybackActivity {
   if (!shown) return shown === null ? { shown } : {};
   return { shown: { ...shown, at: corrector(receipt)(shown.at).at } };
 }
 
 /** Returns the members that change with a batch. */
-export function playbackAfter(batch: BatchPlayback, known: Playback, receipt: Receipt): Playback {
+export function playbackAfter(
+  batch: BatchPlayback,
+  known: PlaybackActivity,
+  receipt: Receipt,
+): PlaybackActivity {
   const { receivedAt, deviceTime } = receipt;
   return {
     ...playsAfter(batch, known, receipt),

@@ -9,7 +9,7 @@ import type { StoredSchedule } from '../schedule/rows.ts';
 import type { Webhook } from '../webhooks/rows.ts';
 
 type WebhookMember = 'id' | 'name' | 'url' | 'types' | 'venueIds' | 'state';
-type Place = Pick<Screen, 'id' | 'name' | 'hours' | 'labels'>;
+type PlaceSettings = Pick<Screen, 'id' | 'name' | 'hours' | 'labels'>;
 
 /** Settings of 0.1.0. Without others, an ETag is that of a version that does not know them. */
 const first = ['address', 'timezone', 'hours'];
@@ -32,12 +32,12 @@ function tagOf(content: unknown): string {
 export const revision = {
   tenant: ({ id, name }: { id: string; name: string }) => tagOf([id, name]),
   token: ({ id }: { id: string }) => tagOf([id]),
-  venue: (row: Place & Pick<Venue, 'address' | 'timezone'>) =>
+  venue: (row: PlaceSettings & Pick<Venue, 'address' | 'timezone'>) =>
     tagOf([
       ...[row.id, row.name, row.address, row.timezone, row.hours, row.labels],
       ...furtherSettings(venueSettings, row),
     ]),
-  screen: (row: Place) =>
+  screen: (row: PlaceSettings) =>
     tagOf([row.id, row.name, row.hours, row.labels, ...furtherSettings(screenSettings, row)]),
   webhook: (row: Pick<Webhook, WebhookMember>) =>
     tagOf([row.id, row.name, row.url, row.types, row.venueIds, row.state]),

@@ -20,7 +20,7 @@ export function addTo(cell: ImpressionCount, { impressions, seconds }: Impressio
 }
 
 /** Adds `more` to the cell of a key. Creates the cell if necessary. */
-export function count(
+export function addCount(
   cells: Map<string, ImpressionCount>,
   key: string,
   more: ImpressionCount,
@@ -57,18 +57,18 @@ export class DaySums {
   /** Adds an impression as sent. Its ids may be in upper case. */
   add(event: CountedEvent): void {
     const once: ImpressionCount = { impressions: 1, seconds: secondsOf(event) };
-    count(this.campaigns, event.campaignId?.toLowerCase() ?? '', once);
-    count(this.creatives, event.creativeId?.toLowerCase() ?? '', once);
+    addCount(this.campaigns, event.campaignId?.toLowerCase() ?? '', once);
+    addCount(this.creatives, event.creativeId?.toLowerCase() ?? '', once);
     const { entryId } = event;
     if (typeof entryId === 'string' && entryId !== '' && entryId.length <= maxEntryId)
-      count(this.entries, entryId, once);
+      addCount(this.entries, entryId, once);
     addTo(this.all, once);
   }
 
   addAll({ campaigns, creatives, entries, all }: DaySums): void {
-    for (const [id, cell] of campaigns) count(this.campaigns, id, cell);
-    for (const [id, cell] of creatives) count(this.creatives, id, cell);
-    for (const [id, cell] of entries) count(this.entries, id, cell);
+    for (const [id, cell] of campaigns) addCount(this.campaigns, id, cell);
+    for (const [id, cell] of creatives) addCount(this.creatives, id, cell);
+    for (const [id, cell] of entries) addCount(this.entries, id, cell);
     addTo(this.all, all);
   }
 }

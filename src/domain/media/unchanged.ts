@@ -1,4 +1,4 @@
-interface Seen {
+interface SeenState {
   state: string;
   /** Number of further rounds with this state. */
   rounds: number;
@@ -10,7 +10,7 @@ interface Seen {
  */
 export class Unchanged {
   readonly #rounds: number;
-  #seen: ReadonlyMap<string, Seen> = new Map();
+  #seen: ReadonlyMap<string, SeenState> = new Map();
 
   /** @param rounds number of further rounds that must see the same state */
   constructor(rounds: number) {
@@ -19,7 +19,7 @@ export class Unchanged {
 
   /** Returns the names whose state was the same in enough rounds. Forgets names without a state. */
   round(states: ReadonlyMap<string, string>): string[] {
-    const seen = new Map<string, Seen>();
+    const seen = new Map<string, SeenState>();
     for (const [name, state] of states) {
       const before = this.#seen.get(name);
       seen.set(name, { state, rounds: before?.state === state ? before.rounds + 1 : 0 });

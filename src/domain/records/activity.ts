@@ -93,3 +93,7 @@ export interface Activities {
   device: { recorded: LastActivity; known: DeviceActivity };
   token: { recorded: TokenActivity; known: TokenActivity };
 }
+
+/** What may be recorded of any kind of record. */
+export type AnyActivity = LastActivity & TokenActivity;
+export type ActivityKind = keyof Activities;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../json/is-object.ts';
 import { onlineWindowMs } from './online-window.ts';
 
 const minutes = z
@@ -94,13 +95,9 @@ function merge(
   const merged = { ...under };
   for (const [name, value] of Object.entries(over)) {
     const current = merged[name];
-    merged[name] = isPlainObject(value) && isPlainObject(current) ? merge(current, value) : value;
+    merged[name] = isObject(value) && isObject(current) ? merge(current, value) : value;
   }
   return merged;
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
@@ -138,7 +135,7 @@ export function withoutLevel(
     const own = above[name];
     if (!Object.hasOwn(below, name)) visible[name] = value;
     else if (!Object.hasOwn(above, name)) continue;
-    else if (isPlainObject(value) && isPlainObject(hidden) && isPlainObject(own))
+    else if (isObject(value) && isObject(hidden) && isObject(own))
       visible[name] = withoutLevel(value, hidden, own);
     else visible[name] = value;
   }

@@ -1,7 +1,7 @@
-type Job = () => Promise<void>;
+type QueueJob = () => Promise<void>;
 
-interface Waiting {
-  job: Job;
+interface WaitingJob {
+  job: QueueJob;
   /** Called if the queue is cleared. */
   refuse(error: unknown): void;
 }
@@ -29,7 +29,7 @@ interface EnterOptions extends WaitLimits {
  */
 export class FairQueue {
   /** The groups in the order of their next turns. None of the lists is empty. */
-  #waiting = new Map<string, Waiting[]>();
+  #waiting = new Map<string, WaitingJob[]>();
   #waitingCount = 0;
   #runningOf = new Map<string, number>();
   #running = new Set<Promise<void>>();
@@ -40,7 +40,7 @@ export class FairQueue {
   }
 
   /** Adds a job, which must not reject. */
-  add(group: string, job: Job): void {
+  add(group: string, job: QueueJob): void {
     this.#add(group, { job, refuse: () => {} });
   }
 
@@ -52,7 +52,7 @@ export class FairQueue {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       let stopWaiting = () => {};
-      const entry: Waiting = {
+      const entry: WaitingJob = {
         job: () =>
           new Promise((leave) => {
             stopWaiting();
@@ -91,7 +91,7 @@ export class FairQueue {
   }
 
   /** Returns whether the job waits. */
-  #add(group: string, entry: Waiting): boolean {
+  #add(group: string, entry: WaitingJob): boolean {
     const waiting = this.#waiting.get(group);
     if (waiting) waiting.push(entry);
     else this.#waiting.set(group, [entry]);
@@ -100,7 +100,7 @@ export class FairQueue {
     return this.#waiting.get(group)?.at(-1) === entry;
   }
 
-  #remove(group: string, entry: Waiting): void {
+  #remove(group: string, entry: WaitingJob): void {
     const waiting = this.#waiting.get(group) ?? [];
     const at = waiting.indexOf(entry);
     if (at < 0) return;
@@ -118,7 +118,7 @@ export class FairQueue {
   }
 
   /** Returns the jobs of the group that has waited longest, of those below their limit. */
-  #nextGroup(): [group: string, waiting: Waiting[]] | undefined {
+  #nextGroup(): [group: string, waiting: WaitingJob[]] | undefined {
     for (const waiting of this.#waiting)
       if (this.#runningFor(waiting[0]) < this.#limits.perGroup) return waiting;
     return undefined;
@@ -128,8 +128,8 @@ export class FairQueue {
     return this.#runningOf.get(group) ?? 0;
   }
 
-  #run(group: string, waiting: Waiting[]): void {
-    const { job } = waiting.shift() as Waiting;
+  #run(group: string, waiting: WaitingJob[]): void {
+    const { job } = waiting.shift() as WaitingJob;
     this.#waitingCount--;
     // Inserted anew, the group moves to the end of the line.
     this.#waiting.delete(group);

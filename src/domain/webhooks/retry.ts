@@ -16,15 +16,15 @@ const pausesMs = [
 const jitter = 0.1;
 /** A receiver may not ask for a longer pause. */
 const longestPauseMs = dayMs;
-type Pending = Pick<WebhookDelivery, 'attempts' | 'nextAt'>;
+type DeliveryAttempts = Pick<WebhookDelivery, 'attempts' | 'nextAt'>;
 
 /** A webhook without success for this long is disabled. */
 export const disableAfterMs = 5 * dayMs;
 
 /** `refused`: trying again is pointless. `gone`: the receiver wants no more messages. */
-export type Verdict = 'delivered' | 'retry' | 'refused' | 'gone';
+export type DeliveryVerdict = 'delivered' | 'retry' | 'refused' | 'gone';
 
-export function verdictOf(status: number | null): Verdict {
+export function verdictOf(status: number | null): DeliveryVerdict {
   if (status === null) return 'retry';
   if (status >= 200 && status < 300) return 'delivered';
   if (status === 410) return 'gone';
@@ -43,7 +43,7 @@ function retryAfterMs(header: string | undefined, nowMs: number): number {
  * Returns the time at which an attempt is due. It is due at once if the last attempt seems to lie
  * ahead: then a clock that ran fast computed the pause, and has been corrected.
  */
-export function dueAt({ attempts, nextAt }: Pending, nowMs: number): number {
+export function dueAt({ attempts, nextAt }: DeliveryAttempts, nowMs: number): number {
   const last = attempts.at(-1);
   return last && hasBegun(nowMs, last.at) ? (nextAt ?? nowMs) : nowMs;
 }

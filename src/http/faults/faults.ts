@@ -5,7 +5,7 @@ import { faultAnswer } from '../../faults/fault-answer.ts';
 import type { FaultEffect, Faults, InjectedFaults } from '../../faults/faults.ts';
 import { callOf, type TvCall, tvOperationAt } from '../../faults/tv-call.ts';
 import type { AppOptions } from '../request/app-options.ts';
-import type { App, Bindings } from '../request/request-context.ts';
+import type { App, Bindings, FetchHandler } from '../request/request-context.ts';
 import { requestIdOf } from '../request/request-log.ts';
 
 /** Returns the call of a TV's request. Rules hit no other requests. */
@@ -81,8 +81,6 @@ async function breakOff(
   outgoing.write(half, () => outgoing.destroy());
   return new Response(null, RESPONSE_ALREADY_SENT);
 }
-
-type FetchHandler = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
 
 interface FaultyOptions extends Pick<AppOptions, 'services' | 'clock' | 'newId' | 'stopping'> {
   faults: Faults;

@@ -1,14 +1,12 @@
 import { bearerToken } from '../../domain/api-key.ts';
 import type { Services } from '../../service/assembly/services.ts';
 import { makeLongPollReply } from '../request/held.ts';
-import type { Handlers } from '../request/pipeline.ts';
+import { type Handlers, noStore } from '../request/pipeline.ts';
 import { secretIdempotencyKey } from '../request/validate.ts';
 import { codePath } from './management.ts';
 import { idempotentRequest } from './replies.ts';
 
 /** Headers of a response that contains a secret. */
-const noStore = { 'Cache-Control': 'no-store' };
-
 /** Handlers of claims (docs/protocol.md §3.6). `stopping` ends long polls. */
 export function claimHandlers({ claims, claimOffers }: Services, stopping: AbortSignal) {
   const longPollReply = makeLongPollReply(stopping);

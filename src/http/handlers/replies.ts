@@ -1,18 +1,15 @@
 import type { IdempotentRequest } from '../../service/creations.ts';
 import type { OperationId } from '../../wire/operations/operations.ts';
-import type { Call, Reply } from '../request/pipeline.ts';
+import type { Call, HandlerReply } from '../request/pipeline.ts';
 import { secretIdempotencyKey } from '../request/validate.ts';
 
-/** Headers of a response that contains a secret. */
-export const noStore = { 'Cache-Control': 'no-store' };
-
 /** Replies with the result of a call. */
-export async function result(work: Promise<unknown>): Promise<Reply> {
+export async function result(work: Promise<unknown>): Promise<HandlerReply> {
   return { body: await work };
 }
 
 /** Replies without a body after a call. */
-export async function done(work: Promise<void>): Promise<Reply> {
+export async function done(work: Promise<void>): Promise<HandlerReply> {
   await work;
   return {};
 }
@@ -28,7 +25,7 @@ export async function created<T extends { id: string }>(
   collection: string,
   etagOf: (record: T) => string,
   work: Promise<T>,
-): Promise<Reply> {
+): Promise<HandlerReply> {
   const { body, headers } = await revised(etagOf, work);
   return { body, headers: { ...headers, Location: `/v1/${collection}/${body.id}` } };
 }

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import { csvLine } from '../../domain/csv.ts';
 import type { ImpressionReport, ReportRow } from '../../domain/records/report.ts';
-import type { Reply } from '../request/pipeline.ts';
+import type { HandlerReply } from '../request/pipeline.ts';
 
 function csv(rows: readonly ReportRow[]): string {
   const lines = [
@@ -15,7 +15,7 @@ function csv(rows: readonly ReportRow[]): string {
 /**
  * Returns the report as JSON, or as CSV if the client accepts `text/csv` (docs/protocol.md §5.6).
  */
-export function reportCsv(report: ImpressionReport, context: Context | undefined): Reply {
+export function reportCsv(report: ImpressionReport, context: Context | undefined): HandlerReply {
   const type =
     context &&
     accepts(context, {

@@ -4,12 +4,12 @@ import { batchSums } from '../../domain/events/batch-counts.ts';
 import { maxBatch, maxEventBytes } from '../../domain/events/event.ts';
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import type { Services } from '../../service/assembly/services.ts';
-import type { ConfigAnswer, PlaylistAnswer } from '../../service/playlists/playback.ts';
+import type { ConfigAnswer, PlaylistAnswer } from '../../service/playlists/device-answers.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { BaseUrlOf } from '../request/base-url.ts';
 import { compactLine, type ReadBody } from '../request/body.ts';
 import type { HeldResponse, HttpResponse } from '../request/http-response.ts';
-import type { Handlers, Reply } from '../request/pipeline.ts';
+import type { HandlerReply, Handlers } from '../request/pipeline.ts';
 import { deviceTime, idempotencyKey, secretIdempotencyKey } from '../request/validate.ts';
 
 const batchKey = /^[\x20-\x7e]{1,255}$/;
@@ -30,7 +30,7 @@ const statusOf = (body: object | null) => (body === null ? 304 : 200);
 /** Only the TV may cache the response. It must revalidate the response before each use. */
 const cacheControl = 'private, no-cache';
 
-function playlistReply({ body, etag, version, source }: PlaylistAnswer): Reply {
+function playlistReply({ body, etag, version, source }: PlaylistAnswer): HandlerReply {
   return {
     status: statusOf(body),
     body,
@@ -43,7 +43,7 @@ function playlistReply({ body, etag, version, source }: PlaylistAnswer): Reply {
   };
 }
 
-function configReply({ body, etag, source }: ConfigAnswer): Reply {
+function configReply({ body, etag, source }: ConfigAnswer): HandlerReply {
   return {
     status: statusOf(body),
     body,
@@ -60,7 +60,7 @@ const changesAnswer = (changes: DeviceChanges): HttpResponse => ({
 
 /** Handlers of the TV API (docs/protocol.md §2, §3). */
 export function runtimeHandlers(
-  { register, rotateKey, playback, deviceChanges, telemetry }: Services,
+  { register, rotateKey, deviceAnswers, deviceChanges, telemetry }: Services,
   metrics: Pick<Metrics, 'registration' | 'eventsReceived'>,
   baseUrlOf: BaseUrlOf,
 ) {
@@ -83,14 +83,16 @@ export function runtimeHandlers(
     },
 
     async getPlaylist({ principal, precondition, request }) {
-      return playlistReply(await playback.playlist(principal, precondition, baseUrlOf(request)));
+      return playlistReply(
+        await deviceAnswers.playlist(principal, precondition, baseUrlOf(request)),
+      );
     },
 
     async getDeviceConfig({ principal, precondition }) {
-      return configReply(await playback.config(principal, precondition));
+      return configReply(await deviceAnswers.config(principal, precondition));
     },
 
-    async getDeviceChanges({ principal, query, request }): Promise<Reply | HeldResponse> {
+    async getDeviceChanges({ principal, query, request }): Promise<HandlerReply | HeldResponse> {
       const { after, waitSeconds } = query;
       const baseUrl = baseUrlOf(request);
       request.client.isHeld = waitSeconds !== undefined;

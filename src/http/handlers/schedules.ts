@@ -1,10 +1,10 @@
 import { withStoredUrls } from '../../domain/playlists/playlist.ts';
 import type { Services } from '../../service/assembly/services.ts';
+import type { ScheduleLevel } from '../../service/schedules/layers.ts';
 import type { BaseUrlOf } from '../request/base-url.ts';
 import type { Call, Handlers } from '../request/pipeline.ts';
 import { done, result } from './replies.ts';
 
-type Level = 'screen' | 'venue';
 type OwnerCall = Pick<Call<'getScreenSchedule'>, 'principal' | 'id' | 'precondition'>;
 type PutCall = Call<'putScreenSchedule'> | Call<'putVenueSchedule'>;
 
@@ -14,13 +14,13 @@ export function scheduleHandlers(
   baseUrlOf: BaseUrlOf,
 ) {
   const get =
-    (level: Level) =>
+    (level: ScheduleLevel) =>
     async ({ principal, id }: OwnerCall) => {
       const { schedule, etag } = await schedules.get(principal, level, id);
       return { body: schedule, headers: { ETag: etag } };
     };
   const put =
-    (level: Level) =>
+    (level: ScheduleLevel) =>
     async ({ principal, id, body, precondition, request }: PutCall) => {
       const baseUrl = baseUrlOf(request);
       const entries = body.entries.map((entry) => withStoredUrls(entry, baseUrl));
@@ -28,7 +28,7 @@ export function scheduleHandlers(
       return { body: set.schedule, headers: { ETag: set.etag } };
     };
   const remove =
-    (level: Level) =>
+    (level: ScheduleLevel) =>
     ({ principal, id, precondition }: OwnerCall) =>
       done(schedules.remove(principal, level, id, precondition));
   return {

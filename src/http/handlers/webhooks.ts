@@ -1,7 +1,7 @@
 import { revision } from '../../domain/etags/etag.ts';
 import type { Services } from '../../service/assembly/services.ts';
-import type { Handlers } from '../request/pipeline.ts';
-import { created, done, idempotentRequest, noStore, result, revised } from './replies.ts';
+import { type Handlers, noStore } from '../request/pipeline.ts';
+import { created, done, idempotentRequest, result, revised } from './replies.ts';
 
 /** Handlers of webhooks (docs/protocol.md §5.17). */
 export function webhookHandlers({ webhooks, webhookDeliveries }: Services) {

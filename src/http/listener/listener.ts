@@ -120,7 +120,7 @@ function trackSockets(server: Server): Set<Socket> {
  * Starts to listen. `close` stops accepting, finishes requests in progress for at most 10 s, then
  * destroys the remaining connections.
  */
-export async function listen(options: ListenerOptions) {
+export async function openListener(options: ListenerOptions) {
   const {
     host,
     port,

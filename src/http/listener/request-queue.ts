@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ServedRequest } from '../request/request-context.ts';
 
-interface Connection {
+interface QueuedConnection {
   readonly socket: Socket;
   /**
    * The response in progress, until its last byte is handed to the system. `undefined` while no
@@ -26,7 +26,7 @@ interface Connection {
   isKnown: boolean;
 }
 
-const isIdle = ({ inProgress, waiting }: Connection) =>
+const isIdle = ({ inProgress, waiting }: QueuedConnection) =>
   inProgress === undefined && waiting.length === 0;
 
 /**
@@ -55,8 +55,8 @@ export interface RequestQueueOptions {
 export class RequestQueue {
   readonly #begin: RequestQueueOptions['begin'];
   readonly #maxWaiting: number;
-  readonly #connections = new Map<Socket, Connection>();
-  readonly #queued = new Set<Connection>();
+  readonly #connections = new Map<Socket, QueuedConnection>();
+  readonly #queued = new Set<QueuedConnection>();
   #waiting = 0;
 
   constructor({ begin, maxWaiting }: RequestQueueOptions) {
@@ -111,8 +111,8 @@ export class RequestQueue {
     }
   }
 
-  #open(socket: Socket): Connection {
-    const connection: Connection = {
+  #open(socket: Socket): QueuedConnection {
+    const connection: QueuedConnection = {
       socket,
       inProgress: undefined,
       waiting: [],
@@ -128,14 +128,14 @@ export class RequestQueue {
     return connection;
   }
 
-  #start(connection: Connection, outgoing: ServerResponse): void {
+  #start(connection: QueuedConnection, outgoing: ServerResponse): void {
     connection.inProgress = outgoing;
     // Node emits `close` after `finish`, or when the socket is closed.
     outgoing.on('close', () => this.#end(connection));
     this.#begin(outgoing);
   }
 
-  #end(connection: Connection): void {
+  #end(connection: QueuedConnection): void {
     const request: ServedRequest | undefined = connection.inProgress?.req;
     connection.isKnown ||= request?.isKnown === true;
     connection.idleSinceMs = performance.now();
@@ -144,7 +144,7 @@ export class RequestQueue {
     else this.#release(connection);
   }
 
-  #startNext(connection: Connection): void {
+  #startNext(connection: QueuedConnection): void {
     const { socket, waiting } = connection;
     // Drops all waiting requests if the socket is not writable: after the client closed it, or
     // after a response with `Connection: close` (RFC 9112 §9.6).
@@ -153,14 +153,14 @@ export class RequestQueue {
     else this.#release(connection);
   }
 
-  #remove(connection: Connection, from: number, count: number): ServerResponse[] {
+  #remove(connection: QueuedConnection, from: number, count: number): ServerResponse[] {
     const removed = connection.waiting.splice(from, count);
     this.#waiting -= removed.length;
     if (connection.waiting.length === 0) this.#queued.delete(connection);
     return removed;
   }
 
-  #release(connection: Connection): void {
+  #release(connection: QueuedConnection): void {
     const { socket, onIdle } = connection;
     if (connection.isHeld) {
       connection.isHeld = false;
@@ -172,7 +172,7 @@ export class RequestQueue {
     else onIdle.callback();
   }
 
-  #enqueue(connection: Connection, outgoing: ServerResponse): void {
+  #enqueue(connection: QueuedConnection, outgoing: ServerResponse): void {
     connection.waiting.push(outgoing);
     this.#queued.add(connection);
     this.#waiting++;
@@ -189,7 +189,7 @@ export class RequestQueue {
    * Pauses the socket, unless the last waiting request is incomplete. The client must be able to
    * send the rest of that request in time.
    */
-  #hold(connection: Connection): void {
+  #hold(connection: QueuedConnection): void {
     connection.isHoldDue = false;
     if (connection.isHeld || !connection.waiting.at(-1)?.req.complete) return;
     connection.isHeld = true;
@@ -200,7 +200,7 @@ export class RequestQueue {
     const [first, ...others] = this.#queued;
     const longest = others.reduce(
       (most, one) => (one.waiting.length > most.waiting.length ? one : most),
-      first as Connection,
+      first as QueuedConnection,
     );
     this.#remove(longest, 0, longest.waiting.length);
     longest.socket.destroy();

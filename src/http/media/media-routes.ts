@@ -44,7 +44,7 @@ function rangeOf(header: string | undefined, size: number): ByteRange | undefine
   return { start, end };
 }
 
-interface Reader {
+interface ContentReader {
   clock: Clock;
   /** Called when the content has ended, or the client has left. */
   onEnd(): void;
@@ -55,7 +55,7 @@ interface Reader {
 /** Sends content chunk by chunk, as fast as the client reads. */
 function streamOf(
   content: AsyncIterable<Uint8Array>,
-  { clock, onEnd, cut }: Reader,
+  { clock, onEnd, cut }: ContentReader,
 ): ReadableStream<Uint8Array> {
   const chunks = content[Symbol.asyncIterator]();
   let taken = () => {};

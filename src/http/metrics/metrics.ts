@@ -100,7 +100,7 @@ const heldDevices = {
   help: 'Requests for changes that are held at the moment.',
 };
 
-interface Answered {
+interface AnsweredCalls {
   times: TimeSeries;
   byStatus: Map<number, number>;
   held: number;
@@ -132,7 +132,7 @@ function processMetrics(): Registry {
 function makeRequestCounts(
   register: Registry,
 ): Pick<Metrics, 'observe' | 'observeHeld' | 'answeredEarly'> {
-  const all = new Map<MeteredOperation, Answered>();
+  const all = new Map<MeteredOperation, AnsweredCalls>();
   collect(
     register,
     'counter',
@@ -174,7 +174,7 @@ function makeRequestCounts(
         .map(([operation, { held }]) => [{ operation }, held] as const),
   );
 
-  function count(operation: MeteredOperation, status: number): Answered {
+  function count(operation: MeteredOperation, status: number): AnsweredCalls {
     let answered = all.get(operation);
     if (!answered) {
       answered = { times: new TimeSeries(operation, boundsMs), byStatus: new Map(), held: 0 };

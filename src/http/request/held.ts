@@ -1,4 +1,4 @@
-import type { Reply } from './pipeline.ts';
+import type { HandlerReply } from './pipeline.ts';
 import type { RequestContext } from './request-context.ts';
 
 /**
@@ -21,7 +21,7 @@ export function makeLongPollReply(stopping: AbortSignal) {
     { client, context, incoming }: RequestContext,
     { waitSeconds }: { waitSeconds?: number | undefined },
     work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<Reply> {
+  ): Promise<HandlerReply> {
     client.isHeld = waitSeconds !== undefined;
     const socket = incoming?.socket;
     const disconnected = socket ? undefined : context?.req.raw.signal;

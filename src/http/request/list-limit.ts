@@ -12,7 +12,7 @@ const maxWaiting = 32;
 const retryAfterSeconds = 1;
 
 /** The connection of a request. A mounted `fetch` has no connection. */
-interface Connection {
+interface ListConnection {
   incoming?: ServedRequest | undefined;
   outgoing?: ServerResponse | undefined;
 }
@@ -34,7 +34,7 @@ export class ListLimit {
    * limit, and any number of long polls may wait. Throws `unavailable` when too many requests wait.
    * Throws `malformed_request` when the client disconnects, or if it has disconnected already.
    */
-  async enter(tokenId: string, isLongPoll: boolean, connection: Connection): Promise<ListSlot> {
+  async enter(tokenId: string, isLongPoll: boolean, connection: ListConnection): Promise<ListSlot> {
     // The client may have disconnected during the look-up of its credential. In that case, `close`
     // has already been emitted.
     if (connection.incoming?.socket.destroyed) throw clientGone();

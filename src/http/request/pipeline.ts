@@ -19,7 +19,7 @@ import type { RequestContext } from './request-context.ts';
 import { check, checkBody, queryObject, refuseLosses } from './validate.ts';
 
 /** Result of a handler. `status` defaults to the status of the operation. */
-export interface Reply {
+export interface HandlerReply {
   /**
    * Body, sent as JSON. Strings, bytes and streams are sent unchanged. `undefined` and `null` mean
    * no body.
@@ -31,7 +31,7 @@ export interface Reply {
   headers?: Record<string, string>;
 }
 
-type Named<O, K extends string, F> = O extends { [P in K]: infer N extends keyof Schemas }
+type ParsedPart<O, K extends string, F> = O extends { [P in K]: infer N extends keyof Schemas }
   ? z.output<Schemas[N]>
   : F;
 type CallerOf<O> = O extends { access: 'device' }
@@ -46,8 +46,8 @@ export interface Call<K extends OperationId> {
   principal: CallerOf<Operations[K]>;
   /** Id or code in the path. */
   id: string;
-  query: Named<Operations[K], 'query', undefined>;
-  body: Named<Operations[K], 'body', undefined>;
+  query: ParsedPart<Operations[K], 'query', undefined>;
+  body: ParsedPart<Operations[K], 'body', undefined>;
   sent: ReadBody;
   request: RequestContext;
   /** `If-Match` and `If-None-Match` of a change. */
@@ -56,7 +56,9 @@ export interface Call<K extends OperationId> {
   slot: ListSlot | undefined;
 }
 
-export type Handler<K extends OperationId> = (call: Call<K>) => Promise<Reply | HeldResponse>;
+export type Handler<K extends OperationId> = (
+  call: Call<K>,
+) => Promise<HandlerReply | HeldResponse>;
 export type Handlers = { [K in OperationId]: Handler<K> };
 
 export const defaultBodyLimit = 1024 * 1024;
@@ -113,9 +115,9 @@ function parseSent(operation: Operation, request: RequestContext, bytes: Uint8Ar
  * No cache may keep responses of the management API, because they may contain secrets and personal
  * data.
  */
-const noStore = { 'Cache-Control': 'no-store' };
+export const noStore = { 'Cache-Control': 'no-store' };
 
-function contentOf(body: unknown): HttpResponse['body'] {
+function responseBody(body: unknown): HttpResponse['body'] {
   if (body === undefined || body === null) return null;
   const isContent =
     typeof body === 'string' ||
@@ -129,7 +131,7 @@ function contentOf(body: unknown): HttpResponse['body'] {
 function makeAnswerOf({
   path,
   status: usual,
-}: Operation): (reply: Reply | HeldResponse) => HttpResponse | HeldResponse {
+}: Operation): (reply: HandlerReply | HeldResponse) => HttpResponse | HeldResponse {
   const isManagement = path.startsWith('/v1/');
   return (reply) => {
     if ('hold' in reply) return reply;
@@ -138,7 +140,7 @@ function makeAnswerOf({
       status,
       headers: isManagement ? { ...noStore, ...headers } : headers,
       type,
-      body: contentOf(body),
+      body: responseBody(body),
     };
   };
 }

@@ -77,8 +77,10 @@ export interface Bindings {
   statusEffect?: StatusEffect;
 }
 
+export type FetchHandler = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
+
 /** Variables of Hono's context. */
-interface Variables {
+interface ContextVariables {
   client: RequestClient;
   /** The operation, for log and metrics. */
   operation: MeteredOperation;
@@ -86,5 +88,5 @@ interface Variables {
   guessQuota?: GuessQuota;
 }
 
-export type App = { Bindings: Bindings; Variables: Variables };
+export type App = { Bindings: Bindings; Variables: ContextVariables };
 export type Ctx = Context<App>;

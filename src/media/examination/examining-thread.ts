@@ -58,7 +58,7 @@ function makeReader({ source }: ForeignFile) {
 }
 
 /** Asks a worker for its verdict on one file. */
-class Question {
+class Examination {
   readonly verdict: Promise<Verdict>;
   readonly #worker: Worker;
   readonly #read: ReturnType<typeof makeReader>;
@@ -159,18 +159,18 @@ export class ExaminingThread {
     this.#starting ??= this.#start();
     const worker = await this.#starting;
     worker.ref();
-    const question = new Question(worker, file, isNew ? startLimitMs : limitMs);
-    const abort = () => question.abort(signal?.reason);
+    const examination = new Examination(worker, file, isNew ? startLimitMs : limitMs);
+    const abort = () => examination.abort(signal?.reason);
     signal?.addEventListener('abort', abort);
     if (signal?.aborted) abort();
     try {
-      return await question.verdict;
+      return await examination.verdict;
     } catch (error) {
       await this.stop();
       if (isTooCostly(error)) return tooCostly();
       throw error;
     } finally {
-      question.end();
+      examination.end();
       signal?.removeEventListener('abort', abort);
       worker.unref();
     }

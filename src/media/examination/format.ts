@@ -3,7 +3,7 @@ import { isMediaType, mediaTypes } from '../../domain/media/media-types.ts';
 import { fromFirstTag, type Markup, svgNamespace, type Xml } from './markup.ts';
 
 /** The type of a file, according to its first bytes. */
-export interface Format {
+export interface FileFormat {
   name: string;
   /** The `creativeType` with which browsers show the format. `other`: they do not show it. */
   kind: 'image' | 'video' | 'html' | 'other';
@@ -24,7 +24,7 @@ const sameAs: Readonly<Record<string, string>> = {
 };
 
 /** Types that the service does not keep. */
-const others: Readonly<Record<string, readonly [name: string, kind: Format['kind']]>> = {
+const others: Readonly<Record<string, readonly [name: string, kind: FileFormat['kind']]>> = {
   'image/bmp': ['a BMP image', 'image'],
   'image/heic': ['a HEIC image', 'other'],
   'image/tiff': ['a TIFF image', 'other'],
@@ -69,7 +69,7 @@ export async function binaryType(head: Buffer): Promise<string | undefined> {
   return found === undefined || isText ? undefined : (sameAs[found] ?? found);
 }
 
-function xmlFormat({ root, fault, excess }: Xml): Format | undefined {
+function xmlFormat({ root, fault, excess }: Xml): FileFormat | undefined {
   if (excess !== undefined)
     return { name: `an XML file that takes too much to examine (${excess})`, kind: 'other' };
   if (root?.name === 'MPD') return { name: 'a DASH manifest', kind: 'other' };
@@ -80,7 +80,7 @@ function xmlFormat({ root, fault, excess }: Xml): Format | undefined {
 }
 
 /** Returns the format of a text by its first tag. */
-function formatOfStart(text: string): Format | undefined {
+function formatOfStart(text: string): FileFormat | undefined {
   const start = fromFirstTag(text);
   if (start.startsWith('#EXTM3U')) return { name: 'an HLS playlist', kind: 'other' };
   return htmlTag.test(start) ? { name: 'an HTML page', kind: 'html' } : undefined;
@@ -93,7 +93,7 @@ function formatOfStart(text: string): Format | undefined {
 export function formatOf(
   type: string | undefined,
   { markup, xml }: { markup: Markup; xml: Xml | undefined },
-): Format | undefined {
+): FileFormat | undefined {
   if (type === undefined) return (xml && xmlFormat(xml)) ?? formatOfStart(markup.text);
   if (isMediaType(type))
     return { name: mediaTypes[type].name, kind: mediaTypes[type].creativeType };

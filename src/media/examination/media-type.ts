@@ -8,10 +8,10 @@ const accepted = Object.values(mediaTypes)
   .replace(', HTML', ' and single HTML pages');
 
 /** The type of a file, or why the service refuses it and what to do. */
-type Judgement = Pick<Verdict, 'type' | 'refusal'>;
+type TypeJudgement = Pick<Verdict, 'type' | 'refusal'>;
 
-const is = (type: MediaType): Judgement => ({ type, refusal: undefined });
-const refused = (refusal: string): Judgement => ({ type: undefined, refusal });
+const is = (type: MediaType): TypeJudgement => ({ type, refusal: undefined });
+const refused = (refusal: string): TypeJudgement => ({ type: undefined, refusal });
 
 /** Types with advice of their own. */
 const advice: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ const advice: Readonly<Record<string, string>> = {
 const htmlStart = /^<(?:!doctype\s+html|html)[\s>]/i;
 
 /** Judges a text that may be markup. */
-function typeOfText({ text, isWhole, isDamaged }: Markup, xml: Xml | undefined): Judgement {
+function typeOfText({ text, isWhole, isDamaged }: Markup, xml: Xml | undefined): TypeJudgement {
   if (htmlStart.test(fromFirstTag(text))) return is('text/html');
   const { root, fault, excess } = xml ?? {};
   if (excess !== undefined)
@@ -61,7 +61,7 @@ function typeOfText({ text, isWhole, isDamaged }: Markup, xml: Xml | undefined):
 export function judgeType(
   type: string | undefined,
   { markup, xml }: { markup: Markup; xml: Xml | undefined },
-): Judgement {
+): TypeJudgement {
   if (markup.text === '') return refused('The file is empty.');
   if (type === undefined) return typeOfText(markup, xml);
   if (isMediaType(type)) return is(type);

@@ -1,5 +1,5 @@
 import type { MediaType } from '../../domain/media/media-types.ts';
-import type { Format } from './format.ts';
+import type { FileFormat } from './format.ts';
 import type { ByteSource, Video } from './video.ts';
 
 /** Number of first bytes of a file that are examined. */
@@ -22,7 +22,7 @@ export interface Verdict {
   /** Why the service refuses the file, and the remedy. */
   refusal: string | undefined;
   /** How browsers take the file, by its first bytes. `undefined`: the format is unknown. */
-  format: Format | undefined;
+  format: FileFormat | undefined;
   /** Set for a video with a `source`. */
   video: Video | undefined;
 }

@@ -7,7 +7,7 @@ import { retryWhileInUse } from '../../domain/file-access.ts';
 import { maxObjectBytes, type ObjectStore, type StoredObject } from './object-store.ts';
 
 /** The functions of `node:fs/promises` that the store uses, so that tests can inject faults. */
-type FileSystem = Pick<typeof fs, 'mkdir' | 'open' | 'readdir' | 'rename' | 'stat' | 'unlink'>;
+type FileFunctions = Pick<typeof fs, 'mkdir' | 'open' | 'readdir' | 'rename' | 'stat' | 'unlink'>;
 
 const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
@@ -21,7 +21,10 @@ async function unlessMissing<T, U>(work: Promise<T>, fallback: U): Promise<T | U
 /** Returns an ETag that is unique for each `put`, because each `put` creates a new file. */
 const etagOf = ({ ino, size, mtimeNs }: BigIntStats) => `${ino}.${size}.${mtimeNs}`;
 
-async function readObject(fileSystem: FileSystem, path: string): Promise<StoredObject | undefined> {
+async function readObject(
+  fileSystem: FileFunctions,
+  path: string,
+): Promise<StoredObject | undefined> {
   const file = await unlessMissing(fileSystem.open(path, constants.O_RDONLY), undefined);
   if (!file) return undefined;
   try {
@@ -40,7 +43,7 @@ async function readObject(fileSystem: FileSystem, path: string): Promise<StoredO
  * mirror writes it again.
  */
 async function replace(
-  fileSystem: FileSystem,
+  fileSystem: FileFunctions,
   path: string,
   temporary: string,
   bytes: Uint8Array,
@@ -61,7 +64,7 @@ async function replace(
  * Opens a temporary file. Creates the folder only if the first attempt fails, because the folder
  * usually exists.
  */
-async function openTemporary(fileSystem: FileSystem, path: string): Promise<FileHandle> {
+async function openTemporary(fileSystem: FileFunctions, path: string): Promise<FileHandle> {
   const file = await unlessMissing(fileSystem.open(path, 'w', 0o600), undefined);
   if (file) return file;
   await fileSystem.mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -73,7 +76,7 @@ async function openTemporary(fileSystem: FileSystem, path: string): Promise<File
  * checked just before the write, so the check is not atomic. Of two concurrent writers, the later
  * one wins.
  */
-export function makeFileObjectStore(folder: string, fileSystem: FileSystem = fs): ObjectStore {
+export function makeFileObjectStore(folder: string, fileSystem: FileFunctions = fs): ObjectStore {
   let temporaryCount = 0;
   const pathOf = (key: string) => join(folder, key);
 

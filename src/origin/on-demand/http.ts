@@ -88,7 +88,7 @@ export function onDemandHttp({
   async function askOnce(path: string, signal: AbortSignal): Promise<unknown> {
     const { statusCode: status, body } = await request(path, signal);
     if (status === 200) {
-      const bytes = await readAnswer(body);
+      const bytes = await readOriginAnswer(body);
       const json = parse(bytes);
       warnOfChanges(bytes);
       return json;
@@ -124,7 +124,7 @@ function isRetryable(error: unknown): boolean {
 }
 
 /** Counts the bytes while it reads, because Content-Length is not trusted. */
-async function readAnswer(body: Dispatcher.ResponseData['body']): Promise<Uint8Array> {
+async function readOriginAnswer(body: Dispatcher.ResponseData['body']): Promise<Uint8Array> {
   const bytes = await readBody(body, maxBytes).catch((cause: Error) => {
     throw new SignageError(
       'origin_unreachable',

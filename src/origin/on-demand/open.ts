@@ -1,5 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
-import { SignageError } from '../../domain/error.ts';
+import { invalidOption } from '../../domain/error.ts';
 import type { LogSink } from '../../domain/log.ts';
 import type { OnDemandPlaylists } from '../origin.ts';
 import { type GuardedSource, makeOnDemandSource } from './source.ts';
@@ -18,8 +18,6 @@ export interface OpenOnDemandSource {
   source: GuardedSource;
   close(): Promise<void>;
 }
-
-const invalidOption = (why: string) => new SignageError('invalid_option', why);
 
 /** Checks the syntax of a bearer token (RFC 6750). No message contains an invalid token. */
 function checkToken(token: string | undefined): void {

@@ -33,7 +33,7 @@ const maxBytes = 128 * 1024 * 1024;
 /** Estimated bytes of an entry in addition to its items. */
 const overheadBytes = 200;
 
-interface Entry {
+interface KeptAnswer {
   answer: OnDemandAnswer;
   storedMs: number;
   bytes: number;
@@ -47,7 +47,7 @@ interface Entry {
  * a `Map`. The package lru-cache has 3.6 MB and uses its own clock.
  */
 export class AnswerCache {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, KeptAnswer>();
   readonly #clock: Clock;
   readonly #ttlMs: number;
   #bytes = 0;
@@ -78,7 +78,7 @@ export class AnswerCache {
     if (this.#entries.get(screenId)?.answer === answer) this.#evict(screenId);
   }
 
-  #isFresh({ storedMs }: Entry): boolean {
+  #isFresh({ storedMs }: KeptAnswer): boolean {
     const ageMs = this.#clock.now() - storedMs;
     return ageMs >= 0 && ageMs < this.#ttlMs;
   }

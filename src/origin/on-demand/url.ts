@@ -1,7 +1,5 @@
-import { SignageError } from '../../domain/error.ts';
+import { invalidOption } from '../../domain/error.ts';
 import type { Screen } from '../../domain/records/rows.ts';
-
-const invalidOption = (why: string) => new SignageError('invalid_option', why);
 
 /**
  * Parses a URL given by the operator: http or https, without fragment, user name and password.

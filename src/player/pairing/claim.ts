@@ -48,7 +48,7 @@ const unsupportedStatuses: readonly unknown[] = [405, 501];
  * (docs/protocol.md §3.6). Repeats requests that may succeed later. Rejects with all other errors,
  * and with `not_supported` if the service has no claims.
  */
-export async function offeredCode(options: ClaimOptions): Promise<string> {
+export async function waitForOfferedCode(options: ClaimOptions): Promise<string> {
   for (;;) {
     const code = await codeOfNextClaim(options);
     options.keyMemory?.save(undefined);
@@ -64,14 +64,14 @@ async function codeOfNextClaim(options: ClaimOptions): Promise<string | undefine
   const { client, deviceInfo, clock, random, keyMemory, onClaim, accept, signal } = options;
   const idempotencyKey = keyMemory?.load() ?? randomHex(random, 16);
   keyMemory?.save(idempotencyKey);
-  const { claim, token } = await repeated(options, () =>
+  const { claim, token } = await withRetries(options, () =>
     client.createClaim({ deviceInfo }, { idempotencyKey, attempts: 1, signal }),
   );
   onClaim(claim);
   const read = () => client.fetchClaim(claim, token, { waitSeconds, signal });
   for (;;) {
     const askedAtMs = clock.now();
-    const status = await repeated(options, read).catch((error) => {
+    const status = await withRetries(options, read).catch((error) => {
       if (hasCode(error, 'claim_not_found')) return undefined;
       throw error;
     });
@@ -84,7 +84,7 @@ async function codeOfNextClaim(options: ClaimOptions): Promise<string | undefine
 }
 
 /** Repeats a request while it fails for a transient reason. */
-async function repeated<T>(
+async function withRetries<T>(
   { clock, random, onFailure, signal }: ClaimOptions,
   send: () => Promise<T>,
 ): Promise<T> {

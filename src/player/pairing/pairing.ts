@@ -1,10 +1,10 @@
+import type { Registered } from '../../client/entities.ts';
 import { SignageError } from '../../domain/error.ts';
 import { retryDelayMs } from '../backoff.ts';
 import { callOnce, type PlayerCall } from '../call.ts';
 import type { PlayerCore } from '../core.ts';
 import type { PlayerEnd } from '../options.ts';
 
-type Registered = Awaited<ReturnType<PlayerCore['options']['client']['register']>>;
 const registerCall: PlayerCall<Registered> = { operation: 'registerDevice', statusOf: () => 201 };
 
 /**

@@ -1,7 +1,7 @@
 import type { ActivePlaylist } from '../../client/entities.ts';
 import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { smallest } from '../../domain/numbers/extremes.ts';
-import { layersOf } from '../playlist-switches.ts';
+import { withBeneath } from '../playlist-switches.ts';
 import { isPlayable } from './lookahead.ts';
 
 /** Pause after a round in which no item could be shown. */
@@ -9,7 +9,7 @@ const failedRoundMs = 10 * secondMs;
 /** Maximum pause of a layer while one beneath it plays. Doubled from `failedRoundMs` on. */
 const maxPauseMs = minuteMs;
 
-interface LayerState {
+interface FailedLayer {
   /** Number of failures since an item of the layer was last visible. */
   failures: number;
   /** Number of failed rounds since then. */
@@ -24,7 +24,7 @@ interface LayerState {
  */
 export class LayerChoice {
   readonly #layers = new WeakMap<ActivePlaylist, readonly ActivePlaylist[]>();
-  readonly #states = new WeakMap<ActivePlaylist, LayerState>();
+  readonly #states = new WeakMap<ActivePlaylist, FailedLayer>();
 
   /** Returns the layer that plays in place of `top`. `undefined` while all layers pause. */
   choose(top: ActivePlaylist, nowMs: number): ActivePlaylist | undefined {
@@ -84,13 +84,13 @@ export class LayerChoice {
   #layersOf(playlist: ActivePlaylist): readonly ActivePlaylist[] {
     const known = this.#layers.get(playlist);
     if (known) return known;
-    const [top = playlist, ...lower] = layersOf(playlist);
+    const [top = playlist, ...lower] = withBeneath(playlist);
     const layers = [top, ...lower.filter(({ items }) => items.some(isPlayable))];
     for (const [place, one] of layers.entries()) this.#layers.set(one, layers.slice(place));
     return layers;
   }
 
-  #stateOf(playlist: ActivePlaylist): LayerState {
+  #stateOf(playlist: ActivePlaylist): FailedLayer {
     const state = this.#states.get(playlist) ?? { failures: 0, rounds: 0, pausedUntilMs: 0 };
     this.#states.set(playlist, state);
     return state;

@@ -3,11 +3,15 @@ import type { PlayerCore } from '../core.ts';
 import type { PlaybackFailure } from '../stage.ts';
 
 /** A playable item of a playlist. */
-export interface Place {
+export interface ItemPlace {
   playlist: ActivePlaylist;
   index: number;
   item: PlaylistItem;
 }
+
+/** Identifies a creative: the same id with the same URL. */
+export const creativeKey = ({ creativeId, creativeUrl }: PlaylistItem) =>
+  `${creativeId} ${creativeUrl}`;
 
 export const isPlayable = ({ duration }: PlaylistItem) => Number.isFinite(duration) && duration > 0;
 
@@ -15,7 +19,7 @@ export const isPlayable = ({ duration }: PlaylistItem) => Number.isFinite(durati
  * Returns the first playable item from `index` on. Wraps around at the end. The playlist must
  * contain a playable item.
  */
-export function placeFrom(playlist: ActivePlaylist, index: number): Place {
+export function placeFrom(playlist: ActivePlaylist, index: number): ItemPlace {
   const { items } = playlist;
   for (let at = index % items.length; ; at = (at + 1) % items.length) {
     const item = items[at] as PlaylistItem;
@@ -23,8 +27,8 @@ export function placeFrom(playlist: ActivePlaylist, index: number): Place {
   }
 }
 
-interface Target {
-  place: Place;
+interface NextItem {
+  place: ItemPlace;
   isReady: boolean;
   /** Whether the item on the stage leaves as soon as the next item is ready. */
   isUrgent: boolean;
@@ -35,14 +39,14 @@ interface Target {
 /** Prepares the next item while another item is shown. Skips items that fail. */
 export class Lookahead {
   readonly #core: PlayerCore;
-  readonly #onFailure: (place: Place, failure: PlaybackFailure) => void;
+  readonly #onFailure: (place: ItemPlace, failure: PlaybackFailure) => void;
   readonly #onAllFailed: (playlist: ActivePlaylist) => void;
-  #target: Target | undefined;
+  #target: NextItem | undefined;
 
   /** @param onAllFailed called when none of the items of a playlist could be prepared */
   constructor(
     core: PlayerCore,
-    onFailure: (place: Place, failure: PlaybackFailure) => void,
+    onFailure: (place: ItemPlace, failure: PlaybackFailure) => void,
     onAllFailed: (playlist: ActivePlaylist) => void,
   ) {
     this.#core = core;
@@ -61,7 +65,7 @@ export class Lookahead {
   }
 
   /** Prepares an item, and stops any other preparation. */
-  begin(place: Place, isUrgent = false): void {
+  begin(place: ItemPlace, isUrgent = false): void {
     this.stop();
     const canPrepare = this.#core.stage.prepare !== undefined;
     const ending = canPrepare ? new AbortController() : undefined;
@@ -74,7 +78,7 @@ export class Lookahead {
    * Returns the next item if it belongs to this playlist. The item may not be ready yet. Its
    * preparation is not aborted, because the stage continues it.
    */
-  take(playlist: ActivePlaylist): Place | undefined {
+  take(playlist: ActivePlaylist): ItemPlace | undefined {
     if (this.playlist !== playlist) this.stop();
     const place = this.#target?.place;
     this.#target = undefined;
@@ -86,7 +90,7 @@ export class Lookahead {
     this.#target = undefined;
   }
 
-  async #prepare(target: Target, signal: AbortSignal): Promise<void> {
+  async #prepare(target: NextItem, signal: AbortSignal): Promise<void> {
     const { playlist } = target.place;
     for (let left = playlist.items.length; left > 0; left--) {
       const { place } = target;

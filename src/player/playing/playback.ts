@@ -5,7 +5,7 @@ import type { PlayerCore } from '../core.ts';
 import { queueEvent } from '../events.ts';
 import type { PlaybackFailure, Shown } from '../stage.ts';
 import { LayerChoice } from './layer-choice.ts';
-import { isPlayable, Lookahead, type Place, placeFrom } from './lookahead.ts';
+import { creativeKey, type ItemPlace, isPlayable, Lookahead, placeFrom } from './lookahead.ts';
 import { ShownReport } from './shown-report.ts';
 
 /** The maximum duration of an item in the API (docs/protocol.md §2.3). */
@@ -25,13 +25,11 @@ const playable = ({ present }: PlayerCore) => ifPlayable(present?.playlist);
 const timeLeftMs = ({ present, clock }: PlayerCore) =>
   Math.min((present?.untilMs ?? 0) - clock.now(), maxItemSeconds * secondMs);
 
-const keyOf = ({ creativeId, creativeUrl }: PlaylistItem) => `${creativeId} ${creativeUrl}`;
-
 /** Returns whether the playlist contains this creative: the same id with the same URL. */
 const names = ({ items }: ActivePlaylist, item: PlaylistItem) =>
-  items.some((one) => keyOf(one) === keyOf(item));
+  items.some((one) => creativeKey(one) === creativeKey(item));
 
-const entryOf = ({ entryId }: ActivePlaylist) => entryId ?? null;
+const playingEntryId = ({ entryId }: ActivePlaylist) => entryId ?? null;
 
 /**
  * Returns whether a new answer of the service goes on with an entry of the previous answer. The
@@ -39,7 +37,7 @@ const entryOf = ({ entryId }: ActivePlaylist) => entryId ?? null;
  */
 const continues = (playlist: ActivePlaylist, before: ActivePlaylist) =>
   playlist.upcoming !== undefined &&
-  entryOf(playlist) === entryOf(before) &&
+  playingEntryId(playlist) === playingEntryId(before) &&
   JSON.stringify(playlist.items) === JSON.stringify(before.items);
 
 /** Shows the items of the playlist on the stage, and queues the events about them. */
@@ -51,10 +49,10 @@ class Playback {
   readonly #layers = new LayerChoice();
   readonly #shown: ShownReport;
   /** The item on the stage. */
-  #place: Place | undefined;
+  #place: ItemPlace | undefined;
   #isVisible = false;
   /** The last item that was visible. */
-  #played: Place | undefined;
+  #played: ItemPlace | undefined;
   /** The playlist that held when the lookahead began. */
   #preparedFor: ActivePlaylist | undefined;
 
@@ -122,7 +120,7 @@ class Playback {
   }
 
   /** Returns where a playlist begins. A layer beneath goes on after a trial of the one above it. */
-  #firstPlace(playlist: ActivePlaylist, top: ActivePlaylist): Place {
+  #firstPlace(playlist: ActivePlaylist, top: ActivePlaylist): ItemPlace {
     const goesOn = playlist !== top && this.#played?.playlist === playlist;
     return placeFrom(playlist, goesOn && this.#played ? this.#played.index + 1 : 0);
   }
@@ -137,7 +135,7 @@ class Playback {
   }
 
   /** Shows one item until the item or its playlist ends, and queues its event. */
-  async #show(place: Place): Promise<void> {
+  async #show(place: ItemPlace): Promise<void> {
     const core = this.#core;
     const { playlist, index, item } = place;
     const sinceMs = core.clock.now();
@@ -155,7 +153,7 @@ class Playback {
     const duration = Math.round(Math.min(forMs, Math.max(0, playedMs))) / secondMs;
     if (duration > 0) queueEvent(core, proofOfPlay(playlist, item, core.clock.now(), duration));
     if (failure !== undefined) this.#failed(place, failure);
-    else this.#reportedMs.delete(keyOf(item));
+    else this.#reportedMs.delete(creativeKey(item));
     if (duration === 0) return;
     this.#layers.reset(playlist);
     this.#played = place;
@@ -165,7 +163,7 @@ class Playback {
    * Shows an item until its time is over, it fails, or it must leave the stage. Then prepares the
    * next item.
    */
-  async #showFor(place: Place, forMs: number, endsAtMs: number): Promise<Shown> {
+  async #showFor(place: ItemPlace, forMs: number, endsAtMs: number): Promise<Shown> {
     const core = this.#core;
     const ending = new AbortController();
     let isOver = false;
@@ -192,7 +190,7 @@ class Playback {
     return Math.min(timeLeftMs(core), retryMs);
   }
 
-  async #onStage(place: Place, forMs: number, signal: AbortSignal): Promise<Shown> {
+  async #onStage(place: ItemPlace, forMs: number, signal: AbortSignal): Promise<Shown> {
     const onVisible = () => {
       if (this.#place === place && !signal.aborted) this.#noteVisible(place);
     };
@@ -205,7 +203,7 @@ class Playback {
     }
   }
 
-  #noteVisible({ playlist, item }: Place): void {
+  #noteVisible({ playlist, item }: ItemPlace): void {
     this.#isVisible = true;
     const due = playable(this.#core);
     // The layer may have been replaced while its first item was loading.
@@ -217,11 +215,11 @@ class Playback {
    * entry, or that a new playlist does not contain, leaves as soon as the first item of the new
    * playlist is ready.
    */
-  #mustLeave({ playlist: before, index, item }: Place, endsAtMs: number): boolean {
+  #mustLeave({ playlist: before, index, item }: ItemPlace, endsAtMs: number): boolean {
     const top = this.#core.isLive ? playable(this.#core) : undefined;
     const playlist = top && this.#layers.choose(top, this.#core.clock.now());
     if (!playlist) return true;
-    const isDropped = entryOf(playlist) !== entryOf(before) || !names(playlist, item);
+    const isDropped = playingEntryId(playlist) !== playingEntryId(before) || !names(playlist, item);
     if (!isDropped && this.#isVisible) this.#shown.note(playlist, item, top);
     const goesOn = playlist === before || continues(playlist, before);
     // At a switch, the lookahead may already have the first item of the playlist.
@@ -254,16 +252,16 @@ class Playback {
     showNotifier.notify();
   }
 
-  #failed({ playlist, item }: Place, failure: PlaybackFailure): void {
+  #failed({ playlist, item }: ItemPlace, failure: PlaybackFailure): void {
     const core = this.#core;
     this.#layers.addFailure(playlist);
     const nowMs = core.clock.now();
-    const lastMs = this.#reportedMs.get(keyOf(item));
+    const lastMs = this.#reportedMs.get(creativeKey(item));
     // A clock that was set back must not suppress the report.
     const isRecent = (atMs: number) => Math.abs(nowMs - atMs) < reportEveryMs;
     if (lastMs !== undefined && isRecent(lastMs)) return;
     for (const [key, atMs] of this.#reportedMs) if (!isRecent(atMs)) this.#reportedMs.delete(key);
-    this.#reportedMs.set(keyOf(item), nowMs);
+    this.#reportedMs.set(creativeKey(item), nowMs);
     queueEvent(core, playbackError(item, nowMs, failure));
   }
 }

@@ -5,10 +5,9 @@ import type { Token } from '../../domain/records/rows.ts';
 import { adminTokenForm } from '../../domain/records/token.ts';
 import type { Tx } from '../../store/store.ts';
 import { tokenChange } from '../auth/tokens.ts';
-import { recordChange, type SystemDependencies, system } from '../context.ts';
+import { bySystem, recordChange, type SystemDependencies } from '../context.ts';
 import { tenantChange } from '../places/tenants.ts';
 
-const bySystem = { actor: system, address: null, requestId: null };
 const maxAttempts = 3;
 
 /** Throws `invalid_option` for a malformed admin token. */

@@ -6,7 +6,7 @@ import { dayOf } from '../../domain/records/report.ts';
 import type { Layers } from '../../domain/schedule/rows.ts';
 import type { Tx } from '../../store/store.ts';
 import { confirmedTime, makeClockLook, retainedFrom } from '../confirmed-time.ts';
-import { recordChange, type SystemDependencies, system } from '../context.ts';
+import { bySystem, recordChange, type SystemDependencies } from '../context.ts';
 import { creationRetentionMs } from '../creations.ts';
 import { makeNoticeLog } from '../notices/notice-log.ts';
 import { moveSuperseded, purgeUnnamed } from '../versions/content-upkeep.ts';
@@ -15,7 +15,6 @@ import { purgeDeliveries } from '../webhooks/deliveries.ts';
 /** Retention of finished pairing codes (docs/protocol.md §4). */
 const codeRetentionMs = 24 * hourMs;
 const intervalMs = minuteMs;
-const bySystem = { actor: system, address: null, requestId: null };
 /** Minimum time between the move of a content and its purge. */
 const unnamedMs = hourMs / 2;
 const batchSize = 500;

@@ -22,7 +22,7 @@ import { makeTokens } from '../auth/tokens.ts';
 import { makeTrustedSources } from '../auth/trusted-sources.ts';
 import { makeBackups } from '../backups.ts';
 import type { Principal, SystemDependencies, TenantPrincipal } from '../context.ts';
-import { lookUp, type RecordKind } from '../lookup.ts';
+import { type LookupKind, lookUp } from '../lookup.ts';
 import { makeMedia } from '../media/media.ts';
 import { makeMediaUsage } from '../media/media-records.ts';
 import { type MediaOptions, makeMediaUploads } from '../media/media-uploads.ts';
@@ -43,15 +43,15 @@ import { makeConfigs } from '../places/configs.ts';
 import { makeScreens } from '../places/screens.ts';
 import { makeTenants } from '../places/tenants.ts';
 import { makeVenues } from '../places/venues.ts';
+import { makeDeviceAnswers } from '../playlists/device-answers.ts';
 import { makeDeviceChanges } from '../playlists/device-changes.ts';
-import { makePlayback } from '../playlists/playback.ts';
 import { makePlaylists } from '../playlists/playlists.ts';
 import { makePublications } from '../playlists/publications.ts';
 import { makePlaylistRefresh } from '../playlists/refresh.ts';
 import type { ServedVersions } from '../playlists/served-versions.ts';
 import { makeReading } from '../reports/reading.ts';
 import { makeTvRequests } from '../requests/request-log.ts';
-import { makeDelivery } from '../schedules/delivery.ts';
+import { makeLayerDelivery } from '../schedules/layer-delivery.ts';
 import { makeSchedules } from '../schedules/schedules.ts';
 import { makeTakeovers } from '../schedules/takeovers.ts';
 import { makeExplain } from '../status/explain.ts';
@@ -135,10 +135,10 @@ export function makeServices(options: ServiceOptions) {
   const quota = new PlaylistQuota(store, options.playlistQuotaBytes);
   const media = makeMedia(deps, options.media.files);
   const screenStatus = makeScreenStatus(deps);
-  const playback = makePlayback(deps, {
+  const deviceAnswers = makeDeviceAnswers(deps, {
     ask: origins.ask,
     reader: origins.reader,
-    delivery: makeDelivery(system, origins.reader),
+    delivery: makeLayerDelivery(system, origins.reader),
     served,
     configCopies,
   });
@@ -147,7 +147,7 @@ export function makeServices(options: ServiceOptions) {
     /** Throws `<kind>_not_found` unless the caller may see the record in the path of a request. */
     async checkRecord(
       principal: Principal,
-      kind: RecordKind | 'pairing_code' | 'claim' | 'media',
+      kind: LookupKind | 'pairing_code' | 'claim' | 'media',
       id: string,
     ): Promise<void> {
       if (kind === 'pairing_code') await codes.lookUp(store.read, principal, id);
@@ -169,8 +169,8 @@ export function makeServices(options: ServiceOptions) {
       trustedSources,
     ),
     rotateKey: makeKeyRotation(deps),
-    playback,
-    deviceChanges: makeDeviceChanges(deps, { playback, checkKey, onHint: options.onHint }),
+    deviceAnswers,
+    deviceChanges: makeDeviceChanges(deps, { deviceAnswers, checkKey, onHint: options.onHint }),
     telemetry: makeTelemetry(deps),
     codes,
     claims: makeClaims(system, trustedSources),

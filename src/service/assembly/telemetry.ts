@@ -2,7 +2,7 @@ import { BoundedMap } from '../../domain/bounded-map.ts';
 import { iso, minuteMs, secondMs } from '../../domain/clock.ts';
 import {
   type BatchPlayback,
-  type Playback,
+  type PlaybackActivity,
   playbackAfter,
 } from '../../domain/conditions/playback.ts';
 import type { BatchSums } from '../../domain/events/batch-counts.ts';
@@ -30,7 +30,7 @@ export interface SentBatch {
 
 /** What is known of the playback of a device. Another instance may have learned more since. */
 interface KnownPlayback {
-  playback: Playback;
+  playback: PlaybackActivity;
   readAt: number;
 }
 

@@ -3,8 +3,6 @@ import { SignageError } from '../../domain/error.ts';
 import type { MediaType } from '../../domain/media/media-types.ts';
 import { headBytes } from '../../media/examination/verdict.ts';
 
-type Content = AsyncIterable<Uint8Array>;
-
 /** Returns the type of a file by its first bytes. Throws `media_not_accepted`. */
 export type JudgeHead = (head: Uint8Array, isWhole: boolean) => Promise<MediaType>;
 
@@ -14,7 +12,7 @@ export type JudgeHead = (head: Uint8Array, isWhole: boolean) => Promise<MediaTyp
  * @param isWhole whether the content is a whole file, and not only its first part
  */
 export async function* judged(
-  content: Content,
+  content: AsyncIterable<Uint8Array>,
   isWhole: boolean,
   judge: JudgeHead,
   onType: (type: MediaType) => void = () => {},
@@ -44,7 +42,7 @@ const mismatch = (id: string, digest: string) =>
  * `digest_mismatch`.
  */
 export async function* verified(
-  content: Content,
+  content: AsyncIterable<Uint8Array>,
   id: string,
   size: number,
 ): AsyncGenerator<Uint8Array> {
@@ -58,7 +56,10 @@ export async function* verified(
 }
 
 /** Passes content on, and checks that it has `size` bytes. Throws `malformed_request`. */
-export async function* sized(content: Content, size: number): AsyncGenerator<Uint8Array> {
+export async function* sized(
+  content: AsyncIterable<Uint8Array>,
+  size: number,
+): AsyncGenerator<Uint8Array> {
   let length = 0;
   for await (const chunk of content) {
     length += chunk.length;

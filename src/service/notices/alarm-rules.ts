@@ -25,13 +25,13 @@ export interface SeenScreen {
 }
 
 /** A notice to give, with the change of the alarm that goes with it. */
-export type Decision<S extends SeenScreen = SeenScreen> =
+export type AlarmDecision<S extends SeenScreen = SeenScreen> =
   | { type: 'screen.dark' | 'screen.failing' | 'screen.recovered'; seen: S }
   | { type: 'venue.dark' | 'venue.recovered'; venueId: string; gone: number; tvs: number }
   /** The alarm of a screen or venue that is over without a recovery: its TV or itself is gone. */
   | { type: 'none'; alarmId: string };
 
-interface Venue<S> {
+interface VenueTally<S> {
   tvs: number;
   gone: number;
   /** Dark screens to tell. */
@@ -75,9 +75,9 @@ export class AlarmRules<S extends SeenScreen = SeenScreen> {
     screens: AsyncIterable<S>,
     alarms: ReadonlyMap<string, Alarm>,
     { nowMs, hearingSince }: { nowMs: number; hearingSince: number },
-  ): Promise<Decision<S>[]> {
-    const decisions: Decision<S>[] = [];
-    const venues = new Map<string, Venue<S>>();
+  ): Promise<AlarmDecision<S>[]> {
+    const decisions: AlarmDecision<S>[] = [];
+    const venues = new Map<string, VenueTally<S>>();
     const phases = new Map<string, Phase>();
     const seenIds = new Set<string>();
     for await (const seen of screens) {
@@ -123,10 +123,10 @@ export class AlarmRules<S extends SeenScreen = SeenScreen> {
 
   #decideVenue(
     venueId: string,
-    { tvs, gone, dark }: Venue<S>,
+    { tvs, gone, dark }: VenueTally<S>,
     alarms: ReadonlyMap<string, Alarm>,
     nowMs: number,
-  ): Decision<S>[] {
+  ): AlarmDecision<S>[] {
     const isDark = gone >= minVenueTvs && 2 * gone >= tvs;
     if (!alarms.has(venueId)) {
       this.#venueGoodSince.delete(venueId);

@@ -1,5 +1,5 @@
 import { type NoticeType, noticeTypes } from '../../domain/notices/notice-types.ts';
-import type { Verdict } from '../../domain/webhooks/retry.ts';
+import type { DeliveryVerdict } from '../../domain/webhooks/retry.ts';
 import type { Webhook } from '../../domain/webhooks/rows.ts';
 
 const noWebhooks = () => ({ active: 0, paused: 0, disabled: 0 });
@@ -14,7 +14,12 @@ export class NoticeFigures {
     noticeTypes.map((type) => [type, 0]),
   ) as Record<NoticeType, number>;
   /** Attempts to deliver a notice to a webhook. */
-  readonly attempts: Record<Verdict, number> = { delivered: 0, retry: 0, refused: 0, gone: 0 };
+  readonly attempts: Record<DeliveryVerdict, number> = {
+    delivered: 0,
+    retry: 0,
+    refused: 0,
+    gone: 0,
+  };
   /** Bad conditions that were told and have not recovered. */
   openAlarms = { screen: 0, venue: 0 };
   /** Returns the number of webhooks by state. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
-import { repeated } from '../../domain/concurrency.ts';
+import { coalesced } from '../../domain/concurrency.ts';
 import type { NoticeView } from '../../domain/notices/notice.ts';
 import type { NoticeLog } from './notice-log.ts';
 import { noticeView } from './notices.ts';
@@ -42,7 +42,7 @@ export function followNotices(
     }
   }
 
-  const reading = repeated(read);
+  const reading = coalesced(read);
   const wake = () =>
     void reading.run().catch((error) => {
       if (!isStopped) onError(error);

@@ -1,5 +1,5 @@
 import { type Clock, secondMs } from '../../domain/clock.ts';
-import { repeated } from '../../domain/concurrency.ts';
+import { coalesced } from '../../domain/concurrency.ts';
 import type { LogSink } from '../../domain/log.ts';
 import { startPeriodicJob } from '../../domain/periodic-job.ts';
 import type { Store } from '../../store/store.ts';
@@ -31,7 +31,7 @@ export function startNoticeWatch(
   let isWatching = false;
   let stopDelivery: (() => Promise<void>) | undefined;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
-  const collecting = repeated(() => noticeLog.collect());
+  const collecting = coalesced(() => noticeLog.collect());
 
   async function collect(): Promise<void> {
     if (isWatching) await collecting.run();

@@ -7,7 +7,7 @@ import type { Store, Tx } from '../../store/store.ts';
 import type { ServiceDependencies } from '../context.ts';
 import { reasonOf } from '../status/condition-view.ts';
 import type { JudgedScreen } from '../status/screen-status.ts';
-import { AlarmRules, type Decision, type SeenScreen } from './alarm-rules.ts';
+import { type AlarmDecision, AlarmRules, type SeenScreen } from './alarm-rules.ts';
 import type { NoticeFigures } from './notice-figures.ts';
 import { putNotice, putScreenNotice } from './outbox.ts';
 
@@ -144,7 +144,7 @@ export function makeScreenWatch(
 
   async function changeVenue(
     tx: Tx,
-    { type, venueId, gone, tvs }: Extract<Decision, { venueId: string }>,
+    { type, venueId, gone, tvs }: Extract<AlarmDecision, { venueId: string }>,
   ): Promise<Alarm | undefined> {
     const venue = await tx.get('venues', venueId);
     const known = await tx.get('alarms', venueId);
@@ -171,7 +171,7 @@ export function makeScreenWatch(
   /** Stores a decision. Returns the alarm of the screen or venue from now on. */
   async function storeDecision(
     tx: Tx,
-    decision: Decision<WatchedScreen>,
+    decision: AlarmDecision<WatchedScreen>,
   ): Promise<readonly [id: string, alarm: Alarm | undefined]> {
     switch (decision.type) {
       case 'none':
@@ -189,7 +189,10 @@ export function makeScreenWatch(
     }
   }
 
-  async function apply(decisions: readonly Decision<WatchedScreen>[], known: Map<string, Alarm>) {
+  async function apply(
+    decisions: readonly AlarmDecision<WatchedScreen>[],
+    known: Map<string, Alarm>,
+  ) {
     for (let from = 0; from < decisions.length; from += decisionsPerWrite) {
       const some = decisions.slice(from, from + decisionsPerWrite);
       const changed = await store.write(async (tx) => {

@@ -58,7 +58,7 @@ function sizes(claims: readonly Claim[], keyOf: KeyOf) {
 }
 
 /** A limit of the waiting claims that `counts` selects. */
-interface Level {
+interface ClaimLimit {
   limit: number;
   counts(claim: Claim): boolean;
   /** The key of those that share the limit, and the applicant's key. */
@@ -72,7 +72,7 @@ interface Level {
  * network with the most. They give way at once if they still have as many claims as the applicant
  * afterwards. Otherwise the claim must be a minute old. Throws `too_many_attempts`.
  */
-function nextToGiveWay(claims: readonly Claim[], { keyOf, own, whose }: Level, nowMs: number) {
+function nextToGiveWay(claims: readonly Claim[], { keyOf, own, whose }: ClaimLimit, nowMs: number) {
   const sizeOf = sizes(claims, keyOf);
   const sizeOfNetwork = sizes(claims, networkKey);
   const isOwn = (claim: Claim) => Number(keyOf(claim) === own);
@@ -105,7 +105,7 @@ export function makeRoom(
   const trust = share !== null || source === unknownSource ? 'trusted' : 'untrusted';
   const inNetwork = (claim: Claim) => claim.network === network;
   const byNetwork = { keyOf: networkKey, own: network };
-  const levels: Level[] = [
+  const levels: ClaimLimit[] = [
     {
       limit: ofAddress[trust],
       counts: (claim: Claim) => inNetwork(claim) && sourceOf(claim.address) === source,

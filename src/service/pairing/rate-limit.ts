@@ -15,8 +15,8 @@ import { type GuessQuota, quotaOf } from './guess-quota.ts';
 import {
   applyRatePolicy,
   counterKeysOf,
-  type Decision,
   isWithinLimits,
+  type RateDecision,
   sourceWindowMs,
 } from './rate-policy.ts';
 
@@ -48,15 +48,15 @@ export interface GuessRateLimit {
   ): Promise<void>;
 }
 
-function tooManyAttempts({ scope, waitMs }: Exclude<Decision, undefined>): SignageError {
+function tooManyAttempts({ scope, waitMs }: Exclude<RateDecision, undefined>): SignageError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / secondMs));
   const where = scope === 'source' ? 'this address' : 'many addresses';
   const detail = `Too many unknown pairing codes from ${where}: wait ${retryAfterSeconds} seconds, then check the code, or create a new one.`;
   return new SignageError('too_many_attempts', detail, { retryAfterSeconds });
 }
 
-interface Judgement {
-  decision: Decision;
+interface GuessJudgement {
+  decision: RateDecision;
   quota: GuessQuota;
 }
 
@@ -77,7 +77,7 @@ export function makeGuessRateLimit(
    * Reads the counters of tenants only if the source is beyond the limits, because most
    * registrations are within them.
    */
-  async function applyPolicy(source: string, owner: string | undefined): Promise<Judgement> {
+  async function applyPolicy(source: string, owner: string | undefined): Promise<GuessJudgement> {
     const groups = groupsOf(source);
     let trustingTenants: readonly string[] = [];
     const decide = (counters: GuessCountersOfEach, nowMs: number) => {
@@ -86,7 +86,7 @@ export function makeGuessRateLimit(
       const quota = quotaOf(attempts, nowMs, attempt);
       return { attempts, result: { decision, quota } };
     };
-    const judgement = await store.updateGuessCounters<Judgement | undefined>(
+    const judgement = await store.updateGuessCounters<GuessJudgement | undefined>(
       counterKeysOf({ groups, trustingTenants }),
       (counters, nowMs) => {
         trustingTenants = isWithinLimits(counters, nowMs, { groups, codeTtlMs })

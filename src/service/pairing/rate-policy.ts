@@ -41,7 +41,7 @@ export const sourceWindowMs = (codeTtlMs: number) => Math.max(minSourceWindowMs,
  * Decision about a registration. `undefined`: the registration proceeds. Otherwise it is refused
  * for `waitMs`.
  */
-export type Decision =
+export type RateDecision =
   | {
       scope: 'source' | 'service';
       waitMs: number;
@@ -141,7 +141,7 @@ export function applyRatePolicy(
   stored: GuessCountersOfEach,
   nowMs: number,
   attempt: RegistrationAttempt,
-): { attempts: GuessCountersOfEach; result: Decision } {
+): { attempts: GuessCountersOfEach; result: RateDecision } {
   const { owner, groups, trustingTenants, codeTtlMs } = attempt;
   const counters = currentCounters(stored, nowMs, attempt);
   const updated: (GuessCounter | undefined)[] = [...stored];

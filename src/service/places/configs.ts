@@ -50,7 +50,7 @@ export function readConfigLevels(
 }
 
 /** Merges the stored configs of all levels (docs/protocol.md §2.4). */
-export function mergeConfigs(levels: ConfigLevels): EffectiveConfig {
+export function mergeConfigLevels(levels: ConfigLevels): EffectiveConfig {
   const top = levels[2] ?? levels[1] ?? levels[0];
   return {
     config: effectiveConfig(levels.map((row) => row?.config)),
@@ -62,7 +62,7 @@ export async function readEffectiveConfig(
   reader: Reader,
   owner: ConfigOwner,
 ): Promise<EffectiveConfig> {
-  return mergeConfigs(await readConfigLevels(owner, (id) => reader.get('configs', id)));
+  return mergeConfigLevels(await readConfigLevels(owner, (id) => reader.get('configs', id)));
 }
 
 /** Management of the stored configs of all three levels (docs/protocol.md §5.4). */

@@ -2,8 +2,8 @@ import { secondMs } from '../../domain/clock.ts';
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import type { KeyCheck } from '../auth/device-keys.ts';
 import type { DevicePrincipal, ServiceDependencies } from '../context.ts';
+import type { CurrentAnswers, DeviceAnswers } from './device-answers.ts';
 import { type Hold, type HoldListener, HoldTable } from './hold-table.ts';
-import type { CurrentAnswers, Playback } from './playback.ts';
 import { SharedTimers, timerStepMs, timerStepOf } from './shared-timers.ts';
 import { Turns } from './turns.ts';
 
@@ -29,7 +29,7 @@ const stopMs = 8 * secondMs;
 const concerningTvs: ReadonlySet<string> = new Set(['devices', 'screens', 'venues', 'tenants']);
 
 interface DeviceChangesOptions {
-  playback: Pick<Playback, 'current'>;
+  deviceAnswers: Pick<DeviceAnswers, 'current'>;
   checkKey: KeyCheck;
   /** Receives the time between a change and the hint to a TV, in milliseconds. */
   onHint?: ((ms: number) => void) | undefined;
@@ -43,7 +43,12 @@ interface DeviceChangesOptions {
  */
 export function makeDeviceChanges(
   { store, clock }: Pick<ServiceDependencies, 'store' | 'clock'>,
-  { playback: { current }, checkKey, onHint = () => {}, draw = Math.random }: DeviceChangesOptions,
+  {
+    deviceAnswers: { current },
+    checkKey,
+    onHint = () => {},
+    draw = Math.random,
+  }: DeviceChangesOptions,
 ) {
   const holds = new HoldTable();
   const turns = new Turns<Hold>(clock, hintLimits, async (hold) => {

@@ -11,13 +11,13 @@ import type {
   ReadPlaylist,
 } from '../../origin/origin.ts';
 import type { Tx } from '../../store/store.ts';
-import { type AuditActor, type SystemDependencies, system } from '../context.ts';
+import { bySystem, type SystemDependencies } from '../context.ts';
 import { layersId } from '../schedules/layers.ts';
 import {
-  contentOf,
   hasSameContent,
   putNextVersion,
   storeItems,
+  versionContent,
   withdrawVersion,
 } from '../versions/versions.ts';
 import type { ServedVersions } from './served-versions.ts';
@@ -33,7 +33,6 @@ const writeTimeoutMs = 2000;
  * answer meanwhile.
  */
 const maxRefreshCalls = 3;
-const bySystem: AuditActor = { actor: system, address: null, requestId: null };
 
 export interface OnDemandVersionsOptions {
   source: OnDemandSource;
@@ -143,7 +142,7 @@ export function makeOnDemandVersions(
     const row = await write(async (tx) => {
       if (!(await tx.get('screens', screen.id))) return undefined;
       const before = await tx.get('playlists', screen.id);
-      if (!hasSameContent(before, contentOf(screen.tenantId, content), tx.now)) {
+      if (!hasSameContent(before, versionContent(screen.tenantId, content), tx.now)) {
         if (isOutdated(before, base, tx.now)) return before;
         const stored = await storeItems(tx, screen.tenantId, content);
         return putNextVersion(deps, tx, bySystem, {
@@ -191,7 +190,7 @@ export function makeOnDemandVersions(
       const [row, versionBefore] = await Promise.all([read(screen.id), answer.versionBefore]);
       lastKnown.remember(screen.id, row, clock.now());
       const base = versionOfAnswer.get(answer) ?? versionBefore;
-      const named = contentOf(screen.tenantId, content);
+      const named = versionContent(screen.tenantId, content);
       const isSame = hasSameContent(row, named, clock.now()) && row.noneSince === null;
       const current =
         isSame || isOutdated(row, base, clock.now())
@@ -265,7 +264,7 @@ export function makeOnDemandVersions(
         const isOther =
           content &&
           playlist &&
-          !hasSameContent(playlist, contentOf(screen.tenantId, content), clock.now());
+          !hasSameContent(playlist, versionContent(screen.tenantId, content), clock.now());
         if (!isOther || calls === maxRefreshCalls) return originAnswer(answer);
       }
     },

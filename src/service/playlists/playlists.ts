@@ -20,11 +20,11 @@ import { layersId } from '../schedules/layers.ts';
 import type { PlaylistQuota } from '../versions/playlist-quota.ts';
 import {
   adopt,
-  contentOf,
   hasSameContent,
   itemsOf,
   putNextVersion,
   storeItems,
+  versionContent,
   withdrawVersion,
 } from '../versions/versions.ts';
 import { playlistView } from '../views.ts';
@@ -74,7 +74,7 @@ export function makePlaylists(deps: ServiceDependencies, quota: PlaylistQuota) {
       const before = await tx.get('playlists', screen.id);
       checkPrecondition(precondition, revisionOf(before));
       await requireMedia(tx, principal, content.mediaIds);
-      const row = hasSameContent(before, contentOf(screen.tenantId, content), tx.now)
+      const row = hasSameContent(before, versionContent(screen.tenantId, content), tx.now)
         ? await adopt(tx, before)
         : await putNextVersion(deps, tx, principal, {
             screen,

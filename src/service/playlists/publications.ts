@@ -22,22 +22,22 @@ import { putTakeover, storeTakeover } from '../schedules/takeovers.ts';
 import type { PlaylistQuota } from '../versions/playlist-quota.ts';
 import {
   adopt,
-  contentOf,
   hasSameContent,
   keepItems,
   pastId,
   putNextVersion,
   storeItems,
   type VersionContent,
+  versionContent,
   withdrawVersion,
 } from '../versions/versions.ts';
 
-type Code = (typeof bulkCodes)[number];
+type BulkErrorCode = (typeof bulkCodes)[number];
 /** What was done on a screen: its version afterwards, or why nothing was done. */
-type Outcome = { version: number | null; changed: boolean } | { code: Code };
+type BulkOutcome = { version: number | null; changed: boolean } | { code: BulkErrorCode };
 
 /** A screen, as a bulk publication finds it. */
-interface Target {
+interface TargetScreen {
   id: string;
   /** `undefined`: it does not exist, or the caller may not see it. */
   screen: Screen | undefined;
@@ -47,7 +47,7 @@ interface Target {
   noted: ScreenContents | undefined;
 }
 
-type VisibleTarget = Target & { screen: Screen };
+type VisibleScreen = TargetScreen & { screen: Screen };
 
 const versionOf = (row: Playlist | undefined) =>
   row && row.state !== 'withdrawn' ? row.version : null;
@@ -56,7 +56,7 @@ const versionOf = (row: Playlist | undefined) =>
  * Whether the playlist has not changed since a version that a caller has read. A switch of the
  * layers makes versions of its own (docs/protocol.md §5.18), and the next publication follows them.
  */
-function isUnchanged({ row, layers }: Pick<Target, 'row' | 'layers'>, read: number | null) {
+function isUnchanged({ row, layers }: Pick<TargetScreen, 'row' | 'layers'>, read: number | null) {
   if (read === versionOf(row)) return true;
   const isPresent = row?.state !== 'withdrawn';
   const switched = layers?.delivered?.version ?? 0;
@@ -68,7 +68,7 @@ function isUnchanged({ row, layers }: Pick<Target, 'row' | 'layers'>, read: numb
  * outcomes.
  */
 const letters = 'cuspfir';
-const letterOf = (outcome: Outcome) =>
+const letterOf = (outcome: BulkOutcome) =>
   'code' in outcome
     ? letters.charAt(2 + bulkCodes.indexOf(outcome.code))
     : outcome.changed
@@ -76,7 +76,7 @@ const letterOf = (outcome: Outcome) =>
       : 'u';
 
 /** Returns the outcome of a repeat for one screen. */
-function repeated({ screen, row }: Target, letter: string): Outcome {
+function repeatedOutcome({ screen, row }: TargetScreen, letter: string): BulkOutcome {
   const code = bulkCodes[letters.indexOf(letter) - 2];
   if (code !== undefined) return { code };
   if (!screen) return { code: 'screen_not_found' };
@@ -108,7 +108,7 @@ export function makePublications(deps: ServiceDependencies, quota: PlaylistQuota
     tx: Tx,
     principal: TenantPrincipal,
     ids: readonly string[],
-  ): Promise<Target[]> {
+  ): Promise<TargetScreen[]> {
     const [screens, rows, layers, noted] = await Promise.all([
       Promise.all(ids.map((id) => tx.get('screens', id))),
       Promise.all(ids.map((id) => tx.get('playlists', id))),
@@ -127,9 +127,9 @@ export function makePublications(deps: ServiceDependencies, quota: PlaylistQuota
   /** Returns the version that a rollback publishes again, or why there is none. */
   async function readFormer(
     tx: Tx,
-    { id, row }: Target,
+    { id, row }: TargetScreen,
     to: BulkPublication['to'] = 'previous',
-  ): Promise<Playlist | Code> {
+  ): Promise<Playlist | BulkErrorCode> {
     const read = async (version: number) =>
       version === row?.version ? row : tx.get('pastPlaylists', pastId(id, version));
     if (!row || (to === 'previous' && row.state === 'withdrawn')) return 'playlist_not_found';
@@ -145,10 +145,10 @@ export function makePublications(deps: ServiceDependencies, quota: PlaylistQuota
   async function publishOn(
     tx: Tx,
     principal: TenantPrincipal,
-    target: VisibleTarget,
+    target: VisibleScreen,
     content: VersionContent,
     from?: number,
-  ): Promise<Outcome> {
+  ): Promise<BulkOutcome> {
     const { screen, row: previous, layers, noted } = target;
     const changed = !hasSameContent(previous, content, tx.now);
     const { version } = changed
@@ -165,14 +165,14 @@ export function makePublications(deps: ServiceDependencies, quota: PlaylistQuota
     return { version, changed };
   }
 
-  type Act = (target: VisibleTarget) => Promise<Outcome>;
+  type Act = (target: VisibleScreen) => Promise<BulkOutcome>;
 
   /** Returns the work for one screen. Throws `invalid_request` for an end in the past. */
   async function prepareAct(
     tx: Tx,
     principal: TenantPrincipal,
     { action, items, until, validUntil, to }: BulkPublication,
-    targets: readonly Target[],
+    targets: readonly TargetScreen[],
   ): Promise<Act> {
     const end = validUntil == null ? validUntil : epochMs(validUntil);
     if (end != null && end <= tx.now)
@@ -203,15 +203,17 @@ export function makePublications(deps: ServiceDependencies, quota: PlaylistQuota
       const { tenantId } = principal;
       const content = publishedContent(tenantId, items ?? [], end ?? null);
       await requireMedia(tx, principal, content.mediaIds);
-      const isNew = ({ screen, row }: Target) =>
-        screen && !hasSameContent(row, contentOf(tenantId, content), tx.now);
+      const isNew = ({ screen, row }: TargetScreen) =>
+        screen && !hasSameContent(row, versionContent(tenantId, content), tx.now);
       const stored = targets.some(isNew)
         ? await storeItems(tx, tenantId, content, quota)
-        : contentOf(tenantId, content);
+        : versionContent(tenantId, content);
       return (target) => publishOn(tx, principal, target, stored);
     }
     const found = await Promise.all(targets.map((target) => readFormer(tx, target, to)));
-    const former = new Map(targets.map(({ id }, place) => [id, found[place] as Playlist | Code]));
+    const former = new Map(
+      targets.map(({ id }, place) => [id, found[place] as Playlist | BulkErrorCode]),
+    );
     const kept = new Map<string, readonly string[]>();
     for (const id of new Set(found.map((one) => (typeof one === 'string' ? '' : one.contentId)))) {
       const mediaIds = id === '' ? undefined : await keepItems(tx, id);
@@ -235,7 +237,7 @@ export function makePublications(deps: ServiceDependencies, quota: PlaylistQuota
     id: screenId,
     screen,
     outcome,
-  }: Target & { outcome: Outcome }): Promise<BulkResult> {
+  }: TargetScreen & { outcome: BulkOutcome }): Promise<BulkResult> {
     if ('code' in outcome) return { screenId, ...outcome };
     const hasPlaylist = screen !== undefined && outcome.version !== null;
     const playing = hasPlaylist && (await isBasePlaying(store.read, screen, store.now()));
@@ -243,10 +245,10 @@ export function makePublications(deps: ServiceDependencies, quota: PlaylistQuota
   }
 
   async function changeOne(
-    { screen, ...target }: Target,
+    { screen, ...target }: TargetScreen,
     { ifVersions = {} }: BulkPublication,
     act: Act,
-  ): Promise<Outcome> {
+  ): Promise<BulkOutcome> {
     if (!screen) return { code: 'screen_not_found' };
     const expected = ifVersions[target.id];
     return expected === undefined || isUnchanged(target, expected)
@@ -275,11 +277,11 @@ export function makePublications(deps: ServiceDependencies, quota: PlaylistQuota
         const known = earlierId.length === targets.length ? earlierId : '';
         return targets.map((target, place) => ({
           ...target,
-          outcome: repeated(target, known.charAt(place)),
+          outcome: repeatedOutcome(target, known.charAt(place)),
         }));
       }
       const act = await prepareAct(tx, principal, body, targets);
-      const done: (Target & { outcome: Outcome })[] = [];
+      const done: (TargetScreen & { outcome: BulkOutcome })[] = [];
       for (const target of targets)
         done.push({ ...target, outcome: await changeOne(target, body, act) });
       await creation.remember(done.map(({ outcome }) => letterOf(outcome)).join(''));

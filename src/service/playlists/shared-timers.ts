@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 /** Length of a step. Entries that are due within the same step share a timer. */
 export const timerStepMs = 100;
 
-interface Timer<T> {
+interface SharedTimer<T> {
   entries: Set<T>;
   cancel: () => void;
 }
@@ -16,7 +16,7 @@ export class SharedTimers<T> {
   readonly #clock: Clock;
   readonly #onDue: (entry: T) => void;
   /** Timers by the end of their step, in epoch milliseconds. */
-  readonly #timers = new Map<number, Timer<T>>();
+  readonly #timers = new Map<number, SharedTimer<T>>();
 
   constructor(clock: Clock, onDue: (entry: T) => void) {
     this.#clock = clock;
@@ -36,7 +36,7 @@ export class SharedTimers<T> {
     this.#timers.delete(step);
   }
 
-  #start(step: number): Timer<T> {
+  #start(step: number): SharedTimer<T> {
     const delayMs = Math.max(0, step - this.#clock.now());
     const cancel = this.#clock.after(delayMs, () => this.#fire(step));
     const timer = { entries: new Set<T>(), cancel };

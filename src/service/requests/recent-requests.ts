@@ -21,7 +21,7 @@ export interface RecentRequest {
  * Returns the id by which requests are limited: the id of the device, or the id of the screen for
  * unknown devices.
  */
-export const sourceOf = ({ id, screenId }: RequestPlace): string => id ?? screenId;
+export const limitKeyOf = ({ id, screenId }: RequestPlace): string => id ?? screenId;
 
 interface RequestsOfDevice {
   place: RequestPlace;
@@ -101,7 +101,7 @@ export class RecentRequests {
   }
 
   #requestsOf(place: RequestPlace): RequestsOfDevice {
-    const key = sourceOf(place);
+    const key = limitKeyOf(place);
     const known = this.#byDevice.get(key);
     if (known) return known;
     const { id, tenantId, venueId, screenId } = place;

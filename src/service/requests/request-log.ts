@@ -15,10 +15,10 @@ import { afterId } from '../paging.ts';
 import { LimitedBatch } from './limited-batch.ts';
 import {
   isRefused,
+  limitKeyOf,
   newestOf,
   type RecentRequest,
   RecentRequests,
-  sourceOf,
 } from './recent-requests.ts';
 
 /** Interval at which screens are looked up, and refused requests are written to the store. */
@@ -67,7 +67,7 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies, lo
   function add(place: RequestPlace, request: RecentRequest): void {
     recent.add(place, request);
     if (!store.refusedRequests || !isRefused(request)) return;
-    if (refused.add(sourceOf(place), { place, request })) scheduleFlush();
+    if (refused.add(limitKeyOf(place), { place, request })) scheduleFlush();
     else dropped++;
   }
 

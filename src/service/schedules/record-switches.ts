@@ -28,7 +28,7 @@ interface DueSwitch extends PlanBasis {
  */
 export type RecordedSwitch = { version: DeliveredVersion | undefined } | { changed: PlanBasis };
 
-interface Waiting {
+interface WaitingSwitch {
   due: DueSwitch;
   promise: Promise<RecordedSwitch>;
   resolve(recorded: RecordedSwitch): void;
@@ -41,8 +41,8 @@ interface Waiting {
  */
 export function makeSwitchRecorder(deps: SystemDependencies) {
   const { store, clock } = deps;
-  const waiting = new Map<string, Waiting>();
-  const recording = new Map<string, Waiting>();
+  const waiting = new Map<string, WaitingSwitch>();
+  const recording = new Map<string, WaitingSwitch>();
   let isRunning = false;
 
   async function record(
@@ -64,7 +64,7 @@ export function makeSwitchRecorder(deps: SystemDependencies) {
     return { version: { playlistId, version, publishedAt: tx.stamp } };
   }
 
-  async function recordAll(batch: readonly Waiting[]): Promise<void> {
+  async function recordAll(batch: readonly WaitingSwitch[]): Promise<void> {
     try {
       // At once, so that a database gets few statements.
       const write = store.write((tx) => Promise.all(batch.map(({ due }) => record(tx, due))));

@@ -19,7 +19,7 @@ export interface ItemFacts {
   byCreative: ReadonlyMap<string, ItemFact>;
 }
 
-export interface ItemFact extends Pick<Item, 'creativeUrl' | 'creativeType'> {
+export interface ItemFact extends Pick<ConditionItem, 'creativeUrl' | 'creativeType'> {
   name: string;
   host: string;
   /** The layer that has the item. */
@@ -27,7 +27,7 @@ export interface ItemFact extends Pick<Item, 'creativeUrl' | 'creativeType'> {
   entryId?: string | null;
 }
 
-interface Item {
+interface ConditionItem {
   creativeId: string;
   creativeUrl: string;
   creativeType: string;
@@ -36,7 +36,7 @@ interface Item {
 }
 
 export function itemFacts(itemsJson: string): ItemFacts {
-  const items = JSON.parse(itemsJson) as Item[];
+  const items = JSON.parse(itemsJson) as ConditionItem[];
   const byCreative = new Map(
     items.map(({ creativeId, creativeUrl, creativeType, name }) => {
       const url = new URL(creativeUrl, 'http://service.invalid');

@@ -8,7 +8,7 @@ import type { Explanation } from '../../domain/schedule/schedule.ts';
 import { type Reader, readContent } from '../../store/store.ts';
 import type { Principal, ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
-import { mergeConfigs, readConfigLevels } from '../places/configs.ts';
+import { mergeConfigLevels, readConfigLevels } from '../places/configs.ts';
 import { layerName, recordedVersion } from '../schedules/delivered.ts';
 import { type DeliveredNow, deliveredNow } from '../schedules/delivered-now.ts';
 import {
@@ -133,7 +133,7 @@ export function makeExplain(deps: ServiceDependencies) {
   ): Promise<Explanation['config']> {
     const owner = { tenantId, venueId, screenId: id };
     const levels = await readConfigLevels(owner, (key) => store.read.get('configs', key));
-    const { config } = mergeConfigs(levels);
+    const { config } = mergeConfigLevels(levels);
     const [ofTenant, ...own] = levels.map((row) => row?.config);
     const visible =
       venueIds && ofTenant ? withoutLevel(config, ofTenant, mergedConfigs(own)) : config;

@@ -29,7 +29,7 @@ export const pastId = (screenId: string, version: number) => `${screenId}/${vers
 export type VersionContent = Pick<Playlist, 'contentId' | 'validUntil'> &
   Pick<PlaylistContent, 'mediaIds'>;
 
-export function contentOf(tenantId: string, content: PlaylistContent): VersionContent {
+export function versionContent(tenantId: string, content: PlaylistContent): VersionContent {
   const { validUntil, mediaIds } = content;
   return { contentId: contentId(tenantId, content), validUntil, mediaIds };
 }
@@ -81,7 +81,7 @@ export async function storeItems(
   }
   await noteCampaigns(tx, tenantId, content);
   await noteContentMedia(tx, { id, tenantId }, content.mediaIds);
-  return contentOf(tenantId, content);
+  return versionContent(tenantId, content);
 }
 
 /** Keeps the names of campaigns for reports. The last name of an id counts. */

@@ -3,14 +3,12 @@ import type { Webhook, WebhookCursor, WebhookDelivery } from '../../domain/webho
 import type { SendOutcome } from '../../network/webhook-sender.ts';
 import type { Tx } from '../../store/store.ts';
 import { confirmedTime } from '../confirmed-time.ts';
-import { recordChange, type SystemDependencies, system } from '../context.ts';
+import { bySystem, recordChange, type SystemDependencies } from '../context.ts';
 import { putNotice } from '../notices/outbox.ts';
 import { deliveryId } from './deliveries.ts';
 import { webhookChange } from './webhooks.ts';
 
 type Deps = Pick<SystemDependencies, 'newId' | 'random'>;
-
-const bySystem = { actor: system, address: null, requestId: null };
 
 const reasons = {
   token_gone: 'The token that the webhook acts for was deleted or has expired.',

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { secondMs } from '../../domain/clock.ts';
-import { repeated } from '../../domain/concurrency.ts';
+import { coalesced } from '../../domain/concurrency.ts';
 import type { LogSink } from '../../domain/log.ts';
 import type { Notice } from '../../domain/notices/rows.ts';
 import { startPeriodicJob } from '../../domain/periodic-job.ts';
@@ -252,7 +252,7 @@ export function startWebhookDelivery(
     }
   }
 
-  const looking = repeated(async () => {
+  const looking = coalesced(async () => {
     if (stopping.signal.aborted) return;
     await readNotices();
     await readWebhooks();

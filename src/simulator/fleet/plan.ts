@@ -1,6 +1,6 @@
 import type { DeviceInfoInput } from '../../client/entities.ts';
 import { systemClock, systemRandom } from '../../domain/clock.ts';
-import { SignageError } from '../../domain/error.ts';
+import { invalidOption, SignageError } from '../../domain/error.ts';
 import { type Fault, parseFault } from '../../faults/parse-fault.ts';
 import { checkOptions } from '../../options/check-options.ts';
 import { SeededRandom } from '../seeded-random.ts';
@@ -34,8 +34,6 @@ export interface FleetPlan
   seed: string;
   rules: readonly Fault[];
 }
-
-const invalidOption = (message: string) => new SignageError('invalid_option', message);
 
 /** Throws `credential_missing` if screens must be created without a token. */
 function checkCredential({ codes, token, keep }: FleetOptions): void {

@@ -83,7 +83,7 @@ export class RecordingTransport {
     const key = parts.headers.authorization?.slice('Bearer '.length) ?? '';
     const device = ledger.ofKey(key);
     const wasRevoked = device?.isRevoked === true;
-    const batch = operation === 'postEvents' && device ? batchOf(parts.body) : undefined;
+    const batch = operation === 'postEvents' && device ? sentEvents(parts.body) : undefined;
     const settle = batch && device?.sending(parts.headers['idempotency-key'], batch);
     const startedAt = stopwatch();
     let answer: RecordedAnswer | undefined;
@@ -149,7 +149,7 @@ export class RecordingTransport {
   }
 }
 
-function batchOf(body: RequestParts['body']): object[] {
+function sentEvents(body: RequestParts['body']): object[] {
   const events: unknown = JSON.parse(String(body ?? '[]'));
   return Array.isArray(events) ? events : [];
 }

@@ -85,7 +85,7 @@ export interface VirtualClockOptions {
   limiter?: ConcurrencyLimiter;
 }
 
-interface Timer {
+interface VirtualTimer {
   dueMs: number;
   wake: () => void;
 }
@@ -112,7 +112,7 @@ class FastClock implements VirtualClock {
   readonly #startMs: number;
   readonly #wallStartMs: number;
   readonly #limiter: ConcurrencyLimiter | undefined;
-  readonly #timers = new Set<Timer>();
+  readonly #timers = new Set<VirtualTimer>();
   #nowMs: number;
   #held = 0;
   /** Simulated time by the wall at the end of the last failed hold. 0 after a timer has fired. */
@@ -164,8 +164,8 @@ class FastClock implements VirtualClock {
     return this.#startMs + (this.#wall.now() - this.#wallStartMs) * this.#speed;
   }
 
-  #next(): Timer | undefined {
-    let next: Timer | undefined;
+  #next(): VirtualTimer | undefined {
+    let next: VirtualTimer | undefined;
     for (const timer of this.#timers) if (!next || timer.dueMs < next.dueMs) next = timer;
     return next;
   }
@@ -180,7 +180,7 @@ class FastClock implements VirtualClock {
     this.#cancelStep = waitMs > 0 ? this.#wall.after(waitMs, step) : soon(step);
   }
 
-  #waitMs({ dueMs }: Timer): number {
+  #waitMs({ dueMs }: VirtualTimer): number {
     return this.#wallStartMs + (dueMs - this.#startMs) / this.#speed - this.#wall.now();
   }
 

@@ -29,7 +29,7 @@ class Findings {
 }
 
 /** The result of one registration. */
-interface Registered {
+interface RegisteredTv {
   deviceId: string;
   screenId: string;
   apiKey: string;
@@ -49,7 +49,7 @@ export class FleetLedger {
    * Records a successful registration. The service may repeat its response with the same device,
    * but must never bind a code to two devices.
    */
-  registered(code: string, { deviceId, screenId, apiKey }: Registered): void {
+  registered(code: string, { deviceId, screenId, apiKey }: RegisteredTv): void {
     const first = this.#deviceOfCode.get(code) ?? deviceId;
     if (first !== deviceId) {
       this.findings.add(
@@ -66,7 +66,7 @@ export class FleetLedger {
    * are the idempotency keys of batches that the TV had begun to send.
    */
   resumed(
-    { deviceId, screenId, apiKey }: Registered,
+    { deviceId, screenId, apiKey }: RegisteredTv,
     carriedKeys: readonly string[],
     formerKey?: string,
   ): void {

@@ -1,4 +1,4 @@
-import type { CallAnswer } from '../../client/call.ts';
+import type { StoredEvent } from '../../client/entities.ts';
 import type { ManagementClient } from '../../client/management-client.ts';
 import { SignageError } from '../../domain/error.ts';
 import { contentHash, type DeviceBalance } from './device-ledger.ts';
@@ -38,8 +38,6 @@ interface Played {
   impressions: number;
   seconds: number;
 }
-
-type StoredEvent = CallAnswer<'listEvents'>['items'][number];
 
 const pageSize = 200;
 /** Relative tolerance, because sums of seconds may differ in the last digits. */

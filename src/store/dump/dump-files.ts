@@ -3,12 +3,10 @@ import type { MediaReader } from '../store.ts';
 import { DumpError, type DumpRecord, type readDump } from './read-dump.ts';
 import type { DumpRecords } from './records.ts';
 
-type Content = AsyncIterable<Uint8Array>;
-
 /** Where a restore puts the bytes of media files. */
 export interface FileTarget extends MediaReader {
   /** Stores a file. If `content` throws, stores nothing, and passes the error on. */
-  put(id: string, size: number, content: Content): Promise<void>;
+  put(id: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void>;
   /** Removes everything that was stored. */
   undo(): Promise<void>;
   close(): Promise<void>;
@@ -58,7 +56,7 @@ export type FileDumpRecord = DumpRecord<'files'>;
  * Yields the bytes of a file, whose further records it takes from `records`. Throws `DumpError`
  * unless all of it is there, and has the SHA-256 of its id.
  */
-export async function* contentOf(
+export async function* fileContent(
   first: FileDumpRecord,
   records: ReturnType<typeof readDump>,
 ): AsyncGenerator<Uint8Array> {

@@ -132,7 +132,7 @@ export interface DumpRecords extends Records {
 
 export type DumpSection = keyof DumpRecords;
 
-interface Shape<R> {
+interface SectionShape<R> {
   schema: z.ZodType<R>;
   /**
    * The text by which records are ordered, bytewise. Without it, they keep the order of the store.
@@ -143,7 +143,7 @@ interface Shape<R> {
 const digits = (value: number) => String(value).padStart(16, '0');
 
 /** Strict schemas put the members in order, so that equal records have equal bytes. */
-const shapes: { [S in Exclude<DumpSection, TableName>]: Shape<DumpRecords[S]> } = {
+const shapes: { [S in Exclude<DumpSection, TableName>]: SectionShape<DumpRecords[S]> } = {
   server: { schema: server, keyOf: () => '' },
   batches: { schema: batch, keyOf: ({ seq }) => digits(seq) },
   idempotency: { schema: idempotency, keyOf: ({ deviceId }) => deviceId },
@@ -162,11 +162,11 @@ const shapes: { [S in Exclude<DumpSection, TableName>]: Shape<DumpRecords[S]> } 
 
 const idOf = ({ id }: { id: string }) => id;
 
-export function shapeOf<S extends DumpSection>(section: S): Shape<DumpRecords[S]> {
+export function shapeOf<S extends DumpSection>(section: S): SectionShape<DumpRecords[S]> {
   const shape = Object.hasOwn(shapes, section)
     ? shapes[section as keyof typeof shapes]
     : { schema: sectionOf(section as TableName).row, keyOf: idOf };
-  return shape as unknown as Shape<DumpRecords[S]>;
+  return shape as unknown as SectionShape<DumpRecords[S]>;
 }
 
 /**

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
+import type { Webhook } from '../../domain/webhooks/rows.ts';
 import { restoredReason } from '../../domain/webhooks/webhook.ts';
 import type { MediaReader } from '../store.ts';
 import type { DumpEnd, DumpHead, DumpSource, SectionCounts } from './dump.ts';
-import { contentOf, type FileDumpRecord, type FileTarget } from './dump-files.ts';
+import { type FileDumpRecord, type FileTarget, fileContent } from './dump-files.ts';
 import { DumpError, type DumpRecord, readDump } from './read-dump.ts';
 import type { DumpSection, Records, SectionName } from './records.ts';
 import { writeDump } from './write-dump.ts';
@@ -88,8 +89,6 @@ export async function restoreDump(
   }
 }
 
-type Webhook = Records['webhooks'];
-
 /** A webhook of the dump, and as it is restored. */
 interface PausedWebhook {
   before: Webhook;
@@ -165,7 +164,7 @@ async function restoreAll(
       );
     missing.delete(id);
     if (!files) throw new DumpError(first.line, 'it has the bytes of media files');
-    await files.put(id, size, contentOf(first, records));
+    await files.put(id, size, fileContent(first, records));
     fileIds.add(id);
     refuseInterrupted(signal);
   };

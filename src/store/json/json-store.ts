@@ -17,6 +17,7 @@ import type {
 } from '../queries.ts';
 import { type ListedTable, type Rows, sectionOf } from '../sections.ts';
 import type { GuessCounterChange, MediaReader, Reader, Store, Tx } from '../store.ts';
+import { unavailable } from '../unavailable.ts';
 import type { LastActivityTable } from './activity/last-activity.ts';
 import type { AuditDrop, AuditTrail } from './audit/audit-trail.ts';
 import type { TrailChain } from './audit/trail-chain.ts';
@@ -29,7 +30,6 @@ import type { EventLog } from './events/event-log.ts';
 import { MemoryGuessCounters } from './guess-counters.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Durable, DurableState } from './journal-replay.ts';
-import { unavailable } from './log/group-log.ts';
 import {
   listFinishedCodes,
   listPastPlaylists,

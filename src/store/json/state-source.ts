@@ -15,7 +15,7 @@ import type { FramedLog, LogRange } from './log/framed-log.ts';
 import { readLog } from './log/log-records.ts';
 
 /** The parts of a store that hold its state. */
-interface State {
+interface StateParts {
   events: EventLog;
   audit: AuditTrail;
   chain: TrailChain;
@@ -31,7 +31,7 @@ export type Readers = {
  * them. Files must not be deleted until the dump is complete.
  */
 export function stateSource(
-  { events, audit, chain, lastActivity, state }: State,
+  { events, audit, chain, lastActivity, state }: StateParts,
   secret: Uint8Array,
 ): DumpSource {
   const { seq, receivedAt } = events.log.end;

@@ -1,9 +1,9 @@
-import { type Outcome, outcomeOf } from '../outcome.ts';
+import { type ChangeOutcome, outcomeOf } from '../outcome.ts';
 import type { Tx } from '../store.ts';
+import { unavailable } from '../unavailable.ts';
 import type { TrailChain } from './audit/trail-chain.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Durable } from './journal-replay.ts';
-import { unavailable } from './log/group-log.ts';
 import type { CommittedRows } from './rows/committed-rows.ts';
 import type { DiskRows } from './rows/disk-rows.ts';
 import { Transaction } from './rows/transaction.ts';
@@ -63,7 +63,7 @@ export class Writer {
 
   async #stage<T>(
     change: (tx: Tx) => Promise<T>,
-  ): Promise<{ outcome: Outcome<T>; durable: Promise<unknown> }> {
+  ): Promise<{ outcome: ChangeOutcome<T>; durable: Promise<unknown> }> {
     await this.#admit();
     if (this.#hasFailed()) this.#rollBack();
     const tx = new Transaction(

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import { mediaPath } from '../../domain/media/media-path.ts';
+import { mediaFilePath } from '../../domain/media/media-file-path.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 import { type AwsSettings, isBucket, openMediaStore } from '../../media/open-media-store.ts';
 import type { FileTarget } from '../dump/dump-files.ts';
@@ -41,7 +41,7 @@ export function makeFileTarget(
     async undo() {
       for (const id of added) await opened?.delete(id);
       if (place === undefined || isBucket(place)) return;
-      await removeEmpty(added.map((id) => dirname(join(place, mediaPath(id)))));
+      await removeEmpty(added.map((id) => dirname(join(place, mediaFilePath(id)))));
       await removeEmpty(made);
     },
     close: async () => opened?.close(),

@@ -19,7 +19,7 @@ import { auditColumns } from './rows/transaction-steps.ts';
 
 const pageRows = 1000;
 
-type Row = AuditTableRow & Record<string, unknown>;
+type VerifiedRow = AuditTableRow & Record<string, unknown>;
 
 /**
  * Verifies the audit trail of a database in one snapshot; instances may be running. Throws
@@ -64,9 +64,9 @@ function unusable(url: string, why: string): SignageError {
   );
 }
 
-async function* readRows(query: Query): AsyncGenerator<Row> {
+async function* readRows(query: Query): AsyncGenerator<VerifiedRow> {
   for (let after = -1; ; ) {
-    const rows = await query<Row>(
+    const rows = await query<VerifiedRow>(
       `SELECT seq, entry, writer, link, mac, at, tenant_id, action, subject_id, venue_ids FROM signage.audit
         WHERE seq > $1 ORDER BY seq LIMIT ${pageRows}`,
       [after],
@@ -82,7 +82,7 @@ async function* readRows(query: Query): AsyncGenerator<Row> {
  * Verifies an entry and its columns. Queries find entries by these columns, so they must match the
  * entry.
  */
-function verifyRow(verifier: AuditVerifier, row: Row): AuditFinding[] {
+function verifyRow(verifier: AuditVerifier, row: VerifiedRow): AuditFinding[] {
   const sealed = readRow(row);
   const found = verifier.take(sealed);
   if (!isSealed(sealed) || found.some(({ level }) => level === 'damage')) return found;

@@ -2,9 +2,10 @@ import pLimit from 'p-limit';
 import { hasBegun } from '../../domain/clock.ts';
 import type { DeviceSequence } from '../../domain/events/sequence.ts';
 import {
+  type ActivityKind,
+  type AnyActivity,
   type DeviceActivity,
   isPause,
-  type LastActivity,
   seenSinceAfter,
   type TokenActivity,
 } from '../../domain/records/activity.ts';
@@ -12,8 +13,6 @@ import type { Database } from './connection/database.ts';
 import { Batcher } from './rows/batcher.ts';
 import { lookUpLimits } from './rows/versioned-rows.ts';
 
-type ActivityKind = 'device' | 'token';
-export type AnyActivity = LastActivity & TokenActivity;
 type ShownActivity = DeviceActivity & TokenActivity;
 
 /** Number of rows written in one transaction. */

@@ -8,6 +8,7 @@ import {
   systemClock,
 } from '../../domain/clock.ts';
 import { startPeriodicJob } from '../../domain/periodic-job.ts';
+import type { AnyActivity } from '../../domain/records/activity.ts';
 import type { AuditEntry } from '../../domain/records/audit.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
@@ -28,10 +29,10 @@ import type {
 } from '../queries.ts';
 import type { ListedTable, Rows } from '../sections.ts';
 import type { GuessCounterChange, MediaReader, Reader, Store, Tx } from '../store.ts';
+import { unavailable } from '../unavailable.ts';
 import { auditPage, purgeAuditBefore } from './audit/trail.ts';
 import type { Connect, DatabaseLimits } from './connection/connect.ts';
 import type { Database } from './connection/database.ts';
-import { unavailable } from './connection/errors.ts';
 import { databaseLocked } from './connection/instance-lock.ts';
 import { beginSnapshot, databaseSource } from './dump/database-source.ts';
 import { DumpSession } from './dump/dump-session.ts';
@@ -39,7 +40,7 @@ import { dropPartitionsBefore, EventLog } from './events/event-log.ts';
 import { eventPage } from './events/event-pages.ts';
 import { Rollups } from './events/rollups.ts';
 import { SharedGuessCounters } from './guess-counters.ts';
-import { type AnyActivity, LastActivityTable } from './last-activity.ts';
+import { LastActivityTable } from './last-activity.ts';
 import { Listener } from './notify/listener.ts';
 import { Notifier } from './notify/notifier.ts';
 import { RefusedRequestsTable } from './refused-requests.ts';

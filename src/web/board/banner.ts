@@ -2,7 +2,7 @@ import type { BoardTile } from '../../domain/conditions/board-state.ts';
 import { addButton } from '../pairing/add-element.ts';
 import { conditionText, signOf } from './tile.ts';
 
-const count = (amount: number, noun: string) =>
+const amountText = (amount: number, noun: string) =>
   `${amount.toLocaleString('en')} ${noun}${amount === 1 ? '' : 's'}`;
 
 const amountOf = (tiles: readonly BoardTile[], tone: BoardTile['tone']) =>
@@ -13,7 +13,7 @@ export function headline(tiles: readonly BoardTile[]): string {
   const [bad, warning, good] = (['bad', 'warning', 'good'] as const).map((tone) =>
     amountOf(tiles, tone),
   ) as [number, number, number];
-  const all = count(tiles.length, 'screen');
+  const all = amountText(tiles.length, 'screen');
   if (tiles.length === 0) return 'There are no screens yet.';
   if (bad > 0) {
     const also = warning > 0 ? `, ${warning.toLocaleString('en')} more may be` : '';

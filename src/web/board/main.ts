@@ -2,7 +2,7 @@ import { secondMs } from '../../domain/clock.ts';
 import type { BoardState } from '../../domain/conditions/board-state.ts';
 import { span } from '../../domain/duration.ts';
 import { ConditionButtons, headline, worstTone } from './banner.ts';
-import { follow } from './follow.ts';
+import { followBoard } from './follow-board.ts';
 import { Wall } from './wall.ts';
 
 const byId = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
@@ -88,7 +88,7 @@ document.addEventListener('keydown', (event) => {
   filter.focus();
 });
 setInterval(tick, secondMs);
-void follow({
+void followBoard({
   onState: draw,
   onSilence() {
     trouble = 'The program signage board does not answer.';

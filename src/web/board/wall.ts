@@ -4,7 +4,7 @@ import { tileWidth } from './fit.ts';
 import { Previews } from './previews.ts';
 import { Tile } from './tile.ts';
 
-interface Venue {
+interface VenueSection {
   section: HTMLElement;
   heading: HTMLElement;
   list: HTMLElement;
@@ -29,7 +29,7 @@ function arrange(parent: HTMLElement, children: readonly HTMLElement[]): void {
 export class Wall {
   readonly #root: HTMLElement;
   readonly #tiles = new Map<string, Tile>();
-  readonly #venues = new Map<string, Venue>();
+  readonly #venues = new Map<string, VenueSection>();
   readonly #previews = new Previews();
 
   constructor(root: HTMLElement) {
@@ -84,7 +84,7 @@ export class Wall {
     }
   }
 
-  #venueOf(id: string): Venue {
+  #venueOf(id: string): VenueSection {
     const known = this.#venues.get(id);
     if (known) return known;
     const section = addElement(this.#root, 'section', 'venue');

@@ -1,7 +1,7 @@
 import type { PlaybackFailure } from '../../player/stage.ts';
 import { isQuotaExceeded, type MediaRecord } from '../memory/database.ts';
 import type { MediaBudget } from './media-budget.ts';
-import type { MediaStore } from './media-store.ts';
+import type { KeptMedia } from './media-store.ts';
 
 const partBytes = 8 * 1024 * 1024;
 /**
@@ -33,7 +33,7 @@ export class DownloadFailed extends Error {
 }
 
 export interface DownloadDependencies {
-  store: MediaStore;
+  store: KeptMedia;
   budget: MediaBudget;
   now(): number;
 }

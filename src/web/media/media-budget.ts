@@ -1,6 +1,6 @@
 import { dayMs } from '../../domain/clock.ts';
 import type { MediaRecord } from '../memory/database.ts';
-import type { MediaStore } from './media-store.ts';
+import type { KeptMedia } from './media-store.ts';
 
 /** Cache limits in the config (docs/protocol.md §2.4). */
 export interface CachePolicy {
@@ -30,14 +30,14 @@ const positive = (value: unknown, fallback: number) =>
  * Never evicts a file of the active playlist.
  */
 export class MediaBudget {
-  readonly #store: MediaStore;
+  readonly #store: KeptMedia;
   readonly #now: () => number;
   #policy = defaultPolicy;
   #active: ReadonlySet<string> = new Set();
   /** Sizes of the files that are being downloaded, in bytes, by URL. */
   readonly #reserved = new Map<string, number>();
 
-  constructor(store: MediaStore, now: () => number) {
+  constructor(store: KeptMedia, now: () => number) {
     this.#store = store;
     this.#now = now;
   }

@@ -16,7 +16,7 @@ const partsOf = (url: string) => IDBKeyRange.bound([url, 0], [url, Number.POSITI
  * continues after the stored parts. The browser keeps Blobs on disk, and supports range access for
  * videos.
  */
-export class MediaStore {
+export class KeptMedia {
   readonly #database: PlayerDatabase;
 
   constructor(database: PlayerDatabase) {

@@ -19,7 +19,7 @@ export function expectedMedia({ creativeUrl, size, sha256 }: PlaylistItem): Expe
  * Returns the images and videos of a playlist and of its upcoming entries in playing order, without
  * duplicates.
  */
-export function filesOf(playlist: ActivePlaylist | undefined): ExpectedMedia[] {
+export function playlistFiles(playlist: ActivePlaylist | undefined): ExpectedMedia[] {
   const files = new Map<string, ExpectedMedia>();
   const items = (playlist ? playlistsOf(playlist) : []).flatMap((one) => one.items);
   for (const item of items)

@@ -3,7 +3,7 @@ import type { ClaimOffer, DeviceInfoInput } from '../../client/entities.ts';
 import { secondMs, systemClock, systemRandom } from '../../domain/clock.ts';
 import type { SignageError } from '../../domain/error.ts';
 import type { UnpairedReason } from '../../player/observer.ts';
-import { type ClaimKeyMemory, offeredCode } from '../../player/pairing/claim.ts';
+import { type ClaimKeyMemory, waitForOfferedCode } from '../../player/pairing/claim.ts';
 import { after } from '../settings/timing.ts';
 import { explainDelay, explainNoClaim } from './messages.ts';
 import type { PairingScreen } from './pairing-screen.ts';
@@ -45,7 +45,7 @@ export async function askForCode(
     await after(offerShownMs);
     return true;
   };
-  offeredCode({
+  waitForOfferedCode({
     client,
     deviceInfo,
     clock: systemClock,

@@ -8,12 +8,12 @@ import {
 /**
  * A key of the keypad: a character of pairing codes, or the key that deletes the last character.
  */
-export type Key = string;
+export type KeypadKey = string;
 
-export const deleteKey: Key = 'delete';
+export const deleteKey: KeypadKey = 'delete';
 
 /** The 31 characters of pairing codes and the delete key, row by row. */
-export const keys: readonly Key[] = [...codeAlphabet, deleteKey];
+export const keys: readonly KeypadKey[] = [...codeAlphabet, deleteKey];
 
 /** Number of keys in a row. */
 const columns = 8;
@@ -50,11 +50,11 @@ export function formatCode(code: string): string {
  */
 export function codeInFragment(fragment: string): string | undefined {
   // A browser escapes separators such as a space. It escapes no character of codes.
-  return readCode(fragment.replace(/^#|%[\da-f]{2}/gi, ''));
+  return codeIn(fragment.replace(/^#|%[\da-f]{2}/gi, ''));
 }
 
 /** Returns the code in a text in any spelling, or `undefined`. */
-export function readCode(text: string): string | undefined {
+export function codeIn(text: string): string | undefined {
   const code = withoutSeparators(text);
   return code.length === codeLength && foreignCharacter(code) === undefined ? code : undefined;
 }

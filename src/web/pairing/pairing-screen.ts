@@ -5,13 +5,13 @@ import { groupedCode } from '../../domain/records/typed-code.ts';
 import type { UnpairedReason } from '../../player/observer.ts';
 import { addButton, addElement } from './add-element.ts';
 import {
+  codeIn,
   codeLength,
   deleteKey,
   formatCode,
-  type Key,
+  type KeypadKey,
   keys,
   neighbour,
-  readCode,
 } from './keypad.ts';
 import { explainDelay, explainRequest, formatSeconds } from './messages.ts';
 import { OfferQuestion } from './offer-question.ts';
@@ -159,7 +159,7 @@ export class PairingScreen {
     this.#message.textContent = message;
   }
 
-  #addKey(keypad: HTMLElement, key: Key, index: number): HTMLElement {
+  #addKey(keypad: HTMLElement, key: KeypadKey, index: number): HTMLElement {
     const button = addButton(keypad, 'key', key === deleteKey ? '⌫' : key, () => {
       this.#select(index);
       this.#press(key);
@@ -192,7 +192,7 @@ export class PairingScreen {
     if (event.repeat && input.kind !== 'move') return;
     if (isAsking) this.#question.press(input);
     else if (input.kind === 'move') this.#select(neighbour(this.#selected, input.direction));
-    else if (input.kind === 'ok') this.#press(keys[this.#selected] as Key);
+    else if (input.kind === 'ok') this.#press(keys[this.#selected] as KeypadKey);
     else if (input.kind === 'back') this.#press(deleteKey);
     else if (input.kind === 'character') this.#type(input.character);
   }
@@ -205,7 +205,7 @@ export class PairingScreen {
     const text = event.clipboardData?.getData('text') ?? '';
     if (!this.#isShown || !this.#submit || this.#question.isOpen || text === '') return;
     event.preventDefault();
-    const code = readCode(text);
+    const code = codeIn(text);
     if (code === undefined) this.#show('The pasted text is not a pairing code.', { isWrong: true });
     else this.submit(code);
   }
@@ -229,7 +229,7 @@ export class PairingScreen {
     this.#buttons[index]?.classList.add('selected');
   }
 
-  #press(key: Key): void {
+  #press(key: KeypadKey): void {
     if (!this.#submit) return;
     this.#code = key === deleteKey ? this.#code.slice(0, -1) : this.#code + key;
     this.#render();

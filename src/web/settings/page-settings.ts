@@ -10,13 +10,13 @@ const corners = [
 ] as const;
 
 /** Display options for images and videos. */
-export interface Look {
+export interface MediaLook {
   fit: (typeof fits)[number];
   sound: boolean;
 }
 
 /** The member `player` of a config (docs/web-player.md). */
-export interface PlayerSettings extends Look {
+export interface PlayerSettings extends MediaLook {
   background: string;
   pixelShift: boolean;
   reloadHours: unknown;
@@ -28,7 +28,7 @@ export interface PlayerSettings extends Look {
  * Returns the settings of the web player in a config. Replaces invalid values by their defaults,
  * except for `reloadHours`.
  */
-export function readSettings(config: DeviceConfig | undefined): PlayerSettings {
+export function readPageSettings(config: DeviceConfig | undefined): PlayerSettings {
   const player = (config as { player?: Record<string, unknown> } | undefined)?.player ?? {};
   const { fit, sound, background, pixelShift, reloadHours, idle } = player;
   return {

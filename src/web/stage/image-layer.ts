@@ -1,6 +1,6 @@
 import type { PlaybackFailure } from '../../player/stage.ts';
 import type { MediaSource } from '../media/media-library.ts';
-import type { Look } from '../settings/page-settings.ts';
+import type { MediaLook } from '../settings/page-settings.ts';
 import { never } from '../settings/timing.ts';
 import { type Layer, nextEvent } from './layer.ts';
 
@@ -26,7 +26,7 @@ async function decode(image: HTMLImageElement, source: MediaSource) {
 }
 
 /** Returns a layer that shows an image. */
-export function makeImageLayer(parent: HTMLElement, source: MediaSource, look: Look): Layer {
+export function makeImageLayer(parent: HTMLElement, source: MediaSource, look: MediaLook): Layer {
   const element = document.createElement('img');
   element.className = 'layer';
   element.style.objectFit = look.fit;

@@ -1,10 +1,11 @@
 import type { PlaylistItem } from '../../client/entities.ts';
 import { secondMs } from '../../domain/clock.ts';
 import { unlessAborted } from '../../domain/concurrency.ts';
+import { creativeKey } from '../../player/playing/lookahead.ts';
 import type { PlaybackFailure, Shown, Stage } from '../../player/stage.ts';
 import type { MediaLibrary } from '../media/media-library.ts';
 import { expectedMedia } from '../media/playlist-files.ts';
-import type { Look } from '../settings/page-settings.ts';
+import type { MediaLook } from '../settings/page-settings.ts';
 import { after } from '../settings/timing.ts';
 import { makeImageLayer } from './image-layer.ts';
 import type { Layer } from './layer.ts';
@@ -42,7 +43,6 @@ interface Prepared {
   controller: AbortController;
 }
 
-const keyOf = ({ creativeId, creativeUrl }: PlaylistItem) => `${creativeId} ${creativeUrl}`;
 const isLayer = (made: Layer | PlaybackFailure): made is Layer => typeof made === 'object';
 
 /**
@@ -57,7 +57,7 @@ async function painted(): Promise<void> {
 
 /** The screen of the TV. The visible item stays until a frame of the next item is decoded. */
 export class ScreenStage implements Stage {
-  look: Look = { fit: 'contain', sound: false };
+  look: MediaLook = { fit: 'contain', sound: false };
   /** Whether an item has become visible since the last `clear`. */
   isShowing = false;
   /** Called before each item. At that moment, a reload of the page disturbs least. */
@@ -87,7 +87,7 @@ export class ScreenStage implements Stage {
   ): Promise<PlaybackFailure | undefined> {
     // The due item gets the decoder and the network first.
     await unlessAborted(this.#starting, signal);
-    if (this.#prepared?.key !== keyOf(item)) {
+    if (this.#prepared?.key !== creativeKey(item)) {
       this.#dropPrepared();
       if (item.creativeType === 'html' && !isUrgent) await this.#waitForLead(signal);
     }
@@ -150,7 +150,7 @@ export class ScreenStage implements Stage {
   }
 
   #prepare(item: PlaylistItem): Prepared {
-    const key = keyOf(item);
+    const key = creativeKey(item);
     if (this.#prepared?.key === key) return this.#prepared;
     this.#dropPrepared();
     const controller = new AbortController();

@@ -1,7 +1,7 @@
 import { secondMs } from '../../domain/clock.ts';
 import type { PlaybackFailure } from '../../player/stage.ts';
 import type { MediaSource } from '../media/media-library.ts';
-import type { Look } from '../settings/page-settings.ts';
+import type { MediaLook } from '../settings/page-settings.ts';
 import { type Layer, nextEvent } from './layer.ts';
 
 /**
@@ -89,7 +89,7 @@ export class VideoLayer implements Layer {
     pool: VideoPool,
     element: HTMLVideoElement,
     source: MediaSource,
-    look: Look,
+    look: MediaLook,
     onSound: (isAllowed: boolean) => void,
   ) {
     this.element = element;

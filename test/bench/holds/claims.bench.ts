@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { ManagementClient } from '../../../src/client/management-client.ts';
 import { RuntimeClient } from '../../../src/client/runtime-client.ts';
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
-import { offeredCode } from '../../../src/player/pairing/claim.ts';
+import { waitForOfferedCode } from '../../../src/player/pairing/claim.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { startProcess } from '../../support/process/signage-process.ts';
 import { median } from '../measure.ts';
@@ -34,7 +34,7 @@ it(`pairs ${tvs} TVs that show claims: by one command, and by one command for ea
       const { id } = await management.call('createScreen', { body: { venueId, name } });
       const deviceInfo = { manufacturer: 'Samsung', model: 'QM55C' };
       const claim = await new Promise<string>((onClaim) => {
-        const code = offeredCode({
+        const code = waitForOfferedCode({
           client: anyone,
           deviceInfo,
           clock: systemClock,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makeApiClient, type Reader } from '../../../src/cli/connection/client.ts';
+import { makeApiClient, type ServiceReader } from '../../../src/cli/connection/client.ts';
 import {
   findDevice,
   findScreen,
@@ -12,7 +12,7 @@ import type { SignageError } from '../../../src/domain/error.ts';
 import { unknownId } from '../../support/service/management.ts';
 import { adminToken, startService } from '../../support/service/service.ts';
 
-let reader: Reader;
+let reader: ServiceReader;
 let ids: Record<string, string>;
 
 beforeAll(async () => {

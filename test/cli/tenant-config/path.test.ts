@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   listAssignments,
-  mergeConfigs,
+  mergeConfigTrees,
   readAssignment,
   readPath,
   withoutKey,
@@ -56,14 +56,16 @@ describe('readAssignment', () => {
     expect(() => readAssignment('{"player":{"fit":"cover"}}')).toThrowError(/key=value/));
 
   it('parses __proto__ as an ordinary key', () => {
-    const merged = mergeConfigs({ a: 1 }, readAssignment('__proto__.polluted=true'));
+    const merged = mergeConfigTrees({ a: 1 }, readAssignment('__proto__.polluted=true'));
     expect(JSON.stringify(merged)).toBe('{"a":1,"__proto__":{"polluted":true}}');
     expect({}).not.toHaveProperty('polluted');
   });
 });
 
-it('mergeConfigs merges objects, and replaces all other values', () => {
-  expect(mergeConfigs({ a: { b: 1, c: [1, 2] }, d: 1 }, { a: { c: [3] }, d: { e: 1 } })).toEqual({
+it('mergeConfigTrees merges objects, and replaces all other values', () => {
+  expect(
+    mergeConfigTrees({ a: { b: 1, c: [1, 2] }, d: 1 }, { a: { c: [3] }, d: { e: 1 } }),
+  ).toEqual({
     a: { b: 1, c: [3] },
     d: { e: 1 },
   });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type Key, watchKeys } from '../../../src/cli/terminal/keys.ts';
+import { type PressedKey, watchKeys } from '../../../src/cli/terminal/keys.ts';
 import { fakeIo } from '../../support/process/fake-io.ts';
 
 describe('watchKeys', () => {
   it('reports characters and named keys until it is stopped', async () => {
     const io = fakeIo({ isTTY: true });
-    const keys: Key[] = [];
+    const keys: PressedKey[] = [];
     const stop = watchKeys(io, (key) => keys.push(key));
     for (const text of ['a', '大', '\u001b[B', '\u007f', '\u0001']) io.type(text);
     await expect.poll(() => keys).toHaveLength(4);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../../src/domain/clock.ts';
 import {
   batchPlayback,
-  type Playback,
+  type PlaybackActivity,
   playbackAfter,
 } from '../../../src/domain/conditions/playback.ts';
 
@@ -23,9 +23,9 @@ const failed = (at: number, creative: number | null = 1, reason: unknown = 'http
 
 function afterBatch(
   events: Parameters<typeof batchPlayback>[0],
-  known: Playback = {},
+  known: PlaybackActivity = {},
   deviceTime: number | null = now,
-): Playback {
+): PlaybackActivity {
   return playbackAfter(batchPlayback(events), known, {
     receivedAt: now,
     deviceTime: deviceTime ?? undefined,
@@ -34,7 +34,7 @@ function afterBatch(
 
 describe('missing sound', () => {
   const event = (type: string, at = now - 5000) => ({ type, timestamp: seconds(at) });
-  const since = (types: string[], known?: Playback) =>
+  const since = (types: string[], known?: PlaybackActivity) =>
     afterBatch(
       types.map((type) => event(type)),
       known,

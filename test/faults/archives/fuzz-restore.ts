@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SignageError } from '../../../src/domain/error.ts';
-import { mediaFolder, mediaPath } from '../../../src/domain/media/media-path.ts';
+import { mediaFilePath, mediaFolder } from '../../../src/domain/media/media-file-path.ts';
 import type { Media } from '../../../src/domain/media/rows.ts';
 import { openFolderMediaStore } from '../../../src/media/folder-media-store.ts';
 import { openStore } from '../../../src/store/location/open.ts';
@@ -103,8 +103,8 @@ const targets: ((folder: string) => Promise<Target>)[] = [
     const media = join(folder, 'media');
     await mkdir(join(media, 'incomplete'), { recursive: true });
     for (const file of [files[1] as Buffer, someFile(9)]) {
-      await mkdir(join(media, dirname(mediaPath(idOf(file)))), { recursive: true });
-      await writeFile(join(media, mediaPath(idOf(file))), file);
+      await mkdir(join(media, dirname(mediaFilePath(idOf(file)))), { recursive: true });
+      await writeFile(join(media, mediaFilePath(idOf(file))), file);
     }
     return { data: join(folder, 'data'), media };
   },

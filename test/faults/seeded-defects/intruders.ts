@@ -1,7 +1,7 @@
 // Defects of authorization, and undocumented answers.
 import type { MakeRequester } from '../../../src/client/requester.ts';
 import type { DeviceKey } from '../../../src/domain/records/rows.ts';
-import { listen } from '../../../src/http/listener/listener.ts';
+import { openListener } from '../../../src/http/listener/listener.ts';
 import type { ServeOptions } from '../../../src/serve/serve-options.ts';
 import { serve } from '../../../src/serve.ts';
 import { openStore } from '../../../src/store/location/open.ts';
@@ -136,7 +136,7 @@ async function serveTelling(options: ServeOptions = {}) {
     options.log?.debug({ authorization: request.headers.get('authorization') }, 'request');
     return service.fetch(request, { remoteAddress: '127.0.0.1' });
   };
-  const listener = await listen({ host: '127.0.0.1', port: 0, fetch, onError: () => {} });
+  const listener = await openListener({ host: '127.0.0.1', port: 0, fetch, onError: () => {} });
   const close = () => listener.close().then(() => service.close());
   return { ...service, url: listener.url, close };
 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { listen } from '../../../src/http/listener/listener.ts';
+import { openListener } from '../../../src/http/listener/listener.ts';
 import type { ServedRequest } from '../../../src/http/request/request-context.ts';
 import { startService } from '../../support/service/service.ts';
 
@@ -11,7 +11,7 @@ let port: number;
 const sockets: Socket[] = [];
 
 async function start(options: { maxConnections?: number; keepAliveTimeoutMs?: number }) {
-  const listener = await listen({
+  const listener = await openListener({
     host: '127.0.0.1',
     port: 0,
     fetch: () => new Response('done'),

@@ -12,7 +12,7 @@ import {
   applyRatePolicy,
   counterKeysOf,
   currentGuesses,
-  type Decision,
+  type RateDecision,
   type RegistrationAttempt,
   recordRefusal,
 } from '../../../src/service/pairing/rate-policy.ts';
@@ -34,7 +34,7 @@ class Service {
     this.#trusted = trusted;
   }
 
-  decide(source: string, owner?: string, isDry = false): Decision {
+  decide(source: string, owner?: string, isDry = false): RateDecision {
     const attempt: RegistrationAttempt = {
       owner,
       groups: groupsOf(source),

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { DeviceChanges } from '../../../src/domain/records/device-changes.ts';
 import type { DevicePrincipal, ServiceDependencies } from '../../../src/service/context.ts';
+import type { CurrentAnswers } from '../../../src/service/playlists/device-answers.ts';
 import { makeDeviceChanges } from '../../../src/service/playlists/device-changes.ts';
-import type { CurrentAnswers } from '../../../src/service/playlists/playback.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -56,7 +56,7 @@ function setUp({ draw = 1 } = {}) {
   };
   const changes = makeDeviceChanges(
     { store, clock },
-    { playback: { current }, checkKey, draw: () => draw },
+    { deviceAnswers: { current }, checkKey, draw: () => draw },
   );
   const ends: (string | Error)[] = [];
   const hold = (waitSeconds = 50, by = principal) =>

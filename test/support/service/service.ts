@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/domain/clock.ts';
-import { listen } from '../../../src/http/listener/listener.ts';
+import { openListener } from '../../../src/http/listener/listener.ts';
 import type { ServeOptions } from '../../../src/serve/serve-options.ts';
 import { type Running, serve } from '../../../src/serve.ts';
 import { ManualClock } from '../runtime/manual-clock.ts';
@@ -125,7 +125,7 @@ export function listenWithoutFastPath({ fetch }: Pick<Running, 'fetch'>) {
   const onError = (error: Error) => {
     throw error;
   };
-  return listen({
+  return openListener({
     host: '127.0.0.1',
     port: 0,
     fetch: (request, { incoming }) => fetch(request, incoming.socket),

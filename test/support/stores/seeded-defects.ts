@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { silentLog } from '../../../src/domain/log.ts';
 import type { Device, PairingCode } from '../../../src/domain/records/rows.ts';
-import { type ListenerOptions, listen } from '../../../src/http/listener/listener.ts';
+import { type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
 import { startNoticeWatch } from '../../../src/service/notices/notice-watch.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/location/open.ts';
@@ -344,7 +344,7 @@ export async function serveWithDefect(
   const watched = { ...deps, ...service.services, startDelivery: () => async () => {} };
   const stopWatch = startNoticeWatch(watched, silentLog);
   const fetch = defect.middleware?.(async (request) => service.fetch(request), store);
-  const listener = await listen({
+  const listener = await openListener({
     host: '127.0.0.1',
     port: 0,
     fetch: fetch ?? service.fetch,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'vitest';
-import { type ListenerOptions, listen } from '../../../src/http/listener/listener.ts';
+import { type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
 import { afterEachTest } from '../runtime/clean-up.ts';
 
 const sockets = new Set<Socket>();
@@ -17,7 +17,12 @@ afterEachTest(async () => {
 export async function startListener(
   options: Pick<ListenerOptions, 'fetch'> & Partial<ListenerOptions>,
 ) {
-  const listener = await listen({ host: '127.0.0.1', port: 0, onError: () => {}, ...options });
+  const listener = await openListener({
+    host: '127.0.0.1',
+    port: 0,
+    onError: () => {},
+    ...options,
+  });
   listeners.add(listener);
   return listener;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SignageError } from '../../../domain/error.ts';
-import { replaceFile } from '../../connection/private-file.ts';
+import { replacePrivateFile } from '../../connection/private-file.ts';
 import { unusableFile } from '../../input/file-error.ts';
 import { readRegularFile } from '../../input/read-file.ts';
 
@@ -36,7 +36,7 @@ export async function readHead(path: string): Promise<HeadFile> {
 /** Replaces the file atomically. Throws `usage` if it cannot be written. */
 export async function writeHead(path: string, head: HeadFile): Promise<void> {
   try {
-    await replaceFile(path, `${JSON.stringify(head)}\n`, { mode: 0o666 });
+    await replacePrivateFile(path, `${JSON.stringify(head)}\n`, { mode: 0o666 });
   } catch (error) {
     throw unusableFile(error, path, { what: '--save-head', access: 'written' });
   }

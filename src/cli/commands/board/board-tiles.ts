@@ -1,5 +1,5 @@
 import type { BoardTile } from '../../../domain/conditions/board-state.ts';
-import { clockText, mutedText, playlistText, type ScreenStatus } from '../../glass/fleet-status.ts';
+import { clockText, mutedText, type NamedStatus, playlistText } from '../../glass/fleet-status.ts';
 import { playingText, switchText } from '../../glass/layer-texts.ts';
 import type { Flags } from '../../input/settings.ts';
 import { connectionOptions } from '../../input/shared.ts';
@@ -29,13 +29,13 @@ export function connectionFlags(given: Flags): string {
 }
 
 /** Returns the URL of an item that a page can show, with the type of its element. */
-function previewOf({ playing }: ScreenStatus, serviceUrl: string): BoardTile['preview'] {
+function previewOf({ playing }: NamedStatus, serviceUrl: string): BoardTile['preview'] {
   const { creativeUrl: url = null, creativeType: type = null } = playing ?? {};
   if (url === null || (type !== 'image' && type !== 'video')) return null;
   return { url: url.startsWith('/') ? `${serviceUrl}${url}` : url, type };
 }
 
-function commandFor({ condition, name, screen }: ScreenStatus, options: TileOptions) {
+function commandFor({ condition, name, screen }: NamedStatus, options: TileOptions) {
   if (condition === 'playing') return null;
   const isTyped = isPrintable(name) && !name.startsWith('-');
   const verb = condition === 'unpaired' ? 'pair' : 'doctor';
@@ -43,7 +43,7 @@ function commandFor({ condition, name, screen }: ScreenStatus, options: TileOpti
 }
 
 /** Returns what the page shows of a screen. The page gets nothing else of the record. */
-function boardTile(status: ScreenStatus, options: TileOptions): BoardTile {
+function boardTile(status: NamedStatus, options: TileOptions): BoardTile {
   const { condition, screen, venueName, device, reason, errors, since } = status;
   const [error] = errors;
   const look = lookOfState('condition', condition);
@@ -71,7 +71,7 @@ function boardTile(status: ScreenStatus, options: TileOptions): BoardTile {
 const byName = new Intl.Collator('en', { numeric: true });
 
 /** Returns the tiles of screens. Those that are well come last, by their names. */
-export function boardTiles(screens: readonly ScreenStatus[], options: TileOptions): BoardTile[] {
+export function boardTiles(screens: readonly NamedStatus[], options: TileOptions): BoardTile[] {
   const tiles = screens.map((screen) => boardTile(screen, options));
   const well = tiles
     .filter(({ tone }) => tone === 'good')

@@ -1,5 +1,5 @@
 import { partIds } from '../../../exam/parts/part-ids.ts';
-import { listen } from '../../input/listen.ts';
+import { listenOption } from '../../input/listen-option.ts';
 import * as option from '../../input/option.ts';
 import type { Flags } from '../../input/settings.ts';
 import { usage, type Values } from '../../input/settings.ts';
@@ -8,7 +8,7 @@ import { speed } from '../../input/simulation-options.ts';
 /** The options of `signage conformance --tv`. */
 export const tvExamOptions = {
   tv: option.flag('--tv', 'examine a TV instead of a deployment'),
-  listen: listen('with --tv: where the TV finds the service'),
+  listen: listenOption('with --tv: where the TV finds the service'),
   quick: option.flag(
     '--quick',
     'with --tv: the exam of about 10 minutes; the full one takes about 22',

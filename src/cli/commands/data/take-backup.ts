@@ -1,7 +1,7 @@
 import { access, type FileHandle, rename, unlink } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { createFile, namingFile, syncFile } from '../../connection/private-file.ts';
+import { createFile, namingFile, syncHandle } from '../../connection/private-file.ts';
 import { usage } from '../../input/settings.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { sizeText } from '../../records/size-text.ts';
@@ -74,7 +74,7 @@ async function fill(
         show(`${sizeText(bytes)} so far`);
       }
     });
-    await namingFile(path, syncFile(file));
+    await namingFile(path, syncHandle(file));
   } finally {
     await file.close();
   }

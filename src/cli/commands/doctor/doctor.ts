@@ -1,9 +1,10 @@
+import type { Screen } from '../../../client/entities.ts';
 import { SignageError } from '../../../domain/error.ts';
 import type { Profile } from '../../connection/profile.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { failedExitCode } from '../../program/exit-code.ts';
 import { defineCommand, some } from '../../program/spec.ts';
-import { findScreen, type Screen } from '../../records/find.ts';
+import { findScreen } from '../../records/find.ts';
 import { mapRecords } from '../../records/for-each-record.ts';
 import {
   hasFilter,

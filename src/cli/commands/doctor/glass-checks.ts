@@ -1,14 +1,14 @@
+import type { Screen } from '../../../client/entities.ts';
 import { badConditions, type Condition } from '../../../domain/conditions/condition.ts';
-import type { Reader } from '../../connection/client.ts';
+import type { ServiceReader } from '../../connection/client.ts';
 import { type readScreenStatus, wrongYear } from '../../glass/fleet-status.ts';
 import { dueText, playingText } from '../../glass/layer-texts.ts';
-import type { Screen } from '../../records/find.ts';
 import { type DoctorFinding, fail, ok, warn } from './finding.ts';
 
 export type ScreenStatus = Awaited<ReturnType<typeof readScreenStatus>>;
 
 export interface ScreenContext {
-  reader: Reader;
+  reader: ServiceReader;
   screen: Screen;
   /** Name or id of the screen, quoted as one word for a shell. */
   quotedName: string;

@@ -1,5 +1,5 @@
 import type { CallAnswer } from '../../../client/call.ts';
-import type { ApiClient } from '../../connection/client.ts';
+import type { CommandClient } from '../../connection/client.ts';
 import { mapBounded } from '../../records/for-each-record.ts';
 import { hasAllBytes } from '../../records/has-all-bytes.ts';
 import { type DoctorFinding, fail } from './finding.ts';
@@ -9,7 +9,7 @@ import { type DoctorFinding, fail } from './finding.ts';
  * `signage media verify` also finds changed ones, and reads all bytes for that.
  */
 export async function checkMedia(
-  client: Pick<ApiClient, 'send'>,
+  client: Pick<CommandClient, 'send'>,
   { items }: Pick<CallAnswer<'readPlaylist'>, 'items'>,
 ): Promise<DoctorFinding[]> {
   const own = items.filter(({ creativeUrl }) => creativeUrl.startsWith('/media/'));

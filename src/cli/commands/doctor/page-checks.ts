@@ -1,7 +1,8 @@
+import type { Screen } from '../../../client/entities.ts';
 import { serviceAddress } from '../../../client/transport.ts';
 import { secondMs } from '../../../domain/clock.ts';
 import type { CommandContext } from '../../program/context.ts';
-import { orUndefined, type Screen } from '../../records/find.ts';
+import { orUndefined } from '../../records/find.ts';
 import { shellQuote } from '../../terminal/text.ts';
 import { type DoctorFinding, warn } from './finding.ts';
 
@@ -16,16 +17,19 @@ export function makePageChecks(call: CommandContext): (screen: Screen) => Promis
 
   async function examine(creativeUrl: string, storage: boolean): Promise<readonly string[]> {
     // Loaded on demand: few playlists have pages.
-    const { checkMedia } = await import('../../examination/check-media.ts');
+    const { checkPlaylistMedia } = await import('../../examination/check-media.ts');
     const { sendOptionsOf } = await import('../../examination/send-options.ts');
     const { url } = await call.profile();
     const items = [{ creativeUrl, creativeType: 'html' as const, storage }];
     const limits = { validUntil: null, maxSizeGB: Number.POSITIVE_INFINITY };
-    const { findings } = await checkMedia([{ screen: null, shownOn: [], items, ...limits }], {
-      ...(await sendOptionsOf(call, timeoutMs)),
-      player: new URL(serviceAddress(url.value)),
-      examine: call.examine,
-    });
+    const { findings } = await checkPlaylistMedia(
+      [{ screen: null, shownOn: [], items, ...limits }],
+      {
+        ...(await sendOptionsOf(call, timeoutMs)),
+        player: new URL(serviceAddress(url.value)),
+        examine: call.examine,
+      },
+    );
     return findings
       .filter(({ level }) => level === 'error')
       .map(({ url: shown, detail, effect, advice }) => `${shown}: ${detail} ${effect} ${advice}`);

@@ -1,11 +1,11 @@
 import type { CallAnswer } from '../../../client/call.ts';
+import type { Device, Screen } from '../../../client/entities.ts';
 import { dayMs, minuteMs } from '../../../domain/clock.ts';
 import { hasCode } from '../../../domain/error.ts';
 import { asGuid } from '../../../domain/id.ts';
 import { layerText } from '../../../domain/layers/layer-text.ts';
-import type { ApiClient, Reader } from '../../connection/client.ts';
+import type { CommandClient, ServiceReader } from '../../connection/client.ts';
 import { readScreenStatus } from '../../glass/fleet-status.ts';
-import type { Device, Screen } from '../../records/find.ts';
 import { isPrintable } from '../../terminal/escape.ts';
 import { countText, relativeTime, shellQuote } from '../../terminal/text.ts';
 import { venueTimes } from '../../times/venue-times.ts';
@@ -229,7 +229,7 @@ function checkEvents(
 
 /** Checks why a screen shows nothing, from its pairing code to its events. */
 export async function checkScreen(
-  reader: Reader & Pick<ApiClient, 'send'>,
+  reader: ServiceReader & Pick<CommandClient, 'send'>,
   screen: Screen,
   nowMs: number,
 ): Promise<DoctorFinding[]> {

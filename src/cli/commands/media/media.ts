@@ -1,3 +1,4 @@
+import type { Media } from '../../../client/entities.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { publishCheckOptions } from '../../examination/options.ts';
 import * as option from '../../input/option.ts';
@@ -6,7 +7,7 @@ import type { CommandContext } from '../../program/context.ts';
 import { defineCommand, many, one } from '../../program/spec.ts';
 import { forEachRecord } from '../../records/for-each-record.ts';
 import { selectionOptions } from '../../records/select-screens.ts';
-import { type Media, mediaView } from '../../records/views/media-view.ts';
+import { mediaView } from '../../records/views/media-view.ts';
 import { countText } from '../../terminal/text.ts';
 
 /** `signage show` */

@@ -4,7 +4,7 @@ import { hasCode } from '../../../domain/error.ts';
 import type { Publication } from '../../../domain/playlists/playlist.ts';
 import { preconditionOf } from '../../connection/conditional.ts';
 import { MediaFiles } from '../../content/media-files.ts';
-import { entryOf, isUrl, makeItems } from '../../content/shown-items.ts';
+import { isUrl, makeItems, pathOf } from '../../content/shown-items.ts';
 import { examineFirst } from '../../examination/examine-first.ts';
 import { publishOn } from '../../glass/publish-on.ts';
 import { usage } from '../../input/settings.ts';
@@ -31,7 +31,7 @@ async function selectionOf(call: CommandContext, name: string | undefined): Prom
     return await selectScreens(call, name === undefined ? [] : [name]);
   } catch (error) {
     if (!hasCode(error, 'screen_not_found') || name === undefined) throw error;
-    if (!isUrl(name) && (await entryOf(name)).kind === 'missing') throw error;
+    if (!isUrl(name) && (await pathOf(name)).kind === 'missing') throw error;
     throw usage(
       `Name the screen before its files: "${name}" is no screen.`,
       `signage show VENUE/SCREEN ${shellQuote(name)}. To see all screens: signage screen list`,

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
+import type { Media } from '../../../client/entities.ts';
 import { hasCode, SignageError } from '../../../domain/error.ts';
-import type { ApiClient } from '../../connection/client.ts';
-import type { Media } from '../../records/views/media-view.ts';
+import type { CommandClient } from '../../connection/client.ts';
 
 const damaged = (message: string) =>
   new SignageError('invalid_file', message, { hint: 'To put it back: signage media add FILE' });
 
 /** Returns `intact`, or throws `invalid_file` for a file whose bytes are missing or changed. */
-export async function verifyMedia(call: ApiClient, file: Media): Promise<'intact'> {
+export async function verifyMedia(call: CommandClient, file: Media): Promise<'intact'> {
   const digest = createHash('sha256');
   try {
     const reply = await call.send('GET', file.url, undefined, { streamed: true });

@@ -1,8 +1,9 @@
+import type { Screen, Venue } from '../../../client/entities.ts';
 import { hasCode, SignageError } from '../../../domain/error.ts';
 import { isGuid } from '../../../domain/id.ts';
 import { usage } from '../../input/settings.ts';
 import type { CommandContext } from '../../program/context.ts';
-import { findScreen, findVenue, type Screen, type Venue } from '../../records/find.ts';
+import { findScreen, findVenue } from '../../records/find.ts';
 import { typedName } from '../../records/names.ts';
 import { escapeControl } from '../../terminal/escape.ts';
 import type { Choice } from '../../terminal/prompter.ts';

@@ -1,10 +1,10 @@
+import type { Screen, Venue } from '../../../client/entities.ts';
 import { type FieldError, SignageError } from '../../../domain/error.ts';
 import { foldName } from '../../../domain/fold-name.ts';
 import { type CsvLine, cellText, readCsvLines } from '../../input/csv-lines.ts';
 import { readInput } from '../../input/input-file.ts';
 import { readClaim } from '../../input/pairing-code.ts';
 import type { CommandContext } from '../../program/context.ts';
-import type { Screen, Venue } from '../../records/find.ts';
 import { countText } from '../../terminal/text.ts';
 import { newPairing, type Pairing, placeName } from './pairing.ts';
 import { describeTv } from './shown-claim.ts';

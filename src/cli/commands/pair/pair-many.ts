@@ -1,8 +1,8 @@
+import type { Screen, Venue } from '../../../client/entities.ts';
 import { iso } from '../../../domain/clock.ts';
 import { type ErrorCode, hasCode, SignageError } from '../../../domain/error.ts';
 import { failedExitCode, isFatal } from '../../program/exit-code.ts';
-import type { Screen, Venue } from '../../records/find.ts';
-import type { Key } from '../../terminal/keys.ts';
+import type { PressedKey } from '../../terminal/keys.ts';
 import { type LiveViewSize, line } from '../../terminal/live-view.ts';
 import { countText } from '../../terminal/text.ts';
 import { followTv } from './follow-tv.ts';
@@ -142,7 +142,7 @@ export async function pairMany(
       render: pairings.length > 0 ? render : undefined,
       last: () => renderVenueEnd(venue.name, pairings, session),
       problemText: ({ place, problem }: Pairing) => problem && `${placeName(place)}: ${problem}`,
-      onKey: (key: Key) => handleKey(selection, pairings, key),
+      onKey: (key: PressedKey) => handleKey(selection, pairings, key),
     };
     const follow = (shown: PairSession) => pairAll(shown, pairings, failures);
     await showUpdates(call, 'list', updatesWithOutput(session, display, follow));
@@ -175,7 +175,7 @@ async function* followOffered(
     ],
     last: () => (pairing.state === 'done' ? renderPaired(pairing, waitFor).slice(-1) : []),
     problemText: ({ problem }: Pairing) => problem,
-    onKey({ name }: Key) {
+    onKey({ name }: PressedKey) {
       if (name === 'escape') escapePressed.abort();
     },
   };

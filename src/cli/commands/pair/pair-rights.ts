@@ -1,7 +1,7 @@
 import { SignageError } from '../../../domain/error.ts';
 import { mayAct, type Role, rankedRoles } from '../../../domain/records/role.ts';
 import { operations } from '../../../wire/operations/operations.ts';
-import type { Reader } from '../../connection/client.ts';
+import type { ServiceReader } from '../../connection/client.ts';
 
 /** Rights of the token, in addition to the right to pair. */
 export interface PairRights {
@@ -33,7 +33,7 @@ function notAllowed(role: Role, what: string, needs: Role): SignageError {
  * Reads the rights of the token. If the token may not pair, throws `insufficient_role` before any
  * question.
  */
-export async function readRights(reader: Reader): Promise<PairRights> {
+export async function readRights(reader: ServiceReader): Promise<PairRights> {
   const { role, venueIds } = await reader.read('getMe');
   const needs = operations.createCode.access;
   if (!mayAct(role, needs)) throw notAllowed(role, 'create pairing codes', needs);

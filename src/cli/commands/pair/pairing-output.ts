@@ -6,14 +6,14 @@ import { groupedCode } from '../../../domain/records/typed-code.ts';
 import { playerKeyLink } from '../../../player/pairing/player-link.ts';
 import { clientConnection } from '../../connection/connect.ts';
 import { keepSecret } from '../../connection/keep-secret.ts';
-import { replaceFile, reserveFile } from '../../connection/private-file.ts';
+import { replacePrivateFile, reserveFile } from '../../connection/private-file.ts';
 import { usage } from '../../input/settings.ts';
 import { member, type View, wideMembers } from '../../output/view.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { makePainter } from '../../terminal/colours.ts';
 import type { DrawQr } from '../../terminal/draw-code.ts';
 import { escapeControl, isPrintable, ownSequence } from '../../terminal/escape.ts';
-import { type Key, watchKeys } from '../../terminal/keys.ts';
+import { type PressedKey, watchKeys } from '../../terminal/keys.ts';
 import {
   isWatched,
   type LiveLine,
@@ -94,7 +94,7 @@ async function* keepCodesFile(
       const isPending = update.step === 'code';
       if (isPending) pending.set(update.screenId, rowOf(update));
       if (isPending || wasPending)
-        await replaceFile(path, csvLine(columns) + [...pending.values()].join(''));
+        await replacePrivateFile(path, csvLine(columns) + [...pending.values()].join(''));
       yield update;
     }
   } finally {
@@ -170,7 +170,7 @@ interface PairingDisplay {
   problemText(pairing: Pairing): string | undefined;
   drawQr?: DrawQr | undefined;
   /** Handles a key that was pressed during the live view. */
-  onKey?(key: Key): void;
+  onKey?(key: PressedKey): void;
 }
 
 /** Yields all updates unchanged. Draws the live view, or prints notes on stderr. */

@@ -1,6 +1,7 @@
+import type { Device, Screen } from '../../../client/entities.ts';
 import { SignageError } from '../../../domain/error.ts';
 import type { CommandContext } from '../../program/context.ts';
-import { createOrFind, type Device, type Screen } from '../../records/find.ts';
+import { createOrFind } from '../../records/find.ts';
 import { span } from '../../terminal/text.ts';
 import type { ChosenPlace } from './choose-place.ts';
 import { modelText, type Place, placeArgument, placeName } from './pairing.ts';

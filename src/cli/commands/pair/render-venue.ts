@@ -2,7 +2,7 @@ import type { Clock } from '../../../domain/clock.ts';
 import { largest } from '../../../domain/numbers/extremes.ts';
 import { groupedCode } from '../../../domain/records/typed-code.ts';
 import { blockLetters } from '../../terminal/draw-code.ts';
-import type { Key } from '../../terminal/keys.ts';
+import type { PressedKey } from '../../terminal/keys.ts';
 import { type LiveLine, type LiveViewSize, line } from '../../terminal/live-view.ts';
 import { wrapText } from '../../terminal/wrap.ts';
 import type { Pairing, PairSession } from './pairing.ts';
@@ -81,7 +81,7 @@ const steps: Readonly<Record<string, number>> = {
 export function handleKey(
   selection: VenueSelection,
   pairings: readonly Pairing[],
-  { name = '', text }: Key,
+  { name = '', text }: PressedKey,
 ): void {
   const step = Object.hasOwn(steps, name) ? steps[name] : undefined;
   if (step !== undefined) {

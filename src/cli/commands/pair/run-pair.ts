@@ -1,3 +1,4 @@
+import type { Screen, Venue } from '../../../client/entities.ts';
 import { hasCode, SignageError } from '../../../domain/error.ts';
 import { mayAct } from '../../../domain/records/role.ts';
 import { playerCodeLink } from '../../../player/pairing/player-link.ts';
@@ -5,7 +6,7 @@ import { operations } from '../../../wire/operations/operations.ts';
 import { isLoopback } from '../../connection/loopback.ts';
 import { usage } from '../../input/settings.ts';
 import type { CommandContext } from '../../program/context.ts';
-import { findVenue, type Screen, type Venue } from '../../records/find.ts';
+import { findVenue } from '../../records/find.ts';
 import { typedName } from '../../records/names.ts';
 import { loadQrCodes, pairLink } from '../../terminal/draw-code.ts';
 import type { LiveViewSize } from '../../terminal/live-view.ts';

@@ -1,8 +1,9 @@
 import type { CallAnswer } from '../../../client/call.ts';
+import type { Device } from '../../../client/entities.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { mayAct } from '../../../domain/records/role.ts';
 import { operations } from '../../../wire/operations/operations.ts';
-import { type Device, orUndefined } from '../../records/find.ts';
+import { orUndefined } from '../../records/find.ts';
 import { rolesFrom } from './pair-rights.ts';
 import {
   type Pairing,

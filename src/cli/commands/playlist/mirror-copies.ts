@@ -1,8 +1,9 @@
+import type { MirrorCopy } from '../../../client/entities.ts';
 import { limitPages } from '../../output/results.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { failedExitCode } from '../../program/exit-code.ts';
 import { ofVenues, venueIdsOf } from '../../records/of-venues.ts';
-import { copiesView, type MirrorCopy, repairView } from '../../records/views/playlist-views.ts';
+import { copiesView, repairView } from '../../records/views/playlist-views.ts';
 import { countText } from '../../terminal/text.ts';
 
 export const copyStates = ['ok', 'tombstone', 'missing', 'stale', 'newer', 'damaged'] as const;

@@ -1,8 +1,9 @@
 import type { CallAnswer } from '../../../client/call.ts';
+import type { Venue } from '../../../client/entities.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { usage } from '../../input/settings.ts';
 import type { CommandContext } from '../../program/context.ts';
-import { findScreen, findVenue, orUndefined, type Venue } from '../../records/find.ts';
+import { findScreen, findVenue, orUndefined } from '../../records/find.ts';
 
 /** The record that has a schedule: a screen, or a venue for all its screens. */
 export interface ScheduleOwner {

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { Clock } from '../../../domain/clock.ts';
 import type { LogSink } from '../../../domain/log.ts';
-import { type Look, makePainter } from '../../terminal/colours.ts';
+import { makePainter, type TextStyle } from '../../terminal/colours.ts';
 import { escapeControl } from '../../terminal/escape.ts';
 import type { Io } from '../../terminal/io.ts';
 
@@ -16,7 +16,12 @@ export interface LogOptions {
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 type Level = (typeof levels)[number];
 
-const looks: Record<Level, Look> = { debug: 'faint', info: 'good', warn: 'warning', error: 'bad' };
+const looks: Record<Level, TextStyle> = {
+  debug: 'faint',
+  info: 'good',
+  warn: 'warning',
+  error: 'bad',
+};
 
 function fieldText(value: unknown): string {
   if (value instanceof Error)

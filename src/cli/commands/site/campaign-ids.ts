@@ -1,6 +1,6 @@
 import { withCampaignIds, withoutDerivedIds } from '../../../domain/playlists/campaign.ts';
 import type { Publication } from '../../../domain/playlists/playlist.ts';
-import type { Reader } from '../../connection/client.ts';
+import type { ServiceReader } from '../../connection/client.ts';
 import { usage } from '../../input/settings.ts';
 import type { Attributes, Site, SitePlaylist, SiteSchedule } from './site-schema.ts';
 
@@ -35,7 +35,7 @@ const namesCampaign = ({ playlist, schedule }: Played) =>
   );
 
 /** Adds the ids of named campaigns as the service does, so that the same items compare as equal. */
-export async function withDerivedIds(reader: Reader, site: Site): Promise<Site> {
+export async function withDerivedIds(reader: ServiceReader, site: Site): Promise<Site> {
   const isNamed = site.venues.some((venue) => [venue, ...venue.screens].some(namesCampaign));
   if (!isNamed) return site;
   const { tenantId } = await reader.read('getMe');

@@ -1,7 +1,8 @@
+import type { Screen, Venue } from '../../../client/entities.ts';
 import { forEachBounded } from '../../../domain/concurrency.ts';
 import type { ConfigBody } from '../../../domain/records/config.ts';
 import type { CommandContext } from '../../program/context.ts';
-import { findVenue, type Screen, type Venue } from '../../records/find.ts';
+import { findVenue } from '../../records/find.ts';
 import { type PlaceKind, placeTexts } from '../../records/place-members.ts';
 import { withProgress } from '../../terminal/progress.ts';
 import { withoutIds } from './campaign-ids.ts';

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { FieldError } from '../../../domain/error.ts';
 import { foldName } from '../../../domain/fold-name.ts';
 import { memberPath } from '../../../domain/json/schema-issue.ts';
-import { type ConfigTree, mergeConfigs, readAssignment } from '../../input/config-path.ts';
+import { type ConfigTree, mergeConfigTrees, readAssignment } from '../../input/config-path.ts';
 import { type CsvLine, cellText, readCsvLines, withPoint } from '../../input/csv-lines.ts';
 import { labelPart, readLabels } from '../../input/labels.ts';
 import type { Path, SourceDocument } from '../../input/source-document.ts';
@@ -89,7 +89,10 @@ function fillOf(column: string): Fill | undefined {
     return (entry, text) => withLabels(entry, Object.fromEntries([[key, text]]));
   if (kind === undefined) return undefined;
   return (entry, text) => {
-    const config = mergeConfigs(entry.config ?? {}, readAssignment(`${key}=${settingText(text)}`));
+    const config = mergeConfigTrees(
+      entry.config ?? {},
+      readAssignment(`${key}=${settingText(text)}`),
+    );
     return { ...entry, config };
   };
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Screen, Tenant, Venue } from '../../../client/entities.ts';
 import { forEachBounded } from '../../../domain/concurrency.ts';
 import { foldName } from '../../../domain/fold-name.ts';
-import type { Reader } from '../../connection/client.ts';
+import type { ServiceReader } from '../../connection/client.ts';
 import { usage } from '../../input/settings.ts';
 import type { CommandContext } from '../../program/context.ts';
-import type { Screen, Tenant, Venue } from '../../records/find.ts';
 import { type PlaceMemberName, placeMembers } from '../../records/place-members.ts';
 import { withProgress } from '../../terminal/progress.ts';
 import { withDerivedIds } from './campaign-ids.ts';
@@ -98,7 +98,7 @@ export interface Planned {
  * files name another tenant.
  */
 async function findTenant(
-  reader: Reader,
+  reader: ServiceReader,
   name: string | undefined,
 ): Promise<Pick<Tenant, 'id' | 'name'>> {
   const { tenantId, tenantName } = await reader.read('getMe');
@@ -117,7 +117,7 @@ async function findTenant(
  * of all screens.
  */
 async function screensOf(
-  reader: Reader,
+  reader: ServiceReader,
   wanted: readonly Venue[],
   venueCount: number,
 ): Promise<Map<string, Screen[]>> {
@@ -148,7 +148,7 @@ function newPlan(
 }
 
 /** Reads the details of the record, and sets the change. */
-async function complete(reader: Reader, plan: Planned): Promise<void> {
+async function complete(reader: ServiceReader, plan: Planned): Promise<void> {
   const { kind, current, wanted } = plan;
   if (!current) {
     plan.change = 'create';

@@ -1,18 +1,14 @@
 import type { CallAnswer } from '../../../client/call.ts';
-import type { Reader } from '../../connection/client.ts';
+import type { ConfigLevel } from '../../../domain/records/rows.ts';
+import type { ServiceReader } from '../../connection/client.ts';
 import { preconditionOf } from '../../connection/conditional.ts';
 import type { CommandContext } from '../../program/context.ts';
-import {
-  deleteConfig,
-  getConfigWithEtag,
-  type Level,
-  putConfig,
-} from '../../records/config-level.ts';
+import { deleteConfig, getConfigWithEtag, putConfig } from '../../records/config-level.ts';
 import { createOrFind, orUndefined } from '../../records/find.ts';
 import { membersOf, type PlaceKind, placeBody, placeTexts } from '../../records/place-members.ts';
 import type { AttributeName, Attributes, SitePlaylist, SiteSchedule } from './site-schema.ts';
 
-export type RecordKind = Level;
+export type RecordKind = ConfigLevel;
 
 /** Maximum concurrent requests of one command. */
 export const requestsAtOnce = 16;
@@ -46,12 +42,12 @@ const noneCodes = [
   'venue_not_found',
 ] as const;
 
-export function readConfig(reader: Reader, level: RecordKind, id: string) {
+export function readConfig(reader: ServiceReader, level: RecordKind, id: string) {
   return orUndefined(getConfigWithEtag(reader, { level, id }), ...noneCodes);
 }
 
 /** Reads the own schedule of a venue or screen. */
-export function readSchedule(reader: Reader, kind: 'venue' | 'screen', id: string) {
+export function readSchedule(reader: ServiceReader, kind: 'venue' | 'screen', id: string) {
   const params = { id };
   const reading =
     kind === 'venue'
@@ -62,7 +58,7 @@ export function readSchedule(reader: Reader, kind: 'venue' | 'screen', id: strin
 
 /** Reads the playlist of a screen, including an expired one, and its version. */
 export async function readPlaylist(
-  reader: Reader,
+  reader: ServiceReader,
   id: string,
 ): Promise<{ playlist: SitePlaylist | null; version: number | null; isActive: boolean }> {
   const found = await orUndefined(reader.read('readPlaylist', { params: { id } }), ...noneCodes);
@@ -73,7 +69,7 @@ export async function readPlaylist(
 
 /** Reads the attributes that lists do not contain, if `wanted` sets them. */
 export async function readDetails(
-  reader: Reader,
+  reader: ServiceReader,
   kind: RecordKind,
   current: CurrentRecord,
   wanted: Attributes,
@@ -112,7 +108,7 @@ export function currentScreen(screen: CallAnswer<'getScreen'>): CurrentRecord {
 
 /** Reads a record with its ETag, without config and playlist. */
 export async function readRecord(
-  reader: Reader,
+  reader: ServiceReader,
   kind: RecordKind,
   id: string,
 ): Promise<CurrentRecord> {

@@ -1,8 +1,8 @@
 import type { SignageError } from '../../../domain/error.ts';
 import {
   countConditions,
+  type NamedStatus,
   readFleetStatus,
-  type ScreenStatus,
   statusView,
 } from '../../glass/fleet-status.ts';
 import { usage } from '../../input/settings.ts';
@@ -28,7 +28,7 @@ const defaultColumns = 80;
 /** Lays the screens out as the lines of a table: the header, and one line per screen. */
 async function tableLines(
   { io }: CommandContext,
-  screens: readonly ScreenStatus[],
+  screens: readonly NamedStatus[],
 ): Promise<string[]> {
   const written: string[] = [];
   const writer = listTable({

@@ -1,10 +1,10 @@
 import type { CallAnswer } from '../../../client/call.ts';
+import type { Token } from '../../../client/entities.ts';
 import { connect } from '../../connection/connect.ts';
 import { changeContexts, readContexts, type SavedContext } from '../../connection/contexts.ts';
 import { keepSecret } from '../../connection/keep-secret.ts';
 import { reserveFile } from '../../connection/private-file.ts';
 import type { CommandContext } from '../../program/context.ts';
-import type { Token } from '../../records/find.ts';
 import {
   createdTokenView,
   knownTokenView,

@@ -3,7 +3,7 @@ import type { ClaimOffer, DeviceInfoInput } from '../../../client/entities.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { groupedCode } from '../../../domain/records/typed-code.ts';
 import type { UnpairedReason } from '../../../player/observer.ts';
-import { offeredCode } from '../../../player/pairing/claim.ts';
+import { waitForOfferedCode } from '../../../player/pairing/claim.ts';
 import { readCode, readCodeWords } from '../../input/pairing-code.ts';
 import { usage } from '../../input/settings.ts';
 import type { CommandContext } from '../../program/context.ts';
@@ -77,7 +77,7 @@ function claimSource(
       call.note(`${error.message} The TV tries again.`);
     };
     const of = { client, deviceInfo, clock, random, signal };
-    return suspend(() => offeredCode({ ...of, onClaim, onFailure, accept }));
+    return suspend(() => waitForOfferedCode({ ...of, onClaim, onFailure, accept }));
   };
 }
 

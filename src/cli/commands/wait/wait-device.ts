@@ -1,8 +1,9 @@
+import type { Device } from '../../../client/entities.ts';
 import { hasCode, SignageError } from '../../../domain/error.ts';
 import { isGuid } from '../../../domain/id.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { defineCommand, some } from '../../program/spec.ts';
-import { type Device, findScreen } from '../../records/find.ts';
+import { findScreen } from '../../records/find.ts';
 import { mapBounded } from '../../records/for-each-record.ts';
 import {
   hasFilter,
@@ -12,7 +13,7 @@ import {
   selectScreens,
 } from '../../records/select-screens.ts';
 import { devicesOfScreenView, devicesView } from '../../records/views/device-views.ts';
-import type { Seen } from '../../records/wait.ts';
+import type { Looked } from '../../records/wait.ts';
 import { shellQuote } from '../../terminal/text.ts';
 
 import { type Goal, type SeenRecord, timeout, waitForAll } from './wait-for-all.ts';
@@ -36,7 +37,7 @@ function describeDevice({ state, lastSeenAt }: Device): string {
   return lastSeenAt === null ? 'it was never seen' : `it was last seen at ${lastSeenAt}`;
 }
 
-async function lookAtDevice(call: CommandContext, target: Target): Promise<Seen<Device>> {
+async function lookAtDevice(call: CommandContext, target: Target): Promise<Looked<Device>> {
   const id =
     'deviceId' in target
       ? target.deviceId

@@ -1,7 +1,7 @@
 import * as option from '../../input/option.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { isSingle } from '../../records/select-screens.ts';
-import { type Seen, waitFor } from '../../records/wait.ts';
+import { type Looked, waitFor } from '../../records/wait.ts';
 import { countText } from '../../terminal/text.ts';
 
 export const timeout = option.duration(
@@ -11,7 +11,7 @@ export const timeout = option.duration(
 );
 
 /** One of the records that a command waits for. */
-export interface SeenRecord<T> extends Seen<T> {
+export interface SeenRecord<T> extends Looked<T> {
   name: string;
 }
 

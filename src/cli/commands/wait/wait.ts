@@ -1,8 +1,8 @@
-import type { JudgedScreen } from '../../glass/fleet-status.ts';
+import type { Screen } from '../../../client/entities.ts';
+import type { JudgedRecord } from '../../glass/fleet-status.ts';
 import { type Setting, usage } from '../../input/settings.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { defineCommand, some } from '../../program/spec.ts';
-import type { Screen } from '../../records/find.ts';
 import { mapBounded } from '../../records/for-each-record.ts';
 import {
   hasFilter,
@@ -45,7 +45,7 @@ async function screensInState(
   };
 }
 
-function describeCondition({ condition, reason }: JudgedScreen): string {
+function describeCondition({ condition, reason }: JudgedRecord): string {
   return `it is ${condition}${reason ? ` (${reason.text.replace(/\.$/, '')})` : ''}`;
 }
 
@@ -53,11 +53,11 @@ function describeCondition({ condition, reason }: JudgedScreen): string {
 async function playingScreens(
   call: CommandContext,
   names: readonly string[],
-): Promise<Goal<JudgedScreen>['look']> {
+): Promise<Goal<JudgedRecord>['look']> {
   const { judgedScreen, readFleetStatus, readScreenStatus } = await import(
     '../../glass/fleet-status.ts'
   );
-  const seen = (name: string, screen: JudgedScreen): SeenRecord<JudgedScreen> => ({
+  const seen = (name: string, screen: JudgedRecord): SeenRecord<JudgedRecord> => ({
     name,
     found: screen.condition === 'playing' ? screen : undefined,
     saw: describeCondition(screen),

@@ -1,11 +1,12 @@
 import type { CallAnswer } from '../../../client/call.ts';
+import type { CreatedToken, Token } from '../../../client/entities.ts';
 import { dayMs } from '../../../domain/clock.ts';
-import type { Reader } from '../../connection/client.ts';
+import type { ServiceReader } from '../../connection/client.ts';
 import type { Column, View } from '../../output/view.ts';
 import { members, wideMembers } from '../../output/view.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { span } from '../../terminal/text.ts';
-import { orUndefined, type Token } from '../find.ts';
+import { orUndefined } from '../find.ts';
 import { typedName, venueName, venueNames } from '../names.ts';
 
 /** The limits of a token. */
@@ -54,7 +55,7 @@ export const namesOf = (names: ReadonlyMap<string, string>) => (id: string) =>
  * id.
  */
 export async function namesInReach(
-  reader: Pick<Reader, 'read'>,
+  reader: Pick<ServiceReader, 'read'>,
   { venueIds }: Reach,
 ): Promise<(id: string) => string> {
   const names = new Map<string, string>();
@@ -91,8 +92,6 @@ export const tokensView = (call: CommandContext) => async (): Promise<View<Token
 export const tokenView = (call: CommandContext, token: Token) => async () =>
   knownTokenView(await namesInReach(call, token), call.clock.now());
 
-type CreatedToken = CallAnswer<'createToken'>;
-
 /**
  * Returns the view of a new token, with its secret. Fetches nothing: a failure would lose the
  * secret, which the service returns only once.
@@ -120,7 +119,7 @@ export interface Identity extends CallAnswer<'getMe'> {
 
 /** Returns the view of an identity. Fetches the names of the token's venues. */
 export const identityView =
-  (reader: Pick<Reader, 'read'>, identity: Identity, nowMs: number) =>
+  (reader: Pick<ServiceReader, 'read'>, identity: Identity, nowMs: number) =>
   async (): Promise<View<Identity>> => ({
     columns: [
       ...members<Identity>('name', 'role'),

@@ -1,11 +1,10 @@
 import type { CallAnswer } from '../../../client/call.ts';
-import type { Claim } from '../../../client/entities.ts';
+import type { Claim, CodeStatus, Device, PairingCode } from '../../../client/entities.ts';
 import { groupedCode } from '../../../domain/records/typed-code.ts';
-import type { Reader } from '../../connection/client.ts';
+import type { ServiceReader } from '../../connection/client.ts';
 import { type Column, member, members, type View, wideMembers } from '../../output/view.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { isForPeople } from '../../terminal/format.ts';
-import type { Device } from '../find.ts';
 import { screenPathById, screenPaths } from '../names.ts';
 
 const info = (name: keyof Device['deviceInfo'], more: { wide?: boolean } = {}): Column<Device> => ({
@@ -55,14 +54,14 @@ function deviceView(nameOfScreen: (screenId: string) => string): View<Device> {
 
 /** Returns the view of devices of a venue, or of all devices. Fetches the names of the screens. */
 export const devicesView =
-  (reader: Reader, venueId?: string) => async (): Promise<View<Device>> => {
+  (reader: ServiceReader, venueId?: string) => async (): Promise<View<Device>> => {
     const names = await screenPaths(reader, venueId);
     return deviceView((screenId) => names.get(screenId) ?? screenId);
   };
 
 /** Returns the view of the devices of one screen. Fetches the name of the screen. */
 export const devicesOfScreenView =
-  (reader: Reader, screenId: string) => async (): Promise<View<Device>> => {
+  (reader: ServiceReader, screenId: string) => async (): Promise<View<Device>> => {
     const name = await screenPathById(reader, screenId);
     return deviceView(() => name);
   };
@@ -93,22 +92,19 @@ export const claimView: View<Claim> = {
   nameOf: ({ claim }) => claim,
 };
 
-type Code = CallAnswer<'createCode'>;
-type CodeStatus = CallAnswer<'getCodeStatus'>;
-
 /** Returns the columns that all views of a code share. */
-async function codeColumns(call: CommandContext, screenId: string): Promise<Column<Code>[]> {
+async function codeColumns(call: CommandContext, screenId: string): Promise<Column<PairingCode>[]> {
   const screen = await screenPathById(call, screenId);
   const isShown = isForPeople(call.common.output);
   return [
     { name: 'code', value: ({ code }) => (isShown ? groupedCode(code) : code) },
     { name: 'screen', value: () => screen },
-    ...members<Code>('status', 'expiresAt', 'expiresInSeconds'),
-    ...wideMembers<Code>('screenId', 'createdAt'),
+    ...members<PairingCode>('status', 'expiresAt', 'expiresInSeconds'),
+    ...wideMembers<PairingCode>('screenId', 'createdAt'),
   ];
 }
 
-const nameOf = ({ code }: Code) => code;
+const nameOf = ({ code }: PairingCode) => code;
 
 /** The columns of the codes that one command creates for several screens. */
 export function codeResultColumns({
@@ -120,8 +116,8 @@ export function codeResultColumns({
 
 /** The view of a new code. */
 export const createdCodeView =
-  (call: CommandContext, { screenId }: Code) =>
-  async (): Promise<View<Code>> => ({ columns: await codeColumns(call, screenId), nameOf });
+  (call: CommandContext, { screenId }: PairingCode) =>
+  async (): Promise<View<PairingCode>> => ({ columns: await codeColumns(call, screenId), nameOf });
 
 export const codeStatusView =
   (call: CommandContext, { screenId }: CodeStatus) =>

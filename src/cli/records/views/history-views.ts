@@ -1,7 +1,7 @@
-import type { ListItem } from '../../../client/call.ts';
+import type { AuditEntry, Notice, TvRequest } from '../../../client/entities.ts';
 import type { StoredEventView as StoredEvent } from '../../../domain/events/event.ts';
 import type { ReportGroup, ReportRow } from '../../../domain/records/report.ts';
-import type { Reader } from '../../connection/client.ts';
+import type { ServiceReader } from '../../connection/client.ts';
 import { shownEpoch } from '../../input/time.ts';
 import { type Column, member, members, type View, wideMembers } from '../../output/view.ts';
 import { screenPaths, venueNames } from '../names.ts';
@@ -25,7 +25,7 @@ function detail({ event }: StoredEvent): string {
  * Returns the view of events. Fetches the names of the screens. Shows the id of a screen whose name
  * is unknown.
  */
-export const eventView = (reader: Reader) => async (): Promise<View<StoredEvent>> => {
+export const eventView = (reader: ServiceReader) => async (): Promise<View<StoredEvent>> => {
   const names = await screenPaths(reader);
   return {
     columns: [
@@ -42,8 +42,6 @@ export const eventView = (reader: Reader) => async (): Promise<View<StoredEvent>
     nameOf: ({ id }) => id,
   };
 };
-
-type Notice = ListItem<'listNotices'>;
 
 /** Formats the members of `data` other than the names: `condition=dark since=…`. */
 function noticeDetail({ data }: Notice): string {
@@ -64,14 +62,12 @@ export const noticeView: View<Notice> = {
   nameOf: ({ id }) => id,
 };
 
-type TvRequest = ListItem<'listRequests'>;
-
 /** Formats the error code and the fault rules. */
 const reason = ({ code, faults }: TvRequest) =>
   [code ?? '', ...faults.map((rule) => `fault ${rule}`)].filter(Boolean).join(', ');
 
 /** Returns the view of requests of TVs. Fetches the names of the screens. */
-export const tvRequestView = (reader: Reader) => async (): Promise<View<TvRequest>> => {
+export const tvRequestView = (reader: ServiceReader) => async (): Promise<View<TvRequest>> => {
   const names = await screenPaths(reader);
   return {
     columns: [
@@ -93,7 +89,8 @@ const oneDecimal = (value: number) => Math.round(value * 10) / 10;
  * by them. Rows of campaigns have their names.
  */
 export const impressionView =
-  (reader: Reader, groupBy: ReportGroup | undefined) => async (): Promise<View<ReportRow>> => {
+  (reader: ServiceReader, groupBy: ReportGroup | undefined) =>
+  async (): Promise<View<ReportRow>> => {
     const hasNames = groupBy !== 'creative' && groupBy !== 'entry' && groupBy !== 'day';
     const columns: readonly Column<ReportRow>[] = [
       member('key', { wide: hasNames }),
@@ -113,8 +110,6 @@ export const impressionView =
     };
     return { columns: [...columns, name], nameOf };
   };
-
-type AuditEntry = ListItem<'listAudit'>;
 
 /** Formats a kind with a name or id: `token CI`, `device 0190…`, `system`. */
 const titled = ({ kind, id, name }: { kind: string; id: string | null; name?: string | null }) =>

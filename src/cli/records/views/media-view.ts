@@ -1,7 +1,5 @@
-import type { ListItem } from '../../../client/call.ts';
+import type { Media } from '../../../client/entities.ts';
 import { members, type View, wideMembers } from '../../output/view.ts';
-
-export type Media = ListItem<'listMedia'>;
 
 /** The view of media files. `-o name` prints their ids. */
 export const mediaView: View<Media> = {

@@ -1,8 +1,8 @@
-import type { Reader } from '../../connection/client.ts';
+import type { Screen, Tenant, Venue } from '../../../client/entities.ts';
+import type { ServiceReader } from '../../connection/client.ts';
 import type { Column, View } from '../../output/view.ts';
 import { members, wideMembers } from '../../output/view.ts';
 import { isPrintable } from '../../terminal/escape.ts';
-import type { Screen, Tenant, Venue } from '../find.ts';
 import { typedName, venueName, venueNames } from '../names.ts';
 import { placeColumns } from '../place-members.ts';
 
@@ -46,14 +46,14 @@ export function screenView<T extends Screen>(
 }
 
 /** Returns the view of screens of all venues. Fetches the names of the venues. */
-export const screensView = (reader: Reader) => async (): Promise<View<Screen>> => {
+export const screensView = (reader: ServiceReader) => async (): Promise<View<Screen>> => {
   const names = await venueNames(reader);
   return screenView(({ venueId }) => names.get(venueId) ?? venueId);
 };
 
 /** Returns the view of screens of one venue. Fetches the name of the venue. */
 export const screensOfVenueView =
-  (reader: Reader, venueId: string) => async (): Promise<View<Screen>> => {
+  (reader: ServiceReader, venueId: string) => async (): Promise<View<Screen>> => {
     const name = await venueName(reader, venueId);
     return screenView(() => name);
   };

@@ -1,13 +1,13 @@
-import type { CallAnswer, ListItem } from '../../../client/call.ts';
+import type { CallAnswer } from '../../../client/call.ts';
+import type { MirrorCopy, PlaylistRefresh, Screen } from '../../../client/entities.ts';
 import { nameInMediaUrl } from '../../../domain/playlists/media-url.ts';
 import type { PlaylistView as Playlist } from '../../../domain/playlists/playlist.ts';
-import type { Reader } from '../../connection/client.ts';
+import type { ServiceReader } from '../../connection/client.ts';
 import { shownEpoch } from '../../input/time.ts';
 import type { Column, View } from '../../output/view.ts';
 import { members, wideMembers } from '../../output/view.ts';
 import { isPrintable } from '../../terminal/escape.ts';
 import type { VenueTimes } from '../../times/venue-times.ts';
-import type { Screen } from '../find.ts';
 import { venueNames } from '../names.ts';
 
 type Item = Playlist['items'][number];
@@ -32,7 +32,7 @@ const columns = (times?: VenueTimes): readonly Column<Playlist>[] => [
 
 /** The view of a screen's playlist. `-o name` prints the id of the screen. */
 export const playlistView =
-  (reader: Reader, { validUntil }: Playlist, { venueId }: Pick<Screen, 'venueId'>) =>
+  (reader: ServiceReader, { validUntil }: Playlist, { venueId }: Pick<Screen, 'venueId'>) =>
   async (): Promise<View<Playlist>> => {
     const times = validUntil === null ? undefined : await timesOf(reader, venueId);
     return { columns: columns(times), nameOf: ({ screenId }) => screenId };
@@ -66,13 +66,13 @@ export const shownView: typeof playlistView = (reader, playlist, screen) => asyn
 
 /** The view of the versions of a screen's playlist. `-o name` prints the version numbers. */
 export const versionView =
-  (reader: Reader, { venueId }: Pick<Screen, 'venueId'>) =>
+  (reader: ServiceReader, { venueId }: Pick<Screen, 'venueId'>) =>
   async (): Promise<View<Playlist>> => ({
     columns: columns(await timesOf(reader, venueId)),
     nameOf: ({ version }) => String(version),
   });
 
-const timesOf = async (reader: Reader, venueId: string) =>
+const timesOf = async (reader: ServiceReader, venueId: string) =>
   (await import('../../times/venue-times.ts')).readVenueTimes(reader, venueId);
 
 /** Members with their own columns. The last column shows all other members. */
@@ -103,10 +103,8 @@ export const itemView: View<Item> = {
   nameOf: ({ creativeId }) => creativeId,
 };
 
-export type MirrorCopy = ListItem<'listMirror'>;
-
 /** Returns the view of playlist copies. Fetches the names of the venues. */
-export const copiesView = (reader: Reader) => async (): Promise<View<MirrorCopy>> => {
+export const copiesView = (reader: ServiceReader) => async (): Promise<View<MirrorCopy>> => {
   const names = await venueNames(reader);
   const venueOf = ({ venueId }: MirrorCopy) => names.get(venueId) ?? venueId;
   return {
@@ -123,9 +121,8 @@ export const copiesView = (reader: Reader) => async (): Promise<View<MirrorCopy>
   };
 };
 
-type Refresh = CallAnswer<'refreshPlaylist'>;
-export const refreshView: View<Refresh> = {
-  columns: members<Refresh>('version', 'changed'),
+export const refreshView: View<PlaylistRefresh> = {
+  columns: members<PlaylistRefresh>('version', 'changed'),
   nameOf: ({ version }) => String(version),
 };
 

@@ -1,9 +1,9 @@
 import { type Clock, minuteMs } from '../../../domain/clock.ts';
 import {
-  type LastActivity,
+  type ActivityKind,
+  type AnyActivity,
   lastActivity,
   seenSinceAfter,
-  type TokenActivity,
 } from '../../../domain/records/activity.ts';
 import type {
   DocumentOwner,
@@ -19,9 +19,6 @@ const shards = 64;
  */
 const flushMs = minuteMs;
 
-type Kind = 'device' | 'token';
-type AnyActivity = LastActivity & TokenActivity;
-
 /** An activity in a table. It is updated in place. */
 interface TouchedActivity {
   /** Name of the document that contains the activity. */
@@ -35,7 +32,7 @@ interface TouchedActivity {
  */
 const members = [...Object.keys(lastActivity.shape), 'lastUsedAt'] as (keyof AnyActivity)[];
 
-function formatOf(kind: Kind): LineFormat<AnyActivity> {
+function formatOf(kind: ActivityKind): LineFormat<AnyActivity> {
   return {
     opening: `{"kind":"${kind}","id":"`,
     parse(line) {
@@ -84,7 +81,7 @@ export class LastActivityTable implements DocumentOwner {
     this.#flushedAt = clock.now();
   }
 
-  touch(kind: Kind, id: string, activity: AnyActivity): void {
+  touch(kind: ActivityKind, id: string, activity: AnyActivity): void {
     const touched = this.#touched[kind].get(id) ?? this.#beginTouching(kind, id);
     const { lastSeenAt } = activity;
     if (lastSeenAt !== undefined)
@@ -93,7 +90,7 @@ export class LastActivityTable implements DocumentOwner {
     this.#dirty.add(touched.document);
   }
 
-  #beginTouching(kind: Kind, id: string): TouchedActivity {
+  #beginTouching(kind: ActivityKind, id: string): TouchedActivity {
     const activity = { ...this.#tables[kind].get(id) };
     this.#tables[kind].set(id, activity);
     const touched = { document: activityDocument(id), activity };
@@ -101,7 +98,7 @@ export class LastActivityTable implements DocumentOwner {
     return touched;
   }
 
-  marks(kind: Kind, id: string): AnyActivity {
+  marks(kind: ActivityKind, id: string): AnyActivity {
     const activity = this.#tables[kind].get(id);
     // Caches the parsed activity: a list filtered by online state reads the activity of all
     // devices.
@@ -113,12 +110,12 @@ export class LastActivityTable implements DocumentOwner {
    * Returns the lines of all devices and tokens that exist now, to be read later, sorted by id.
    * Activity may be later than now.
    */
-  snapshot(kind: Kind): () => AsyncGenerator<string> {
+  snapshot(kind: ActivityKind): () => AsyncGenerator<string> {
     return this.#tables[kind].snapshot();
   }
 
   /** Deletes the activity of a deleted device or token. */
-  forget(kind: Kind, id: string): void {
+  forget(kind: ActivityKind, id: string): void {
     this.#touched[kind].delete(id);
     if (this.#tables[kind].delete(id)) this.#dirty.add(activityDocument(id));
   }

@@ -1,5 +1,5 @@
 import { SignageError } from '../../../domain/error.ts';
-import { mediaFolder } from '../../../domain/media/media-path.ts';
+import { mediaFolder } from '../../../domain/media/media-file-path.ts';
 import { ChainKey, type ChainState } from '../../audit/audit-chain.ts';
 import {
   type AuditFinding,
@@ -15,7 +15,7 @@ import { isOwnFile } from '../own-files.ts';
 import { readDamagedFolder } from '../repair/damaged-folder.ts';
 import { type FolderFinding, FolderFindings } from '../repair/finding.ts';
 import { readSecret } from '../secret.ts';
-import { checkMedia } from './check-media.ts';
+import { checkMediaFolder } from './check-media.ts';
 
 const mediaNames = /^([0-9a-f]{2}|incomplete|parts)$/;
 const mediaFileNames = /^[0-9a-f]{64}$/;
@@ -39,7 +39,7 @@ export async function checkFolder(context: PartContext): Promise<FolderFinding[]
     );
     if (!findings.hasDamage) await tryStart(context, manifest, secret, findings);
   }
-  await checkMedia(context, source, findings);
+  await checkMediaFolder(context, source, findings);
   return findings.all;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mediaFolder, mediaPath } from '../../../domain/media/media-path.ts';
+import { mediaFilePath, mediaFolder } from '../../../domain/media/media-file-path.ts';
 import type { DumpSource } from '../../dump/dump.ts';
 import { withFile } from '../disk/file-system.ts';
 import type { PartContext } from '../disk/parts.ts';
@@ -26,7 +26,7 @@ function digestOf({ disk }: PartContext, path: string): Promise<string> {
  * Reports media files that are missing or changed. They are no damage of the store: a repair does
  * not need them. Without a media folder, they lie elsewhere, or are still to be copied.
  */
-export async function checkMedia(
+export async function checkMediaFolder(
   context: PartContext,
   source: DumpSource,
   findings: FolderFindings,
@@ -38,7 +38,7 @@ export async function checkMedia(
     if (seen.has(fileId)) continue;
     seen.add(fileId);
     if (!hasFolder) continue;
-    const file = mediaPath(fileId);
+    const file = mediaFilePath(fileId);
     const size = await context.disk.sizeOf(`${root}/${file}`);
     const report = (what: string) =>
       findings.damage(`${mediaFolder}/${file}`, `the media file "${name}" ${what}`);

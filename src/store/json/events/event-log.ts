@@ -9,6 +9,7 @@ import type {
   StoredEvent,
 } from '../../queries.ts';
 import { shortHash } from '../../short-hash.ts';
+import { unavailable } from '../../unavailable.ts';
 import type { FilePart, PartContext } from '../disk/parts.ts';
 import { dayFile, dayStart } from '../log/day-files.ts';
 import {
@@ -21,7 +22,6 @@ import {
   recordPieces,
 } from '../log/event-record.ts';
 import { FramedLog } from '../log/framed-log.ts';
-import { unavailable } from '../log/group-log.ts';
 import { Rollups } from '../rollups/rollups.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { eventPage } from './pages.ts';
@@ -93,12 +93,12 @@ export class EventLog implements FilePart<EventLogPosition> {
     }
     const recordedKey = { key: shortHash(idempotency.key), sent: shortHash(idempotency.sent) };
     const known = this.#idempotencyKeys.find(deviceId, recordedKey.key);
-    if (known !== undefined) return repeated(known, recordedKey);
+    if (known !== undefined) return repeatOf(known, recordedKey);
     const name = `${deviceId}/${recordedKey.key}`;
     const first = this.#inFlight.get(name);
     if (first) {
       await first.done;
-      return repeated(first.sent, recordedKey);
+      return repeatOf(first.sent, recordedKey);
     }
     const done = this.#store(batch, recordedKey).finally(() => this.#inFlight.delete(name));
     this.#inFlight.set(name, { sent: recordedKey.sent, done });
@@ -244,7 +244,7 @@ export class EventLog implements FilePart<EventLogPosition> {
   }
 }
 
-function repeated(firstSent: string, { sent }: RecordedKey): 'repeated' {
+function repeatOf(firstSent: string, { sent }: RecordedKey): 'repeated' {
   if (firstSent === sent) return 'repeated';
   throw new SignageError(
     'idempotency_key_reused',

@@ -1,11 +1,11 @@
 import type { FilePart, PartContext } from '../disk/parts.ts';
 import { FramedLog } from '../log/framed-log.ts';
 import {
+  type ChangeHead,
   frameChange,
   type JournalRecord,
   journalFormat,
   type LogPosition,
-  type RecordHead,
   segmentName,
 } from './segments.ts';
 
@@ -21,7 +21,7 @@ const segmentBytes = 16 * 1024 * 1024;
 export class Journal implements FilePart<LogPosition> {
   readonly name = 'journal';
   readonly #context: PartContext;
-  readonly log: FramedLog<RecordHead, LogPosition>;
+  readonly log: FramedLog<ChangeHead, LogPosition>;
   readonly #replay: (record: JournalRecord) => void;
   #nextSeq = 1;
   #latestAt = 0;

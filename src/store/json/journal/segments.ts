@@ -4,10 +4,13 @@ import type { TableName } from '../../sections.ts';
 import type { LogFilesPosition } from '../log/day-files.ts';
 import { frame } from '../log/frame.ts';
 import type { LogFormat } from '../log/log-records.ts';
-import type { Row } from '../rows/table-index.ts';
+import type { TableRow } from '../rows/table-index.ts';
 import type { RowWrite } from '../rows/write-set.ts';
 
-type Op = ['put', TableName, Row] | ['del', TableName, string] | ['audit', AuditEntry, AuditLink];
+type Op =
+  | ['put', TableName, TableRow]
+  | ['del', TableName, string]
+  | ['audit', AuditEntry, AuditLink];
 
 /** One record of the journal: a change, with its operations in order. */
 export interface JournalRecord {
@@ -47,10 +50,10 @@ export function segmentName(seq: number, epoch: number): string {
 }
 
 /** Sequence number and time of a journal record, parsed without its `ops`. */
-export type RecordHead = Pick<JournalRecord, 'seq' | 'at'>;
+export type ChangeHead = Pick<JournalRecord, 'seq' | 'at'>;
 
 /** Frames a record. `ops` are in JSON. */
-export function frameChange({ seq, at }: RecordHead, ops: string): Buffer {
+export function frameChange({ seq, at }: ChangeHead, ops: string): Buffer {
   return frame(`"seq":${seq},"at":${at},"ops":${ops}}`);
 }
 
@@ -58,7 +61,7 @@ const headLength = 80;
 const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"at":(\d+),"ops":\[/;
 
 /** Parses the head of a record. Returns `undefined` if the line is not a journal record. */
-export function recordHead(line: Buffer): RecordHead | undefined {
+export function recordHead(line: Buffer): ChangeHead | undefined {
   const found = headPattern.exec(line.toString('latin1', 0, headLength));
   return found ? { seq: Number(found[1]), at: Number(found[2]) } : undefined;
 }
@@ -67,7 +70,7 @@ export function recordHead(line: Buffer): RecordHead | undefined {
  * Records are numbered without gaps. A segment's name has the number of its first record. The
  * record with the position's `seq` must end at the position's `size`.
  */
-export const journalFormat: LogFormat<RecordHead, LogPosition> = {
+export const journalFormat: LogFormat<ChangeHead, LogPosition> = {
   folder: 'journal',
   start: { file: null, size: 0, seq: 0, at: 0 },
   isCheckpointed: true,

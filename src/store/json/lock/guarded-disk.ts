@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { SignageError } from '../../../domain/error.ts';
+import { unavailable } from '../../unavailable.ts';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
-import { unavailable } from '../log/group-log.ts';
 
 /** Identifies a folder, whatever its path is. `undefined`: there is no such folder. */
 async function identityOf(directory: string): Promise<string | undefined> {

@@ -25,12 +25,12 @@ export interface RecordedKey {
 export type EventHead = Omit<Records['batches'], 'body'>;
 
 /** One batch in the log, without its events. */
-interface RecordHead extends EventHead {
+interface BatchHead extends EventHead {
   recordedKey?: RecordedKey | undefined;
 }
 
 /** One batch in the log, with the sums of its events. */
-export interface EventRecord extends RecordHead {
+export interface EventRecord extends BatchHead {
   sums: BatchSums;
 }
 
@@ -53,7 +53,7 @@ export function idOf(
 const beforeEvents = '"events":';
 
 /** Returns the line of a batch in pieces. The events are the bytes that were sent. */
-export function recordPieces(record: RecordHead, body: EventBatch['body']): Uint8Array[] {
+export function recordPieces(record: BatchHead, body: EventBatch['body']): Uint8Array[] {
   const { seq, receivedAt, tenantId, venueId, screenId, deviceId } = record;
   const { simulated, offsetMs, recordedKey } = record;
   const head = JSON.stringify({
@@ -72,7 +72,7 @@ export function recordPieces(record: RecordHead, body: EventBatch['body']): Uint
 }
 
 /** Returns the line of a batch. */
-export function frameRecord(record: RecordHead, body: EventBatch['body']): Buffer {
+export function frameRecord(record: BatchHead, body: EventBatch['body']): Buffer {
   return Buffer.concat(recordPieces(record, body));
 }
 

@@ -1,8 +1,9 @@
 import { SignageError } from '../../../domain/error.ts';
+import { unavailable } from '../../unavailable.ts';
 import { type FileSystem, type OpenFile, writeFully } from '../disk/file-system.ts';
 import { replaceFile } from '../disk/replace-file.ts';
 
-interface Pending {
+interface PendingRecord {
   file: string;
   pieces: readonly Uint8Array[];
   length: number;
@@ -59,7 +60,7 @@ const maxBufferBytes = 4 * 1024 * 1024;
  */
 export class GroupLog {
   readonly #options: GroupLogOptions;
-  #queue: Pending[] = [];
+  #queue: PendingRecord[] = [];
   #running: Promise<void> | undefined;
   #file: OpenFile | undefined;
   #name: string | undefined;
@@ -187,13 +188,13 @@ export class GroupLog {
   }
 
   /** Takes the leading records that go to one file. */
-  #takeGroup(): Pending[] {
+  #takeGroup(): PendingRecord[] {
     const file = this.#queue[0]?.file;
     const end = this.#queue.findIndex((record) => record.file !== file);
     return this.#queue.splice(0, end < 0 ? this.#queue.length : end);
   }
 
-  #fail(group: Pending[], error: unknown): void {
+  #fail(group: PendingRecord[], error: unknown): void {
     const failure =
       error instanceof SignageError
         ? error
@@ -205,7 +206,7 @@ export class GroupLog {
     for (const { settle } of failed) settle.reject(failure);
   }
 
-  async #write(group: Pending[]): Promise<number> {
+  async #write(group: PendingRecord[]): Promise<number> {
     const bytes = this.#concat(group);
     if (bytes.length > this.#uncheckedBytes) {
       await this.checkSpace();
@@ -225,7 +226,7 @@ export class GroupLog {
   }
 
   /** Returns the bytes of a group. Valid until the next call. */
-  #concat(group: readonly Pending[]): Uint8Array {
+  #concat(group: readonly PendingRecord[]): Uint8Array {
     const [only] = group;
     if (group.length === 1 && only?.pieces.length === 1) return only.pieces[0] as Uint8Array;
     const length = group.reduce((sum, record) => sum + record.length, 0);
@@ -323,8 +324,4 @@ function lengthOf(pieces: readonly Uint8Array[]): number {
   let length = 0;
   for (const piece of pieces) length += piece.length;
   return length;
-}
-
-export function unavailable(message: string, cause?: unknown): SignageError {
-  return new SignageError('unavailable', message, { cause, retryAfterSeconds: 5 });
 }

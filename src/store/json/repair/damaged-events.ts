@@ -22,9 +22,9 @@ import { filesOf, linesOf, NumberedLog } from './numbered-log.ts';
 
 type EventOwner = (IdempotencyKeys | Rollups | Sequences) & DocumentOwner;
 const owners = { rings: IdempotencyKeys, rollups: Rollups, sequences: Sequences };
-type Kind = keyof typeof owners;
+type EventDocumentKind = keyof typeof owners;
 
-const kindOf = (name: string) => name.slice(0, name.indexOf('-')) as Kind;
+const kindOf = (name: string) => name.slice(0, name.indexOf('-')) as EventDocumentKind;
 export const isEventDocument = (name: string) => kindOf(name) in owners;
 
 const sections = { rings: 'idempotency', rollups: 'impressions', sequences: 'sequences' } as const;

@@ -7,7 +7,7 @@ import type { PartContext } from '../disk/parts.ts';
 import { changesIn } from '../journal/segments.ts';
 import { readAt } from '../log/line-reader.ts';
 import { rowOfLine } from '../rows/committed-rows.ts';
-import type { Row } from '../rows/table-index.ts';
+import type { TableRow } from '../rows/table-index.ts';
 import type { DocumentVersion, FoundDocument } from './damaged-documents.ts';
 import type { FoundJournal } from './damaged-journal.ts';
 import type { FolderFindings } from './finding.ts';
@@ -17,7 +17,7 @@ interface RowVersion {
   /** Number of the journal record, or of the last one that its document contains. */
   seq: number;
   /** Rows that the store holds only on disk lack all other members. */
-  row: Row;
+  row: TableRow;
   /** Its line in a document. `undefined`: the version is in the journal. */
   line?: { path: string; offset: number; length: number; isCurrent: boolean };
 }
@@ -28,9 +28,9 @@ interface RowChanges {
   last: number;
   table: TableName;
   /** `null`: the last change has deleted the row. */
-  row: Row | null;
+  row: TableRow | null;
   /** The row before it was deleted. */
-  former: Row | null;
+  former: TableRow | null;
 }
 
 /** The newest versions of all rows that a damaged folder still has. */
@@ -57,7 +57,7 @@ export class DamagedRows {
     const record = tryParseJson(text);
     // The first line of a document, which is elsewhere in it, is a number.
     if (!Array.isArray(record)) return false;
-    const [table, row] = record as [TableName, Row];
+    const [table, row] = record as [TableName, TableRow];
     if (!tableNames.includes(table)) return false;
     const { row: schema, document, held } = sectionOf(table);
     if (!schema.safeParse(row).success || document(row as never) !== version.name) return false;
@@ -95,7 +95,7 @@ export class DamagedRows {
 
   /** Whether the row's document is undamaged, newer than the change, and has no such row. */
   #isKnownDeleted(
-    row: Row,
+    row: TableRow,
     table: TableName,
     seq: number,
     current: ReadonlyMap<string, DocumentVersion>,
@@ -140,7 +140,7 @@ export class DamagedRows {
   resolveConflicts(findings: FolderFindings): void {
     for (const table of tableNames) {
       for (const [index, keyOf] of Object.entries(sectionOf(table).unique)) {
-        const holders = new Map<string, Row>();
+        const holders = new Map<string, TableRow>();
         for (const { row } of [...this.#of(table).values()]) {
           const key = keyOf(row as never);
           if (key === undefined) continue;
@@ -158,7 +158,7 @@ export class DamagedRows {
 
   /** Replaces a row, as a change of the repair. */
   replace<T extends TableName>(table: T, row: Rows[T]): void {
-    this.#of(table).set(row.id, { seq: Number.POSITIVE_INFINITY, row: row as unknown as Row });
+    this.#of(table).set(row.id, { seq: Number.POSITIVE_INFINITY, row: row as unknown as TableRow });
   }
 
   /** Returns the rows whose newest version is not proved. */
@@ -168,7 +168,7 @@ export class DamagedRows {
   }
 
   /** Yields the rows of a table, sorted by id. */
-  async *read(table: TableName): AsyncGenerator<Row> {
+  async *read(table: TableName): AsyncGenerator<TableRow> {
     const rows = this.#of(table);
     for (const id of await sortCooperatively([...rows.keys()])) {
       const { row, line } = rows.get(id) as RowVersion;
@@ -176,7 +176,7 @@ export class DamagedRows {
     }
   }
 
-  async #rowAt({ path, offset, length }: NonNullable<RowVersion['line']>): Promise<Row> {
+  async #rowAt({ path, offset, length }: NonNullable<RowVersion['line']>): Promise<TableRow> {
     const { disk, directory } = this.#context;
     const line = await withFile(disk, `${directory}/${path}`, 'read', (file) =>
       readAt(file, offset, length),
@@ -209,7 +209,7 @@ function changesOf({ records }: FoundJournal, findings: FolderFindings): Map<str
   return changes;
 }
 
-function ageOf(row: Row): number {
-  const { updatedAt, createdAt } = row as Row & { updatedAt?: number; createdAt?: number };
+function ageOf(row: TableRow): number {
+  const { updatedAt, createdAt } = row as TableRow & { updatedAt?: number; createdAt?: number };
   return updatedAt ?? createdAt ?? 0;
 }

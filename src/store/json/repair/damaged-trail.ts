@@ -21,7 +21,7 @@ import type { FolderFindings } from './finding.ts';
 import { filesOf, type LogPart, linesOf, NumberedLog } from './numbered-log.ts';
 
 /** An entry, or a damaged line. */
-interface FoundEntry {
+interface TrailLine {
   file: string;
   offset: number | null;
   part: LogPart;
@@ -109,7 +109,7 @@ export class DamagedTrail {
   }
 
   /** Yields the entries of the day files, and at their places those that only the journal has. */
-  async *#merged(findings?: FolderFindings): AsyncGenerator<FoundEntry> {
+  async *#merged(findings?: FolderFindings): AsyncGenerator<TrailLine> {
     const { start } = (this.#manifest?.marks.chain as ChainState | undefined) ?? {};
     const firstDay = start?.day ?? '';
     const isKept = (file: string) => file.slice(0, 10) >= firstDay;

@@ -20,7 +20,7 @@ export interface FolderFinding {
   what: string;
 }
 
-type Details = Partial<Pick<FolderFinding, 'section' | 'offset' | 'lost'>>;
+type FindingDetails = Partial<Pick<FolderFinding, 'section' | 'offset' | 'lost'>>;
 
 /** Findings in one data folder, in the order in which it is read. */
 export class FolderFindings {
@@ -30,11 +30,11 @@ export class FolderFindings {
     return this.all.some(({ level }) => level === 'damage');
   }
 
-  damage(file: string, what: string, details: Details = {}): void {
+  damage(file: string, what: string, details: FindingDetails = {}): void {
     this.#add('damage', file, what, details);
   }
 
-  note(file: string, what: string, details: Details = {}): void {
+  note(file: string, what: string, details: FindingDetails = {}): void {
     this.#add('note', file, what, details);
   }
 
@@ -46,7 +46,7 @@ export class FolderFindings {
     level: FolderFinding['level'],
     file: string,
     what: string,
-    { section = null, offset = null, lost = 0 }: Details,
+    { section = null, offset = null, lost = 0 }: FindingDetails,
   ): void {
     this.all.push({ level, section, file, offset, lost, what });
   }

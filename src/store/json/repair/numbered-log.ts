@@ -18,7 +18,7 @@ import type { FolderFinding, FolderFindings } from './finding.ts';
 export type LogPart = 'kept' | 'tail' | 'foreign';
 
 /** A place in a log. `file` includes the folder. */
-interface Place {
+interface LinePosition {
   file: string;
   offset: number | null;
 }
@@ -45,7 +45,7 @@ export class NumberedLog {
   #isEmpty = true;
   #last: number | undefined;
   /** Damaged lines since the last record, and those of them that are in the tail. */
-  #damaged: (Place & { lines: number; tailLines: number }) | undefined;
+  #damaged: (LinePosition & { lines: number; tailLines: number }) | undefined;
 
   constructor(
     section: FolderFinding['section'],
@@ -110,7 +110,7 @@ export class NumberedLog {
   /** @param to number of the last missing record; `undefined`: unknown */
   #report(
     level: 'damage' | 'note',
-    { file, offset }: Place,
+    { file, offset }: LinePosition,
     missing: number,
     to: number | undefined,
   ): void {

@@ -4,7 +4,7 @@ import { counterGroupOf, type DayCount, groupOrder, scopesOf } from '../../impre
 import type { EventBatch } from '../../queries.ts';
 
 /** Counts of one section on one day, by key: an id in lower case, or a day. */
-type SectionCounts = Map<string, ImpressionCount>;
+type CountsByKey = Map<string, ImpressionCount>;
 
 /** Tenant, venue and screen of a batch, and whether its device is simulated. */
 type BatchSource = Pick<EventBatch, 'tenantId' | 'venueId' | 'screenId' | 'simulated'>;
@@ -16,14 +16,14 @@ type BatchSource = Pick<EventBatch, 'tenantId' | 'venueId' | 'screenId' | 'simul
  */
 export class ImpressionCounter {
   /** Counts by section and day. A section is a combination of group and scope. */
-  readonly sections = new Map<string, Map<string, SectionCounts>>();
+  readonly sections = new Map<string, Map<string, CountsByKey>>();
   /** Interned keys, so that sections with the same key share one string. */
   readonly #keys = new Map<string, string>();
   /**
    * Cache of the counts of all groups, by scope and day. Building the name of a section for each
    * batch would cost more than counting the batch.
    */
-  readonly #groups = new Map<string, Map<string, Record<ReportGroup, SectionCounts>>>();
+  readonly #groups = new Map<string, Map<string, Record<ReportGroup, CountsByKey>>>();
 
   /** Adds the counts of one day of a batch to the counters of its tenant and of its venue. */
   add(source: BatchSource, { day, sums }: DayCount): void {
@@ -50,7 +50,7 @@ export class ImpressionCounter {
     this.#count(this.#groupsOf(scope, day)[group], key, cell);
   }
 
-  #count(counts: SectionCounts, key: string, more: ImpressionCount): void {
+  #count(counts: CountsByKey, key: string, more: ImpressionCount): void {
     const cell = counts.get(key);
     if (cell) addTo(cell, more);
     else counts.set(this.#sharedKey(key), { ...more });
@@ -62,19 +62,19 @@ export class ImpressionCounter {
     return shared ?? key;
   }
 
-  #groupsOf(scope: string, day: string): Record<ReportGroup, SectionCounts> {
-    const days = this.#groups.get(scope) ?? new Map<string, Record<ReportGroup, SectionCounts>>();
+  #groupsOf(scope: string, day: string): Record<ReportGroup, CountsByKey> {
+    const days = this.#groups.get(scope) ?? new Map<string, Record<ReportGroup, CountsByKey>>();
     const known = days.get(day);
     if (known) return known;
     const created = Object.fromEntries(
       groupOrder.map((group) => [group, this.#countsOf(counterGroupOf(group, scope), day)]),
-    ) as Record<ReportGroup, SectionCounts>;
+    ) as Record<ReportGroup, CountsByKey>;
     this.#groups.set(scope, days.set(day, created));
     return created;
   }
 
-  #countsOf(section: string, day: string): SectionCounts {
-    const days = this.sections.get(section) ?? new Map<string, SectionCounts>();
+  #countsOf(section: string, day: string): CountsByKey {
+    const days = this.sections.get(section) ?? new Map<string, CountsByKey>();
     const counts = days.get(day) ?? new Map<string, ImpressionCount>();
     this.sections.set(section, days.set(day, counts));
     return counts;

@@ -2,10 +2,10 @@ import { addTo, type ImpressionCount } from '../../../domain/events/batch-counts
 import { sortCooperatively } from '../checkpoint/sort-cooperatively.ts';
 import type { ImpressionCounter } from './impression-counts.ts';
 
-type Entry = [prefix: string, cell: ImpressionCount];
+type CountEntry = [prefix: string, cell: ImpressionCount];
 
 /** Yields each count of a counter with the prefix of its line, sorted by section, day and key. */
-async function* entriesOf(counter: ImpressionCounter): AsyncGenerator<Entry> {
+async function* entriesOf(counter: ImpressionCounter): AsyncGenerator<CountEntry> {
   for (const [section, days] of [...counter.sections].sort(byName)) {
     for (const [day, counts] of [...days].sort(byName)) {
       for (const key of await sortCooperatively([...counts.keys()]))

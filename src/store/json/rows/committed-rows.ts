@@ -5,20 +5,20 @@ import { sectionOf, type TableName, tableNames } from '../../sections.ts';
 import type { KeyHolder } from '../../store.ts';
 import { LineTable } from '../checkpoint/line-table.ts';
 import { sortCooperatively } from '../checkpoint/sort-cooperatively.ts';
-import { deepFreeze, type Row, TableIndex } from './table-index.ts';
+import { deepFreeze, TableIndex, type TableRow } from './table-index.ts';
 import type { RowLookup, RowWrite } from './write-set.ts';
 
 /** Maximum number of parsed lines in a cache. A playlist with ten items takes 3 KB. */
 const parsedLines = 5_000;
 
 /** Renders a row as a line of its document, which starts with the table and the id. */
-export function rowLine(table: TableName, { id, ...rest }: Row): string {
+export function rowLine(table: TableName, { id, ...rest }: TableRow): string {
   return JSON.stringify([table, { id, ...rest }]);
 }
 
 /** Returns the row of a line. */
-export function rowOfLine(line: string): Row {
-  return (JSON.parse(line) as [TableName, Row])[1];
+export function rowOfLine(line: string): TableRow {
+  return (JSON.parse(line) as [TableName, TableRow])[1];
 }
 
 /** Text of a row's line before the id. */
@@ -32,8 +32,8 @@ function perTable<T>(make: (table: TableName) => T): Record<TableName, T> {
 }
 
 /** A table that is held as lines, and a cache of the rows that are read often. */
-class ParsedLines extends LineTable<Row> {
-  readonly #parsed = new BoundedMap<string, Row>(parsedLines);
+class ParsedLines extends LineTable<TableRow> {
+  readonly #parsed = new BoundedMap<string, TableRow>(parsedLines);
 
   constructor(table: TableName) {
     super((id) => sectionOf(table).document({ id }), {
@@ -43,7 +43,7 @@ class ParsedLines extends LineTable<Row> {
     });
   }
 
-  row(id: string): Row | undefined {
+  row(id: string): TableRow | undefined {
     const known = this.#parsed.get(id);
     if (known) return known;
     const row = this.get(id);
@@ -53,12 +53,12 @@ class ParsedLines extends LineTable<Row> {
   }
 
   /** Returns a row without changing the cache. */
-  peek(id: string): Row | undefined {
+  peek(id: string): TableRow | undefined {
     return this.#parsed.get(id) ?? this.get(id);
   }
 
   /** A changed row becomes the last line of its document. */
-  change(id: string, row: Row | null): void {
+  change(id: string, row: TableRow | null): void {
     this.#parsed.delete(id);
     this.delete(id);
     if (row) this.set(id, deepFreeze(row));
@@ -80,16 +80,16 @@ export class CommittedRows implements RowLookup {
    * saves each request the look-ups of three rows.
    */
   readonly #keyHolders = new Map<string, KeyHolder>();
-  readonly #rows = perTable(() => new Map<string, Row>());
+  readonly #rows = perTable(() => new Map<string, TableRow>());
   #index = perTable((table) => new TableIndex(table));
 
-  row(table: TableName, id: string): Row | undefined {
+  row(table: TableName, id: string): TableRow | undefined {
     const lines = this.lines.get(table);
     return lines ? lines.row(id) : this.#rows[table].get(id);
   }
 
   /** Returns a row without changing the cache, so that it evicts no row that TVs read. */
-  peek(table: TableName, id: string): Row | undefined {
+  peek(table: TableName, id: string): TableRow | undefined {
     const lines = this.lines.get(table);
     return lines ? lines.peek(id) : this.row(table, id);
   }
@@ -107,7 +107,7 @@ export class CommittedRows implements RowLookup {
     return summary;
   }
 
-  holder(table: TableName, index: string, key: string): Row | undefined {
+  holder(table: TableName, index: string, key: string): TableRow | undefined {
     return this.#index[table].holder(index, key);
   }
 
@@ -151,13 +151,13 @@ export class CommittedRows implements RowLookup {
   }
 
   /** Returns the rows of a table as they are now, to be read later, sorted by id. */
-  snapshot(table: TableName): () => AsyncGenerator<Row> {
+  snapshot(table: TableName): () => AsyncGenerator<TableRow> {
     const lines = this.lines.get(table)?.snapshot();
     const rows = [...this.#rows[table].values()];
     return async function* () {
       for await (const line of lines?.() ?? []) yield rowOfLine(line);
       const byId = new Map(rows.map((row) => [row.id, row]));
-      for (const id of await sortCooperatively([...byId.keys()])) yield byId.get(id) as Row;
+      for (const id of await sortCooperatively([...byId.keys()])) yield byId.get(id) as TableRow;
     };
   }
 
@@ -170,7 +170,7 @@ export class CommittedRows implements RowLookup {
   /**
    * Applies a change without updating the indexes. At start, `index` builds the indexes afterwards.
    */
-  load(table: TableName, id: string, row: Row | null): void {
+  load(table: TableName, id: string, row: TableRow | null): void {
     if (table === 'playlists') this.#playlistSummaries.delete(id);
     const lines = this.lines.get(table);
     if (lines) lines.change(id, row);
@@ -183,7 +183,7 @@ export class CommittedRows implements RowLookup {
       const index = new TableIndex(table);
       const rows = this.#rows[table];
       // Sorted ids are appended to the index. Inserting one among 100,000 ids would take 50 µs.
-      for (const id of [...rows.keys()].sort()) index.replace(undefined, rows.get(id) as Row);
+      for (const id of [...rows.keys()].sort()) index.replace(undefined, rows.get(id) as TableRow);
       return index;
     });
   }

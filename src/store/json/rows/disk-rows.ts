@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { SignageError } from '../../../domain/error.ts';
 import { type Rows, sectionOf, type TableName } from '../../sections.ts';
+import { unavailable } from '../../unavailable.ts';
 import { linesIn } from '../checkpoint/document-file.ts';
 import type {
   DocumentOwner,
@@ -8,15 +9,14 @@ import type {
   WrittenDocument,
 } from '../checkpoint/document-owner.ts';
 import { LoadedLines } from '../checkpoint/loaded-lines.ts';
-import { unavailable } from '../log/group-log.ts';
 import { rowLine, rowOfLine, rowOpening } from './committed-rows.ts';
-import type { Row } from './table-index.ts';
+import type { TableRow } from './table-index.ts';
 
 /** Maximum number of documents that are read at a time. A fleet's documents take megabytes each. */
 const maxReads = 4;
 
 /** Rows by id; `null` for a deleted row. */
-type Changes = Map<string, Row | null>;
+type Changes = Map<string, TableRow | null>;
 
 /** A document and the changes that it does not contain yet. */
 interface Shard {
@@ -46,7 +46,7 @@ export class DiskRows implements DocumentOwner {
    * Applies a change of journal record `seq`, which has become durable or is replayed after `load`.
    * Skips changes that the document already contains. A replay may include such changes.
    */
-  apply(seq: number, table: TableName, id: string, row: Row | null): void {
+  apply(seq: number, table: TableName, id: string, row: TableRow | null): void {
     const shard = this.#shardOf(documentOf(table, id));
     if (seq <= (shard.document?.seq ?? 0)) return;
     shard.fresh.set(id, row);
@@ -77,7 +77,7 @@ export class DiskRows implements DocumentOwner {
     const shard = this.#shards.get(documentOf(table, id));
     if (!shard) return [];
     return readShard(shard, async ({ document, taken, fresh }) => {
-      const rows = new Map<string, Row>();
+      const rows = new Map<string, TableRow>();
       const changes = [...taken, ...fresh].filter(([one]) => matches(one));
       const loaded = await this.#load(table, document);
       for (const one of loaded.ids())
@@ -107,7 +107,7 @@ export class DiskRows implements DocumentOwner {
     table: T,
     member: keyof Rows[T],
   ): AsyncGenerator<Set<unknown>> {
-    const memberOf = (row: Row) => (row as unknown as Rows[T])[member];
+    const memberOf = (row: TableRow) => (row as unknown as Rows[T])[member];
     for (const shard of this.#shardsOf(table))
       yield await readShard(shard, async ({ document, taken, fresh }) => {
         const values = new Set<unknown>();
@@ -123,7 +123,7 @@ export class DiskRows implements DocumentOwner {
    * Returns all rows of a table as they are now, to be read later, sorted by id. The documents must
    * not be deleted until then.
    */
-  snapshot(table: TableName): () => AsyncGenerator<Row> {
+  snapshot(table: TableName): () => AsyncGenerator<TableRow> {
     const taken = this.#shardsOf(table).map(({ document, taken, fresh }) => ({
       document,
       changes: new Map([...taken, ...fresh]),
@@ -214,7 +214,7 @@ async function loadedLines(
 async function* shardRows(
   document: WrittenDocument | undefined,
   changes: Changes,
-): AsyncGenerator<Row> {
+): AsyncGenerator<TableRow> {
   const ids = [...changes.keys()].sort();
   let next = 0;
   for await (const line of document ? linesIn(document) : []) {
@@ -232,8 +232,8 @@ async function* shardRows(
 }
 
 /** Merges rows that are sorted by id. */
-async function* mergedShards(shards: AsyncGenerator<Row>[]): AsyncGenerator<Row> {
-  const heads: { rows: AsyncGenerator<Row>; row: Row }[] = [];
+async function* mergedShards(shards: AsyncGenerator<TableRow>[]): AsyncGenerator<TableRow> {
+  const heads: { rows: AsyncGenerator<TableRow>; row: TableRow }[] = [];
   try {
     for (const rows of shards) {
       const { value } = await rows.next();

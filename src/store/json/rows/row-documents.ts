@@ -6,7 +6,7 @@ import type {
 } from '../checkpoint/document-owner.ts';
 import type { LineTable } from '../checkpoint/line-table.ts';
 import { type CommittedRows, rowLine } from './committed-rows.ts';
-import type { Row } from './table-index.ts';
+import type { TableRow } from './table-index.ts';
 
 /** Row ids by table. */
 type DocumentIds = { [T in TableName]?: Set<string> };
@@ -31,7 +31,7 @@ export class RowDocuments implements DocumentOwner {
    * Call before a committed row is inserted, replaced or deleted. `after` is the new row, or `null`
    * if the row is deleted.
    */
-  changing(table: TableName, id: string, after: Row | null): void {
+  changing(table: TableName, id: string, after: TableRow | null): void {
     const { document } = sectionOf(table);
     const before = this.#base.row(table, id);
     for (const row of [before, after]) if (row) this.#dirty.add(document(row));
@@ -50,15 +50,15 @@ export class RowDocuments implements DocumentOwner {
     const lines = this.#linesOf(name)?.lines(name);
     const rows = lines ?? this.#rowsOf(name);
     if (rows.length === 0) return undefined;
-    return { seq: this.#seq(), lines: lines ?? rowLines(rows as [TableName, Row][]) };
+    return { seq: this.#seq(), lines: lines ?? rowLines(rows as [TableName, TableRow][]) };
   }
 
-  #rowsOf(name: string): [TableName, Row][] {
+  #rowsOf(name: string): [TableName, TableRow][] {
     const ids = this.#idsOf(name);
     return tableNames.flatMap((table) =>
-      Array.from(ids[table] ?? [], (id): [TableName, Row] => [
+      Array.from(ids[table] ?? [], (id): [TableName, TableRow] => [
         table,
-        this.#base.row(table, id) as Row,
+        this.#base.row(table, id) as TableRow,
       ]),
     );
   }
@@ -73,14 +73,14 @@ export class RowDocuments implements DocumentOwner {
     // Parses the checksums before each row, too. That is faster than removing them.
     const members = JSON.parse(`[0${await written.text()}]`);
     for (let at = 2; at < members.length; at += 2) {
-      const [table, row] = members[at] as [TableName, Row];
+      const [table, row] = members[at] as [TableName, TableRow];
       this.#rowIds(name, table).add(row.id);
       this.#base.load(table, row.id, row);
     }
   }
 
   /** Returns the table whose rows the document holds as lines, if it is such a document. */
-  #linesOf(name: string): LineTable<Row> | undefined {
+  #linesOf(name: string): LineTable<TableRow> | undefined {
     for (const [table, lines] of this.#base.lines)
       if (name.startsWith(`rows-${table}-`)) return lines;
     return undefined;
@@ -99,6 +99,6 @@ export class RowDocuments implements DocumentOwner {
   }
 }
 
-function* rowLines(rows: readonly [TableName, Row][]): Generator<string> {
+function* rowLines(rows: readonly [TableName, TableRow][]): Generator<string> {
   for (const row of rows) yield rowLine(...row);
 }

@@ -11,7 +11,7 @@ import type { KeyHolder, Reader } from '../../store.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
 import type { CommittedRows } from './committed-rows.ts';
 import type { DiskRows } from './disk-rows.ts';
-import type { Row } from './table-index.ts';
+import type { TableRow } from './table-index.ts';
 import type { RowLookup, WriteSet } from './write-set.ts';
 
 /** Time between two yields, in milliseconds. A change or an index may concern a whole fleet. */
@@ -73,7 +73,8 @@ export class RowView implements Reader {
   async count<T extends TableName>(table: T, index: IndexOf<T>, value: string): Promise<number> {
     this.guard();
     if (isOnDisk(table)) return (await this.select(table, index, [value])).length;
-    const counts = (row: Row | null | undefined) => (row && member(row, index) === value ? 1 : 0);
+    const counts = (row: TableRow | null | undefined) =>
+      row && member(row, index) === value ? 1 : 0;
     let count = this.#base.ids(table, index, value).length;
     for (const id of this.#changedIds(table))
       count += counts(this.inMemoryRow(table, id)) - counts(this.#base.row(table, id));
@@ -117,7 +118,7 @@ export class RowView implements Reader {
   }
 
   /** Returns the row that has `key` in the unique index `index`. */
-  holder(table: TableName, index: string, key: string): Row | undefined {
+  holder(table: TableName, index: string, key: string): TableRow | undefined {
     if (this.#writeSets.length === 0) return this.#base.holder(table, index, key);
     const keyOf = sectionOf(table).unique[index];
     for (const lookup of this.#lookups) {
@@ -129,7 +130,7 @@ export class RowView implements Reader {
   }
 
   /** Returns the newest version of a row of an in-memory table. */
-  inMemoryRow(table: TableName, id: string): Row | undefined {
+  inMemoryRow(table: TableName, id: string): TableRow | undefined {
     return this.#newest(table, id) ?? undefined;
   }
 
@@ -141,27 +142,27 @@ export class RowView implements Reader {
     );
   }
 
-  #candidates(table: TableName, index: string, values: readonly string[]): Row[] {
+  #candidates(table: TableName, index: string, values: readonly string[]): TableRow[] {
     const ids = new Set(
       this.#lookups.flatMap((lookup) => values.flatMap((value) => lookup.ids(table, index, value))),
     );
     return [...ids].flatMap((id) => this.inMemoryRow(table, id) ?? []);
   }
 
-  async #selectOnDisk(table: TableName, values: readonly string[]): Promise<Row[]> {
+  async #selectOnDisk(table: TableName, values: readonly string[]): Promise<TableRow[]> {
     // Copy the changes before reading the disk. A change that becomes durable meanwhile is removed
     // from its write set.
     const changes = this.#writeSets
       .toReversed()
       .flatMap((writeSet) => [...writeSet.changes(table)]);
-    const rows = new Map<string, Row | null>(
-      (await this.#disk.select(table, values)).map((row) => [row.id, row as Row]),
+    const rows = new Map<string, TableRow | null>(
+      (await this.#disk.select(table, values)).map((row) => [row.id, row as TableRow]),
     );
     for (const { id, row } of changes) rows.set(id, row);
     return [...rows.values()].filter((row) => row !== null);
   }
 
-  #newest(table: TableName, id: string): Row | null | undefined {
+  #newest(table: TableName, id: string): TableRow | null | undefined {
     for (const writeSet of this.#writeSets) {
       const row = writeSet.row(table, id);
       if (row !== undefined) return row;
@@ -170,7 +171,7 @@ export class RowView implements Reader {
   }
 }
 
-function member(row: Row, name: string): unknown {
+function member(row: TableRow, name: string): unknown {
   return (row as unknown as Record<string, unknown>)[name];
 }
 

@@ -1,7 +1,7 @@
 import { sectionOf, type TableName } from '../../sections.ts';
 
 /** A row of any table. Rows are frozen, except those that are parsed for a single reader. */
-export type Row = { readonly id: string };
+export type TableRow = { readonly id: string };
 
 /** Name of the index of all rows. Only listed tables have it. */
 export const allRows = '';
@@ -27,13 +27,13 @@ export function lowerBound(ids: readonly string[], id: string): number {
 
 interface UniqueIndex {
   name: string;
-  keyOf: (row: Row) => string | undefined;
-  holders: Map<string, Row>;
+  keyOf: (row: TableRow) => string | undefined;
+  holders: Map<string, TableRow>;
 }
 
 interface MemberIndex {
   name: string;
-  valuesOf: (row: Row) => readonly string[];
+  valuesOf: (row: TableRow) => readonly string[];
   /** Sorted ids by value. */
   ids: Map<string, string[]>;
 }
@@ -58,7 +58,7 @@ export class TableIndex {
   }
 
   /** Returns the row that has `key` in the unique index `index`. */
-  holder(index: string, key: string): Row | undefined {
+  holder(index: string, key: string): TableRow | undefined {
     return this.#unique.find(({ name }) => name === index)?.holders.get(key);
   }
 
@@ -71,7 +71,7 @@ export class TableIndex {
    * Updates the index after a row was inserted, replaced or deleted. Unchanged entries are skipped:
    * removing one of 100,000 ids takes 50 µs.
    */
-  replace(before: Row | undefined, after: Row | null): void {
+  replace(before: TableRow | undefined, after: TableRow | null): void {
     for (const { keyOf, holders } of this.#unique) {
       const old = before && keyOf(before);
       const key = after ? keyOf(after) : undefined;
@@ -92,7 +92,7 @@ export class TableIndex {
 const none: readonly string[] = [];
 const oneForAll: readonly string[] = [allRows];
 
-function valuesOfMember(member: string): (row: Row) => readonly string[] {
+function valuesOfMember(member: string): (row: TableRow) => readonly string[] {
   if (member === allRows) return () => oneForAll;
   return (row) => {
     const value = (row as unknown as Record<string, unknown>)[member];

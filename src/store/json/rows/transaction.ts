@@ -7,7 +7,7 @@ import type { ChainDraft } from '../audit/trail-chain.ts';
 import type { CommittedRows } from './committed-rows.ts';
 import type { DiskRows } from './disk-rows.ts';
 import { RowView } from './row-view.ts';
-import { deepFreeze, type Row } from './table-index.ts';
+import { deepFreeze, type TableRow } from './table-index.ts';
 import { type RowWrite, WriteSet } from './write-set.ts';
 
 /**
@@ -45,7 +45,7 @@ export class Transaction extends RowView implements Tx {
     await this.yieldIfDue();
     const text = JSON.stringify(row);
     // A frozen copy, equal to the row that a restart would read.
-    const copy = deepFreeze<Row>(JSON.parse(text));
+    const copy = deepFreeze<TableRow>(JSON.parse(text));
     this.#refuseTakenKeys(table, copy);
     this.#stage({ table, id: copy.id, row: copy }, `["put","${table}",${text}]`);
   }
@@ -81,7 +81,7 @@ export class Transaction extends RowView implements Tx {
     if (this.#isOver) throw new Error('the transaction has ended: await every call of tx');
   }
 
-  #refuseTakenKeys(table: TableName, row: Row): void {
+  #refuseTakenKeys(table: TableName, row: TableRow): void {
     for (const [index, keyOf] of Object.entries(sectionOf(table).unique)) {
       const key = keyOf(row);
       const holder = key === undefined ? undefined : this.holder(table, index, key);

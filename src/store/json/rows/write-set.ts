@@ -1,11 +1,11 @@
 import type { TableName } from '../../sections.ts';
-import { type Row, TableIndex } from './table-index.ts';
+import { TableIndex, type TableRow } from './table-index.ts';
 
 /** A changed row. `row` is `null` for a deleted row. */
 export interface RowWrite {
   readonly table: TableName;
   readonly id: string;
-  readonly row: Row | null;
+  readonly row: TableRow | null;
 }
 
 /**
@@ -14,8 +14,8 @@ export interface RowWrite {
  */
 export interface RowLookup {
   /** Returns `null` for a row that a write set deletes, and `undefined` for an unknown row. */
-  row(table: TableName, id: string): Row | null | undefined;
-  holder(table: TableName, index: string, key: string): Row | undefined;
+  row(table: TableName, id: string): TableRow | null | undefined;
+  holder(table: TableName, index: string, key: string): TableRow | undefined;
   ids(table: TableName, index: string, value: string): readonly string[];
 }
 
@@ -29,11 +29,11 @@ export class WriteSet implements RowLookup {
   /** Created on demand: a transaction changes few tables. */
   readonly #tables: { [T in TableName]?: TableChanges } = {};
 
-  row(table: TableName, id: string): Row | null | undefined {
+  row(table: TableName, id: string): TableRow | null | undefined {
     return this.#tables[table]?.changes.get(id)?.row;
   }
 
-  holder(table: TableName, index: string, key: string): Row | undefined {
+  holder(table: TableName, index: string, key: string): TableRow | undefined {
     return this.#tables[table]?.index.holder(index, key);
   }
 

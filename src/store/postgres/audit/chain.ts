@@ -25,7 +25,7 @@ export async function openChain(
   return key;
 }
 
-interface Row {
+interface ChainRow {
   writer: string | null;
   head_writer: string | null;
   head_link: number;
@@ -36,7 +36,7 @@ interface Row {
 
 /** Reads the state of the chain, which the database stores beside the entries. */
 export async function readChain(query: Query): Promise<ChainState> {
-  const [row] = await query<Row>(
+  const [row] = await query<ChainRow>(
     `SELECT c.writer, c.head_writer, c.head_link, c.head_mac, c.head_sig, b.bounds
       FROM (SELECT true AS one) o LEFT JOIN signage.audit_chain c USING (one) LEFT JOIN signage.audit_bounds b USING (one)`,
   );

@@ -2,13 +2,9 @@ import { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
 import { type Clock, secondMs, systemClock } from '../../../domain/clock.ts';
 import { withTimeout } from '../../../domain/timeout.ts';
+import { unavailable } from '../../unavailable.ts';
 import type { Connect, DatabaseLimits } from './connect.ts';
-import {
-  isConnectionLost,
-  isSerializationConflict,
-  translateError,
-  unavailable,
-} from './errors.ts';
+import { isConnectionLost, isSerializationConflict, translateError } from './errors.ts';
 import { type Query, send, sendAll } from './query.ts';
 
 const probeTimeoutMs = 2 * secondMs;

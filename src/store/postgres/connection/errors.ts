@@ -1,4 +1,5 @@
 import { SignageError } from '../../../domain/error.ts';
+import { unavailable } from '../../unavailable.ts';
 
 /** Returns the code of an error: a system error code or an SQLSTATE (PostgreSQL, Appendix A). */
 function codeOf(error: unknown): string {
@@ -140,8 +141,4 @@ export function translateError(error: unknown): unknown {
   if (busy || temporaryCodes.test(codeOf(error)))
     return unavailable('The database cannot process this right now.', error);
   return error;
-}
-
-export function unavailable(message: string, cause?: unknown): SignageError {
-  return new SignageError('unavailable', message, { retryAfterSeconds: 5, cause });
 }

@@ -8,7 +8,7 @@ interface BatchPlace {
   screenId: string;
 }
 
-type Sum = [
+type BatchSum = [
   group: 'day' | 'campaign' | 'creative' | 'entry',
   key: string,
   impressions: number,
@@ -40,10 +40,13 @@ function dayToJson({
   campaigns,
   creatives,
   entries,
-}: DaySums): [day: string, sums: Sum[]] {
+}: DaySums): [day: string, sums: BatchSum[]] {
   const name = dayOf(day * dayMs);
-  const sumsOf = (group: Sum[0], cells: Iterable<[string, ImpressionCount]>) =>
-    Array.from(cells, ([key, { impressions, seconds }]): Sum => [group, key, impressions, seconds]);
+  const sumsOf = (group: BatchSum[0], cells: Iterable<[string, ImpressionCount]>) =>
+    Array.from(
+      cells,
+      ([key, { impressions, seconds }]): BatchSum => [group, key, impressions, seconds],
+    );
   return [
     name,
     [
@@ -61,8 +64,8 @@ export function dayCounts(
   { venueId, screenId }: BatchPlace,
   receivedDay: string,
 ): DayCells[] {
-  const days = JSON.parse(text) as [day: string, sums: Sum[]][];
-  const cellsOf = (sums: readonly Sum[], day: string): DayCells['cells'] =>
+  const days = JSON.parse(text) as [day: string, sums: BatchSum[]][];
+  const cellsOf = (sums: readonly BatchSum[], day: string): DayCells['cells'] =>
     sums.flatMap(([group, key, impressions, seconds]): DayCells['cells'] => {
       const cell = { impressions, seconds };
       if (group !== 'day') return [[group, key, cell]];

@@ -9,7 +9,7 @@ const batchesPerQuery = 32;
 /** Maximum number of batches scanned for an event type before a page returns early. */
 const maxScanned = 20_000;
 
-interface Batch {
+interface EventBatchRow {
   receivedAt: number;
   seq: number;
   screenId: string;
@@ -34,7 +34,7 @@ export async function eventPage(
   if (pageQuery.after !== undefined && !after) return { items: [], next: null };
   const page = new PageItems<StoredEvent>(pageQuery.limit);
   for (;;) {
-    const batches = await query<Batch>(...pageStatement(pageQuery, after));
+    const batches = await query<EventBatchRow>(...pageStatement(pageQuery, after));
     for (const batch of batches) {
       const events = JSON.parse(batch.body ?? '[]') as Record<string, unknown>[];
       for (const item of matchingEvents(batch, events, pageQuery, after)) {

@@ -1,4 +1,4 @@
-import { count, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
+import { addCount, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import { dayOf, type ReportRow } from '../../../domain/records/report.ts';
 import { maxSeconds } from '../../dump/records.ts';
 import { reportScopes, scopesOf } from '../../impression-counts.ts';
@@ -70,7 +70,7 @@ export class Rollups {
 }
 
 /** Returns the sums of the batches that are not folded yet. Few are: fold them first. */
-export async function unfoldedSums(query: Query): Promise<Sum[]> {
+export async function unfoldedSums(query: Query): Promise<RollupSum[]> {
   return sumsOf(await nextBatches(query, 'SELECT received_at, seq FROM signage.rollup_mark', null));
 }
 
@@ -106,7 +106,7 @@ async function foldNext(query: Query): Promise<number> {
   return last.seq;
 }
 
-type Sum = {
+type RollupSum = {
   scope: string;
   clock: string;
   grouped: string;
@@ -115,7 +115,7 @@ type Sum = {
 } & ImpressionCount;
 
 /** Sums the batches' counts per tenant and per venue. */
-function sumsOf(batches: readonly CountedBatch[]): Sum[] {
+function sumsOf(batches: readonly CountedBatch[]): RollupSum[] {
   const cells = new Map<string, ImpressionCount>();
   for (const batch of batches) {
     const { received_at, venue_id, screen_id, counts } = batch;
@@ -129,7 +129,7 @@ function sumsOf(batches: readonly CountedBatch[]): Sum[] {
     for (const { clock, day, cells: more } of days) {
       for (const [group, key, cell] of more) {
         for (const scope of scopes)
-          count(cells, JSON.stringify([scope, clock, group, day, key]), cell);
+          addCount(cells, JSON.stringify([scope, clock, group, day, key]), cell);
       }
     }
   }

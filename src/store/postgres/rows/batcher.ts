@@ -1,4 +1,4 @@
-interface Waiting<I, A> {
+interface WaitingItem<I, A> {
   item: I;
   resolve(result: A | Promise<A>): void;
   reject(error: unknown): void;
@@ -23,7 +23,7 @@ interface BatchLimits<I> {
 export class Batcher<I, A> {
   readonly #limits: BatchLimits<I>;
   readonly #work: (items: readonly I[]) => Promise<readonly (A | Promise<A>)[]>;
-  readonly #waiting: Waiting<I, A>[] = [];
+  readonly #waiting: WaitingItem<I, A>[] = [];
   readonly #drains = new Set<Promise<void>>();
 
   /**
@@ -75,7 +75,7 @@ export class Batcher<I, A> {
     close();
   }
 
-  #take(): Waiting<I, A>[] {
+  #take(): WaitingItem<I, A>[] {
     const { maxItems, maxWeight = Number.POSITIVE_INFINITY, weightOf = () => 0 } = this.#limits;
     let weight = 0;
     let count = 0;

@@ -6,7 +6,7 @@ import { sectionOf, type TableName } from '../../sections.ts';
 /** The value of a column that is stored beside a row's text. */
 type Value = string | number | null | Record<string, string> | readonly string[];
 
-interface Column {
+interface StoredColumn {
   name: string;
   type: 'text' | 'text[]' | 'double precision' | 'jsonb';
   // biome-ignore lint/suspicious/noExplicitAny: rows of every table
@@ -19,7 +19,7 @@ export interface TableSchema {
   name: string;
   /** The name alone. */
   place: string;
-  columns: readonly Column[];
+  columns: readonly StoredColumn[];
   /** The columns with unique values. */
   unique: readonly string[];
   /** The columns by which changes look rows up. */
@@ -71,7 +71,7 @@ export function storableLabels(labels: Record<string, string>): Record<string, s
 }
 
 /** Columns for the filters of lists, for sections whose rows have these members. */
-const listColumns: Record<string, Column> = {
+const listColumns: Record<string, StoredColumn> = {
   name: {
     name: 'folded',
     type: 'text',
@@ -92,20 +92,20 @@ export function tableSchema(table: TableName): TableSchema {
 
 function schemaOf(table: TableName, section: Section): TableSchema {
   const { row, unique, indexed, multiple, listed, filters, numbers } = section;
-  const keys = Object.entries(unique).map(([index, keyOf]): Column => {
+  const keys = Object.entries(unique).map(([index, keyOf]): StoredColumn => {
     const of = (row: { id: string }) => {
       const key = keyOf(row);
       return key === undefined ? null : hashedKey(key);
     };
     return { name: keyColumn(index), type: 'text', of };
   });
-  const texts = [...indexed, ...filters].map((member: string): Column => {
+  const texts = [...indexed, ...filters].map((member: string): StoredColumn => {
     const of = (row: Record<string, unknown>) =>
       typeof row[member] === 'string' ? storableText(row[member]) : null;
     return { name: memberColumn(member), type: 'text', of };
   });
   const arrays = Object.entries(multiple).map(
-    ([index, of]): Column => ({
+    ([index, of]): StoredColumn => ({
       name: multipleColumn(index),
       type: 'text[]',
       // Hashes are short, and all values are storable.
@@ -113,12 +113,12 @@ function schemaOf(table: TableName, section: Section): TableSchema {
     }),
   );
   const computed = Object.entries(numbers).map(
-    ([name, of]): Column => ({ name: snake(name), type: 'double precision', of }),
+    ([name, of]): StoredColumn => ({ name: snake(name), type: 'double precision', of }),
   );
   const listing = Object.entries(listColumns).flatMap(([member, column]) =>
     listed && member in row.shape ? [column] : [],
   );
-  const labelled = listing.includes(listColumns.labels as Column);
+  const labelled = listing.includes(listColumns.labels as StoredColumn);
   const isOfTenant = (indexed as readonly string[]).includes('tenantId');
   return {
     name: `signage.${snake(table)}`,

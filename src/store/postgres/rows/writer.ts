@@ -2,12 +2,9 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { type Random, systemClock } from '../../../domain/clock.ts';
 import { outcomeOf } from '../../outcome.ts';
 import type { Tx } from '../../store.ts';
+import { unavailable } from '../../unavailable.ts';
 import type { Database } from '../connection/database.ts';
-import {
-  isSerializationConflict,
-  SerializationConflict,
-  unavailable,
-} from '../connection/errors.ts';
+import { isSerializationConflict, SerializationConflict } from '../connection/errors.ts';
 import type { Query } from '../connection/query.ts';
 import { type Commit, commitOne, makeGroupCommit } from './commits.ts';
 import type { DatabaseClock } from './database-clock.ts';

@@ -1,7 +1,10 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { replaceFile, writeSecretFile } from '../../../../src/cli/connection/private-file.ts';
+import {
+  replacePrivateFile,
+  writeSecretFile,
+} from '../../../../src/cli/connection/private-file.ts';
 import { makeFileObjectStore } from '../../../../src/origin/object-store/file-object-store.ts';
 import { openStore } from '../../../../src/store/location/open.ts';
 import { temporaryFolder } from '../../../support/disk/temporary-folder.ts';
@@ -25,6 +28,6 @@ describe("under Yarn Plug'n'Play, whose FileHandle can neither sync nor datasync
     const { signal } = new AbortController();
     expect(await objects.put('a.json', Buffer.from('{}'), null, signal)).toBe(true);
     await writeSecretFile(join(folder, 'token'), 'mak_secret');
-    await replaceFile(join(folder, 'contexts'), '{}');
+    await replacePrivateFile(join(folder, 'contexts'), '{}');
   });
 });

@@ -43,7 +43,7 @@ function firstItems(itemsJson: string): string {
  *
  * @param reader reads rows, and must not hang while the store is unavailable
  */
-export function makeDelivery(deps: SystemDependencies, reader: Pick<Reader, 'get'>) {
+export function makeLayerDelivery(deps: SystemDependencies, reader: Pick<Reader, 'get'>) {
   const { store, clock } = deps;
   const rendered = new BoundedMap<string, Buffer>(renderedBytes / 2, ({ length }) => length);
   const record = makeSwitchRecorder(deps);
@@ -165,4 +165,4 @@ export function makeDelivery(deps: SystemDependencies, reader: Pick<Reader, 'get
   };
 }
 
-export type Delivery = ReturnType<typeof makeDelivery>;
+export type LayerDelivery = ReturnType<typeof makeLayerDelivery>;

@@ -30,7 +30,7 @@ const untilVisible = () =>
   });
 
 /** Follows the state by long poll, until the server says that it ends. */
-export async function follow(news: BoardNews): Promise<void> {
+export async function followBoard(news: BoardNews): Promise<void> {
   let revision = 0;
   for (;;) {
     await untilVisible();

@@ -18,10 +18,10 @@ import type { DevicePrincipal, ServiceDependencies } from '../context.ts';
 import {
   type ConfigLevels,
   type EffectiveConfig,
-  mergeConfigs,
+  mergeConfigLevels,
   readConfigLevels,
 } from '../places/configs.ts';
-import type { CurrentDelivery, Delivery } from '../schedules/delivery.ts';
+import type { CurrentDelivery, LayerDelivery } from '../schedules/layer-delivery.ts';
 import { hasLayers, readLayers, type ScreenLayers } from '../schedules/layers.ts';
 import type { ServedVersions } from './served-versions.ts';
 
@@ -62,7 +62,7 @@ function makeRenderedConfigs(): (levels: ConfigLevels) => RenderedConfig {
     const key = (levels[2] ?? levels[1] ?? levels[0])?.id ?? '';
     const cached = cache.get(key);
     if (cached?.levels.every((row, level) => row === levels[level])) return cached;
-    const { config, source } = mergeConfigs(levels);
+    const { config, source } = mergeConfigLevels(levels);
     const bytes = Buffer.from(JSON.stringify(config));
     const etag = `"${hash('sha256', bytes, 'base64url').slice(0, 27)}"`;
     const rendered = { levels, source, etag, bytes };
@@ -101,21 +101,21 @@ export interface CurrentAnswers {
   endsAtMs: number;
 }
 
-interface PlaybackOptions {
+interface DeviceAnswersOptions {
   /** Asks the origins of playlists. */
   ask: PlaylistChain;
   /** Reads rows. It must not hang while the store is unavailable. */
   reader: Pick<Reader, 'get'>;
-  delivery: Delivery;
+  delivery: LayerDelivery;
   served?: Pick<ServedVersions, 'note'> | undefined;
   /** Source of configs while the store is unavailable, if enabled. */
   configCopies?: ConfigCopies | undefined;
 }
 
 /** Returns playlist and config to TVs (docs/protocol.md §2.3, §2.4). */
-export function makePlayback(
+export function makeDeviceAnswers(
   deps: ServiceDependencies,
-  { ask, reader, delivery, served, configCopies }: PlaybackOptions,
+  { ask, reader, delivery, served, configCopies }: DeviceAnswersOptions,
 ) {
   const { store, clock } = deps;
   const renderConfig = makeRenderedConfigs();
@@ -266,4 +266,4 @@ export function makePlayback(
   return { playlist, config, current };
 }
 
-export type Playback = ReturnType<typeof makePlayback>;
+export type DeviceAnswers = ReturnType<typeof makeDeviceAnswers>;

@@ -1,4 +1,4 @@
-import { error, type MediaProblem, shownUrl, warning } from './finding.ts';
+import { error, type MediaProblem, notLoaded, shownUrl, warning } from './finding.ts';
 import type { MediaReply, Send } from './send.ts';
 
 /** Browsers follow 20 redirects (Fetch standard, section 4.4). */
@@ -13,7 +13,7 @@ export interface Hop {
   reply: MediaReply;
 }
 
-interface FollowOptions {
+interface RedirectOptions {
   /** URL of the page that plays the media. */
   player: URL;
   /** Returns the request headers for a value of `Origin`. */
@@ -41,7 +41,6 @@ function targetOf(location: string | undefined, base: URL): URL | undefined {
   }
 }
 
-const notLoaded = 'A TV cannot load the item.';
 const useTarget = 'Publish the address of the file itself.';
 
 /** Checks one step of a redirect. */
@@ -71,9 +70,9 @@ function stepProblem(from: URL, to: URL, player: URL): MediaProblem | undefined 
  * is no redirect. Returns `undefined` if there is no final response, after it has reported the
  * reason.
  */
-export async function follow(
+export async function followRedirects(
   start: URL,
-  { player, headersFor, send, report }: FollowOptions,
+  { player, headersFor, send, report }: RedirectOptions,
 ): Promise<readonly [...Hop[], Hop] | undefined> {
   const hops: Hop[] = [];
   const seen = new Set<string>();

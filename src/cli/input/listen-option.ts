@@ -9,7 +9,7 @@ export interface Listen {
 const initial: Listen = { host: '127.0.0.1', port: 4200 };
 
 /** An address and a port to listen on. A port alone is one of 127.0.0.1. */
-export function listen(help: string): Setting<Listen> {
+export function listenOption(help: string): Setting<Listen> {
   return {
     flags: '--listen <port>',
     help: `${help}: a port of 127.0.0.1, or an address and a port such as 0.0.0.0:4200`,
