@@ -23,8 +23,8 @@ import { bootstrap } from './service/assembly/bootstrap.ts';
 import { fillWithDemo } from './service/assembly/demo.ts';
 import { makeServices } from './service/assembly/services.ts';
 import { identifyToken } from './service/auth/management-auth.ts';
+import type { LockOut } from './service/guesses/rate-limit.ts';
 import { followNotices } from './service/notices/notice-follower.ts';
-import type { LockOut } from './service/pairing/rate-limit.ts';
 import { openStore } from './store/location/open.ts';
 
 export type { CloseOptions, Running } from './serve/running.ts';

@@ -171,7 +171,7 @@ const bans: { what: string[]; except: string[] }[] = [
       'context',
       'auth/denials',
       'auth/device-auth',
-      'pairing/rate-limit',
+      'guesses/rate-limit',
       'assembly/housekeeping',
       'media/media-upkeep',
       'auth/management-auth',

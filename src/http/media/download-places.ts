@@ -1,6 +1,6 @@
 import { SignageError } from '../../domain/error.ts';
 import { FairQueue } from '../../domain/turns/fair-queue.ts';
-import { sourceOf } from '../../service/auth/guess-source.ts';
+import { sourceOf } from '../../service/guesses/guess-source.ts';
 
 /** Each download holds some chunks of its file in memory, and an open file. */
 const places = { total: 128, perGroup: 16 };

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import { secondMs } from '../../domain/clock.ts';
-import type { GuessQuota } from '../../service/pairing/guess-quota.ts';
+import type { GuessQuota } from '../../service/guesses/guess-quota.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { App } from './request-context.ts';
 

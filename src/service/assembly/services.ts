@@ -19,9 +19,11 @@ import { makeManagementAuth } from '../auth/management-auth.ts';
 import { makeOfflineKeys } from '../auth/offline-keys.ts';
 import { makeTokenRotation } from '../auth/token-rotation.ts';
 import { makeTokens } from '../auth/tokens.ts';
-import { makeTrustedSources } from '../auth/trusted-sources.ts';
 import { makeBackups } from '../backups.ts';
 import type { Principal, SystemDependencies, TenantPrincipal } from '../context.ts';
+import { makeTelemetry } from '../events/telemetry.ts';
+import { type LockOut, makeGuessRateLimit } from '../guesses/rate-limit.ts';
+import { makeTrustedSources } from '../guesses/trusted-sources.ts';
 import { type LookupKind, lookUp } from '../lookup.ts';
 import { makeMedia } from '../media/media.ts';
 import { makeMediaUsage } from '../media/media-records.ts';
@@ -37,7 +39,6 @@ import { makeClaimOffers } from '../pairing/claim-offers.ts';
 import { makeClaims } from '../pairing/claims.ts';
 import { makeCodes } from '../pairing/codes.ts';
 import { makeDevices } from '../pairing/devices.ts';
-import { type LockOut, makeGuessRateLimit } from '../pairing/rate-limit.ts';
 import { makeRegistration } from '../pairing/registration.ts';
 import { makeConfigs } from '../places/configs.ts';
 import { makeScreens } from '../places/screens.ts';
@@ -60,7 +61,6 @@ import { PlaylistQuota } from '../versions/playlist-quota.ts';
 import { makeWebhookDeliveries } from '../webhooks/deliveries.ts';
 import { makeWebhooks } from '../webhooks/webhooks.ts';
 import { makeHealth, makeReadiness } from './health.ts';
-import { makeTelemetry } from './telemetry.ts';
 
 export interface ServiceOptions {
   store: Store;

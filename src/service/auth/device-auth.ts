@@ -7,9 +7,9 @@ import type {
   RequestSubject,
   SystemDependencies,
 } from '../context.ts';
+import type { TrustedSources } from '../guesses/trusted-sources.ts';
 import { deviceActor, deviceKeyError, type KeyCheck, recordKeyUse } from './device-keys.ts';
 import type { OfflineKeys } from './offline-keys.ts';
-import type { TrustedSources } from './trusted-sources.ts';
 
 /** Credential of a request of a TV. */
 export interface DeviceCredential {

@@ -11,11 +11,11 @@ import {
   recordChange,
   type SystemDependencies,
 } from '../context.ts';
+import type { TrustedSources } from '../guesses/trusted-sources.ts';
 import { notFound } from '../lookup.ts';
 import { checkToken, unknownToken } from './authority.ts';
 import type { Denials } from './denials.ts';
 import { tokenChange } from './tokens.ts';
-import type { TrustedSources } from './trusted-sources.ts';
 
 /** Credentials of a management request. */
 export interface Credentials {

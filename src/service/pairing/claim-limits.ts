@@ -2,7 +2,7 @@ import { derivedRandom } from '../../domain/api-key.ts';
 import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { Claim } from '../../domain/records/rows.ts';
-import { networkOf, sourceOf, unknownSource } from '../auth/guess-source.ts';
+import { networkOf, sourceOf, unknownSource } from '../guesses/guess-source.ts';
 
 /**
  * Number of shards. A shard has the waiting claims of some networks and is counted in one

@@ -13,9 +13,9 @@ import {
 import { codeStatusAt } from '../../domain/records/pairing-code.ts';
 import type { Claim } from '../../domain/records/rows.ts';
 import type { Reader, Tx } from '../../store/store.ts';
-import { sourceOf } from '../auth/guess-source.ts';
-import type { TrustedSources } from '../auth/trusted-sources.ts';
 import type { ClientInfo, SystemDependencies } from '../context.ts';
+import { sourceOf } from '../guesses/guess-source.ts';
+import type { TrustedSources } from '../guesses/trusted-sources.ts';
 import { longPoll } from '../long-poll.ts';
 import { applicantAt, type ClaimApplicant, makeRoom } from './claim-limits.ts';
 import { untilUnused } from './codes.ts';

@@ -6,19 +6,19 @@ import { codeStatusAt, hashCode } from '../../domain/records/pairing-code.ts';
 import type { Device, DeviceKey, PairingCode, Screen } from '../../domain/records/rows.ts';
 import type { Tx } from '../../store/store.ts';
 import { deviceActor } from '../auth/device-keys.ts';
-import type { TrustedSources } from '../auth/trusted-sources.ts';
 import {
   type ClientInfo,
   type RequestSubject,
   recordChange,
   type SystemDependencies,
 } from '../context.ts';
+import type { GuessQuota } from '../guesses/guess-quota.ts';
+import type { GuessRateLimit } from '../guesses/rate-limit.ts';
+import type { TrustedSources } from '../guesses/trusted-sources.ts';
 import { changeOf } from '../lookup.ts';
 import { putScreenNotice } from '../notices/outbox.ts';
 import { readEffectiveConfig } from '../places/configs.ts';
 import { cancelPendingCodes } from '../places/screens.ts';
-import type { GuessQuota } from './guess-quota.ts';
-import type { GuessRateLimit } from './rate-limit.ts';
 
 export interface RegistrationRequest extends ClientInfo {
   body: Registration;

@@ -2,13 +2,13 @@ import type { Clock } from '../../../src/domain/clock.ts';
 import { hasCode, type SignageError } from '../../../src/domain/error.ts';
 import type { AuditEntry } from '../../../src/domain/records/audit.ts';
 import {
-  makeTrustedSources,
-  type TrustedSources,
-} from '../../../src/service/auth/trusted-sources.ts';
-import {
   type GuessRateLimit,
   makeGuessRateLimit,
-} from '../../../src/service/pairing/rate-limit.ts';
+} from '../../../src/service/guesses/rate-limit.ts';
+import {
+  makeTrustedSources,
+  type TrustedSources,
+} from '../../../src/service/guesses/trusted-sources.ts';
 import { MemoryGuessCounters } from '../../../src/store/json/guess-counters.ts';
 import type {
   GuessCounterChange,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Claim } from '../../../src/domain/records/rows.ts';
-import { networkOf, sourceOf } from '../../../src/service/auth/guess-source.ts';
+import { networkOf, sourceOf } from '../../../src/service/guesses/guess-source.ts';
 import { applicantAt, makeRoom } from '../../../src/service/pairing/claim-limits.ts';
 import { claimRow } from '../../../src/testing/store-suite/sample-rows.ts';
 

@@ -1,7 +1,7 @@
 import { minuteMs, secondMs } from '../../domain/clock.ts';
 import type { GuessCounter } from '../../domain/records/pairing-code.ts';
 import type { GuessCountersOfEach } from '../../store/store.ts';
-import type { SourceGroup } from '../auth/guess-source.ts';
+import type { SourceGroup } from './guess-source.ts';
 
 /*
  * Security bound: at most 198 guesses at one tenant's codes within the lifetime of a code. With

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeIdSource } from '../../../src/domain/id.ts';
-import {
-  makeTrustedSources,
-  type TrustedSources,
-} from '../../../src/service/auth/trusted-sources.ts';
-import type { GuessQuota } from '../../../src/service/pairing/guess-quota.ts';
+import type { GuessQuota } from '../../../src/service/guesses/guess-quota.ts';
 import {
   type GuessRateLimit,
   type LockOut,
   makeGuessRateLimit,
-} from '../../../src/service/pairing/rate-limit.ts';
+} from '../../../src/service/guesses/rate-limit.ts';
+import {
+  makeTrustedSources,
+  type TrustedSources,
+} from '../../../src/service/guesses/trusted-sources.ts';
 import { openStore } from '../../../src/store/location/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';

@@ -7,7 +7,7 @@ import {
   groupsOf,
   sourceOf,
   unknownSource,
-} from '../../../src/service/auth/guess-source.ts';
+} from '../../../src/service/guesses/guess-source.ts';
 import {
   applyRatePolicy,
   counterKeysOf,
@@ -15,7 +15,7 @@ import {
   type RateDecision,
   type RegistrationAttempt,
   recordRefusal,
-} from '../../../src/service/pairing/rate-policy.ts';
+} from '../../../src/service/guesses/rate-policy.ts';
 import { MemoryGuessCounters } from '../../../src/store/json/guess-counters.ts';
 
 const minute = 60_000;

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { EventQuery } from '../../src/domain/events/event.ts';
-import { makeTelemetry } from '../../src/service/assembly/telemetry.ts';
+import type { EventQuery } from '../../../src/domain/events/event.ts';
 import {
   type ServiceDependencies,
   system,
   type TenantPrincipal,
-} from '../../src/service/context.ts';
-import type { EventPageQuery, Slice, StoredEvent } from '../../src/store/queries.ts';
-import { ManualClock } from '../support/runtime/manual-clock.ts';
-import { turns } from '../support/runtime/turns.ts';
+} from '../../../src/service/context.ts';
+import { makeTelemetry } from '../../../src/service/events/telemetry.ts';
+import type { EventPageQuery, Slice, StoredEvent } from '../../../src/store/queries.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { turns } from '../../support/runtime/turns.ts';
 
 const principal = { actor: system, tenantId: 't', venueIds: ['v'] } as unknown as TenantPrincipal;
 const query: EventQuery = { order: 'asc', limit: 50, after: 'start', waitSeconds: 30 };

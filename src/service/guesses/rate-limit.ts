@@ -1,8 +1,6 @@
 import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { GuessCountersOfEach } from '../../store/store.ts';
-import { formatGroup, groupsOf, sourceOf } from '../auth/guess-source.ts';
-import type { TrustedSources } from '../auth/trusted-sources.ts';
 import {
   type AuditChange,
   type ClientInfo,
@@ -12,6 +10,7 @@ import {
 } from '../context.ts';
 import { putNotice } from '../notices/outbox.ts';
 import { type GuessQuota, quotaOf } from './guess-quota.ts';
+import { formatGroup, groupsOf, sourceOf } from './guess-source.ts';
 import {
   applyRatePolicy,
   counterKeysOf,
@@ -19,6 +18,7 @@ import {
   type RateDecision,
   sourceWindowMs,
 } from './rate-policy.ts';
+import type { TrustedSources } from './trusted-sources.ts';
 
 export interface LockOut {
   /**

@@ -1,6 +1,6 @@
 import type { GuessCounter } from '../../domain/records/pairing-code.ts';
 import type { GuessCountersOfEach } from '../../store/store.ts';
-import type { SourceGroup } from '../auth/guess-source.ts';
+import type { SourceGroup } from './guess-source.ts';
 import { currentGuesses, type RegistrationAttempt, sourceWindowMs } from './rate-policy.ts';
 
 /** Number of unknown codes that a source may still send (docs/protocol.md §3.5). */
