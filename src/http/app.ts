@@ -5,7 +5,7 @@ import { docsPaths, docsRoutes } from './docs/docs-routes.ts';
 import { claimHandlers } from './handlers/claims.ts';
 import { managementHandlers } from './handlers/management.ts';
 import { mediaHandlers } from './handlers/media.ts';
-import { runtimeHandlers } from './handlers/runtime.ts';
+import { registrationMiddleware, runtimeHandlers } from './handlers/runtime.ts';
 import { systemRoutes } from './handlers/system.ts';
 import { mediaRoutes } from './media/media-routes.ts';
 import { playerPaths, playerRoutes } from './player/player-routes.ts';
@@ -17,7 +17,6 @@ import { fetchRoute, methodNotAllowed, setOperation } from './request/fetch-adap
 import { ListLimit } from './request/list-limit.ts';
 import { mountedLocation, mountPathOf } from './request/mount-path.ts';
 import { type Handlers, makeOperation } from './request/pipeline.ts';
-import { registrationMiddleware } from './request/registrations.ts';
 import type { App, Ctx, RequestContext } from './request/request-context.ts';
 import {
   commonHeaders,

@@ -1,15 +1,19 @@
+import type { MiddlewareHandler } from 'hono';
+import { secondMs } from '../../domain/clock.ts';
 import { batchPlayback } from '../../domain/conditions/playback.ts';
 import { invalid } from '../../domain/error.ts';
 import { batchSums } from '../../domain/events/batch-counts.ts';
 import { maxBatch, maxEventBytes } from '../../domain/events/event.ts';
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import type { Services } from '../../service/assembly/services.ts';
+import type { GuessQuota } from '../../service/guesses/rate-policy.ts';
 import type { ConfigAnswer, PlaylistAnswer } from '../../service/playlists/device-answers.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { BaseUrlOf } from '../request/base-url.ts';
 import { compactLine, type ReadBody } from '../request/body.ts';
 import type { HeldResponse, HttpResponse } from '../request/http-response.ts';
 import type { HandlerReply, Handlers } from '../request/pipeline.ts';
+import type { App } from '../request/request-context.ts';
 import { deviceTime, idempotencyKey, secretIdempotencyKey } from '../request/validate.ts';
 
 const batchKey = /^[\x20-\x7e]{1,255}$/;
@@ -57,6 +61,35 @@ const changesAnswer = (changes: DeviceChanges): HttpResponse => ({
   type: 'application/json',
   body: JSON.stringify(changes),
 });
+
+const wholeSeconds = (ms: number) => Math.ceil(ms / secondMs);
+
+/** Returns the headers of a quota (draft-ietf-httpapi-ratelimit-headers-10). */
+function rateLimitHeaders({ limit, windowMs, remaining, resetMs }: GuessQuota): [string, string][] {
+  const reset = resetMs === undefined ? '' : `;t=${wholeSeconds(resetMs)}`;
+  return [
+    ['RateLimit-Policy', `"unknown-codes";q=${limit};w=${wholeSeconds(windowMs)}`],
+    ['RateLimit', `"unknown-codes";r=${remaining}${reset}`],
+  ];
+}
+
+/**
+ * Counts failed registrations by reason. Adds headers with the quota of the source to a response if
+ * the code was looked up.
+ */
+export function registrationMiddleware(
+  metrics: Pick<Metrics, 'registration'>,
+): MiddlewareHandler<App> {
+  return async (context, next) => {
+    await next();
+    const { operation, guessQuota } = context.var;
+    const { status, headers } = context.res;
+    if (guessQuota)
+      for (const [name, value] of rateLimitHeaders(guessQuota)) headers.set(name, value);
+    if (operation === 'registerDevice' && status >= 400)
+      metrics.registration(status === 429 ? 'locked_out' : 'refused');
+  };
+}
 
 /** Handlers of the TV API (docs/protocol.md §2, §3). */
 export function runtimeHandlers(

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from 'hono';
 import type { StatusEffect } from '../../faults/faults.ts';
 import type { ClientInfo, RequestSubject } from '../../service/context.ts';
-import type { GuessQuota } from '../../service/guesses/guess-quota.ts';
+import type { GuessQuota } from '../../service/guesses/rate-policy.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import type { Peer } from './client-address.ts';
 import type { ProblemParts } from './problem.ts';

@@ -9,12 +9,13 @@ import {
   system,
 } from '../context.ts';
 import { putNotice } from '../notices/outbox.ts';
-import { type GuessQuota, quotaOf } from './guess-quota.ts';
 import { formatGroup, groupsOf, sourceOf } from './guess-source.ts';
 import {
   applyRatePolicy,
   counterKeysOf,
+  type GuessQuota,
   isWithinLimits,
+  quotaOf,
   type RateDecision,
   sourceWindowMs,
 } from './rate-policy.ts';

@@ -12,8 +12,8 @@ import {
   recordChange,
   type SystemDependencies,
 } from '../context.ts';
-import type { GuessQuota } from '../guesses/guess-quota.ts';
 import type { GuessRateLimit } from '../guesses/rate-limit.ts';
+import type { GuessQuota } from '../guesses/rate-policy.ts';
 import type { TrustedSources } from '../guesses/trusted-sources.ts';
 import { changeOf } from '../lookup.ts';
 import { putScreenNotice } from '../notices/outbox.ts';

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeIdSource } from '../../../src/domain/id.ts';
-import type { GuessQuota } from '../../../src/service/guesses/guess-quota.ts';
 import {
   type GuessRateLimit,
   type LockOut,
   makeGuessRateLimit,
 } from '../../../src/service/guesses/rate-limit.ts';
+import type { GuessQuota } from '../../../src/service/guesses/rate-policy.ts';
 import {
   makeTrustedSources,
   type TrustedSources,
