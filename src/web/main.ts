@@ -1,6 +1,21 @@
 import './shims.ts';
+import { secondMs } from '../domain/clock.ts';
 import { blockThread } from './isolation.ts';
-import { startPlayer } from './start-player.ts';
+import { PagePlayer } from './page-player.ts';
+
+const retryMs = 30 * secondMs;
+
+/** Starts the web player on this page. Reloads the page later if the player cannot start. */
+async function startPlayer(): Promise<void> {
+  try {
+    await new PagePlayer().run();
+  } catch (error) {
+    const panel = document.getElementById('panel') as HTMLElement;
+    panel.textContent = `The player cannot use the storage of this browser: ${(error as Error).message}`;
+    panel.hidden = false;
+    setTimeout(() => location.reload(), retryMs);
+  }
+}
 
 // Only the player itself loads its script in a frame: its page forbids frames.
 if (window.parent !== window) blockThread();

@@ -1,4 +1,4 @@
-import type { PlayerBinding } from '../state.ts';
+import type { PlayerBinding, PlayerState } from '../state.ts';
 
 /** Members of a binding, and their names in the fragment of the URL. */
 const names = {
@@ -30,6 +30,14 @@ export function bindingInFragment(fragment: string): PlayerBinding | undefined {
   ) as Record<Member, string>;
   return members.every((member) => forms[member].test(binding[member])) ? binding : undefined;
 }
+
+/** Returns the saved state of a player with the key of a link. It does not number its events. */
+export const stateOfLink = (binding: PlayerBinding): PlayerState => ({
+  format: 1,
+  binding,
+  nextSeq: null,
+  queue: [],
+});
 
 /** Returns the address of the web player, with a pairing code in the fragment. */
 export function playerCodeLink(serviceUrl: string, code: string): string {

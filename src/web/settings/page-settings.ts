@@ -1,7 +1,9 @@
 import type { DeviceConfig } from '../../client/entities.ts';
+import { minuteMs } from '../../domain/clock.ts';
 
 const fits = ['contain', 'cover', 'fill'] as const;
 const shiftPixels = 2;
+const shiftMs = 10 * minuteMs;
 const corners = [
   [-1, -1],
   [1, -1],
@@ -41,11 +43,20 @@ export function readPageSettings(config: DeviceConfig | undefined): PlayerSettin
   };
 }
 
-/**
- * Returns the offset of the stage in pixels, after `step` moves. The stage moves every 10 minutes,
- * to avoid burn-in.
- */
+/** Returns the offset of the stage in pixels, after `step` moves, which avoid burn-in. */
 export function pixelShift(step: number): { x: number; y: number } {
   const [x, y] = corners[step % corners.length] as (typeof corners)[number];
   return { x: x * shiftPixels, y: y * shiftPixels };
+}
+
+/** Moves the stage from now on, while `isOn` says so. */
+export function startPixelShift(
+  stage: { style: { transform: string } },
+  isOn: () => boolean,
+): void {
+  let step = 0;
+  setInterval(() => {
+    const { x, y } = pixelShift(step++);
+    stage.style.transform = isOn() ? `translate(${x}px, ${y}px)` : '';
+  }, shiftMs);
 }

@@ -1,0 +1,328 @@
+import { DeviceClient } from '../client/device-client.ts';
+import { makeFetchRequester } from '../client/fetch-requester.ts';
+import { dayMs, minuteMs, secondMs, systemClock } from '../domain/clock.ts';
+import { SignageError } from '../domain/error.ts';
+import { pagesNotIsolated } from '../domain/events/web-player-log.ts';
+import { Player } from '../player/assembly/player.ts';
+import type { PlayerObserver, UnpairedReason } from '../player/observer.ts';
+import { bindingInFragment, stateOfLink } from '../player/pairing/player-link.ts';
+import type { PlaybackFailure } from '../player/stage.ts';
+import { readDeviceInfo } from './device-info.ts';
+import { IdleScreen } from './idle-screen.ts';
+import { isolatesPages } from './isolation.ts';
+import { describeStart, logEvent } from './log-events.ts';
+import { MediaBudget } from './media/media-budget.ts';
+import { MediaLibrary } from './media/media-library.ts';
+import { KeptMedia } from './media/media-store.ts';
+import { playlistFiles } from './media/playlist-files.ts';
+import { BindingCopy } from './memory/binding-copy.ts';
+import { PlayerDatabase } from './memory/database.ts';
+import { IndexedDbMemory } from './memory/indexed-db-memory.ts';
+import { askForCode } from './pairing/ask-for-code.ts';
+import { codeInFragment } from './pairing/keypad.ts';
+import { formatSeconds } from './pairing/messages.ts';
+import { PairingScreen } from './pairing/pairing-screen.ts';
+import { CrashLoop } from './recovery/crash-loop.ts';
+import { crashPauseMs } from './recovery/pauses.ts';
+import { Reloader } from './recovery/reload.ts';
+import { takeOver } from './recovery/single-tab.ts';
+import { keepAwake } from './recovery/wake-lock.ts';
+import { Watchdog } from './recovery/watchdog.ts';
+import {
+  type PlayerSettings,
+  readPageSettings,
+  startPixelShift,
+} from './settings/page-settings.ts';
+import { after, never } from './settings/timing.ts';
+import { SoundReport } from './sound-report.ts';
+import { ScreenStage } from './stage/screen-stage.ts';
+
+const rotateEveryMs = 30 * dayMs;
+const queueLimit = 200_000;
+const retryDownloadsMs = 5 * minuteMs;
+/** A watchdog outside the browser restarts a player that was not alive for 2 minutes. */
+const aliveMs = 30 * secondMs;
+/** Maximum time that the player has to send its events before a reload. */
+const stopLimitMs = 5 * secondMs;
+
+const now = () => systemClock.now();
+const elementOf = (id: string) => document.getElementById(id) as HTMLElement;
+
+// Read here, because `currentScript` is only set while the script is evaluated.
+const scriptUrl = (document.currentScript as HTMLScriptElement).src;
+
+/** Name of the running script, such as `app.<hash>.js`. It has no hash if it is not bundled. */
+const build = /app\.[0-9a-f]+\.js/.exec(scriptUrl)?.[0] ?? 'app.js';
+
+/**
+ * Removes a code from the URL, so that a reload does not use the code again. A link with a key
+ * stays in the URL, so that a reload uses it again.
+ */
+function clearFragment(): void {
+  if (location.hash !== '' && !bindingInFragment(location.hash))
+    history.replaceState(null, '', location.pathname + location.search);
+}
+
+/**
+ * Installs the Service Worker. Browsers allow one only over HTTPS, and from the loopback address.
+ */
+function installServiceWorker(pageUrl: string): void {
+  navigator.serviceWorker
+    ?.register(`${pageUrl}/sw.js`, { scope: pageUrl, updateViaCache: 'none' })
+    .catch(() => {});
+}
+
+/** The web player of this page: its parts, and what they tell each other. */
+export class PagePlayer {
+  readonly #serviceUrl = new URL('.', location.href).href.replace(/\/$/, '');
+  readonly #pageUrl = `${this.#serviceUrl}/player`;
+  readonly #started = describeStart(build);
+  readonly #isolated = isolatesPages(scriptUrl);
+  /** The key in the URL with which the page was opened. */
+  readonly #link = bindingInFragment(location.hash);
+  /** A code of the URL that was not used yet. */
+  #firstCode = codeInFragment(location.hash);
+  /** The key with which the player has started. */
+  #startKey: string | undefined;
+  /** URLs of the playlist whose lack of a stored file was reported. */
+  readonly #uncached = new Set<string>();
+  readonly #database = new PlayerDatabase();
+  readonly #store = new KeptMedia(this.#database);
+  readonly #budget = new MediaBudget(this.#store, now);
+  readonly #memory = new IndexedDbMemory(this.#database, new BindingCopy(localStorage), () =>
+    this.#budget.evictOne(),
+  );
+  readonly #library = new MediaLibrary({ store: this.#store, budget: this.#budget, now }, (url) =>
+    this.#reportUncached(url),
+  );
+  readonly #stage = new ScreenStage(elementOf('stage'), this.#library);
+  readonly #soundReport = new SoundReport((event) => this.#player.report(event));
+  readonly #screen = new PairingScreen(
+    elementOf('panel'),
+    [
+      `Get a code with: signage pair Venue/Screen --url ${this.#serviceUrl}`,
+      ...(window.isSecureContext ? [] : ['Without HTTPS, this TV needs the network to start.']),
+    ],
+    () => this.#player.withdrawCode(),
+  );
+  readonly #idle = new IdleScreen(elementOf('idle'), localStorage);
+  readonly #client = new DeviceClient({
+    url: this.#serviceUrl,
+    makeRequester: makeFetchRequester,
+  });
+  readonly #deviceInfo = readDeviceInfo(navigator.userAgent, build);
+  readonly #player = new Player({
+    client: this.#client,
+    deviceInfo: this.#deviceInfo,
+    memory: this.#memory,
+    stage: this.#stage,
+    // A player that was opened by a link keeps its first key, because the link contains that key.
+    rotateEveryMs: this.#link ? undefined : rotateEveryMs,
+    queueLimit,
+    nextCode: (why, error) => this.#nextCode(why, error),
+    observer: this.#observer(),
+  });
+  readonly #reloader = new Reloader(localStorage, now, this.#pageUrl);
+  readonly #watchdog = new Watchdog({
+    reloader: this.#reloader,
+    pageUrl: this.#pageUrl,
+    build,
+    isShowing: () => this.#stage.isShowing,
+    isDue: () => this.#isDue(),
+    reloadHours: () => this.#settings.reloadHours,
+  });
+  readonly #crashLoop = new CrashLoop(localStorage);
+  /** Aborted when another tab shows the player. */
+  readonly #power = new AbortController();
+
+  get #settings(): PlayerSettings {
+    return readPageSettings(this.#player.state.config);
+  }
+
+  /** Plays until another tab takes over. */
+  async run(): Promise<void> {
+    this.#listen();
+    await this.#load();
+    await this.#pauseAfterCrashes();
+    if (this.#power.signal.aborted) return;
+    const ended = this.#player.run(this.#power.signal);
+    // Ends the crash count after a minute, because an item may last a day.
+    setTimeout(() => this.#crashLoop.end(), minuteMs);
+    this.#stage.onNext = () => this.#onNext(ended);
+    this.#stage.onVisible = () => this.#idle.played();
+    this.#watchdog.start();
+    keepAwake();
+    installServiceWorker(this.#pageUrl);
+    await ended;
+  }
+
+  /** Listens to the parts, the URL and other tabs, and starts what runs at intervals. */
+  #listen(): void {
+    this.#stage.onSound = (isAllowed) => this.#soundReport.note(!isAllowed);
+    void this.#isolated.then((isIsolated) => {
+      if (!isIsolated) this.#screen.addNote('In this browser, a web page can freeze the player.');
+    });
+    window.addEventListener('hashchange', () => this.#onFragment());
+    takeOver(() => {
+      this.#power.abort();
+      this.#stage.clear();
+      this.#screen.tell(
+        'Another tab of this browser shows the player now. Reload this page to show it here.',
+      );
+    });
+    startPixelShift(elementOf('stage'), () => this.#settings.pixelShift);
+    setInterval(() => this.#library.retryFailed(), retryDownloadsMs);
+    setInterval(() => this.#database.noteAlive(now()).catch(() => {}), aliveMs);
+  }
+
+  /** Loads the saved state, or that of the link. */
+  async #load(): Promise<void> {
+    this.#startKey = (await this.#memory.load())?.binding?.apiKey;
+    if (this.#link && this.#startKey === undefined) {
+      await this.#memory.save(stateOfLink(this.#link));
+      this.#startKey = this.#link.apiKey;
+    }
+    const { deviceId } = await this.#player.load();
+    this.#applyConfig();
+    if (deviceId === undefined) return;
+    clearFragment();
+    void this.#reportStart();
+  }
+
+  /** Waits if the player has crashed several times with an item to show. */
+  async #pauseAfterCrashes(): Promise<void> {
+    const pauseMs = this.#isDue() ? crashPauseMs(this.#crashLoop.begin()) : 0;
+    if (pauseMs === 0) return;
+    this.#screen.tell(
+      `The player crashed several times. It starts again in ${formatSeconds(pauseMs / secondMs)}.`,
+    );
+    await after(pauseMs);
+    if (!this.#power.signal.aborted) this.#screen.hide();
+  }
+
+  /** Returns whether the playlist has an item to show now. */
+  #isDue(): boolean {
+    if (this.#power.signal.aborted) return false;
+    const { playlist, validUntilMs = 0 } = this.#player.state;
+    return playlist !== undefined && playlist.items.length > 0 && validUntilMs > now();
+  }
+
+  /** Reloads the page between two items, if the watchdog wants it. */
+  #onNext(ended: Promise<unknown>): void {
+    if (this.#stage.isShowing) this.#crashLoop.end();
+    const reason = this.#watchdog.wantedReload;
+    if (!reason || this.#reloader.isReloading) return;
+    void this.#reloader.reload(reason, async () => {
+      this.#player.stop();
+      await Promise.race([ended, after(stopLimitMs)]);
+    });
+  }
+
+  #onFragment(): void {
+    if (bindingInFragment(location.hash)) {
+      location.reload();
+      return;
+    }
+    const code = codeInFragment(location.hash);
+    clearFragment();
+    if (!code || this.#screen.submit(code)) return;
+    // A person opened a URL with a code while another code was delayed, or before the service had
+    // rejected the stored key.
+    this.#firstCode = code;
+    this.#player.withdrawCode();
+  }
+
+  async #nextCode(
+    why: UnpairedReason,
+    error: SignageError | undefined,
+  ): Promise<string | undefined> {
+    const code = this.#firstCode;
+    this.#firstCode = undefined;
+    if (code !== undefined) return code;
+    // The key of the link is newer than the key that the service has rejected.
+    if (this.#link && this.#startKey !== this.#link.apiKey) {
+      await this.#memory.save(stateOfLink(this.#link));
+      location.reload();
+      return never;
+    }
+    clearFragment();
+    const parts = { client: this.#client, deviceInfo: this.#deviceInfo, screen: this.#screen };
+    return askForCode(parts, why, error);
+  }
+
+  #observer(): PlayerObserver {
+    return {
+      onPhase: (phase) => {
+        if (phase === 'registering') this.#screen.showProgress();
+        this.#showIdle();
+      },
+      onFailure: (error) => {
+        if (this.#player.state.deviceId !== undefined) return;
+        const { message } = error as Error;
+        const known =
+          error instanceof SignageError ? error : new SignageError('internal_error', message);
+        this.#screen.showDelay(known);
+      },
+      onBound: () => {
+        clearFragment();
+        this.#screen.hide();
+        this.#idle.paired();
+        this.#applyConfig();
+        void this.#reportStart();
+      },
+      onAnswer: ({ operation, status }) => {
+        if (operation === 'getDeviceConfig' && status === 200)
+          setTimeout(() => this.#applyConfig(), 0);
+      },
+      onPlaylist: (playlist) => {
+        this.#uncached.clear();
+        this.#library.want(playlistFiles(playlist));
+        this.#idle.clearFailures();
+        this.#showIdle();
+      },
+      onNoPlaylist: (place) => {
+        this.#idle.waits(place);
+        this.#showIdle();
+      },
+      onShow: () => this.#showIdle(),
+      onEvent: ({ type, creativeId, reason }) => {
+        if (type !== 'playback_error') return;
+        const { playlist } = this.#player.state;
+        const item = playlist?.items.find((one) => one.creativeId === creativeId);
+        if (item) this.#idle.failed(item, reason as PlaybackFailure);
+        this.#showIdle();
+      },
+    };
+  }
+
+  #applyConfig(): void {
+    const { fit, sound, background } = this.#settings;
+    this.#stage.look = { fit, sound };
+    if (!sound) this.#soundReport.note(false);
+    elementOf('stage').style.background = background;
+    this.#budget.setPolicy(this.#player.state.config?.cachePolicy);
+    this.#showIdle();
+  }
+
+  #showIdle(): void {
+    const { deviceId, phase, playlist } = this.#player.state;
+    this.#idle.update({
+      isIdle: deviceId !== undefined && !this.#stage.isShowing,
+      isReached: phase !== 'offline',
+      hasPlaylist: playlist !== undefined,
+      isBreak: playlist?.items.length === 0,
+      setting: this.#settings.idle,
+    });
+  }
+
+  async #reportStart(): Promise<void> {
+    this.#player.report(await this.#started);
+    if (!(await this.#isolated)) this.#player.report(logEvent(pagesNotIsolated, {}));
+  }
+
+  #reportUncached(creativeUrl: string): void {
+    if (this.#uncached.has(creativeUrl)) return;
+    this.#uncached.add(creativeUrl);
+    this.#player.report(logEvent('media file not stored', { creativeUrl, cached: false }));
+  }
+}
