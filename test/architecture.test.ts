@@ -182,7 +182,8 @@ const bans: { what: string[]; except: string[] }[] = [
       'schedules/record-switches',
       'assembly/services',
       'webhooks/settle',
-      'webhooks/webhook-delivery',
+      'webhooks/webhook-dispatcher',
+      'webhooks/webhook-worker',
     ].map((subject) => `service/${subject}.ts`),
   },
 ];

@@ -8,7 +8,7 @@ import { startMediaUpkeep } from '../service/media/media-upkeep.ts';
 import { startNoticeWatch } from '../service/notices/notice-watch.ts';
 import type { ObservedStore } from '../service/observed-store.ts';
 import { startContentUpkeep } from '../service/versions/content-upkeep.ts';
-import { startWebhookDelivery } from '../service/webhooks/webhook-delivery.ts';
+import { WebhookDispatcher } from '../service/webhooks/webhook-dispatcher.ts';
 
 interface UpkeepParts {
   checked: { retentionDays: number };
@@ -27,7 +27,7 @@ export function startUpkeep(
   const { files } = media;
   const sweepUploads = services.mediaUploads.sweep;
   const startDelivery = () =>
-    startWebhookDelivery(deps, { ...services, sender: webhookSender, log });
+    new WebhookDispatcher(deps, { ...services, sender: webhookSender, log }).start();
   services.mirror?.start();
   return [
     startHousekeeping(deps, checked.retentionDays, log),
