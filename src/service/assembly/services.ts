@@ -33,7 +33,7 @@ import type { Mirror } from '../mirror/mirror.ts';
 import { NoticeFigures } from '../notices/notice-figures.ts';
 import { makeNoticeLog } from '../notices/notice-log.ts';
 import { makeNotices } from '../notices/notices.ts';
-import { makeScreenWatch } from '../notices/screen-watch.ts';
+import { ScreenWatch } from '../notices/screen-watch.ts';
 import type { ObservedStore } from '../observed-store.ts';
 import { makeClaimOffers } from '../pairing/claim-offers.ts';
 import { makeClaims } from '../pairing/claims.ts';
@@ -181,7 +181,7 @@ export function makeServices(options: ServiceOptions) {
     venues: makeVenues(deps),
     screens: makeScreens(deps),
     screenStatus,
-    screenWatch: makeScreenWatch(system, screenStatus.judgeAll, noticeFigures),
+    screenWatch: new ScreenWatch(system, screenStatus.judgeAll, noticeFigures),
     devices: makeDevices(deps),
     playlists: makePlaylists(deps, quota),
     publishMany: makePublications(deps, quota),

@@ -5,7 +5,7 @@ import { silentLog } from '../../../src/domain/log.ts';
 import { NoticeFigures } from '../../../src/service/notices/notice-figures.ts';
 import { makeNoticeLog } from '../../../src/service/notices/notice-log.ts';
 import { startNoticeWatch } from '../../../src/service/notices/notice-watch.ts';
-import { makeScreenWatch } from '../../../src/service/notices/screen-watch.ts';
+import { ScreenWatch } from '../../../src/service/notices/screen-watch.ts';
 import { openStore } from '../../../src/store/location/open.ts';
 import { emptyDatabase, freshDatabase } from '../../support/postgres/postgres.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
@@ -199,8 +199,9 @@ describe('the watch of two instances', () => {
     const clock = new ManualClock();
     const stores = await Promise.all([1, 2].map(() => openStore(url, { clock })));
     const newId = makeIdSource(clock);
-    const [one, other] = stores.map((store) =>
-      makeScreenWatch({ store, clock, newId }, async function* () {}, new NoticeFigures()),
+    const [one, other] = stores.map(
+      (store) =>
+        new ScreenWatch({ store, clock, newId }, async function* () {}, new NoticeFigures()),
     );
     expect(await one!.look()).toBe(true);
     expect(await other!.look()).toBe(false);
@@ -229,7 +230,7 @@ describe('the watch of two instances', () => {
         store,
         clock,
         noticeLog: makeNoticeLog(store),
-        screenWatch: makeScreenWatch(
+        screenWatch: new ScreenWatch(
           { store, clock, newId },
           async function* () {},
           new NoticeFigures(),

@@ -4,7 +4,7 @@ import type { Notice } from '../../../src/domain/notices/rows.ts';
 import type { ServiceDependencies } from '../../../src/service/context.ts';
 import { NoticeFigures } from '../../../src/service/notices/notice-figures.ts';
 import { makeNoticeLog } from '../../../src/service/notices/notice-log.ts';
-import { makeScreenWatch } from '../../../src/service/notices/screen-watch.ts';
+import { ScreenWatch } from '../../../src/service/notices/screen-watch.ts';
 import { makeScreenStatus } from '../../../src/service/status/screen-status.ts';
 import { openStore } from '../../../src/store/location/open.ts';
 import { sampleRow } from '../../../src/testing/store-suite/sample-rows.ts';
@@ -131,7 +131,7 @@ export async function makeTown({
   /** When the service does not run, or its store is away. */
   const down: Span[] = [];
   const away: Span[] = [];
-  let watch = makeScreenWatch({ ...deps, store }, status.judgeAll, new NoticeFigures());
+  let watch = new ScreenWatch({ ...deps, store }, status.judgeAll, new NoticeFigures());
   let step = 0;
   let wasDown = false;
 
@@ -144,7 +144,7 @@ export async function makeTown({
       wasDown = true;
       return;
     }
-    if (wasDown) watch = makeScreenWatch({ ...deps, store }, status.judgeAll, new NoticeFigures());
+    if (wasDown) watch = new ScreenWatch({ ...deps, store }, status.judgeAll, new NoticeFigures());
     wasDown = false;
     store.fault = isWithin(away, nowMs) ? 'error' : 'no';
     if (store.fault === 'no')
