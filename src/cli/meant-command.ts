@@ -1,4 +1,5 @@
-import { loadVerbs, nouns, single } from './tree.ts';
+import type { Command } from 'commander';
+import { tree } from './tree.ts';
 
 /** Verbs of other programs, and the equivalent verbs of this program. */
 const synonyms: Readonly<Record<string, string>> = {
@@ -16,7 +17,6 @@ const synonyms: Readonly<Record<string, string>> = {
 
 /** First words that people type, and the commands that do what they probably expect. */
 const expected: Readonly<Record<string, readonly string[]>> = {
-  backup: ['data backup'],
   dashboard: ['status --watch'],
   demo: ['serve --demo'],
   deploy: ['apply -f site.yaml'],
@@ -28,10 +28,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   play: ['tv'],
   player: ['tv', 'pair --qr-web'],
   register: ['pair'],
-  restore: ['data restore'],
   run: ['serve'],
-  schedule: ['playlist publish --valid-until'],
-  show: ['status', 'screen get', 'playlist get'],
   start: ['serve'],
   tail: ['event list --follow', 'logs --follow'],
   up: ['serve'],
@@ -41,15 +38,8 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   watch: ['status --watch', 'event list --follow'],
 };
 
+const stopWords = ['kill', 'restart', 'shutdown', 'stop'];
 const howToStop = 'Ctrl-C stops signage serve, where it runs; systemctl stop stops its unit.';
-/** First words for which there is no command, and what to do instead. */
-const advice: Readonly<Record<string, string>> = {
-  kill: howToStop,
-  restart: howToStop,
-  shutdown: howToStop,
-  stop: howToStop,
-};
-
 const maxOffered = 3;
 
 const question = (commands: readonly string[]) =>
@@ -59,11 +49,11 @@ const question = (commands: readonly string[]) =>
 
 /** Returns the noun that a word means: `screens` means `screen`. */
 function nounOf(word: string | undefined): string | undefined {
-  return [word, word?.replace(/s$/, '')].find((one) => one && Object.hasOwn(nouns, one));
+  return [word, word?.replace(/s$/, '')].find((one) => one && Object.hasOwn(tree.nouns, one));
 }
 
 async function verbOf(noun: string, word: string | undefined): Promise<string | undefined> {
-  const verbs = (await loadVerbs(noun)) ?? {};
+  const verbs = (await tree.loadVerbs[noun]?.()) ?? {};
   const meant = word !== undefined && Object.hasOwn(synonyms, word) ? synonyms[word] : undefined;
   return [word, meant].find((one) => one && Object.hasOwn(verbs, one));
 }
@@ -81,7 +71,7 @@ async function commandsFor(first: string, second: string | undefined): Promise<r
   const known = Object.hasOwn(expected, first) ? expected[first] : undefined;
   if (known) return known;
   const commands: string[] = [];
-  for (const one of Object.keys(nouns)) {
+  for (const one of Object.keys(tree.nouns)) {
     const known = await verbOf(one, first);
     if (known) commands.push(`${one} ${known}`);
   }
@@ -89,20 +79,17 @@ async function commandsFor(first: string, second: string | undefined): Promise<r
 }
 
 /**
- * Returns advice for a line whose first word is not a command. `undefined` if nothing is likely.
+ * Returns advice for a line with a word that `command` does not know: `signage`, or a noun.
+ * `undefined` if nothing is likely.
  *
- * @example await meantCommands('list', 'screens') // 'Did you mean signage screen list?'
+ * @example 'Did you mean signage screen list?' // for signage list screens
  */
-export async function meantCommands(
-  first: string,
-  second: string | undefined,
-): Promise<string | undefined> {
-  return Object.hasOwn(advice, first) ? advice[first] : question(await commandsFor(first, second));
-}
-
-/** Returns advice for a word after a noun that is not one of its verbs. */
-export async function meantVerbs(noun: string, word: string): Promise<string | undefined> {
-  const verb = await verbOf(noun, word);
-  if (verb) return question([`${noun} ${verb}`]);
-  return Object.hasOwn(single, word) ? question([word]) : undefined;
+export async function meantCommand(command: Command): Promise<string | undefined> {
+  const [first = '', second] = command.args;
+  if (command.parent) {
+    const verb = await verbOf(command.name(), first);
+    if (verb) return question([`${command.name()} ${verb}`]);
+    return Object.hasOwn(tree.single, first) ? question([first]) : undefined;
+  }
+  return stopWords.includes(first) ? howToStop : question(await commandsFor(first, second));
 }

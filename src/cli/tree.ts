@@ -1,10 +1,10 @@
-import type { CommandSpec, CommandTree, Verbs } from './program/spec.ts';
+import type { CommandTree } from './program/spec.ts';
 
 /**
  * Commands of one word and their summaries. A test compares each summary with the `summary` of its
  * command.
  */
-export const single: CommandTree['single'] = {
+const single: CommandTree['single'] = {
   serve: 'Run the service',
   pair: 'Pair a TV with a screen, step by step',
   show: 'Put pictures, videos and pages on a screen',
@@ -28,7 +28,7 @@ export const single: CommandTree['single'] = {
   completion: 'Print the completion script of a shell',
 };
 
-export const nouns: CommandTree['nouns'] = {
+const nouns: CommandTree['nouns'] = {
   venue: 'Places with screens',
   screen: 'The screens of a venue',
   device: 'TVs that are or were paired with screens',
@@ -51,7 +51,7 @@ export const nouns: CommandTree['nouns'] = {
   context: 'Saved services and tokens',
 };
 
-const commandFiles: Readonly<Record<string, () => Promise<CommandSpec>>> = {
+const loadSingle: CommandTree['loadSingle'] = {
   serve: async () => (await import('./commands/serve/serve.ts')).serve,
   pair: async () => (await import('./commands/pair/pair.ts')).pair,
   show: async () => (await import('./commands/media/media.ts')).show,
@@ -72,16 +72,10 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandSpec>>> = {
   simulate: async () => (await import('./commands/simulate/simulate.ts')).simulate,
   record: async () => (await import('./commands/record/record.ts')).record,
   conformance: async () => (await import('./commands/conformance/conformance.ts')).conformance,
-  completion: async () =>
-    (await import('./commands/completion/completion.ts')).completionOf({
-      single,
-      nouns,
-      loadSingle,
-      loadVerbs,
-    }),
+  completion: async () => (await import('./commands/completion/completion.ts')).completionOf(tree),
 };
 
-const nounFiles: Readonly<Record<string, () => Promise<Verbs>>> = {
+const loadVerbs: CommandTree['loadVerbs'] = {
   venue: async () => (await import('./commands/venue.ts')).venue,
   screen: async () => (await import('./commands/screen.ts')).screen,
   device: async () => (await import('./commands/device.ts')).device,
@@ -104,10 +98,4 @@ const nounFiles: Readonly<Record<string, () => Promise<Verbs>>> = {
   context: async () => (await import('./commands/context/context.ts')).context,
 };
 
-export async function loadSingle(word: string): Promise<CommandSpec | undefined> {
-  return Object.hasOwn(commandFiles, word) ? commandFiles[word]?.() : undefined;
-}
-
-export async function loadVerbs(noun: string): Promise<Verbs | undefined> {
-  return Object.hasOwn(nounFiles, noun) ? nounFiles[noun]?.() : undefined;
-}
+export const tree: CommandTree = { single, nouns, loadSingle, loadVerbs };

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readAssignment } from '../../src/cli/input/config-path.ts';
-import { explainArguments, parseWords, specCommand } from '../../src/cli/program/parser.ts';
-import { loadSingle, loadVerbs } from '../../src/cli/tree.ts';
+import { makeProgram } from '../../src/cli/program/parser.ts';
+import { tree } from '../../src/cli/tree.ts';
 import { fakeIo } from '../support/process/fake-io.ts';
 import { signageCommands, simpleCommands } from '../support/process/shell-commands.ts';
 
@@ -18,23 +18,17 @@ const pages = [
 const commands = pages.flatMap(signageCommands);
 
 /** Returns what is wrong with a command line. `undefined`: the program accepts it. */
-async function mistake([first = '', ...rest]: readonly string[]): Promise<string | undefined> {
-  if (['--version', '--help', 'help', 'version', ''].includes(first)) return undefined;
-  const single = await loadSingle(first);
-  const verbs = single ? undefined : await loadVerbs(first);
-  const [verb = '', ...others] = rest;
-  const spec = single ?? (verbs && Object.hasOwn(verbs, verb) ? verbs[verb] : undefined);
-  if (!spec) return `There is no command "${first} ${verb}".`;
-  const words = single ? rest : others;
+async function mistake(words: readonly string[]): Promise<string | undefined> {
+  if (['--version', 'help', 'version'].includes(words[0] ?? '--version')) return undefined;
   if (words.includes('--help')) return undefined;
-  const name = single ? first : `${first} ${verb}`;
-  const io = fakeIo();
-  const command = specCommand(`signage ${name}`, spec, io);
-  const exitCode = parseWords(command, words, explainArguments(command, spec, words));
-  if (exitCode !== undefined) return io.err() || `exit code ${exitCode}`;
-  if (name !== 'config set') return undefined;
-  for (const word of command.args.filter((one) => /[={[]/.test(one))) readAssignment(word);
-  return undefined;
+  const { root } = makeProgram(tree, fakeIo(), async (_, command) => {
+    if (command.parent?.name() !== 'config' || command.name() !== 'set') return;
+    for (const word of command.args.filter((one) => /[={[]/.test(one))) readAssignment(word);
+  });
+  return root.parseAsync([...words], { from: 'user' }).then(
+    () => undefined,
+    ({ message }: Error) => message,
+  );
 }
 
 describe('the command lines of README.md and docs/', () => {
@@ -42,7 +36,7 @@ describe('the command lines of README.md and docs/', () => {
     const wrong: string[] = [];
     for (const { line, words, ...one } of commands) {
       if (one.path !== path) continue;
-      const why = await mistake(words).catch((error: Error) => error.message);
+      const why = await mistake(words);
       if (why !== undefined) wrong.push(`${path}:${line}: signage ${words.join(' ')}: ${why}`);
     }
     expect(wrong).toEqual([]);
@@ -93,6 +87,6 @@ describe('the reader of command lines', () => {
     [['status', '--no-such-option']],
     [['nothing', 'such']],
   ])('finds the mistake of %j', async (words) => {
-    expect(await mistake(words).catch((error: Error) => error.message)).toBeDefined();
+    expect(await mistake(words)).toBeDefined();
   });
 });

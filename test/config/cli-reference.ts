@@ -13,7 +13,7 @@ import {
 import { exitCodeOf } from '../../src/cli/program/exit-code.ts';
 import { argumentTerm } from '../../src/cli/program/parser.ts';
 import type { CommandSpec } from '../../src/cli/program/spec.ts';
-import { nouns } from '../../src/cli/tree.ts';
+import { tree } from '../../src/cli/tree.ts';
 import { type ErrorCode, SignageError } from '../../src/domain/error.ts';
 import { errorKinds } from '../../src/wire/errors.ts';
 import { allCommands, type NamedCommand } from '../support/process/commands.ts';
@@ -148,7 +148,7 @@ export async function cliReference(): Promise<string> {
     `[signage ${name}](${anchor(`signage ${name}`)})`,
     cell(spec.summary),
   ]);
-  const ofNouns = Object.entries(nouns).flatMap(([noun, summary]) => {
+  const ofNouns = Object.entries(tree.nouns).flatMap(([noun, summary]) => {
     const own = commands.filter(({ path: [first, verb] }) => first === noun && verb !== undefined);
     return [`## ${noun}\n\n${summary}.\n`, ...own.map(commandText)];
   });

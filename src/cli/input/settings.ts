@@ -51,11 +51,6 @@ export function describeSetting({ help, shown, env }: Setting<unknown>): string 
   return notes.length === 0 ? help : `${help} (${notes.join(', ')})`;
 }
 
-/** Makes the error for a required setting that was not given. */
-export function missingOption({ flags, help }: Setting<unknown>, hint?: string): SignageError {
-  return usage(`${new Option(flags).long} must be given (${help}).`, hint);
-}
-
 /**
  * Throws `usage` for a word of the command line or the environment that is not UTF-8. Node has
  * already replaced its invalid bytes by U+FFFD.
@@ -92,7 +87,8 @@ function readSetting<T>(setting: Setting<T>, flags: Flags, variables: Environmen
   const stored = flags[option.attributeName()];
   // commander stores `--no-input` as `input: false`. Its default is `true`.
   const given = negate ? stored === false || undefined : stored;
-  if (given === undefined && setting.required) throw missingOption(setting);
+  if (given === undefined && setting.required)
+    throw usage(`${flag} must be given (${setting.help}).`);
   const read = (text: string, source: string) => {
     requireUtf8(text, source);
     return setting.read(text, source);

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { missingOption, type Setting } from '../input/settings.ts';
+import type { Flags, Setting } from '../input/settings.ts';
 import { shellQuote } from '../terminal/text.ts';
 import type { CommandSpec } from './spec.ts';
 
@@ -42,25 +42,17 @@ function withOption({ flags, repeatable }: Setting<unknown>, words: readonly str
 
 const isFile = (path: string) => existsSync(path) && statSync(path).isFile();
 
-/**
- * Throws `usage` if a required option for a file is missing, but an argument is an existing file. A
- * command with any number of arguments parses the file name as an argument.
- */
-export function requireFileOption(command: Command, { options = {} }: CommandSpec): void {
-  const missing = Object.values(options).find(
-    (one) => one.required && one.flags.endsWith('<file>') && isMissing(one, command),
-  );
-  if (!missing) return;
-  const file = command.args.find(isFile);
-  if (file === undefined) return;
-  throw missingOption(missing, `Did you mean ${withOption(missing, [file])}?`);
-}
-
 /** Returns a hint for a file that is given as a name, such as `playlist check menu.json`. */
-function hintOfFile({ options = {} }: CommandSpec, words: readonly unknown[]): string | undefined {
-  const option = Object.values(options).find(({ flags }) => flags.startsWith('-f, '));
-  const file = words.find((word) => typeof word === 'string' && isFile(word));
-  return option && file !== undefined
+export function hintOfFile(
+  { options = {} }: CommandSpec,
+  values: Flags,
+  flags: Flags,
+): string | undefined {
+  const option = Object.values(options).find((one) => one.flags.startsWith('-f, '));
+  const file = Object.values(values)
+    .flat()
+    .find((word) => typeof word === 'string' && isFile(word));
+  return option && flags.file === undefined && file !== undefined
     ? `Did you mean ${withOption(option, [`${file}`])}?`
     : undefined;
 }
@@ -70,8 +62,8 @@ function adviseQuotes(command: Command, { arguments: all = {} }: CommandSpec): s
   const { args } = command;
   const [venue = '', screen = ''] = args;
   if (Object.hasOwn(all, 'screen') && args.length === 2 && !`${venue}${screen}`.includes('/'))
-    return `Did you mean ${shellQuote(`${venue}/${screen}`)}? `;
-  return `Put a name with spaces in quotes: "${args.join(' ')}". `;
+    return `Did you mean ${shellQuote(`${venue}/${screen}`)}?`;
+  return `Put a name with spaces in quotes: "${args.join(' ')}".`;
 }
 
 /**
@@ -96,11 +88,8 @@ function splitValue(
  * Returns a hint for a name that does not exist: a file, or `Coffee Corner/Main` without quotes,
  * which arrives as two names. A command detects these mistakes only when it looks for the record.
  */
-export function hintOfName(
-  spec: CommandSpec,
-  values: Readonly<Record<string, unknown>>,
-): string | undefined {
-  const ofFile = hintOfFile(spec, Object.values(values).flat());
+export function hintOfName(spec: CommandSpec, values: Flags, flags: Flags): string | undefined {
+  const ofFile = hintOfFile(spec, values, flags);
   if (ofFile !== undefined) return ofFile;
   const [name] =
     Object.entries(spec.arguments ?? {}).find(([, one]) => one.completes === 'screen') ?? [];
@@ -120,29 +109,29 @@ export function describeExtraWords(
   command: Command,
   spec: CommandSpec,
   words: readonly string[],
-): { message: string; advice: string } {
+): { message: string; advice?: string } {
   const known = command.registeredArguments.length;
   const extra = command.args.slice(known);
   const [word = ''] = extra;
   const shown = extra.map((one) => `"${one}"`).join(' ');
   const message = `Unexpected argument${extra.length === 1 ? '' : 's'}: ${shown}.`;
-  const meant = (text: string) => ({ message, advice: `Did you mean ${text}? ` });
+  const meant = (text: string) => ({ message, advice: `Did you mean ${text}?` });
   if (/^https?:/.test(word) && command.options.some(({ long }) => long === '--url'))
     return meant(`--url ${shellQuote(word)}`);
   const flag = command.options.find(({ long, required }) => long === `--${word}` && !required);
   if (flag) return meant(`${flag.long}`);
   const split = splitValue(command, words, extra);
   if (split !== undefined)
-    return { message, advice: `Put a value with spaces in quotes: ${split}. ` };
+    return { message, advice: `Put a value with spaces in quotes: ${split}.` };
   const [option, next] = optionsFor(word, command, spec);
   // Does not repeat the words, because a mistyped pairing code still reveals most of the code.
   if (option?.flags.startsWith('--code '))
-    return { message: 'Unexpected argument.', advice: 'Did you mean --code, for a pairing code? ' };
-  if (next?.required) return { message, advice: `It needs ${option?.flags} and ${next.flags}. ` };
+    return { message: 'Unexpected argument.', advice: 'Did you mean --code, for a pairing code?' };
+  if (next?.required) return { message, advice: `It needs ${option?.flags} and ${next.flags}.` };
   const needs = Object.values(spec.options ?? {}).some(({ required }) => required);
   if (option?.required || (option && known === 0 && !needs))
     return meant(withOption(option, extra));
   const folder = Object.values(spec.options ?? {}).find(({ flags }) => flags.endsWith('<folder>'));
   if (folder && /^\.{0,2}\//.test(word)) return meant(withOption(folder, extra));
-  return { message, advice: known > 0 ? adviseQuotes(command, spec) : '' };
+  return known > 0 ? { message, advice: adviseQuotes(command, spec) } : { message };
 }

@@ -17,11 +17,10 @@ export const jsonAlias = '--json';
  */
 export function addAliases(command: Command): void {
   const has = (name: string) => command.options.some(({ long }) => long === `--${name}`);
-  const add = (flags: string, onValue: (value: string) => void) => {
-    const option = new Option(flags).hideHelp();
-    command.addOption(option).on(`option:${option.name()}`, onValue);
-  };
   for (const [alias, name] of sameValue.filter(([alias, name]) => has(name) && !has(alias)))
-    add(`--${alias} <time>`, (value) => command.setOptionValue(name, value));
-  if (has('output')) add(jsonAlias, () => command.setOptionValue('output', 'json'));
+    command
+      .addOption(new Option(`--${alias} <time>`).hideHelp())
+      .on(`option:${alias}`, (value) => command.setOptionValue(name, value));
+  if (has('output'))
+    command.addOption(new Option(jsonAlias).hideHelp().implies({ output: 'json' }));
 }

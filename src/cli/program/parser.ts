@@ -1,17 +1,18 @@
-import { Command, CommanderError, Help, type HelpConfiguration, Option } from 'commander';
 import {
-  describeSetting,
-  looksSecret,
-  type Setting,
-  secretAdvice,
-  usage,
-} from '../input/settings.ts';
+  Command,
+  Argument as CommanderArgument,
+  type CommanderError,
+  Help,
+  type HelpConfiguration,
+  Option,
+} from 'commander';
+import { readAsset } from '../../package/assets.ts';
+import { describeSetting, type Setting, usage } from '../input/settings.ts';
 import { commonOptionsOf, leadingOptions, sharedGroups } from '../input/shared.ts';
 import type { Io, Output } from '../terminal/io.ts';
 import { wrapText } from '../terminal/wrap.ts';
-import { describeExtraWords } from './extra-words.ts';
 import { addAliases } from './option-aliases.ts';
-import type { Argument, Arguments, CommandSpec, CommandTree, Verbs } from './spec.ts';
+import type { Argument, Arguments, CommandSpec, CommandTree } from './spec.ts';
 
 type Outputs = Pick<Io, 'stdout' | 'stderr'>;
 type Settings = Readonly<Record<string, Setting<unknown>>>;
@@ -25,15 +26,12 @@ const defaultHelp = new Help();
 /** Heading of the options that help does not list. */
 const sharedHeading = 'Shared options:';
 const optionsTopic = 'signage help options';
-const tokenAdvice =
-  'A token never belongs in the command line: use --token-file, SIGNAGE_TOKEN, or signage login.';
 
 /** Keeps the column of options and arguments narrow. A longer term gets its own line. */
 const helpLayout: HelpConfiguration = {
-  argumentTerm(argument) {
-    const name = argument.variadic ? `${argument.name()}...` : argument.name();
-    return argument.required ? `<${name}>` : `[${name}]`;
-  },
+  argumentTerm: (argument) => termOf(argument.name(), argument.required, argument.variadic),
+  /** Commands of a noun show their arguments. That they take options goes without saying. */
+  subcommandTerm: (command) => defaultHelp.subcommandTerm(command).replace(' [options]', ''),
   padWidth(command, helper) {
     const width = helper.helpWidth ?? defaultWidth;
     return Math.min(maxTermWidth, Math.floor(width / 3), defaultHelp.padWidth(command, helper));
@@ -72,23 +70,67 @@ const helpLayout: HelpConfiguration = {
  */
 const unwrapped = (text: string) => text.replaceAll(/(?<=\S)\n(?=\S)(?!- )/g, ' ');
 
-const forms: Record<Argument['form'], (name: string) => string> = {
-  one: (name) => `<${name}>`,
-  optional: (name) => `[${name}]`,
-  many: (name) => `<${name}...>`,
-  some: (name) => `[${name}...]`,
-};
+function termOf(name: string, isRequired: boolean, isVariadic: boolean): string {
+  const word = isVariadic ? `${name}...` : name;
+  return isRequired ? `<${word}>` : `[${word}]`;
+}
 
 /** Formats an argument for usage lines and for commander. */
-export const argumentTerm = (name: string, { form }: Argument) => forms[form](name);
+export const argumentTerm = (name: string, { form }: Argument) =>
+  termOf(name, form === 'one' || form === 'many', form === 'many' || form === 'some');
 
 const widthOf = ({ columns }: Output) => Math.max(minWidth, columns ?? defaultWidth);
 
-function makeCommand(name: string, { stdout, stderr }: Outputs): Command {
+/** An option of commander, with the setting that it was made of. */
+export class SettingOption extends Option {
+  readonly setting: Setting<unknown>;
+
+  constructor(setting: Setting<unknown>) {
+    super(setting.flags, describeSetting(setting));
+    this.setting = setting;
+    const once = (value: string, before: unknown) => {
+      if (before !== undefined) throw usage(`${this.long} is given twice, and takes one value.`);
+      return value;
+    };
+    const add = (value: string, before: readonly string[] = []) => [...before, value];
+    if (setting.repeatable) this.argParser(add);
+    else if (this.required || this.optional) this.argParser(once);
+    if (this.optional) this.preset('');
+  }
+}
+
+/** An argument of commander, with what it was made of. */
+export class SpecArgument extends CommanderArgument {
+  readonly spec: Argument;
+
+  constructor(name: string, spec: Argument) {
+    super(argumentTerm(name, spec), spec.help);
+    this.spec = spec;
+    if (spec.choices) this.choices(spec.choices);
+  }
+}
+
+/** Why commander stopped: because of a mistake, or because it printed help or the version. */
+export class ParsingStopped extends Error {
+  readonly command: Command;
+  readonly reason: CommanderError;
+  /** The specification of the command. `undefined`: the command is `signage`, or a noun. */
+  readonly spec: CommandSpec | undefined;
+
+  constructor(command: Command, reason: CommanderError, spec?: CommandSpec) {
+    super(reason.message);
+    this.command = command;
+    this.reason = reason;
+    this.spec = spec;
+  }
+}
+
+/** Makes the command `signage`, without its commands. They inherit what is set here. */
+function makeRoot(name: string, { stdout, stderr }: Outputs): Command {
   return new Command(name)
     .helpOption('-h, --help', 'show this help')
     .helpCommand(false)
-    .exitOverride()
+    .enablePositionalOptions()
     .configureHelp(helpLayout)
     .configureOutput({
       writeOut: (text) => stdout.write(text),
@@ -101,71 +143,34 @@ function makeCommand(name: string, { stdout, stderr }: Outputs): Command {
     });
 }
 
+/** Makes a command throw `ParsingStopped` where commander would end the process. */
+function throwStops(command: Command, spec?: CommandSpec): Command {
+  return command.exitOverride((reason) => {
+    throw new ParsingStopped(command, reason, spec);
+  });
+}
+
 function addOptions(command: Command, settings: Settings): void {
-  for (const setting of Object.values(settings)) {
-    const option = new Option(setting.flags, describeSetting(setting));
-    const once = (value: string, before: string | undefined) => {
-      if (before !== undefined) throw usage(`${option.long} is given twice, and takes one value.`);
-      return value;
-    };
-    const add = (value: string, before: string[] | undefined) => [...(before ?? []), value];
-    if (setting.repeatable) option.argParser(add);
-    else if (option.required || option.optional) option.argParser(once);
-    if (option.optional) option.preset('');
-    command.addOption(option);
-  }
+  for (const setting of Object.values(settings)) command.addOption(new SettingOption(setting));
 }
 
 function addArguments(command: Command, all: Arguments = {}): void {
   for (const [name, argument] of Object.entries(all))
-    command.argument(argumentTerm(name, argument), argument.help);
+    command.addArgument(new SpecArgument(name, argument));
 }
 
 const examplesText = (examples: CommandSpec['examples']) =>
   `\nExamples:\n${examples.map(([line, what]) => `  # ${what}\n  ${line}`).join('\n')}`;
 
+/** Returns the words of a command: `signage venue create`. */
+export const pathOf = (command: Command): string =>
+  [command.parent && pathOf(command.parent), command.name()].filter(Boolean).join(' ');
+
 const moreHelp = (name: string) => `${name} <command> --help describes a command, with examples.`;
-
-/** Makes the command `signage`, which lists all commands and nouns. */
-export function rootCommand(
-  { single, nouns }: Pick<CommandTree, 'single' | 'nouns'>,
-  version: string,
-  io: Outputs,
-): Command {
-  const root = makeCommand('signage', io)
-    .usage('<command> [options]')
-    .description(
-      `Digital signage: pair TVs with screens, serve playlists, collect proof of play.\n\n${moreHelp('signage')}`,
-    )
-    .version(version, '-V, --version', 'show the version');
-  addOptions(root, leadingOptions);
-  root.commandsGroup('Commands:');
-  for (const [word, summary] of Object.entries(single)) root.command(word).summary(summary);
-  root.commandsGroup('Records:');
-  for (const [noun, summary] of Object.entries(nouns)) root.command(noun).summary(summary);
-  return root;
-}
-
-/** Makes the command `signage <noun>`, which lists its verbs. */
-export function nounCommand(
-  noun: string,
-  summary: string | undefined,
-  verbs: Verbs,
-  io: Outputs,
-): Command {
-  const name = `signage ${noun}`;
-  const command = makeCommand(name, io)
-    .usage('<command> [options]')
-    .description(`${summary}.\n\n${moreHelp(name)}`);
-  for (const [verb, spec] of Object.entries(verbs))
-    addArguments(command.command(verb).summary(spec.summary), spec.arguments);
-  const examples = Object.values(verbs).flatMap((spec) => spec.examples.slice(0, 1));
-  return command.addHelpText('after', examplesText(examples.slice(0, maxNounExamples)));
-}
 
 /** Prints the help of the options that most commands share. */
 export function showSharedOptions(io: Outputs): void {
-  const command = makeCommand(optionsTopic, io)
+  const command = makeRoot(optionsTopic, io)
     .helpOption(false)
     .usage('')
     .description('The options that most commands share.');
@@ -174,31 +179,6 @@ export function showSharedOptions(io: Outputs): void {
     addOptions(command, settings);
   }
   command.outputHelp();
-}
-
-/** Makes a command with its arguments, its options and its help. */
-export function specCommand(name: string, spec: CommandSpec, io: Outputs): Command {
-  const { summary, description, examples, options = {} } = spec;
-  const terms = Object.entries(spec.arguments ?? {}).map(([word, one]) => argumentTerm(word, one));
-  const required = Object.values(options).filter((setting) => setting.required);
-  const about = description === undefined ? '' : `\n\n${unwrapped(description)}`;
-  const command = makeCommand(name, io)
-    .usage([...terms, ...required.map(({ flags }) => flags), '[options]'].join(' '))
-    .description(`${summary}.${about}`);
-  addArguments(command, spec.arguments);
-  addOptions(command, options);
-  const common = commonOptionsOf(spec);
-  const isShared = (setting: Setting<unknown>) =>
-    Object.values(sharedGroups).some((group) => Object.values(group).includes(setting));
-  const settings = Object.values(common).flatMap((group) => Object.entries(group));
-  addOptions(command, Object.fromEntries(settings.filter(([, one]) => !isShared(one))));
-  command.optionsGroup(sharedHeading);
-  addOptions(command, Object.fromEntries(settings.filter(([, one]) => isShared(one))));
-  addAliases(command);
-  return command.addHelpText(
-    'after',
-    sharedText(Object.keys(common), widthOf(io.stdout)) + examplesText(examples),
-  );
 }
 
 /** Names an option of each shared group: `Shared options (-o, --quiet, --url, …)`. */
@@ -211,77 +191,94 @@ function sharedText(groups: readonly string[], width: number): string {
   return `\n${wrapText(`Shared options (${flags.join(', ')}, …): ${optionsTopic}`, width)}\n`;
 }
 
-/** A clearer message for a mistake than the message of commander. */
-interface Explanation {
-  /** Replaces the message of commander. Default: that message. */
-  message?: string;
-  /** Sentences before the reference to the help, with a space at the end. */
-  advice: string;
+/** Adds the arguments, the options and the help of a command. */
+function describe(command: Command, spec: CommandSpec, { stdout }: Outputs): void {
+  const { summary, description, examples, options = {} } = spec;
+  const terms = Object.entries(spec.arguments ?? {}).map(([word, one]) => argumentTerm(word, one));
+  const required = Object.values(options).filter((setting) => setting.required);
+  const about = description === undefined ? '' : `\n\n${unwrapped(description)}`;
+  command
+    .usage([...terms, ...required.map(({ flags }) => flags), '[options]'].join(' '))
+    .summary(summary)
+    .description(`${summary}.${about}`);
+  addArguments(command, spec.arguments);
+  addOptions(command, options);
+  const common = commonOptionsOf(spec);
+  const isShared = (setting: Setting<unknown>) =>
+    Object.values(sharedGroups).some((group) => Object.values(group).includes(setting));
+  const settings = Object.values(common).flatMap((group) => Object.entries(group));
+  addOptions(command, Object.fromEntries(settings.filter(([, one]) => !isShared(one))));
+  command.optionsGroup(sharedHeading);
+  addOptions(command, Object.fromEntries(settings.filter(([, one]) => isShared(one))));
+  addAliases(command);
+  command.addHelpText(
+    'after',
+    sharedText(Object.keys(common), widthOf(stdout)) + examplesText(examples),
+  );
 }
 
-/** Explains a wrong number of arguments. */
-export function explainArguments(command: Command, spec: CommandSpec, words: readonly string[]) {
-  return ({ code, message: text }: CommanderError): Explanation | undefined => {
-    if (code === 'commander.unknownOption' && text.includes("'--token'"))
-      return { advice: `${tokenAdvice} ` };
-    if (code === 'commander.excessArguments') return describeExtraWords(command, spec, words);
-    const missing = command.registeredArguments[command.args.length];
-    if (code !== 'commander.missingArgument' || !missing) return undefined;
-    const message = `The argument <${missing.name()}> is missing: ${missing.description}.`;
-    return { message, advice: '' };
-  };
-}
+/** Runs a command that commander has parsed. */
+type Run = (spec: CommandSpec, command: Command) => Promise<void>;
 
-/**
- * Explains a mistake such as `--force=yes`: a value for a flag, or for an unknown option. Does not
- * repeat the value. `text` is the message of commander.
- */
-function explainValue(command: Command, text: string): Explanation | undefined {
-  const found = /^unknown option '(--[^=]+)=.*'( \(Did you mean .*\))?$/s.exec(text);
-  if (!found) return undefined;
-  const [, flag, suggestion = ''] = found;
-  const isKnown = command.options.some(({ long }) => long === flag);
-  const message = isKnown
-    ? `The option ${flag} takes no value`
-    : `unknown option '${flag}'${suggestion}`;
-  return { message, advice: '' };
-}
-
-/** Hides all words of the command line in an explanation if one looks like a secret. */
-function withoutSecrets({ message, advice }: Required<Explanation>, text: string) {
-  const isTold = looksSecret(message + advice);
-  if (!isTold && !looksSecret(text)) return { message, advice };
-  return {
-    message: isTold ? message.replace(/\s*[:'"].*/s, '') : message,
-    advice: `${secretAdvice} `,
-  };
+export interface Program {
+  /** The command `signage`. Its commands have only their names and summaries until `load`. */
+  root: Command;
+  /** Loads the file of a command of `root`, and describes the command and its verbs. */
+  load(command: Command): Promise<void>;
 }
 
 /**
- * Parses the words after a command. If they ask for help or the version, prints it and returns the
- * exit code. Throws `usage`, with a suggestion for a mistyped word. `explain` may replace the
- * message and add advice.
+ * Makes the program. `root.parseAsync` loads only the command that it runs. It throws
+ * `ParsingStopped` for a mistake, and after help.
  */
-export function parseWords(
-  command: Command,
-  words: readonly string[],
-  explain: (error: CommanderError) => Explanation | undefined = () => undefined,
-): number | undefined {
-  try {
-    command.parse(words, { from: 'user' });
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return 0;
-    // A command was given without the required word, so commander printed its help.
-    if (error.code === 'commander.help') return 2;
-    const text = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ');
-    const explained = explainValue(command, text) ?? explain(error);
-    const { message, advice } = withoutSecrets({ message: text, advice: '', ...explained }, text);
-    const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
-    throw usage(
-      /[.?)]$/.test(sentence) ? sentence : `${sentence}.`,
-      `${advice}See ${command.name()} --help.`,
-    );
+export function makeProgram(tree: CommandTree, io: Outputs, run: Run): Program {
+  const text = readAsset('package', 'package.json').toString();
+  const { version } = JSON.parse(text) as { version: string };
+  const root = throwStops(makeRoot('signage', io))
+    .usage('<command> [options]')
+    .description(
+      `Digital signage: pair TVs with screens, serve playlists, collect proof of play.\n\n${moreHelp('signage')}`,
+    )
+    .version(version, '-V, --version', 'show the version');
+  addOptions(root, leadingOptions);
+  addAliases(root);
+  for (const [heading, words] of [
+    ['Commands:', tree.single],
+    ['Records:', tree.nouns],
+  ] as const) {
+    root.commandsGroup(heading);
+    for (const [word, summary] of Object.entries(words)) root.command(word).summary(summary);
   }
+  const add = (command: Command, spec: CommandSpec) => {
+    throwStops(command, spec).action(() => run(spec, command));
+    describe(command, spec, io);
+  };
+  /** Gives a command the options before the first word. */
+  const passOn = (command: Command) => {
+    for (const option of root.options) {
+      const value = root.getOptionValue(option.attributeName());
+      if (value === undefined) continue;
+      if (!command.options.some(({ long }) => long === option.long))
+        command.error(`unknown option '${option.long}'`, { code: 'commander.unknownOption' });
+      command.setOptionValue(option.attributeName(), value);
+    }
+  };
+  const load = async (command: Command) => {
+    const spec = await tree.loadSingle[command.name()]?.();
+    if (spec) return add(command, spec);
+    const verbs = (await tree.loadVerbs[command.name()]?.()) ?? {};
+    for (const [verb, one] of Object.entries(verbs)) add(command.command(verb), one);
+    const examples = Object.values(verbs).flatMap((one) => one.examples.slice(0, 1));
+    throwStops(command)
+      .helpCommand(false)
+      .usage('<command> [options]')
+      .description(`${command.summary()}.\n\n${moreHelp(pathOf(command))}`)
+      .addHelpText('after', examplesText(examples.slice(0, maxNounExamples)))
+      .hook('preSubcommand', (_, verb) => passOn(verb));
+  };
+  root.hook('preSubcommand', async (_, command) => {
+    await load(command);
+    if (command.commands.length === 0) passOn(command);
+  });
+  return { root, load };
 }

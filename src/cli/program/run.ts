@@ -16,7 +16,7 @@ import { makePrompter } from '../terminal/prompter.ts';
 import { shellQuote } from '../terminal/text.ts';
 import { writeMessage } from '../terminal/wrap.ts';
 import type { CommandContext } from './context.ts';
-import { hintOfName } from './extra-words.ts';
+import { hintOfFile, hintOfName } from './extra-words.ts';
 import { emptyText } from './first-step.ts';
 import type { Arguments, ArgumentValues, CommandSpec, Options } from './spec.ts';
 
@@ -122,7 +122,7 @@ function makeConfirmations(
 /** Makes the context of a command. Connects to the service at the first request of the command. */
 function makeCommandContext(
   spec: CommandSpec<Arguments, Options>,
-  given: readonly unknown[],
+  args: ArgumentValues<Arguments>,
   flags: Flags,
   environment: ProgramEnvironment,
   examiner: Examiner,
@@ -146,7 +146,7 @@ function makeCommandContext(
   return {
     ...environment,
     ...service,
-    args: argumentValues(spec, given),
+    args,
     options: readSettings(spec.options ?? {}, flags, io.env),
     common,
     flags,
@@ -176,30 +176,40 @@ function fillHint(hint: string, values: Flags): string {
   );
 }
 
-/**
- * Runs a command and returns its exit code. Adds the command's hint to an error that has no hint.
- */
+/** Adds the hint of the command, or one about a name or a file, to an error that has no hint. */
+function withHint(
+  error: SignageError,
+  spec: CommandSpec,
+  args: ArgumentValues<Arguments>,
+  flags: Flags,
+): SignageError {
+  const own = spec.hints?.[error.code];
+  const hint =
+    (notFoundCodes.includes(error.code) ? hintOfName(spec, args, flags) : undefined) ??
+    error.hint ??
+    (error.code === 'usage' ? hintOfFile(spec, args, flags) : undefined) ??
+    (own && fillHint(own, { ...flags, ...args }));
+  if (hint === error.hint) return error;
+  return new SignageError(error.code, error.message, { ...error, cause: error.cause, hint });
+}
+
+/** Runs a command and returns its exit code. */
 export async function runSpec(
   spec: CommandSpec,
   { given, flags }: { given: readonly unknown[]; flags: Flags },
   environment: ProgramEnvironment,
 ): Promise<number> {
+  const args = argumentValues(spec, given);
   const examiner = new Examiner();
-  const call = makeCommandContext(spec, given, flags, environment, examiner);
   try {
+    const call = makeCommandContext(spec, args, flags, environment, examiner);
     const exitCode = await spec.run(call);
     await call.results.finish();
     return exitCode ?? 0;
-  } catch (thrown) {
-    if (!(thrown instanceof SignageError)) throw thrown;
-    const error = call.shownError(thrown);
-    const withHint = (hint: string) =>
-      new SignageError(error.code, error.message, { ...error, cause: error.cause, hint });
-    const ofName = notFoundCodes.includes(error.code) ? hintOfName(spec, call.args) : undefined;
-    if (ofName !== undefined) throw withHint(ofName);
-    const hint = error.hint === undefined ? spec.hints?.[error.code] : undefined;
-    if (hint === undefined) throw error;
-    throw withHint(fillHint(hint, { ...flags, ...call.args }));
+  } catch (error) {
+    if (!(error instanceof SignageError)) throw error;
+    const shown = isJson(flags.output) ? error : forFlags(error, spec.options ?? {});
+    throw withHint(shown, spec, args, flags);
   } finally {
     await examiner.close();
   }

@@ -63,16 +63,15 @@ export interface CommandSpec<A extends Arguments = Arguments, O extends Options 
 }
 
 /** The commands of a noun, in the order of its help. */
-export type Verbs = Readonly<Record<string, CommandSpec>>;
+type Verbs = Readonly<Record<string, CommandSpec>>;
 
+/** All commands. The summaries are known without loading the files of the commands. */
 export interface CommandTree {
   /** Commands of one word and their summaries. */
   single: Readonly<Record<string, string>>;
   nouns: Readonly<Record<string, string>>;
-  /** Loads a command of one word, or returns `undefined` if there is none. */
-  loadSingle(word: string): Promise<CommandSpec | undefined>;
-  /** Loads the commands of a noun, or returns `undefined` if there is none. */
-  loadVerbs(noun: string): Promise<Verbs | undefined>;
+  loadSingle: Readonly<Record<string, () => Promise<CommandSpec>>>;
+  loadVerbs: Readonly<Record<string, () => Promise<Verbs>>>;
 }
 
 /** Returns the command unchanged. TypeScript infers the types of its arguments and options. */

@@ -28,4 +28,4 @@ export const isDocument = (format: OutputFormat) =>
 export const isData = (format: OutputFormat = 'table') =>
   kinds[format] === 'document' || kinds[format] === 'lines';
 /** Whether errors are written as problem documents, for programs. */
-export const isJson = (format: string | undefined) => format === 'json' || format === 'ndjson';
+export const isJson = (format: unknown) => format === 'json' || format === 'ndjson';

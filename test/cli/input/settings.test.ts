@@ -1,19 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { serveSettings } from '../../../src/cli/commands/serve/options.ts';
-import { serve } from '../../../src/cli/commands/serve/serve.ts';
+import type { Flags } from '../../../src/cli/input/settings.ts';
 import { readSettings, requirePlainVariables } from '../../../src/cli/input/settings.ts';
-import { parseWords, specCommand } from '../../../src/cli/program/parser.ts';
+import { makeProgram } from '../../../src/cli/program/parser.ts';
+import { tree } from '../../../src/cli/tree.ts';
 import { fakeIo } from '../../support/process/fake-io.ts';
 
-function read(argv: string[], env: Record<string, string> = {}) {
-  const command = specCommand('signage serve', serve, fakeIo());
-  parseWords(command, argv);
-  return readSettings(serveSettings, command.opts(), env);
+async function read(argv: string[], env: Record<string, string> = {}) {
+  let flags: Flags = {};
+  const { root } = makeProgram(tree, fakeIo(), async (_, command) => {
+    flags = command.opts();
+  });
+  await root.parseAsync(['serve', ...argv], { from: 'user' });
+  return readSettings(serveSettings, flags, env);
 }
 
 describe('settings of signage serve', () => {
-  it('have the defaults that help shows', () => {
-    expect(read([])).toEqual({
+  it('have the defaults that help shows', async () => {
+    expect(await read([])).toEqual({
       allowOpenData: false,
       host: '127.0.0.1',
       port: 4100,
@@ -47,7 +51,7 @@ describe('settings of signage serve', () => {
     });
   });
 
-  it('come from the environment', () => {
+  it('come from the environment', async () => {
     const env = {
       SIGNAGE_PORT: '0',
       SIGNAGE_STORE: 'memory',
@@ -55,7 +59,7 @@ describe('settings of signage serve', () => {
       SIGNAGE_TRUST_PROXY: '10.0.0.1, 10.0.0.2',
       SIGNAGE_TLS_CERT: 'cert.pem',
     };
-    expect(read([], env)).toMatchObject({
+    expect(await read([], env)).toMatchObject({
       port: 0,
       store: 'memory',
       demo: true,
@@ -64,7 +68,7 @@ describe('settings of signage serve', () => {
     });
   });
 
-  it('prefer a flag to the environment', () => {
+  it('prefer a flag to the environment', async () => {
     const env = {
       SIGNAGE_PORT: '1',
       SIGNAGE_HOST: 'elsewhere',
@@ -80,7 +84,7 @@ describe('settings of signage serve', () => {
       '10.0.0.2',
       '--demo',
     ];
-    expect(read(argv, env)).toMatchObject({
+    expect(await read(argv, env)).toMatchObject({
       port: 2,
       host: 'elsewhere',
       trustProxy: ['10.0.0.1', '10.0.0.2'],
@@ -88,7 +92,8 @@ describe('settings of signage serve', () => {
     });
   });
 
-  it('ignore an empty variable', () => expect(read([], { SIGNAGE_PORT: '' }).port).toBe(4100));
+  it('ignore an empty variable', async () =>
+    expect((await read([], { SIGNAGE_PORT: '' })).port).toBe(4100));
 
   it.each([
     [['--port', 'http'], {}, '--port must be a whole number from 0 to 65535, not "http".'],
@@ -114,8 +119,8 @@ describe('settings of signage serve', () => {
       'SIGNAGE_LOG_LEVEL must be one of debug, info, warn, error, silent, not "loud".',
     ],
     [[], { SIGNAGE_DEMO: 'maybe' }, 'SIGNAGE_DEMO must be true or false, not "maybe".'],
-  ])('reject %j %j', (argv, env, message) => {
-    expect(() => read(argv, env as Record<string, string>)).toThrow(
+  ])('reject %j %j', async (argv, env, message) => {
+    await expect(read(argv, env as Record<string, string>)).rejects.toThrow(
       expect.objectContaining({ code: 'usage', message: expect.stringContaining(message) }),
     );
   });

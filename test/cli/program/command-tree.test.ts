@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { single } from '../../../src/cli/tree.ts';
+import { tree } from '../../../src/cli/tree.ts';
 import { type Operation, operations } from '../../../src/wire/operations/operations.ts';
 import { allCommands } from '../../support/process/commands.ts';
 
@@ -19,6 +19,6 @@ describe.each(commands)('signage $name', ({ name, spec: { summary, examples } })
     expect(summary).toMatch(/^[A-Z][^\n]*[^.\n]$/);
     expect(examples.length).toBeGreaterThan(0);
     for (const [line] of examples) expect(line).toContain(`signage ${name}`);
-    if (Object.hasOwn(single, name)) expect(single[name]).toBe(summary);
+    if (Object.hasOwn(tree.single, name)) expect(tree.single[name]).toBe(summary);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeSetting } from '../../../src/cli/input/settings.ts';
 import { commonOptionsOf, sharedGroups } from '../../../src/cli/input/shared.ts';
-import { nouns } from '../../../src/cli/tree.ts';
+import { tree } from '../../../src/cli/tree.ts';
 import { allCommands } from '../../support/process/commands.ts';
 import { runCli } from '../run-cli.ts';
 
@@ -94,7 +94,7 @@ it('the right shared option is suggested for a mistyped one', async () => {
   }
 });
 
-describe.each(Object.entries(nouns))('signage %s', (name, summary) => {
+describe.each(Object.entries(tree.nouns))('signage %s', (name, summary) => {
   const own = commands.filter(({ path: [noun, verb] }) => noun === name && verb !== undefined);
   const verbs = own.map(({ path: [, verb] }) => verb ?? '');
 

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../../src/cli/program/spec.ts';
-import { loadSingle, loadVerbs, nouns, single } from '../../../src/cli/tree.ts';
+import { tree } from '../../../src/cli/tree.ts';
 
 /** A command with its words: `['venue', 'list']` or `['serve']`. */
 export interface NamedCommand {
@@ -12,12 +12,10 @@ export interface NamedCommand {
 /** Loads all commands, in the order of the help. */
 export async function allCommands(): Promise<NamedCommand[]> {
   const commands: NamedCommand[] = [];
-  for (const word of Object.keys(single)) {
-    const spec = await loadSingle(word);
-    if (spec) commands.push({ path: [word], name: word, spec });
-  }
-  for (const noun of Object.keys(nouns)) {
-    for (const [verb, spec] of Object.entries((await loadVerbs(noun)) ?? {}))
+  for (const [word, load] of Object.entries(tree.loadSingle))
+    commands.push({ path: [word], name: word, spec: await load() });
+  for (const [noun, load] of Object.entries(tree.loadVerbs)) {
+    for (const [verb, spec] of Object.entries(await load()))
       commands.push({ path: [noun, verb], name: `${noun} ${verb}`, spec });
   }
   return commands;

@@ -1,8 +1,7 @@
-import { Option } from 'commander';
-import * as option from '../../input/option.ts';
-import type { NameKind, Setting } from '../../input/settings.ts';
-import { commonOptionsOf, leadingOptions } from '../../input/shared.ts';
-import type { Argument, CommandSpec, CommandTree } from '../../program/spec.ts';
+import type { Command } from 'commander';
+import type { NameKind } from '../../input/settings.ts';
+import { makeProgram, type Program, SettingOption, SpecArgument } from '../../program/parser.ts';
+import type { CommandTree } from '../../program/spec.ts';
 import type { Environment } from '../../terminal/environment.ts';
 import type { Candidate } from './names.ts';
 
@@ -21,87 +20,22 @@ interface ValueSource {
   flags?: string;
 }
 
-interface Flag extends Setting<unknown> {
-  /** Name under which commander stores the value: `caFile`. */
-  name: string;
-  long: string;
-  short: string | undefined;
-  takesValue: boolean;
-}
-
-function readFlag(setting: Setting<unknown>): Flag {
-  const parsed = new Option(setting.flags);
-  const { long = '', short, required: takesValue } = parsed;
-  return { ...setting, name: parsed.attributeName(), long, short, takesValue };
-}
-
-const helpFlag = readFlag(option.flag('-h, --help', 'show this help'));
-const versionFlag = readFlag(option.flag('-V, --version', 'show the version'));
-/** Options allowed before the noun. */
-const leadingFlags = [...Object.values(leadingOptions).map(readFlag), versionFlag, helpFlag];
-
-function allFlags(spec: CommandSpec): Flag[] {
-  const groups = [spec.options ?? {}, ...Object.values(commonOptionsOf(spec))];
-  return [...groups.flatMap((settings) => Object.values(settings).map(readFlag)), helpFlag];
-}
-
-/** The parsed words before the last one. */
-interface ParsedWords {
-  /** Words that are neither options nor their values. */
-  operands: string[];
-  given: Map<string, string | true>;
-  /** The option whose value comes next. */
-  open: Flag | undefined;
-  /** Whether `--` has ended the options. */
-  isOver: boolean;
-}
-
-function readWords(
-  words: readonly string[],
-  flags: readonly Flag[],
-  mayEnd = false,
-): { parsed: ParsedWords; at: number } {
-  const parsed: ParsedWords = { operands: [], given: new Map(), open: undefined, isOver: false };
-  let at = 0;
-  for (; at < words.length; at++) {
-    const word = words[at] ?? '';
-    if (parsed.open) {
-      parsed.given.set(parsed.open.name, word);
-      parsed.open = undefined;
-    } else if (!parsed.isOver && word === '--') {
-      parsed.isOver = true;
-    } else if (!parsed.isOver && word.startsWith('-') && word !== '-') {
-      const [name = '', value] = word.split(/=(.*)/s, 2);
-      const flag = flags.find(({ long, short }) => long === name || short === name);
-      if (flag?.takesValue && value === undefined) parsed.open = flag;
-      else if (flag) parsed.given.set(flag.name, value ?? true);
-    } else {
-      if (mayEnd) break;
-      parsed.operands.push(word);
-    }
-  }
-  return { parsed, at };
-}
-
-const startsWith = (text: string, typed: string) =>
-  text.toLowerCase().startsWith(typed.toLowerCase());
-
-function matching(candidates: readonly Candidate[], typed: string): Candidate[] {
-  return candidates.filter(({ text }) => startsWith(text, typed));
-}
-
-/** The word to complete, with the parsed words before it. */
+/** The word to complete, with the command before it, which has parsed its options. */
 interface CompletionRequest {
   typed: string;
-  parsed: ParsedWords;
-  flags: readonly Flag[];
+  command: Command;
   context: CompletionContext;
+}
+
+function matching(candidates: readonly Candidate[], typed: string): Candidate[] {
+  const start = typed.toLowerCase();
+  return candidates.filter(({ text }) => text.toLowerCase().startsWith(start));
 }
 
 async function values(
   { choices, completes, flags = '' }: ValueSource,
   typed: string,
-  { parsed, context }: CompletionRequest,
+  { command, context }: CompletionRequest,
 ): Promise<Offer> {
   if (choices)
     return matching(
@@ -111,57 +45,74 @@ async function values(
   if (/<(?:file|folder|path)>/.test(flags)) return 'files';
   if (completes === undefined) return [];
   const { findNames } = await import('./names.ts');
-  return matching(
-    await findNames(completes, typed, Object.fromEntries(parsed.given), context),
-    typed,
-  );
+  return matching(await findNames(completes, typed, command.optsWithGlobals(), context), typed);
 }
 
+/** Completes an option, or its value after an equals sign. */
 async function flagsOrValue(request: CompletionRequest): Promise<Offer> {
-  const { typed, parsed, flags } = request;
+  const { typed, command } = request;
   const [name = '', value] = typed.split(/=(.*)/s, 2);
-  if (value !== undefined) {
-    const flag = flags.find(({ long, takesValue }) => long === name && takesValue);
-    const offer = flag ? await values(flag, value, request) : [];
-    return offer === 'files'
-      ? offer
-      : offer.map(({ text, description }) => ({ text: `${name}=${text}`, description }));
+  const options = command.createHelp().visibleOptions(command);
+  if (value === undefined) {
+    const offered = options.filter(
+      (option) =>
+        (option instanceof SettingOption && option.setting.repeatable) ||
+        command.getOptionValueSourceWithGlobals(option.attributeName()) !== 'cli',
+    );
+    const candidates = offered.map((option) => ({
+      text: option.long ?? '',
+      description: option instanceof SettingOption ? option.setting.help : option.description,
+    }));
+    return matching(candidates, typed);
   }
-  const offered = flags.filter(({ name, repeatable }) => repeatable || !parsed.given.has(name));
-  return matching(
-    offered.map(({ long, help }) => ({ text: long, description: help })),
-    typed,
-  );
+  const option = options.find(({ long, required }) => long === name && required);
+  const offer = option instanceof SettingOption ? await values(option.setting, value, request) : [];
+  return offer === 'files'
+    ? offer
+    : offer.map(({ text, description }) => ({ text: `${name}=${text}`, description }));
 }
 
-/** Completes an option, its value, or an argument. */
-async function complete(request: CompletionRequest, operand: () => Promise<Offer>): Promise<Offer> {
-  const { typed, parsed } = request;
-  if (parsed.open) return values(parsed.open, typed, request);
-  return typed.startsWith('-') && !parsed.isOver ? flagsOrValue(request) : operand();
-}
-
-async function completeCommand(
-  spec: CommandSpec,
+/** Completes the last of the words after a command. */
+async function completeAfter(
+  command: Command,
   words: readonly string[],
-  before: ParsedWords,
   context: CompletionContext,
+  { root, load }: Program,
 ): Promise<Offer> {
-  const flags = allFlags(spec);
   const typed = words.at(-1) ?? '';
-  const { parsed } = readWords(words.slice(0, -1), flags);
-  for (const [name, value] of before.given)
-    if (!parsed.given.has(name)) parsed.given.set(name, value);
-  const request = { typed, parsed, flags, context };
-  return complete(request, async () => {
-    const all: Argument[] = Object.values(spec.arguments ?? {});
-    const last = all.at(-1);
-    const argument =
-      all[parsed.operands.length] ??
-      (last && ['many', 'some'].includes(last.form) ? last : undefined);
-    return argument ? values(argument, typed, request) : [];
-  });
+  const done = words.slice(0, -1);
+  const request = { typed, command, context };
+  let operands: readonly string[];
+  let unknown: readonly string[];
+  try {
+    ({ operands, unknown } = command.parseOptions(done));
+  } catch {
+    // The value of the last option is missing. After any other mistake, nothing is completed.
+    const open = command.options.find(({ long, short }) => [long, short].includes(done.at(-1)));
+    return open instanceof SettingOption ? values(open.setting, typed, request) : [];
+  }
+  const next = command.commands.find((one) => one.name() === operands[0]);
+  if (next) {
+    if (command === root) await load(next);
+    const rest = [...operands.slice(1), ...unknown, typed];
+    return completeAfter(next, rest, context, { root, load });
+  }
+  if (typed.startsWith('-') && !done.includes('--')) return flagsOrValue(request);
+  if (command.commands.length > 0) {
+    const help = { text: 'help', description: 'Show the help of a command' };
+    const candidates = command.commands.map((one) => ({
+      text: one.name(),
+      description: one.summary(),
+    }));
+    if (operands.length > 0) return [];
+    return matching(command === root ? [...candidates, help] : candidates, typed);
+  }
+  const all = command.registeredArguments;
+  const argument = all[operands.length] ?? (all.at(-1)?.variadic ? all.at(-1) : undefined);
+  return argument instanceof SpecArgument ? values(argument.spec, typed, request) : [];
 }
+
+const silent = { isTTY: false, write: () => {} };
 
 /**
  * Completes the last of `words`, which are the words after `signage`. The last word may be empty.
@@ -174,34 +125,7 @@ export async function completeWords(
   words: readonly string[],
   context: CompletionContext,
 ): Promise<Offer> {
-  const { tree } = context;
-  const typed = words.at(-1) ?? '';
-  const done = words.slice(0, -1);
-  const { parsed, at } = readWords(done, leadingFlags, true);
-  const first = done[at];
-  if (first === undefined) {
-    const words = Object.entries({
-      ...tree.single,
-      ...tree.nouns,
-      help: 'Show the help of a command',
-    });
-    const branches = words.map(([text, description]) => ({ text, description }));
-    return complete({ typed, parsed, flags: leadingFlags, context }, async () =>
-      matching(branches, typed),
-    );
-  }
-  if (first === 'help') return completeWords([...done.slice(at + 1), typed], context);
-  const command = await tree.loadSingle(first);
-  if (command) return completeCommand(command, words.slice(at + 1), parsed, context);
-  const verbs = await tree.loadVerbs(first);
-  if (!verbs) return [];
-  const second = done[at + 1];
-  if (second !== undefined) {
-    const spec = Object.hasOwn(verbs, second) ? verbs[second] : undefined;
-    return spec ? completeCommand(spec, words.slice(at + 2), parsed, context) : [];
-  }
-  const offered = typed.startsWith('-')
-    ? [{ text: '--help', description: helpFlag.help }]
-    : Object.entries(verbs).map(([text, { summary }]) => ({ text, description: summary }));
-  return matching(offered, typed);
+  const program = makeProgram(context.tree, { stdout: silent, stderr: silent }, async () => {});
+  const isHelp = words[0] === 'help' && words.length > 1;
+  return completeAfter(program.root, isHelp ? words.slice(1) : words, context, program);
 }

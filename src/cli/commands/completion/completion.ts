@@ -1,4 +1,3 @@
-import { usage } from '../../input/settings.ts';
 import { type CommandTree, defineCommand, one, some } from '../../program/spec.ts';
 import type { CompletionContext, Offer } from './complete.ts';
 
@@ -92,7 +91,6 @@ const shellArgument = {
   choices: shells,
 };
 
-const isShell = (text: string): text is Shell => shells.some((one) => one === text);
 const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
 /**
  * A line with a single tab asks the shell to complete file names. Such a line is never a candidate.
@@ -160,18 +158,11 @@ With words after --, the command prints candidates for the last word. The script
     effect: 'alone',
     async run(call) {
       const { shell, words } = call.args;
-      if (!isShell(shell))
-        throw usage(
-          `Completion does not support "${shell}".`,
-          `Supported shells: ${shells.join(', ')}.`,
-        );
+      const context = { ...call, tree };
       const [line] = words;
-      if (line === undefined) call.io.stdout.write(completionScripts[shell]);
-      else
-        call.io.stdout.write(
-          await (shell === 'bash'
-            ? offerBash(line, { ...call, tree })
-            : offerText(words, { ...call, tree })),
-        );
+      let text: string = completionScripts[shell as Shell];
+      if (line !== undefined)
+        text = await (shell === 'bash' ? offerBash(line, context) : offerText(words, context));
+      call.io.stdout.write(text);
     },
   });
