@@ -39,6 +39,7 @@ const assetsOf = (built) => ({
     fromSwaggerUi('swagger-ui-bundle.js'),
   ],
   schema: filesIn('src/store/postgres/schema'),
+  completion: filesIn('src/cli/commands/completion/scripts'),
   web: readdirSync(join(built, 'web')).map((name) => join(built, 'web', name)),
   examination: [join(built, 'examination/worker.cjs')],
 });

@@ -17,6 +17,7 @@ const folders = {
   web: '../../dist/web/',
   examination: '../../dist/examination/',
   schema: '../store/postgres/schema/',
+  completion: '../cli/commands/completion/scripts/',
 };
 
 export type AssetFolder = keyof typeof folders;

@@ -175,6 +175,7 @@ describe('the package', () => {
   it('has the files that the program reads besides its code', () => {
     expect(installed.packed).toEqual(
       expect.arrayContaining([
+        'dist/cli/commands/completion/scripts/signage.bash',
         'dist/examination/licenses.txt',
         'dist/examination/worker.cjs',
         'dist/http/docs/index.html',

@@ -2,17 +2,17 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { completionScripts, type Shell } from '../../../src/cli/commands/completion/completion.ts';
+import { readAsset } from '../../../src/package/assets.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 
 const isThere = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
 
 /** Runs a shell program with the script and a fake `signage` that records its arguments. */
-async function run(shell: Shell, answer: string, program: string) {
+async function run(shell: string, answer: string, program: string) {
   const folder = await temporaryFolder();
   const asked = join(folder, 'asked');
   writeFileSync(join(folder, 'answer'), answer);
-  writeFileSync(join(folder, 'script'), completionScripts[shell]);
+  writeFileSync(join(folder, 'script'), readAsset('completion', `signage.${shell}`));
   writeFileSync(
     join(folder, 'signage'),
     `#!/bin/sh\nprintf '%s\\n' "$@" > '${asked}'\ncat '${folder}/answer'\n`,
