@@ -24,16 +24,27 @@ interface NameQuery {
   typed: string;
 }
 
-type Named = { id: string; name: string };
+/** A record of any kind that is completed by its name. */
+interface Named {
+  id: string;
+  name: string;
+  address?: string | null;
+  role?: string;
+}
 
-const described = (records: readonly Named[], describe: (record: never) => string): Candidate[] =>
-  records.map((record) => ({ text: typedName(record), description: describe(record as never) }));
+const lists = { venue: 'listVenues', tenant: 'listTenants', token: 'listTokens' } as const;
 
 const part = (typed: string) => ({ limit, ...(typed !== '' && { search: typed }) });
 
-async function venues({ client, signal, typed }: NameQuery): Promise<Candidate[]> {
-  const { items } = await client.call('listVenues', { query: part(typed), signal });
-  return described(items, ({ address }: { address: string | null }) => address ?? '');
+async function records(
+  kind: keyof typeof lists,
+  { client, signal, typed }: NameQuery,
+): Promise<Candidate[]> {
+  const answer = await client.call(lists[kind], { query: part(typed), signal });
+  return answer.items.map((record: Named) => ({
+    text: typedName(record),
+    description: record.address ?? record.role ?? '',
+  }));
 }
 
 /** Completes like a path: first venues, then the screens of one venue. */
@@ -41,7 +52,7 @@ async function screens(query: NameQuery): Promise<Candidate[]> {
   const { client, signal, typed } = query;
   const slash = typed.indexOf('/');
   if (slash < 0) {
-    const offered = await venues(query);
+    const offered = await records('venue', query);
     return offered.map(({ text, description }) => ({ text: `${text}/`, description }));
   }
   const name = typed.slice(0, slash);
@@ -54,26 +65,6 @@ async function screens(query: NameQuery): Promise<Candidate[]> {
   const shown = items.filter((screen) => isPrintable(screen.name));
   return shown.map((screen) => ({ text: `${name}/${screen.name}`, description: screen.state }));
 }
-
-const ask: Readonly<
-  Record<Exclude<NameKind, 'context'>, (query: NameQuery) => Promise<Candidate[]>>
-> = {
-  venue: venues,
-  screen: screens,
-  device: screens,
-  async tenant({ client, signal, typed }) {
-    return described(
-      (await client.call('listTenants', { query: part(typed), signal })).items,
-      () => '',
-    );
-  },
-  async token({ client, signal, typed }) {
-    return described(
-      (await client.call('listTokens', { query: part(typed), signal })).items,
-      ({ role }: { role: string }) => role,
-    );
-  },
-};
 
 async function contexts({ io }: Environment): Promise<Candidate[]> {
   const { readContexts } = await import('../../connection/contexts.ts');
@@ -104,7 +95,8 @@ async function askService(
       { ...context, interrupted: signal },
       { verbose: false, quiet: true, retry: 0 },
     );
-    return await ask[kind]({ client, signal, typed });
+    const query = { client, signal, typed };
+    return await (kind === 'screen' || kind === 'device' ? screens(query) : records(kind, query));
   } finally {
     cancel();
   }
