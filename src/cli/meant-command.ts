@@ -16,27 +16,23 @@ const synonyms: Readonly<Record<string, string>> = {
 };
 
 /** First words that people type, and the commands that do what they probably expect. */
-const expected: Readonly<Record<string, readonly string[]>> = {
-  dashboard: ['status --watch'],
-  demo: ['serve --demo'],
-  deploy: ['apply -f site.yaml'],
-  health: ['doctor'],
-  import: ['apply -f site.yaml'],
-  info: ['status', 'whoami'],
-  init: ['serve', 'apply -f site.yaml'],
-  monitor: ['status --watch'],
-  play: ['tv'],
-  player: ['tv', 'pair --qr-web'],
-  register: ['pair'],
-  run: ['serve'],
-  start: ['serve'],
-  tail: ['event list --follow', 'logs --follow'],
-  up: ['serve'],
-  upload: ['playlist publish'],
-  user: ['token create'],
-  users: ['token list'],
-  watch: ['status --watch', 'event list --follow'],
-};
+const expected: readonly (readonly [words: string, commands: readonly string[]])[] = [
+  ['dashboard monitor', ['status --watch']],
+  ['demo', ['serve --demo']],
+  ['deploy import', ['apply -f site.yaml']],
+  ['health', ['doctor']],
+  ['info', ['status', 'whoami']],
+  ['init', ['serve', 'apply -f site.yaml']],
+  ['play', ['tv']],
+  ['player', ['tv', 'pair --qr-web']],
+  ['register', ['pair']],
+  ['run start up', ['serve']],
+  ['tail', ['event list --follow', 'logs --follow']],
+  ['upload', ['playlist publish']],
+  ['user', ['token create']],
+  ['users', ['token list']],
+  ['watch', ['status --watch', 'event list --follow']],
+];
 
 const stopWords = ['kill', 'restart', 'shutdown', 'stop'];
 const howToStop = 'Ctrl-C stops signage serve, where it runs; systemctl stop stops its unit.';
@@ -68,7 +64,7 @@ async function commandsFor(first: string, second: string | undefined): Promise<r
   const after = nounOf(second);
   const verb = after && (await verbOf(after, first));
   if (verb) return [`${after} ${verb}`];
-  const known = Object.hasOwn(expected, first) ? expected[first] : undefined;
+  const [, known] = expected.find(([words]) => words.split(' ').includes(first)) ?? [];
   if (known) return known;
   const commands: string[] = [];
   for (const one of Object.keys(tree.nouns)) {

@@ -72,12 +72,12 @@ export function list(flags: string, help: string): Setting<readonly string[]> {
 }
 
 /** One of a few words, with a default. */
-export function oneOf<const T extends string>(
+export function oneOf<const T extends string, const I extends T | undefined>(
   choices: readonly T[],
-  initial: T,
+  initial: I,
   flags: string,
   help: string,
-): Setting<T> {
+): Setting<T | I> {
   const read = (value: string, source: string) => {
     const choice = choices.find((one) => one === value);
     if (choice === undefined)
@@ -88,39 +88,34 @@ export function oneOf<const T extends string>(
 }
 
 /** One of a few words. Default: `undefined`. */
-export function choice<const T extends string>(
+export const choice = <const T extends string>(
   choices: readonly T[],
   flags: string,
   help: string,
-): Setting<T | undefined> {
-  const { read } = oneOf(choices, choices[0] as T, flags, help);
-  return { flags, help: `${help}: ${choices.join(', ')}`, read, initial: undefined, choices };
-}
+): Setting<T | undefined> => oneOf(choices, undefined, flags, `${help}: ${choices.join(', ')}`);
 
 /** A whole number, with a default. */
-export function wholeNumber(
+export function wholeNumber<I extends number | undefined>(
   [min, max]: readonly [number, number],
-  initial: number,
+  initial: I,
   flags: string,
   help: string,
-): Setting<number> {
+): Setting<number | I> {
   const read = (value: string, source: string) => {
     const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
     if (!(number >= min && number <= max))
       throw usage(`${source} must be a whole number from ${min} to ${max}, not "${value}".`);
     return number;
   };
-  return { flags, help, read, initial, shown: String(initial) };
+  return { flags, help, read, initial, shown: initial?.toString() };
 }
 
 /** A whole number. Default: `undefined`. */
-export function count(
+export const count = (
   range: readonly [number, number],
   flags: string,
   help: string,
-): Setting<number | undefined> {
-  return { flags, help, read: wholeNumber(range, range[0], flags, help).read, initial: undefined };
-}
+): Setting<number | undefined> => wholeNumber(range, undefined, flags, help);
 
 /** A flag without a value. Its environment variable takes true or false. Default: false. */
 export function flag(flags: string, help: string): Setting<boolean> {
