@@ -25,10 +25,10 @@ requests of each TV. The token needs the role operator.
     ),
     refused: option.flag('--refused', 'only requests that got an error, or no answer'),
     since: option.text(
-      '--since <time>',
+      '--from, --since <time>',
       'from this time on: ISO 8601, epoch seconds, or a time span such as 10m',
     ),
-    until: option.text('--until <time>', 'before this time'),
+    until: option.text('--to, --until <time>', 'before this time'),
     follow: option.flag('-F, --follow', 'keep printing new requests'),
   },
   examples: [

@@ -71,8 +71,8 @@ Impressions of simulated TVs are left out, unless --include-simulated is given. 
       '--group-by <group>',
       'one row per group (default: campaign)',
     ),
-    from: option.day('--from <day>', 'first day, such as 2026-11-20'),
-    to: option.day('--to <day>', 'end before this day'),
+    from: option.day('--since, --from <day>', 'first day, such as 2026-11-20'),
+    to: option.day('--until, --to <day>', 'end before this day'),
     by: option.choice(
       ['timestamp', 'received'],
       '--by <time>',

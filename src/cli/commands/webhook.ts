@@ -264,8 +264,8 @@ const redeliver = defineCommand({
   arguments: ofWebhook,
   options: {
     notice: option.repeated('--notice <notice>', 'the notice with this id'),
-    since: option.text('--since <time>', 'all notices from this time on, at most 1,000'),
-    until: option.text('--until <time>', 'before this time; default: now'),
+    since: option.text('--from, --since <time>', 'all notices from this time on, at most 1,000'),
+    until: option.text('--to, --until <time>', 'before this time; default: now'),
   },
   examples: [
     ['signage webhook redeliver 0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e --since 1h', 'the last hour'],

@@ -11,7 +11,6 @@ import { describeSetting, type Setting, usage } from '../input/settings.ts';
 import { commonOptionsOf, leadingOptions, sharedGroups } from '../input/shared.ts';
 import type { Io, Output } from '../terminal/io.ts';
 import { wrapText } from '../terminal/wrap.ts';
-import { addAliases } from './option-aliases.ts';
 import type { Argument, Arguments, CommandSpec, CommandTree } from './spec.ts';
 
 type Outputs = Pick<Io, 'stdout' | 'stderr'>;
@@ -25,6 +24,7 @@ const maxNounExamples = 4;
 const defaultHelp = new Help();
 /** Heading of the options that help does not list. */
 const sharedHeading = 'Shared options:';
+const sharedSettings = Object.values(sharedGroups).flatMap((group) => Object.values(group));
 const optionsTopic = 'signage help options';
 
 /** Keeps the column of options and arguments narrow. A longer term gets its own line. */
@@ -154,6 +154,10 @@ function addOptions(command: Command, settings: Settings): void {
   for (const setting of Object.values(settings)) command.addOption(new SettingOption(setting));
 }
 
+/** Adds the alias of `-o json`. Help, completion and suggestions do not name it. */
+const addJsonFlag = (command: Command) =>
+  command.addOption(new Option('--json').hideHelp().implies({ output: 'json' }));
+
 function addArguments(command: Command, all: Arguments = {}): void {
   for (const [name, argument] of Object.entries(all))
     command.addArgument(new SpecArgument(name, argument));
@@ -204,13 +208,11 @@ function describe(command: Command, spec: CommandSpec, { stdout }: Outputs): voi
   addArguments(command, spec.arguments);
   addOptions(command, options);
   const common = commonOptionsOf(spec);
-  const isShared = (setting: Setting<unknown>) =>
-    Object.values(sharedGroups).some((group) => Object.values(group).includes(setting));
-  const settings = Object.values(common).flatMap((group) => Object.entries(group));
-  addOptions(command, Object.fromEntries(settings.filter(([, one]) => !isShared(one))));
-  command.optionsGroup(sharedHeading);
-  addOptions(command, Object.fromEntries(settings.filter(([, one]) => isShared(one))));
-  addAliases(command);
+  for (const setting of Object.values(common).flatMap((group) => Object.values(group))) {
+    const option = new SettingOption(setting);
+    command.addOption(sharedSettings.includes(setting) ? option.helpGroup(sharedHeading) : option);
+  }
+  if (spec.effect !== 'alone') addJsonFlag(command);
   command.addHelpText(
     'after',
     sharedText(Object.keys(common), widthOf(stdout)) + examplesText(examples),
@@ -241,7 +243,7 @@ export function makeProgram(tree: CommandTree, io: Outputs, run: Run): Program {
     )
     .version(version, '-V, --version', 'show the version');
   addOptions(root, leadingOptions);
-  addAliases(root);
+  addJsonFlag(root);
   for (const [heading, words] of [
     ['Commands:', tree.single],
     ['Records:', tree.nouns],

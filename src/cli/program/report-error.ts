@@ -6,7 +6,6 @@ import type { Io } from '../terminal/io.ts';
 import { diskProblem } from '../terminal/not-written.ts';
 import { writeMessage } from '../terminal/wrap.ts';
 import { exitCodeOf } from './exit-code.ts';
-import { jsonAlias } from './option-aliases.ts';
 
 /** Default hints by error code. An error or a command may have its own hint. */
 const hints: Readonly<Record<string, string>> = {
@@ -101,7 +100,7 @@ function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   const words = end < 0 ? argv : argv.slice(0, end);
   const values = words.flatMap((word, at) => {
-    if (word === jsonAlias) return ['json'];
+    if (word === '--json') return ['json'];
     if (word === '-o' || word === '--output') return [words[at + 1]];
     return [/^(?:-o=?|--output=)(.+)$/s.exec(word)?.[1]];
   });

@@ -54,7 +54,7 @@ function shownPath(path: string, options: Options): string {
     Object.entries(options).find(([name]) =>
       memberEndings.some((ending) => `${name}${ending}` === member),
     ) ?? [];
-  const flag = option && /--[\w-]+/.exec(option.flags)?.[0];
+  const flag = option && /--[\w-]+(?= |$)/.exec(option.flags)?.[0];
   if (flag !== undefined) return [flag, ...(inner.length > 0 ? [memberPath(inner)] : [])].join(' ');
   return parts.length > 0 ? memberPath(parts) : path;
 }

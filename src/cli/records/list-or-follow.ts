@@ -10,10 +10,10 @@ import { type FollowedList, followList, printFollowed } from './follow.ts';
 /** The options of a list that can be followed. */
 export const followOptions = (noun: string, afterHelp: string) => ({
   since: option.text(
-    '--since <time>',
+    '--from, --since <time>',
     'from this time on: ISO 8601, epoch seconds, or a time span such as 2h',
   ),
-  until: option.text('--until <time>', 'before this time'),
+  until: option.text('--to, --until <time>', 'before this time'),
   after: option.text(`--after <${noun}>`, afterHelp),
   follow: option.flag('-F, --follow', `keep printing new ${noun}s`),
 });

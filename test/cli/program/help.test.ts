@@ -72,7 +72,7 @@ describe.each(commands)('signage $name', ({ name: called, spec }) => {
 
   it('suggests the right option for a mistyped one', async () => {
     for (const { flags } of Object.values(spec.options ?? {})) {
-      const long = /--[\w-]+/.exec(flags)?.[0];
+      const long = /--[\w-]+(?= |$)/.exec(flags)?.[0];
       if (long === undefined) continue;
       await expectSuggestion([...words, mistyped(long)], long);
     }

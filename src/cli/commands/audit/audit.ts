@@ -19,10 +19,10 @@ const list = defineCommand({
     action: option.text('--action <action>', 'only this action, such as device.revoke'),
     subject: option.text('--subject <id>', 'only changes of the record with this id'),
     since: option.text(
-      '--since <time>',
+      '--from, --since <time>',
       'from this time on: 2h for two hours ago, 2026-11-20 or 2026-11-20T08:00:00Z',
     ),
-    until: option.text('--until <time>', 'before this time, in the same formats'),
+    until: option.text('--to, --until <time>', 'before this time, in the same formats'),
   },
   examples: [
     ['signage audit list --limit 20', 'the latest changes'],
