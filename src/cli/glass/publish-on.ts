@@ -13,7 +13,7 @@ import {
 import { playlistView } from '../records/views/playlist-views.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { countText, shellQuote } from '../terminal/text.ts';
-import { DeliveryWait, type TvState } from './delivery.ts';
+import { type Delivery, makeDelivery, type TvState } from './delivery.ts';
 
 const publishing = (body: Publication) => ({ action: 'publish' as const, ...body });
 
@@ -44,13 +44,13 @@ async function publishOnOne(
   }
   if (wait === undefined) return;
   const what = `version ${version}`;
-  const delivery = new DeliveryWait(call, { targets: [{ id, name, version }], filters: {}, what });
+  const delivery = makeDelivery(call, { targets: [{ id, name, version }], filters: {}, what });
   await waitForDelivery(call, delivery);
   call.note(`The TV of "${name}" has ${what}.`);
 }
 
 /** Waits for the TVs. After Ctrl-C, says that the playlist stays published. */
-async function waitForDelivery(call: CommandContext, delivery: DeliveryWait): Promise<void> {
+async function waitForDelivery(call: CommandContext, delivery: Delivery): Promise<void> {
   try {
     await delivery.wait(call.options.wait);
   } catch (error) {
@@ -69,7 +69,7 @@ async function publishAndWait(
 ): Promise<number> {
   const results: PublishResult[] = [];
   let stopped: { error: unknown } | undefined;
-  let delivery: DeliveryWait | undefined;
+  let delivery: Delivery | undefined;
   try {
     await withProgress(call, async (show) => {
       for await (const result of changedScreens(call, screens, publishing(body), show))
@@ -85,8 +85,9 @@ async function publishAndWait(
         `Not playing on ${countText(below.length, 'screen')}, where something else plays now. To see what: signage explain ${shellQuote(first.name)}`,
       );
     const filters = selectionFilters(call, screens);
-    delivery = new DeliveryWait(call, { targets, filters, what: 'the new version' });
+    delivery = makeDelivery(call, { targets, filters, what: 'the new version' });
     await waitForDelivery(call, delivery);
+    if (targets.length > 1) call.note(delivery.summary());
   } catch (error) {
     stopped = { error };
   }
