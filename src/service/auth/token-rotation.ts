@@ -7,9 +7,8 @@ import type { RotatedTokenView } from '../../domain/records/token.ts';
 import { type Principal, recordChange, type ServiceDependencies } from '../context.ts';
 import { type IdempotentRequest, prepareCreation } from '../creations.ts';
 import { lookUp } from '../lookup.ts';
-import { tokenView } from '../views.ts';
 import { isRetiring, retiringMs } from './authority.ts';
-import { checkRepeatable, tokenChange } from './tokens.ts';
+import { checkRepeatable, tokenChange, tokenView } from './tokens.ts';
 
 type Retiring = NonNullable<Token['retiring']>;
 

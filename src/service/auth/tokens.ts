@@ -1,7 +1,9 @@
 import { hashKey, makeKey } from '../../domain/api-key.ts';
+import { iso, isoOrNull } from '../../domain/clock.ts';
 import { invalid, SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etags/etag.ts';
 import type { Page } from '../../domain/paging.ts';
+import type { TokenActivity } from '../../domain/records/activity.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
 import { isPlatformRole, mayAct } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
@@ -28,9 +30,22 @@ import {
 } from '../creations.ts';
 import { changeOf, isVisibleTo, lookUp, requireTenant, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
-import { reachView, tokenView } from '../views.ts';
 
 /** Describes a change of a token for the audit trail. */
+/** Expiry and venue binding of a token. */
+export function reachView({
+  expiresAt,
+  venueIds,
+}: Pick<Token, 'expiresAt' | 'venueIds'>): Pick<TokenView, 'expiresAt' | 'venueIds'> {
+  return { expiresAt: isoOrNull(expiresAt), venueIds: venueIds ? [...venueIds] : null };
+}
+
+export function tokenView(row: Token, activity: TokenActivity): TokenView {
+  const { id, tenantId, name, role } = row;
+  const times = { createdAt: iso(row.createdAt), lastUsedAt: isoOrNull(activity.lastUsedAt) };
+  return { id, tenantId, name, role, ...reachView(row), ...times };
+}
+
 export const tokenChange = (verb: AuditVerb<'token'>, row: Token) =>
   changeOf('token', verb, row, { name: row.name, role: row.role });
 

@@ -1,5 +1,6 @@
+import { iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import { isMediaId } from '../../domain/media/media.ts';
+import { isMediaId, type MediaView, mediaPath } from '../../domain/media/media.ts';
 import type { Media, MediaUsage } from '../../domain/media/rows.ts';
 import type { Reader, Store, Tx } from '../../store/store.ts';
 import type { TenantPrincipal } from '../context.ts';
@@ -8,6 +9,20 @@ import { MediaUses, mediaRowId } from './media-uses.ts';
 /** The same error for unknown ids, malformed ids and files of other tenants. */
 export const noSuchMedia = () =>
   new SignageError('media_not_found', 'There is no file with this id.');
+
+/** `usedBy` is the number of screens whose playlists name the file. */
+export function mediaView(row: Media, usedBy: number): MediaView {
+  const { fileId, name, type, bytes, createdAt } = row;
+  return {
+    id: fileId,
+    name,
+    type,
+    bytes,
+    url: mediaPath(fileId, type),
+    usedBy,
+    createdAt: iso(createdAt),
+  };
+}
 
 /** Returns a file of the caller's tenant that the caller may see. */
 export async function findMedia(

@@ -9,10 +9,9 @@ import type { MediaStore } from '../../media/media-store.ts';
 import type { Tx } from '../../store/store.ts';
 import { recordChange, type ServiceDependencies, type TenantPrincipal } from '../context.ts';
 import { requireTenant } from '../lookup.ts';
-import { mediaView } from '../views.ts';
 import { type JudgeHead, judged, sized, verified } from './media-content.ts';
 import { checkPart, MediaParts, wrongOffset } from './media-parts.ts';
-import { addToUsage, findMedia, noSuchMedia } from './media-records.ts';
+import { addToUsage, findMedia, mediaView, noSuchMedia } from './media-records.ts';
 import { MediaUses, mediaRowId } from './media-uses.ts';
 import { UploadLimits } from './upload-limits.ts';
 

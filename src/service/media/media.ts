@@ -11,8 +11,7 @@ import type { MediaStore } from '../../media/media-store.ts';
 import type { Reader } from '../../store/store.ts';
 import { recordChange, type ServiceDependencies, type TenantPrincipal } from '../context.ts';
 import { badCursor } from '../paging.ts';
-import { mediaView } from '../views.ts';
-import { findMedia, noSuchMedia, removeRecord } from './media-records.ts';
+import { findMedia, mediaView, noSuchMedia, removeRecord } from './media-records.ts';
 import { MediaUses, mediaRowId } from './media-uses.ts';
 
 /** Throws `media_not_found` unless the caller may see the file. */

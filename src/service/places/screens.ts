@@ -1,16 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hasBegun } from '../../domain/clock.ts';
+import { hasBegun, iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etags/etag.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
 import { codeStatusAt } from '../../domain/records/pairing-code.ts';
 import type { PairingCode, Screen } from '../../domain/records/rows.ts';
-import type {
-  ScreenCreation,
-  ScreenPatch,
-  ScreenQuery,
-  ScreenView,
+import {
+  type ScreenCreation,
+  type ScreenPatch,
+  type ScreenQuery,
+  type ScreenView,
+  screenSettings,
 } from '../../domain/records/screen.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import {
@@ -20,15 +21,33 @@ import {
   type TenantPrincipal,
 } from '../context.ts';
 import { type IdempotentRequest, lookUpCreated, prepareCreation } from '../creations.ts';
-import { labelFilter, patchLabels } from '../labels.ts';
 import { changeOf, lookUp, whereVenue, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
-import { withSettings } from '../place-settings.ts';
 import { deleteLayers } from '../schedules/layers.ts';
-import { screenView } from '../views.ts';
+import { labelFilter, patchLabels } from './labels.ts';
 import { requireTimezone } from './opening-hours.ts';
+import { settingsView, withSettings } from './place-settings.ts';
 
 /** Returns the newest code of each screen. Codes that a fast clock made are no longer shown. */
+/** `newestCode` is the newest code of the screen that has not been purged. */
+export function screenView(
+  row: Screen,
+  newestCode: PairingCode | undefined,
+  nowMs: number,
+): ScreenView {
+  const { id, tenantId, venueId, name, labels, state, deviceId } = row;
+  const provisioningCode = newestCode
+    ? {
+        status: codeStatusAt(newestCode, nowMs),
+        createdAt: iso(newestCode.createdAt),
+        expiresAt: iso(newestCode.expiresAt),
+      }
+    : null;
+  const times = { createdAt: iso(row.createdAt), updatedAt: iso(row.updatedAt) };
+  const place = { id, tenantId, venueId, name, ...settingsView(screenSettings, row), labels };
+  return { ...place, state, deviceId, provisioningCode, ...times };
+}
+
 export async function newestCodes(
   reader: Reader,
   screenIds: string[],

@@ -1,3 +1,4 @@
+import { iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etags/etag.ts';
 import type { Page } from '../../domain/paging.ts';
@@ -15,10 +16,18 @@ import { type IdempotentRequest, lookUpCreated, prepareCreation } from '../creat
 import { changeOf, lookUp, withNameConflict } from '../lookup.ts';
 import { removeMediaOfTenant } from '../media/media-records.ts';
 import { pageFilters, toPage } from '../paging.ts';
-import { tenantView } from '../views.ts';
 import { deleteWebhooksOfTenant } from '../webhooks/webhooks.ts';
 
 /** Describes a change of a tenant for the audit trail. */
+function tenantView(row: Tenant): TenantView {
+  return {
+    id: row.id,
+    name: row.name,
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+  };
+}
+
 export const tenantChange = (verb: AuditVerb<'tenant'>, row: Tenant) =>
   changeOf('tenant', verb, row, { name: row.name });
 

@@ -1,14 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
+import { iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etags/etag.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
 import type { Screen, Venue } from '../../domain/records/rows.ts';
-import type {
-  VenueCreation,
-  VenuePatch,
-  VenueQuery,
-  VenueView,
+import {
+  type VenueCreation,
+  type VenuePatch,
+  type VenueQuery,
+  type VenueView,
+  venueSettings,
 } from '../../domain/records/venue.ts';
 import { needsTimezone } from '../../domain/schedule/entry-times.ts';
 import type { Tx } from '../../store/store.ts';
@@ -19,15 +21,20 @@ import {
   type TenantPrincipal,
 } from '../context.ts';
 import { type IdempotentRequest, lookUpCreated, prepareCreation } from '../creations.ts';
-import { patchLabels } from '../labels.ts';
 import { changeOf, lookUp, requireTenant, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
-import { withSettings } from '../place-settings.ts';
 import { deleteLayers } from '../schedules/layers.ts';
-import { venueView } from '../views.ts';
+import { patchLabels } from './labels.ts';
 import { hasLocalTimes, requireTimezone } from './opening-hours.ts';
+import { settingsView, withSettings } from './place-settings.ts';
 
 /** Throws `timezone_in_use` if a schedule has local times. */
+function venueView(row: Venue): VenueView {
+  const { id, tenantId, name, labels } = row;
+  const times = { createdAt: iso(row.createdAt), updatedAt: iso(row.updatedAt) };
+  return { id, tenantId, name, ...settingsView(venueSettings, row), labels, ...times };
+}
+
 async function requireNoSchedules(tx: Tx, venue: Venue, screens: readonly Screen[]): Promise<void> {
   const ids = [`venue/${venue.id}`, ...screens.map(({ id }) => `screen/${id}`)];
   const layers = await Promise.all(ids.map((id) => tx.get('layers', id)));

@@ -3,10 +3,11 @@ import { checkPrecondition, type Precondition, revision } from '../../domain/eta
 import { epochMs } from '../../domain/fields.ts';
 import { PageItems } from '../../domain/page-items.ts';
 import type { Page } from '../../domain/paging.ts';
-import type {
-  PlaylistView,
-  Publication,
-  PublishedPlaylist,
+import {
+  type PlaylistView,
+  type Publication,
+  type PublishedPlaylist,
+  playlistStatusAt,
 } from '../../domain/playlists/playlist.ts';
 import { publishedContent } from '../../domain/playlists/playlist-content.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
@@ -27,9 +28,20 @@ import {
   versionContent,
   withdrawVersion,
 } from '../versions/versions.ts';
-import { playlistView } from '../views.ts';
 
 /** Parses the cursor, which is a version. The page contains only older versions. */
+function playlistView(row: Playlist, items: string, nowMs: number): PlaylistView {
+  return {
+    id: row.playlistId,
+    tenantId: row.tenantId,
+    screenId: row.screenId,
+    status: playlistStatusAt(row, nowMs),
+    version: row.version,
+    validUntil: row.validUntil === null ? null : Math.floor(row.validUntil / 1000),
+    items: JSON.parse(items),
+  };
+}
+
 function belowVersion(cursor: string | undefined): number {
   if (cursor === undefined) return Number.POSITIVE_INFINITY;
   if (!/^[1-9]\d*$/.test(cursor)) throw badCursor();

@@ -1,6 +1,6 @@
-import { dayMs } from '../../domain/clock.ts';
+import { dayMs, iso } from '../../domain/clock.ts';
 import type { Page } from '../../domain/paging.ts';
-import type { AuditQuery, AuditView } from '../../domain/records/audit.ts';
+import type { AuditEntry, AuditQuery, AuditView } from '../../domain/records/audit.ts';
 import {
   dayOf,
   firstDay,
@@ -14,7 +14,11 @@ import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { venueScopeFilter } from '../lookup.ts';
 import { afterId, toPage } from '../paging.ts';
 import { campaignRowId } from '../versions/versions.ts';
-import { auditView } from '../views.ts';
+
+function auditView(row: AuditEntry): AuditView {
+  const { id, actor, action, subject, address, requestId, details } = row;
+  return { id, at: iso(row.at), actor, action, subject, address, requestId, details };
+}
 
 /** The impressions report and the audit trail (docs/protocol.md §5.6, §5.7). */
 export function makeReading({ store, clock }: ServiceDependencies) {

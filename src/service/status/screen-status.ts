@@ -25,9 +25,8 @@ import { pageFilters } from '../paging.ts';
 import { viewDevice } from '../pairing/devices.ts';
 import { readEffectiveConfig } from '../places/configs.ts';
 import { hasLocalTimes, hoursOf } from '../places/opening-hours.ts';
-import { newestCodes } from '../places/screens.ts';
+import { newestCodes, screenView } from '../places/screens.ts';
 import { type DeliveredNow, deliveredNow, type GivenLayer } from '../schedules/delivered-now.ts';
-import { screenView } from '../views.ts';
 import { countRestoredWebhooks } from '../webhooks/webhooks.ts';
 import {
   conditionView,

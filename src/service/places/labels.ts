@@ -1,5 +1,5 @@
-import { invalid } from '../domain/error.ts';
-import { maxLabels } from '../domain/fields.ts';
+import { invalid } from '../../domain/error.ts';
+import { maxLabels } from '../../domain/fields.ts';
 
 /**
  * Applies a merge patch (RFC 7396) to labels. A `null` value removes one label; a `null` patch

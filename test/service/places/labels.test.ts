@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasCode } from '../../src/domain/error.ts';
-import { labelFilter, patchLabels } from '../../src/service/labels.ts';
+import { hasCode } from '../../../src/domain/error.ts';
+import { labelFilter, patchLabels } from '../../../src/service/places/labels.ts';
 
 const label = fc.tuple(
   fc.string({ minLength: 1 }).filter((key) => !key.includes(':') && key !== '__proto__'),
