@@ -1,6 +1,6 @@
 import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
-import { partsFolder, readPartKey, readUploadName } from '../domain/media/part-key.ts';
+import { partsFolder, readPartKey, readUploadName } from '../domain/media/media-keys.ts';
 
 /** Space that uploads leave for events and changes, which share the disk. */
 const reservedBytes = 64 * 1024 * 1024;

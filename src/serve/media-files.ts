@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Clock, secondMs } from '../domain/clock.ts';
-import { mediaFolder } from '../domain/media/media-file-path.ts';
+import { mediaFolder } from '../domain/media/media-keys.ts';
 import { Examiner } from '../media/examination/examiner.ts';
 import { openFolderMediaStore } from '../media/folder-media-store.ts';
 import type { MediaStore } from '../media/media-store.ts';

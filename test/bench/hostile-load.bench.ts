@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { partKey } from '../../src/domain/media/part-key.ts';
+import { partKey } from '../../src/domain/media/media-keys.ts';
 import { hostileFiles } from '../faults/examination/hostile-files.ts';
 import { temporaryFolder } from '../support/disk/temporary-folder.ts';
 import { startLocally } from '../support/network/local-server.ts';

@@ -7,7 +7,7 @@ import {
   readPartKey,
   readUploadName,
   uploadFolder,
-} from '../../domain/media/part-key.ts';
+} from '../../domain/media/media-keys.ts';
 import { Unchanged } from '../../domain/media/unchanged.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 

@@ -1,7 +1,7 @@
 import { hasCode, invalid, SignageError } from '../../domain/error.ts';
 import { isMediaId, type MediaUpload, type MediaView } from '../../domain/media/media.ts';
+import type { PartKey } from '../../domain/media/media-keys.ts';
 import type { MediaType } from '../../domain/media/media-types.ts';
-import type { PartKey } from '../../domain/media/part-key.ts';
 import type { Media } from '../../domain/media/rows.ts';
 import { makeTurns } from '../../domain/turns/turns.ts';
 import { acceptedType, type Examiner } from '../../media/examination/examiner.ts';
@@ -97,28 +97,26 @@ export function makeMediaUploads(
     async (head, isWhole) =>
       acceptedType(await examiner.examine({ head, isWhole }, { owner: tenantId }));
 
-  /** Passes the content on, checks it, and notes the file just before it becomes visible. */
-  async function* checked(
-    principal: TenantPrincipal,
-    { id, size }: NewFile,
-    content: AsyncIterable<Uint8Array>,
-    onType: (type: MediaType) => void,
-  ): AsyncGenerator<Uint8Array> {
-    yield* verified(judged(content, true, judgeFor(principal), onType), id, size);
-    await noteUnused(principal, id);
-  }
-
-  /** Stores a whole file, then its record. */
+  /**
+   * Checks a whole file while the media store writes it, notes it in the store as a file without a
+   * record, makes it visible in the media store, and records it.
+   */
   async function keep(
     principal: TenantPrincipal,
     file: NewFile,
     content: AsyncIterable<Uint8Array>,
   ): Promise<Uploaded> {
+    const { id, size } = file;
     let type: MediaType | undefined;
-    const passed = checked(principal, file, content, (found) => {
+    const judging = judged(content, true, judgeFor(principal), (found) => {
       type = found;
     });
-    await required().files.put(file.id, file.size, passed);
+    async function* checkedAndNoted() {
+      yield* verified(judging, id, size);
+      // Now that all bytes are right, and before the media store gives the file its name.
+      await noteUnused(principal, id);
+    }
+    await required().files.put(id, size, checkedAndNoted());
     return deps.write(principal, (tx) => record(tx, principal, file, type as MediaType));
   }
 

@@ -1,8 +1,8 @@
 import { SignageError } from '../../domain/error.ts';
 import type { Media, MediaUse } from '../../domain/media/rows.ts';
+import type { Layers } from '../../domain/schedule/rows.ts';
 import type { Reader } from '../../store/store.ts';
 import type { Principal } from '../context.ts';
-import { isInUse } from './earlier-uses.ts';
 
 export const mediaRowId = (tenantId: string, id: string) => `${tenantId}/${id}`;
 
@@ -93,6 +93,24 @@ export class MediaUses {
     this.#screensOfVenues.set(key, screens);
     return screens;
   }
+}
+
+function namesMedia({ schedule, takeover }: Layers, mediaId: string): boolean {
+  const named = [...(schedule?.entries ?? []), ...(takeover ? [takeover] : [])];
+  return named.some(({ mediaIds }) => mediaIds.some((id) => mediaId.endsWith(`/${id}`)));
+}
+
+/** Whether a use that version 0.1.0 noted still holds. */
+async function isInUse(
+  reader: Pick<Reader, 'get'>,
+  { level, ownerId, mediaId, version }: MediaUse,
+): Promise<boolean> {
+  if (version === null) {
+    const layers = await reader.get('layers', `${level}/${ownerId}`);
+    return layers !== undefined && namesMedia(layers, mediaId);
+  }
+  const newest = await reader.get('playlists', ownerId);
+  return newest !== undefined && (newest.version === version || newest.past.includes(version));
 }
 
 /** Throws `media_not_found` unless the caller may see all these files. */

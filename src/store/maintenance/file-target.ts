@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import { mediaFilePath } from '../../domain/media/media-file-path.ts';
+import { mediaFilePath } from '../../domain/media/media-keys.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 import { type AwsSettings, isBucket, openMediaStore } from '../../media/open-media-store.ts';
 import type { FileTarget } from '../dump/dump-files.ts';

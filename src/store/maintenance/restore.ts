@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../../domain/clock.ts';
-import { mediaFolder } from '../../domain/media/media-file-path.ts';
+import { mediaFolder } from '../../domain/media/media-keys.ts';
 import { isDatabaseUrl } from '../../domain/store-url.ts';
 import type { AwsSettings } from '../../media/open-media-store.ts';
 import {

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SignageError } from '../../../src/domain/error.ts';
-import { mediaFilePath, mediaFolder } from '../../../src/domain/media/media-file-path.ts';
+import { mediaFilePath, mediaFolder } from '../../../src/domain/media/media-keys.ts';
 import type { Media } from '../../../src/domain/media/rows.ts';
 import { openFolderMediaStore } from '../../../src/media/folder-media-store.ts';
 import { openStore } from '../../../src/store/location/open.ts';

@@ -1,4 +1,4 @@
-import { mediaFolder } from '../../../domain/media/media-file-path.ts';
+import { mediaFolder } from '../../../domain/media/media-keys.ts';
 import type { FolderFinding } from '../../../store/json/repair/finding.ts';
 import * as option from '../../input/option.ts';
 import { usage } from '../../input/settings.ts';

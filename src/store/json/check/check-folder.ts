@@ -1,5 +1,5 @@
 import { SignageError } from '../../../domain/error.ts';
-import { mediaFolder } from '../../../domain/media/media-file-path.ts';
+import { mediaFolder } from '../../../domain/media/media-keys.ts';
 import { ChainKey, type ChainState } from '../../audit/audit-chain.ts';
 import {
   type AuditFinding,

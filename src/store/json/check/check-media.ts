@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mediaFilePath, mediaFolder } from '../../../domain/media/media-file-path.ts';
+import { mediaFilePath, mediaFolder } from '../../../domain/media/media-keys.ts';
 import type { DumpSource } from '../../dump/dump.ts';
 import { withFile } from '../disk/file-system.ts';
 import type { PartContext } from '../disk/parts.ts';

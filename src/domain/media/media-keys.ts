@@ -1,3 +1,9 @@
+/** Returns the path of a file in a media folder: `ab/abcd…` for an id that begins with `ab`. */
+export const mediaFilePath = (id: string): string => `${id.slice(0, 2)}/${id}`;
+
+/** Name of the media folder in a data folder. */
+export const mediaFolder = 'media';
+
 /** A part of an upload, as the key of its file in the media store names it. */
 export interface PartKey {
   id: string;
