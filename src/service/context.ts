@@ -93,6 +93,13 @@ export interface AuditChange {
 /** Actor of a change, and its client. */
 export type AuditActor = { actor: Actor } & ClientInfo;
 
+/** A device as the actor of a change. */
+export const deviceActor = ({ id, deviceInfo }: Device) => ({
+  kind: 'device' as const,
+  id,
+  name: deviceInfo.deviceName,
+});
+
 /** Stands in the audit trail for changes that the service makes by itself. */
 export const bySystem: AuditActor = { actor: system, address: null, requestId: null };
 

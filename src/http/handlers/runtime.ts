@@ -1,8 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import { secondMs } from '../../domain/clock.ts';
-import { batchPlayback } from '../../domain/conditions/playback.ts';
 import { invalid } from '../../domain/error.ts';
-import { batchSums } from '../../domain/events/batch-counts.ts';
 import { maxBatch, maxEventBytes } from '../../domain/events/event.ts';
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import type { Services } from '../../service/assembly/services.ts';
@@ -151,8 +149,7 @@ export function runtimeHandlers(
       checkEventSizes(sent);
       const key = idempotencyKey(request, batchKey, batchRule);
       const isRepeated = await telemetry.accept(principal, {
-        sums: batchSums(body),
-        playback: batchPlayback(body),
+        events: body,
         line: compactLine(sent),
         sent: sent.bytes,
         idempotencyKey: key,

@@ -1,14 +1,15 @@
 import { deviceKeyHash, type VerifiedHashes } from '../../domain/api-key.ts';
 import { hasCode } from '../../domain/error.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
-import type {
-  ClientInfo,
-  DevicePrincipal,
-  RequestSubject,
-  SystemDependencies,
+import {
+  type ClientInfo,
+  type DevicePrincipal,
+  deviceActor,
+  type RequestSubject,
+  type SystemDependencies,
 } from '../context.ts';
 import type { TrustedSources } from '../guesses/trusted-sources.ts';
-import { deviceActor, deviceKeyError, type KeyCheck, recordKeyUse } from './device-keys.ts';
+import { deviceKeyError, type KeyCheck, recordKeyUse } from './device-keys.ts';
 import type { OfflineKeys } from './offline-keys.ts';
 
 /** Credential of a request of a TV. */

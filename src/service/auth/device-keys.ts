@@ -69,13 +69,6 @@ export function makeKeyCheck(
   };
 }
 
-/** A device as the actor of a change. */
-export const deviceActor = ({ id, deviceInfo }: Device) => ({
-  kind: 'device' as const,
-  id,
-  name: deviceInfo.deviceName,
-});
-
 /** Describes a change of a device's keys for the audit trail. */
 export function keyChange(
   verb: 'rotate' | 'activate',

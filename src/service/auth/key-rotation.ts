@@ -3,14 +3,13 @@ import { SignageError } from '../../domain/error.ts';
 import type { RotatedView } from '../../domain/records/device.ts';
 import type { DeviceKey } from '../../domain/records/rows.ts';
 import type { Tx } from '../../store/store.ts';
-import { type DevicePrincipal, recordChange, type ServiceDependencies } from '../context.ts';
 import {
+  type DevicePrincipal,
   deviceActor,
-  keyChange,
-  purgeRevokedKeys,
-  recordKeyUse,
-  revokeKeys,
-} from './device-keys.ts';
+  recordChange,
+  type ServiceDependencies,
+} from '../context.ts';
+import { keyChange, purgeRevokedKeys, recordKeyUse, revokeKeys } from './device-keys.ts';
 
 const replaced = () =>
   new SignageError(

@@ -33,7 +33,7 @@ import { pageFilters, toPage } from '../paging.ts';
 
 /** Describes a change of a token for the audit trail. */
 /** Expiry and venue binding of a token. */
-export function reachView({
+function reachView({
   expiresAt,
   venueIds,
 }: Pick<Token, 'expiresAt' | 'venueIds'>): Pick<TokenView, 'expiresAt' | 'venueIds'> {

@@ -2,11 +2,12 @@ import { BoundedMap } from '../../domain/bounded-map.ts';
 import { iso, minuteMs, secondMs } from '../../domain/clock.ts';
 import {
   type BatchPlayback,
+  batchPlayback,
   type PlaybackActivity,
   playbackAfter,
 } from '../../domain/conditions/playback.ts';
-import type { BatchSums } from '../../domain/events/batch-counts.ts';
-import type { EventQuery, StoredEventView } from '../../domain/events/event.ts';
+import { batchSums } from '../../domain/events/batch-counts.ts';
+import type { EventQuery, StoredEventView, TelemetryEvent } from '../../domain/events/event.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { StoredEvent } from '../../store/queries.ts';
 import { checkAuthority } from '../auth/authority.ts';
@@ -17,9 +18,8 @@ import { afterId } from '../paging.ts';
 
 /** A batch of events as a TV sent it. */
 export interface SentBatch {
-  sums: BatchSums;
-  playback: BatchPlayback;
-  /** The batch as JSON, in one line of UTF-8. */
+  events: readonly TelemetryEvent[];
+  /** The events as JSON, in one line of UTF-8. */
   line: Uint8Array;
   /** The raw body, which an `Idempotency-Key` identifies. */
   sent: Uint8Array;
@@ -70,11 +70,12 @@ export function makeTelemetry(deps: ServiceDependencies) {
    */
   async function accept(
     { device }: DevicePrincipal,
-    { sums, playback, line, sent, idempotencyKey, deviceTime }: SentBatch,
+    { events, line, sent, idempotencyKey, deviceTime }: SentBatch,
   ): Promise<boolean> {
     const { tenantId, venueId, screenId, id: deviceId, simulated } = device;
     const idempotency =
       idempotencyKey === undefined ? {} : { idempotency: { key: idempotencyKey, sent } };
+    const playback = batchPlayback(events);
     const outcome = await store.appendBatch({
       tenantId,
       venueId,
@@ -83,7 +84,7 @@ export function makeTelemetry(deps: ServiceDependencies) {
       simulated,
       deviceTime,
       body: line,
-      sums,
+      sums: batchSums(events),
       ...idempotency,
     });
     const isRepeated = outcome === 'repeated';

@@ -5,9 +5,9 @@ import type { RegisteredView, Registration } from '../../domain/records/device.t
 import { codeStatusAt, hashCode } from '../../domain/records/pairing-code.ts';
 import type { Device, DeviceKey, PairingCode, Screen } from '../../domain/records/rows.ts';
 import type { Tx } from '../../store/store.ts';
-import { deviceActor } from '../auth/device-keys.ts';
 import {
   type ClientInfo,
+  deviceActor,
   type RequestSubject,
   recordChange,
   type SystemDependencies,
