@@ -2,22 +2,10 @@ import { SignageError } from '../../../domain/error.ts';
 import { epochMs } from '../../../domain/fields.ts';
 import type { PlaylistView as Playlist } from '../../../domain/playlists/playlist.ts';
 import type { CommandContext } from '../../program/context.ts';
-import {
-  type ChangeResult,
-  changeError,
-  changeMany,
-  changeResult,
-} from '../../records/change-many.ts';
-import { printResults } from '../../records/for-each-record.ts';
+import { changeError, changeMany } from '../../records/change-many.ts';
 import { confirmSelected } from '../../records/select-screens.ts';
 import { shellQuote } from '../../terminal/text.ts';
-import {
-  openRollout,
-  type RecordedScreen,
-  type RolloutState,
-  rolloutFile,
-  withChanges,
-} from './rollout-state.ts';
+import { openRollout, Rollout } from './rollout.ts';
 
 /**
  * A new end in epoch seconds, or `null` for none. `undefined` keeps the end of the version that is
@@ -75,45 +63,6 @@ export async function rollBackOne(
   return undefined;
 }
 
-/** Rolls back the screens that are not rolled back yet. Yields the results of all. */
-async function* rollBackRest(
-  call: CommandContext,
-  state: RolloutState,
-  newEnd: NewEnd,
-  show: (text: string) => void,
-): AsyncGenerator<ChangeResult> {
-  const results = new Map<string, ChangeResult>();
-  const rest: RecordedScreen[] = [];
-  for (const screen of state.screens) {
-    const { id, name, version, changedTo } = screen;
-    if (version !== null && changedTo === undefined) rest.push(screen);
-    else {
-      const result = version === null ? 'no playlist' : 'unchanged';
-      results.set(id, { name, id, result, error: null });
-    }
-  }
-  let stopped: { error: unknown } | undefined;
-  let saved = state;
-  const change = rollingBack(newEnd);
-  try {
-    for await (const page of changeMany(call, rest, change, { show, seed: state.seed })) {
-      for (const one of page)
-        results.set(one.screen.id, withoutVersion(changeResult(one, 'rollback')));
-      saved = withChanges(saved, page);
-      await rolloutFile(call.options.state).write(saved);
-    }
-  } catch (error) {
-    stopped = { error };
-  }
-  for (const { id } of state.screens) {
-    const result = results.get(id);
-    if (result && !call.common.dryRun) yield result;
-  }
-  if (stopped) throw stopped.error;
-}
-
-const withoutVersion = ({ id, name, result, error }: ChangeResult) => ({ name, id, result, error });
-
 /**
  * Rolls screens back to their previous versions. First records the current versions in the file of
  * `--state`. The same command can then be run again: it finishes the rollback, rolls no screen back
@@ -126,13 +75,19 @@ export async function rollBackAll(
 ): Promise<number> {
   const { state, isNew } = await openRollout(call, 'rollback previous', names);
   await confirmSelected(call, 'Roll back', state.screens);
-  if (isNew && !call.common.dryRun) await rolloutFile(call.options.state).write(state);
-  try {
-    return await printResults(call, (show) => rollBackRest(call, state, newEnd, show));
-  } finally {
-    if (!call.common.dryRun)
-      call.note(
-        `The earlier playlists are recorded in ${call.options.state}. To retry the screens that failed, run the same command with --state ${shellQuote(call.options.state)}. It changes nothing twice.`,
-      );
+  const rollout = new Rollout(call, state);
+  for (const screen of state.screens) {
+    if (screen.version === null) rollout.keep(screen, 'no playlist');
+    else if (screen.changedTo !== undefined) rollout.keep(screen, 'unchanged');
   }
+  const rest = state.screens.filter(({ id }) => !rollout.results.has(id));
+  const work = () => rollout.change(rest, rollingBack(newEnd), { isRecorded: true });
+  if (call.common.dryRun) {
+    await work();
+    return 0;
+  }
+  if (isNew) await rollout.save();
+  return rollout.run(work, {
+    advice: `To retry the screens that failed, run the same command with --state ${shellQuote(call.options.state)}. It changes nothing twice.`,
+  });
 }

@@ -1,31 +1,16 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../../domain/error.ts';
-import type { Publication } from '../../../domain/playlists/playlist.ts';
 import type { WrittenPublication } from '../../content/publication.ts';
 import { usage } from '../../input/settings.ts';
 import { member } from '../../output/view.ts';
 import type { CommandContext } from '../../program/context.ts';
-import {
-  type ChangeResult,
-  changedScreens,
-  changeMany,
-  changeResult,
-  type PlaylistChange,
-  type ScreenOutcome,
-} from '../../records/change-many.ts';
-import { printResults, resultView, summarize } from '../../records/for-each-record.ts';
+import type { ChangeResult } from '../../records/change-many.ts';
 import { confirmSelected } from '../../records/select-screens.ts';
 import { poll } from '../../records/wait.ts';
 import { withProgress } from '../../terminal/progress.ts';
 import { countText, span } from '../../terminal/text.ts';
-import {
-  openRollout,
-  type RecordedScreen,
-  type RolloutState,
-  rolloutFile,
-  withChanges,
-} from './rollout-state.ts';
+import { openRollout, type RecordedScreen, Rollout, type RolloutState } from './rollout.ts';
 import { countUnfetched, exceeded, newestEvent, PlaybackErrors } from './stage-limits.ts';
 import { readStagePlan, type StagePlan } from './stages.ts';
 
@@ -65,32 +50,27 @@ async function openStaged(
 class StagedPublication {
   readonly #call: CommandContext;
   readonly #plan: StagePlan;
-  readonly #content: Publication;
   readonly #errors: PlaybackErrors;
-  readonly #results = new Map<string, ChangeResult>();
-  #state: StagedState;
+  readonly #rollout: Rollout<StagedState>;
 
-  constructor(call: CommandContext, plan: StagePlan, state: StagedState) {
+  constructor(call: CommandContext, plan: StagePlan, rollout: Rollout<StagedState>) {
     this.#call = call;
     this.#plan = plan;
-    this.#content = state.staged.publication;
-    this.#state = state;
-    this.#errors = new PlaybackErrors(call, state.staged.after);
+    this.#rollout = rollout;
+    this.#errors = new PlaybackErrors(call, rollout.state.staged.after);
   }
 
-  /** The results so far, in the order in which the screens were changed. */
-  get results(): ChangeResult[] {
-    return [...this.#results.values()];
+  get #staged(): StagedState['staged'] {
+    return this.#rollout.state.staged;
   }
 
   /** Publishes stage by stage. Throws `partly_failed` when a limit is exceeded. */
   async run(): Promise<void> {
     await this.#save({});
-    if (this.#state.staged.isRollingBack) return this.#rollBack('It was stopped before');
-    for (let stage = this.#state.staged.stage; stage < this.#plan.percents.length; stage++) {
+    if (this.#staged.isRollingBack) return this.#rollBack('It was stopped before');
+    for (let stage = this.#staged.stage; stage < this.#plan.percents.length; stage++) {
       await this.#publish(stage);
-      const { staged } = this.#state;
-      if (staged.stage !== stage || staged.publishedAtMs === null)
+      if (this.#staged.stage !== stage || this.#staged.publishedAtMs === null)
         await this.#save({ stage, publishedAtMs: this.#call.clock.now() });
       const problem = await this.#hold(stage);
       if (problem === undefined) continue;
@@ -103,51 +83,32 @@ class StagedPublication {
   }
 
   async #save(change: Partial<StagedState['staged']>): Promise<void> {
-    this.#state = { ...this.#state, staged: { ...this.#state.staged, ...change } };
-    await rolloutFile(this.#call.options.state).write(this.#state);
+    const { state } = this.#rollout;
+    await this.#rollout.save({ ...state, staged: { ...state.staged, ...change } });
   }
 
   #reached(stage: number): RecordedScreen[] {
-    const { screens } = this.#state;
+    const { screens } = this.#rollout.state;
     const percent = this.#plan.percents[stage] ?? 100;
     return screens.slice(0, Math.ceil((screens.length * percent) / 100));
   }
 
   #nameOf(stage: number): string {
     const count = this.#reached(stage).length.toLocaleString('en');
-    const total = countText(this.#state.screens.length, 'screen');
+    const total = countText(this.#rollout.state.screens.length, 'screen');
     return `stage ${stage + 1} of ${this.#plan.percents.length} (${count} of ${total})`;
-  }
-
-  /** Changes screens, and records what was done after each call. */
-  async #change(
-    screens: readonly RecordedScreen[],
-    change: PlaylistChange,
-    changed?: string,
-  ): Promise<ScreenOutcome<RecordedScreen>[]> {
-    const outcomes: ScreenOutcome<RecordedScreen>[] = [];
-    await withProgress(this.#call, async (show) => {
-      const { seed } = this.#state;
-      for await (const page of changeMany(this.#call, screens, change, { show, seed })) {
-        for (const one of page) {
-          this.#results.set(one.screen.id, changeResult(one, change.action, changed));
-          outcomes.push(one);
-        }
-        if (change.action === 'publish') this.#state = withChanges(this.#state, page);
-        await this.#save({});
-      }
-    });
-    return outcomes;
   }
 
   async #publish(stage: number): Promise<void> {
     this.#call.note(`Publishing ${this.#nameOf(stage)}.`);
-    const screens = this.#reached(stage).filter(({ id }) => !this.#results.has(id));
-    for (const { id, name, changedTo } of screens)
-      if (changedTo !== undefined)
-        this.#results.set(id, { name, id, result: 'unchanged', version: changedTo, error: null });
-    const rest = screens.filter(({ changedTo }) => changedTo === undefined);
-    await this.#change(rest, { action: 'publish', ...this.#content });
+    const { results } = this.#rollout;
+    const reached = this.#reached(stage);
+    for (const screen of reached)
+      if (screen.changedTo !== undefined && !results.has(screen.id))
+        this.#rollout.keep(screen, 'unchanged', screen.changedTo);
+    const rest = reached.filter(({ id }) => !results.has(id));
+    const change = { action: 'publish' as const, ...this.#staged.publication };
+    await this.#rollout.change(rest, change, { isRecorded: true });
   }
 
   /**
@@ -155,7 +116,7 @@ class StagedPublication {
    */
   async #hold(stage: number): Promise<string | undefined> {
     const { clock, options } = this.#call;
-    const endsAt = (this.#state.staged.publishedAtMs ?? clock.now()) + options.hold;
+    const endsAt = (this.#staged.publishedAtMs ?? clock.now()) + options.hold;
     const waiting = { timeoutMs: endsAt - clock.now(), what: 'a stage', everyMs: checkEveryMs };
     const problem = await withProgress(this.#call, (show) =>
       poll(this.#call, waiting, async () => {
@@ -187,19 +148,22 @@ class StagedPublication {
   /** Counts screens on which publishing failed, or whose TVs reported a playback error. */
   async #countErrors(reached: readonly RecordedScreen[]): Promise<number> {
     const failing = await this.#errors.read();
-    return reached.filter(({ id }) => failing.has(id) || this.#results.get(id)?.result === 'failed')
-      .length;
+    return reached.filter(
+      ({ id }) => failing.has(id) || this.#rollout.results.get(id)?.result === 'failed',
+    ).length;
   }
 
   #versions(): Map<string, number> {
     return new Map(
-      this.results.flatMap(({ id, version }) => (version === undefined ? [] : [[id, version]])),
+      [...this.#rollout.results.values()].flatMap(({ id, version }) =>
+        version === undefined ? [] : [[id, version]],
+      ),
     );
   }
 
   /** Publishes a version again. Returns the screens on which it has expired. */
   async #restore(screens: readonly RecordedScreen[], version: number): Promise<RecordedScreen[]> {
-    const outcomes = await this.#change(screens, { action: 'rollback', to: version });
+    const outcomes = await this.#rollout.change(screens, { action: 'rollback', to: version });
     return outcomes.flatMap(({ screen, outcome }) =>
       'code' in outcome && outcome.code === 'invalid_request' ? [screen] : [],
     );
@@ -213,9 +177,9 @@ class StagedPublication {
     await this.#save({ isRollingBack: true });
     this.#call.note(`${why}. Rolling back.`);
     const byVersion = new Map<number | null, RecordedScreen[]>();
-    for (const { id, name, version, changedTo } of this.#state.screens) {
-      if (changedTo === undefined)
-        this.#results.set(id, { name, id, result: 'unchanged', error: null });
+    for (const screen of this.#rollout.state.screens) {
+      const { id, name, version, changedTo } = screen;
+      if (changedTo === undefined) this.#rollout.keep(screen, 'unchanged');
       // Only where nobody has changed it since.
       else
         byVersion.set(version, [
@@ -225,9 +189,11 @@ class StagedPublication {
     }
     for (const [version, screens] of byVersion) {
       const withdrawn = version === null ? screens : await this.#restore(screens, version);
-      await this.#change(withdrawn, { action: 'withdraw' }, 'rolled back');
+      await this.#rollout.change(withdrawn, { action: 'withdraw' }, { changed: 'rolled back' });
     }
-    const failed = this.results.filter(({ result }) => result === 'failed').length;
+    const failed = [...this.#rollout.results.values()].filter(
+      ({ result }) => result === 'failed',
+    ).length;
     const outcome =
       failed === 0
         ? 'All screens have their earlier playlists again.'
@@ -250,29 +216,14 @@ export async function publishStaged(
   const state = await openStaged(call, names, written);
   const { screens } = state;
   await confirmSelected(call, `Publish in ${countText(plan.percents.length, 'stage')} on`, screens);
-  if (call.common.dryRun)
-    return printResults(call, (show) =>
-      changedScreens(call, screens, { action: 'publish', ...state.staged.publication }, show),
-    );
-  const publication = new StagedPublication(call, plan, state);
-  let stopped: { error: unknown } | undefined;
-  try {
-    await publication.run();
-  } catch (error) {
-    stopped = { error };
+  const rollout = new Rollout(call, state);
+  if (call.common.dryRun) {
+    await rollout.change(screens, { action: 'publish', ...state.staged.publication });
+    return 0;
   }
-  const { results } = publication;
-  await call.results.list(
-    [results],
-    resultView([member<{ version?: number }, 'version'>('version')]),
-  );
-  const exitCode = summarize(
-    call,
-    results.map(({ result }) => result),
-  );
-  call.note(
-    `The earlier playlists are recorded in ${call.options.state}. The same command continues.`,
-  );
-  if (stopped) throw stopped.error;
-  return exitCode;
+  const publication = new StagedPublication(call, plan, rollout);
+  return rollout.run(() => publication.run(), {
+    columns: [member<ChangeResult, 'version'>('version')],
+    advice: 'The same command continues.',
+  });
 }

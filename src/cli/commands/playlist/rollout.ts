@@ -4,15 +4,23 @@ import { publication } from '../../../domain/playlists/playlist.ts';
 import { stateFile } from '../../connection/state-file.ts';
 import { versionOn } from '../../content/publication.ts';
 import { usage } from '../../input/settings.ts';
+import type { Column } from '../../output/view.ts';
 import type { CommandContext } from '../../program/context.ts';
-import type { ScreenOutcome } from '../../records/change-many.ts';
-import { mapRecords } from '../../records/for-each-record.ts';
+import {
+  type ChangeResult,
+  changeMany,
+  changeResult,
+  type PlaylistChange,
+  type ScreenOutcome,
+} from '../../records/change-many.ts';
+import { mapRecords, resultView, summarize } from '../../records/for-each-record.ts';
 import {
   hasFilter,
   type Selected,
   selectionFilters,
   selectScreens,
 } from '../../records/select-screens.ts';
+import { withProgress } from '../../terminal/progress.ts';
 
 const recordedScreen = z.object({
   id: z.uuid(),
@@ -55,7 +63,7 @@ const rolloutState = z.object({
  */
 export type RolloutState = z.infer<typeof rolloutState>;
 
-export const rolloutFile = (path: string) =>
+const rolloutFile = (path: string) =>
   stateFile<RolloutState>(path, {
     parse: (content) => rolloutState.parse(content),
     use: { what: '--state' },
@@ -65,7 +73,7 @@ export const rolloutFile = (path: string) =>
   });
 
 /** Returns the state with the versions that the rollout has made. */
-export function withChanges<S extends RolloutState>(
+function withChanges<S extends RolloutState>(
   state: S,
   outcomes: readonly ScreenOutcome<RecordedScreen>[],
 ): S {
@@ -79,6 +87,81 @@ export function withChanges<S extends RolloutState>(
     return changedTo == null ? screen : { ...screen, changedTo };
   });
   return { ...state, screens };
+}
+
+interface RolloutChange {
+  /** Records the versions that are made, as those of the rollout. */
+  isRecorded?: boolean;
+  /** The word for a changed screen. Default: that of the action. */
+  changed?: string;
+}
+
+/** A rollout that runs: its state, which is saved after each call, and the results so far. */
+export class Rollout<S extends RolloutState> {
+  readonly #call: CommandContext;
+  /** By the ids of the screens. */
+  readonly results = new Map<string, ChangeResult>();
+  state: S;
+
+  constructor(call: CommandContext, state: S) {
+    this.#call = call;
+    this.state = state;
+  }
+
+  async save(state: S = this.state): Promise<void> {
+    this.state = state;
+    await rolloutFile(this.#call.options.state).write(state);
+  }
+
+  /** Adds the result of a screen that already is as it should be. */
+  keep({ id, name }: RecordedScreen, result: string, version?: number): void {
+    this.results.set(id, { name, id, result, ...(version && { version }), error: null });
+  }
+
+  /** Changes screens, and saves what was done after each call. Changes nothing with `--dry-run`. */
+  change(
+    screens: readonly RecordedScreen[],
+    change: PlaylistChange,
+    { isRecorded = false, changed }: RolloutChange = {},
+  ): Promise<ScreenOutcome<RecordedScreen>[]> {
+    return withProgress(this.#call, async (show) => {
+      const outcomes: ScreenOutcome<RecordedScreen>[] = [];
+      const { seed } = this.state;
+      for await (const page of changeMany(this.#call, screens, change, { show, seed })) {
+        for (const one of page) {
+          this.results.set(one.screen.id, changeResult(one, change.action, changed));
+          outcomes.push(one);
+        }
+        await this.save(isRecorded ? withChanges(this.state, page) : this.state);
+      }
+      return outcomes;
+    });
+  }
+
+  /**
+   * Prints the results of all screens after the changes of `work`, and also if it fails. Returns
+   * the exit code.
+   *
+   * @param advice how to continue, for a note
+   */
+  async run(
+    work: () => Promise<unknown>,
+    { columns = [], advice }: { columns?: readonly Column<ChangeResult>[]; advice: string },
+  ): Promise<number> {
+    let stopped: { error: unknown } | undefined;
+    try {
+      await work();
+    } catch (error) {
+      stopped = { error };
+    }
+    const results = this.state.screens.flatMap(({ id }) => this.results.get(id) ?? []);
+    await this.#call.results.list([results], resultView(columns));
+    const words = results.map(({ result }) => result);
+    const exitCode = summarize(this.#call, words);
+    this.#call.note(`The earlier playlists are recorded in ${this.#call.options.state}. ${advice}`);
+    if (stopped) throw stopped.error;
+    return exitCode;
+  }
 }
 
 /** Reads the versions of the current playlists; `null`: none. */
