@@ -48,11 +48,19 @@ const cases = files.flatMap((file) =>
   expressionsIn(file).map((expression) => [file, expression] as const),
 );
 
-it.each(cases)('%s: %s', (_, expression) => {
-  for (const text of sizes.flatMap((size) => hostileTexts(expression, size))) {
+/** Returns the shortest time of up to three tries: a busy machine may interrupt one. */
+function shortestMs(expression: RegExp, text: string): number {
+  let shortest = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < 3 && shortest >= maxMs; tries++) {
     expression.lastIndex = 0;
     const start = performance.now();
     expression.test(text);
-    expect(performance.now() - start, JSON.stringify(text.slice(0, 40))).toBeLessThan(maxMs);
+    shortest = Math.min(shortest, performance.now() - start);
   }
+  return shortest;
+}
+
+it.each(cases)('%s: %s', (_, expression) => {
+  for (const text of sizes.flatMap((size) => hostileTexts(expression, size)))
+    expect(shortestMs(expression, text), JSON.stringify(text.slice(0, 40))).toBeLessThan(maxMs);
 });
