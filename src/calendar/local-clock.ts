@@ -6,7 +6,6 @@ import { type Weekday, weekdays } from '../domain/hours/local-times.ts';
 export interface LocalClock {
   /** Returns how far local time is ahead of UTC at an instant, in milliseconds. */
   offsetAt(timeMs: number): number;
-  /** Returns the local day at an instant. */
   dayAt(timeMs: number): number;
   /** Returns the local time of day at an instant, in minutes. */
   minuteAt(timeMs: number): number;

@@ -52,7 +52,6 @@ const lastInstantMs = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 const timeOfDay = /^\d{1,2}:\d{2}(?::\d{2})?$/;
 
-/** Returns the message for a text that is no instant. */
 function instantMessage(text: string, advice: string): string {
   return timeOfDay.test(text) ? `is a time of day: ${advice}` : instantForm;
 }

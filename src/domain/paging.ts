@@ -110,7 +110,6 @@ export const timeRangeQuery = {
     .meta({ description: `The end of the range, exclusive. ${timeForms}`, example: '2026-12-01' }),
 };
 
-/** Returns the schema of a list of items. */
 export function listOf<T extends z.ZodType>(item: T) {
   return z.object({ items: z.array(item), nextCursor: z.string().nullable() });
 }

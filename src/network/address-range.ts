@@ -59,7 +59,6 @@ export function parseRange(text: string, subject: string): AddressRange {
   return [network, networkBits];
 }
 
-/** Returns whether an address lies in one of the ranges. */
 export function isInRanges(address: IpAddress, ranges: readonly AddressRange[]): boolean {
   return ranges.some(
     ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),

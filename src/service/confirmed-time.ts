@@ -49,7 +49,6 @@ export async function deletionsWaitSince(
   return row && nowMs - row.confirmedAt > jumpMs ? (row.steadySince ?? nowMs) : null;
 }
 
-/** Returns the row after a look at the clock. */
 function afterLook(row: ClockRow, nowMs: number): ClockRow {
   const passedMs = nowMs - row.lookedAt;
   // What came after the clock went back is younger than its time says, once it leaps forwards.

@@ -4,7 +4,6 @@ import { webPlayerStarted } from '../domain/events/web-player-log.ts';
 import { storageQuota } from './media/media-budget.ts';
 import { takeLoadReason } from './recovery/reload.ts';
 
-/** Returns an event of the type `log`, with the members of `more`. */
 export const logEvent = (message: string, more: object): EventInput => ({
   type: 'log',
   timestamp: Math.floor(systemClock.now() / secondMs),

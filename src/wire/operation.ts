@@ -68,7 +68,6 @@ export interface Operation {
 
 type OperationDetails = Omit<Operation, 'method' | 'path' | 'access' | 'status'>;
 
-/** Returns a function that describes the operations of one method and success status. */
 function describing<const M extends Operation['method'], const S extends Operation['status']>(
   method: M,
   status: S,

@@ -44,7 +44,6 @@ export interface ServiceReader {
   ): Promise<{ answer: CallAnswer<I>; etag: string | undefined }>;
   /** Yields all pages of a list. */
   pages<I extends ListId>(id: I, ...input: CallArguments<I>): AsyncGenerator<ListItem<I>[]>;
-  /** Returns all items of a list as one array. */
   all<I extends ListId>(id: I, ...input: CallArguments<I>): Promise<ListItem<I>[]>;
 }
 

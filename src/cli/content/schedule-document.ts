@@ -82,7 +82,6 @@ function bodyOf({ entries }: Schedule): ScheduleBody {
   };
 }
 
-/** Returns the paths of the instants of all entries. */
 function instantsIn({ value }: SourceDocument): Path[] {
   const entries = isObject(value) && Array.isArray(value.entries) ? value.entries : [];
   return entries.flatMap((_, place) => [

@@ -129,7 +129,6 @@ export function findScreen(reader: ServiceReader, text: string): Promise<Screen>
   });
 }
 
-/** Returns the current device of a screen. */
 async function deviceOf(reader: ServiceReader, screen: Screen, text: string): Promise<Device> {
   if (screen.deviceId !== null)
     return reader.read('getDevice', { params: { id: screen.deviceId } });

@@ -83,7 +83,6 @@ export const placeMembers: Readonly<Record<PlaceMemberName, PlaceMember>> = {
 /** Members as text. `undefined`: not given. */
 export type PlaceTexts = { [K in PlaceMemberName]?: string | null | undefined };
 
-/** Returns the members of a kind of record. */
 export const membersOf = (kind: PlaceKind): [PlaceMemberName, PlaceMember][] =>
   Object.entries(placeMembers)
     .filter(([, { kinds }]) => kinds.includes(kind))
@@ -133,7 +132,6 @@ export const hasPlaceTexts = (kind: PlaceKind, record: Venue | Screen, given: Pl
     ([name, { textOf }]) => given[name] === undefined || (given[name] || null) === textOf(record),
   );
 
-/** Returns all members of a record as text. */
 export const placeTexts = (kind: PlaceKind, record: Venue | Screen): PlaceTexts =>
   Object.fromEntries(membersOf(kind).map(([name, { textOf }]) => [name, textOf(record)]));
 

@@ -24,7 +24,6 @@ async function isSimulated(fixture: Fixture, more: object, ofTv: object): Promis
   return at(await fixture.device(textAt(json, 'deviceId')), 'simulated');
 }
 
-/** Returns the status of each code. */
 const states = (fixture: Fixture, codes: readonly string[]): Promise<string[]> =>
   mapInTurn(codes, async (code) => textAt((await codeStatus(fixture, code)).json, 'status'));
 

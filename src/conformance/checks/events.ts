@@ -15,7 +15,6 @@ const received = (answer: Answer) =>
 /** Sends a batch of heartbeats that no other check sends. */
 const postHeartbeats = (fixture: Fixture, count: number, headers?: Record<string, string>) =>
   postBatch(fixture, heartbeats(count, fixture.uniqueTimestamp()), headers);
-/** Returns a new `Idempotency-Key`, as headers. */
 const newKey = (fixture: Fixture) => ({ 'idempotency-key': fixture.idempotencyKey() });
 /** Counts the stored events with this timestamp. */
 const countStored = async (fixture: Fixture, timestamp: number) =>

@@ -25,7 +25,6 @@ function reported(
 
 const eventsOf = async (fixture: Fixture, query: string) =>
   fixture.requireOk('GET', `/v1/events?deviceId=${(await reported(fixture)).tv.deviceId}${query}`);
-/** Returns the row of a report with this key. */
 const rowOf = ({ json }: Answer, key: string) =>
   listAt(json, 'items').find((one) => at(one, 'key') === key);
 const types = (json: unknown) => listAt(json, 'items').map((one) => at(one, 'event.type'));

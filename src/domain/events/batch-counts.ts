@@ -103,7 +103,6 @@ export class BatchSums {
   }
 }
 
-/** Returns the sums of events as sent. */
 export function batchSums(events: readonly CountedEvent[]): BatchSums {
   const sums = new BatchSums();
   for (const event of events) sums.add(event);

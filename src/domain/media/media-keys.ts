@@ -17,7 +17,6 @@ export interface PartKey {
 export const partsFolder = 'parts/';
 export const partsOfTenant = (tenantId: string) => `${partsFolder}${tenantId}/`;
 
-/** Returns the folder of the parts of one upload. */
 export const uploadFolder = (tenantId: string, id: string, size: number) =>
   `${partsOfTenant(tenantId)}${id}-${size}/`;
 

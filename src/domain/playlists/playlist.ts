@@ -208,7 +208,6 @@ export const keptVersions = 20;
 
 const yearMs = 365 * dayMs;
 
-/** Returns the status of a playlist at a time. */
 export function playlistStatusAt(
   playlist: Pick<Playlist, 'state' | 'validUntil'>,
   nowMs: number,

@@ -90,7 +90,6 @@ export class FairQueue {
     await Promise.all(this.#running);
   }
 
-  /** Returns whether the job waits. */
   #add(group: string, entry: WaitingJob): boolean {
     const waiting = this.#waiting.get(group);
     if (waiting) waiting.push(entry);

@@ -29,7 +29,6 @@ const allowHeaders = [
   'X-Tenant-Id',
 ];
 
-/** Returns a function that returns the CORS headers for the `Origin` of a request. */
 export function makeCorsHeaders(
   origins: readonly string[],
 ): (origin: string | undefined) => Readonly<Record<string, string>> {

@@ -84,7 +84,6 @@ export function problemParts(error: SignageError, requestId: string): ProblemPar
   return { status, code, detail, headers, text: JSON.stringify(body) };
 }
 
-/** Returns a problem document as a `Response`. */
 export function problemResponse({ status, headers, text }: ProblemParts): Response {
   return new Response(text, { status, headers });
 }

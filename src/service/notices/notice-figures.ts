@@ -22,7 +22,6 @@ export class NoticeFigures {
   };
   /** Bad conditions that were told and have not recovered. */
   openAlarms = { screen: 0, venue: 0 };
-  /** Returns the number of webhooks by state. */
   webhooks: () => Record<Webhook['state'], number> = noWebhooks;
   /** Returns the time of the oldest notice that waits for an active webhook. */
   oldestWaitingAt: () => number | undefined = () => undefined;

@@ -36,7 +36,6 @@ export interface NoticePageQuery {
 
 /** Access to the log of notices. */
 export interface NoticeLog {
-  /** Returns the notice with this id. */
   get(id: string): Promise<Notice | undefined>;
   /**
    * Returns one page of matching notices. A page before the last one may be empty. `read` is the id

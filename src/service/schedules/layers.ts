@@ -29,7 +29,6 @@ export function activeTakeover({ own }: ScreenLayers, nowMs: number): StoredTake
   return own?.takeover && own.takeover.until > nowMs ? own.takeover : undefined;
 }
 
-/** Returns the schedule that a screen follows. */
 export function scheduleOf({ own, venue }: ScreenLayers): StoredSchedule | undefined {
   return own?.schedule ?? venue?.schedule ?? undefined;
 }

@@ -22,7 +22,6 @@ import { noteLarge, type PlaylistQuota } from './playlist-quota.ts';
 
 export const campaignRowId = (tenantId: string, campaignId: string) => `${tenantId}/${campaignId}`;
 
-/** Returns the id of a past version. */
 export const pastId = (screenId: string, version: number) => `${screenId}/${version}`;
 
 /** What a version shows, and until when. */

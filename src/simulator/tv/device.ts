@@ -76,7 +76,6 @@ export class SimulatedDevice {
     this.client = this.#clientOver(this.#makeLink());
   }
 
-  /** Returns the random sequence for one purpose. */
   randomFor(purpose: string): SeededRandom {
     return new SeededRandom(`${this.shared.seed}/tv ${this.#number}/${purpose}`);
   }

@@ -51,7 +51,6 @@ export function recordJson<S extends DumpSection>(section: S, record: DumpRecord
   return `${JSON.stringify({ section, row: head }).slice(0, -2)},"events":${body}}}`;
 }
 
-/** Returns the line of a JSON text. */
 export function lineOf(json: string): string {
   return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
 }

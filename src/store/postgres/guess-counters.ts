@@ -69,7 +69,6 @@ function knownOf(
   });
 }
 
-/** Returns the changed counters as rows. */
 function changedOf(
   sources: readonly string[],
   known: GuessCountersOfEach,

@@ -25,7 +25,6 @@ async function decode(image: HTMLImageElement, source: MediaSource) {
   );
 }
 
-/** Returns a layer that shows an image. */
 export function makeImageLayer(parent: HTMLElement, source: MediaSource, look: MediaLook): Layer {
   const element = document.createElement('img');
   element.className = 'layer';

@@ -28,7 +28,6 @@ const codeTexts: Readonly<Record<string, string>> = {
   used: 'The last pairing code was used, but its TV was removed',
 };
 
-/** Returns the name of a TV for people. */
 function tvName({ id, deviceInfo }: Device): string {
   const { manufacturer, model, deviceName } = deviceInfo;
   return (

@@ -185,7 +185,6 @@ async function readVersions(
   return screens.map(({ id }) => versions.get(id) ?? null);
 }
 
-/** Returns the command and its selection as words. */
 function commandWords(
   { options: { venue, selector, all } }: CommandContext,
   command: string,

@@ -8,7 +8,6 @@ import { type EventHead, eventsOf, headOf, idOf } from '../log/event-record.ts';
 import type { FramedLog } from '../log/framed-log.ts';
 import { type PageScan, pageRecords } from '../log/page-reader.ts';
 
-/** Returns one page of the log's events. */
 export async function eventPage(
   log: FramedLog<unknown, LogFilesPosition>,
   query: EventPageQuery,

@@ -71,7 +71,6 @@ export function recordPieces(record: BatchHead, body: EventBatch['body']): Uint8
   return framePieces(`${head.slice(1, -1)},${beforeEvents}`, body, '}');
 }
 
-/** Returns the line of a batch. */
 export function frameRecord(record: BatchHead, body: EventBatch['body']): Buffer {
   return Buffer.concat(recordPieces(record, body));
 }
@@ -127,7 +126,6 @@ export const eventFormat: LogFormat<BatchNumber, EventLogPosition> = {
   },
 };
 
-/** Returns the events of a whole line. */
 export function eventsOf(line: Buffer): (CountedEvent & Record<string, unknown>)[] {
   return JSON.parse(line.toString()).events;
 }

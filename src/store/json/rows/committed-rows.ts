@@ -16,7 +16,6 @@ export function rowLine(table: TableName, { id, ...rest }: TableRow): string {
   return JSON.stringify([table, { id, ...rest }]);
 }
 
-/** Returns the row of a line. */
 export function rowOfLine(line: string): TableRow {
   return (JSON.parse(line) as [TableName, TableRow])[1];
 }

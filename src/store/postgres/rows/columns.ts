@@ -82,7 +82,6 @@ const listColumns: Record<string, StoredColumn> = {
 
 const known = new WeakMap<object, TableSchema>();
 
-/** Returns the schema of a section's table. */
 export function tableSchema(table: TableName): TableSchema {
   const section = sectionOf(table);
   const schema = known.get(section) ?? schemaOf(table, section);
