@@ -267,3 +267,19 @@ export async function readContent(
 ): Promise<Content | undefined> {
   return (await reader.get('contents', id)) ?? (await reader.get('pastContents', id));
 }
+
+/** Yields all rows that match a query, in slices of `limit` rows, in the order of their ids. */
+export async function* slicesOf<T extends ListedTable>(
+  store: Pick<Store, 'list'>,
+  table: T,
+  query: Omit<ListQuery<T>, 'after'>,
+): AsyncGenerator<readonly Rows[T][]> {
+  for (let after: string | null | undefined; after !== null; ) {
+    const slice: Slice<Rows[T]> = await store.list(table, {
+      ...query,
+      ...(after !== undefined && { after }),
+    });
+    yield slice.items;
+    after = slice.next;
+  }
+}

@@ -4,7 +4,7 @@ import { startPeriodicJob } from '../../domain/periodic-job.ts';
 import { isLiveClaim } from '../../domain/records/claim.ts';
 import { dayOf } from '../../domain/records/report.ts';
 import type { Layers } from '../../domain/schedule/rows.ts';
-import type { Tx } from '../../store/store.ts';
+import { slicesOf, type Tx } from '../../store/store.ts';
 import { confirmedTime, makeClockLook, retainedFrom } from '../confirmed-time.ts';
 import { bySystem, recordChange, type SystemDependencies } from '../context.ts';
 import { creationRetentionMs } from '../creations.ts';
@@ -65,12 +65,7 @@ export function startHousekeeping(
 
   /** Lets creations that a fast clock made end a day after its correction, too. */
   async function endFutureCreations(): Promise<void> {
-    let after: string | undefined;
-    do {
-      const { items, next } = await store.list('creations', {
-        limit: batchSize,
-        ...(after !== undefined && { after }),
-      });
+    for await (const items of slicesOf(store, 'creations', { limit: batchSize })) {
       const future = items.filter(({ createdAt }) => !hasBegun(clock.now(), createdAt));
       await inBatches(
         future.map(({ id }) => id),
@@ -80,17 +75,11 @@ export function startHousekeeping(
             await tx.put('creations', { ...row, createdAt: tx.now });
         },
       );
-      after = next ?? undefined;
-    } while (after !== undefined);
+    }
   }
 
   async function purgeClaims(): Promise<void> {
-    let after: string | undefined;
-    do {
-      const { items, next } = await store.list('claims', {
-        limit: batchSize,
-        ...(after !== undefined && { after }),
-      });
+    for await (const items of slicesOf(store, 'claims', { limit: batchSize })) {
       const old = items.filter((claim) => !isLiveClaim(claim, clock.now()));
       if (old.length > 0)
         await store.write(async (tx) => {
@@ -100,18 +89,12 @@ export function startHousekeeping(
             if (current && !isLiveClaim(current, tx.now)) await tx.delete('claims', id);
           }
         });
-      after = next ?? undefined;
-    } while (after !== undefined);
+    }
   }
 
   /** Forgets takeovers that have ended, so that nothing names their items and files. */
   async function purgeTakeovers(): Promise<void> {
-    let after: string | undefined;
-    do {
-      const { items, next } = await store.list('layers', {
-        limit: batchSize,
-        ...(after !== undefined && { after }),
-      });
+    for await (const items of slicesOf(store, 'layers', { limit: batchSize })) {
       const isOver = ({ takeover }: Layers, nowMs: number) =>
         takeover !== null && takeover.until <= nowMs;
       const nowMs = await nowForPurge();
@@ -120,8 +103,7 @@ export function startHousekeeping(
         const layers = await tx.get('layers', id);
         if (layers && isOver(layers, nowMs)) await tx.put('layers', { ...layers, takeover: null });
       });
-      after = next ?? undefined;
-    } while (after !== undefined);
+    }
   }
 
   async function inBatches(

@@ -2,7 +2,7 @@ import { iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { isMediaId, type MediaView, mediaPath } from '../../domain/media/media.ts';
 import type { Media, MediaUsage } from '../../domain/media/rows.ts';
-import type { Reader, Store, Tx } from '../../store/store.ts';
+import { type Reader, type Store, slicesOf, type Tx } from '../../store/store.ts';
 import type { TenantPrincipal } from '../context.ts';
 import { MediaUses, mediaRowId } from './media-uses.ts';
 
@@ -70,18 +70,11 @@ export async function removeMediaOfTenant(tx: Tx, tenantId: string): Promise<voi
 export function makeMediaUsage(store: Pick<Store, 'list'>) {
   return async (): Promise<Pick<MediaUsage, 'files' | 'bytes'>> => {
     const usage = { files: 0, bytes: 0 };
-    let after: string | undefined;
-    do {
-      const { items, next } = await store.list('mediaUsage', {
-        limit: 200,
-        ...(after !== undefined && { after }),
-      });
+    for await (const items of slicesOf(store, 'mediaUsage', { limit: 200 }))
       for (const { files, bytes } of items) {
         usage.files += files;
         usage.bytes += bytes;
       }
-      after = next ?? undefined;
-    } while (after !== undefined);
     return usage;
   };
 }

@@ -2,6 +2,7 @@ import { hasBegun, hourMs, minuteMs } from '../../domain/clock.ts';
 import type { LogSink } from '../../domain/log.ts';
 import { startPeriodicJob } from '../../domain/periodic-job.ts';
 import type { MediaStore } from '../../media/media-store.ts';
+import { slicesOf } from '../../store/store.ts';
 import { confirmedTime } from '../confirmed-time.ts';
 import type { SystemDependencies } from '../context.ts';
 import { convertUses } from './media-notes.ts';
@@ -50,20 +51,14 @@ export function startMediaUpkeep(
   }
 
   async function sweep(): Promise<void> {
-    let after: string | undefined;
-    do {
-      const { items, next } = await store.list('unusedMedia', {
-        limit: batchSize,
-        ...(after !== undefined && { after }),
-      });
+    for await (const items of slicesOf(store, 'unusedMedia', { limit: batchSize })) {
       const nowMs = clock.now();
       const dueMs = (await confirmedTime(store.read, nowMs)) - hourMs;
       const due = items.filter(
         (row) => row.isBeingDeleted || row.since <= dueMs || !hasBegun(nowMs, row.since),
       );
       for (const { id } of due) await deleteUnused(id);
-      after = next ?? undefined;
-    } while (after !== undefined);
+    }
     await sweepUploads();
     await files.sweep();
   }

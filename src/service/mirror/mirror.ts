@@ -4,7 +4,7 @@ import type { LogSink } from '../../domain/log.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import type { ConfigCopies, PlaylistCopies } from '../../origin/origin.ts';
 import type { ListQuery } from '../../store/queries.ts';
-import type { Reader } from '../../store/store.ts';
+import { type Reader, slicesOf } from '../../store/store.ts';
 import type { ObservedStore, RowChange } from '../observed-store.ts';
 import { CopyQueue, type QueuedCopy } from './copy-queue.ts';
 import { syncConfig, syncScreen } from './sync.ts';
@@ -54,11 +54,6 @@ export interface Mirror {
 
 /** Ids of configs contain their level, as in `venue/<id>`. Ids of screens do not. */
 const isConfig = (id: string) => id.includes('/');
-
-/** Calls `use` with each page, beginning at `null`. */
-async function eachPage(use: (after: string | null) => Promise<string | null>): Promise<void> {
-  for (let after: string | null = await use(null); after !== null; ) after = await use(after);
-}
 
 /**
  * Mirrors every screen's newest playlist to the object store, in the background. Publishing never
@@ -133,16 +128,14 @@ export function makeMirror({
     onPage = async (_: readonly Screen[]) => {},
   ): Promise<number> {
     let count = 0;
-    await eachPage(async (after) => {
-      const query = { where: where ?? {}, limit: pageSize, ...(after !== null && { after }) };
-      const { items, next } = await store.list('screens', query);
+    const query = { where: where ?? {}, limit: pageSize };
+    for await (const items of slicesOf(store, 'screens', query)) {
       const tenants = new Map(items.map(({ id, tenantId }) => [id, tenantId]));
       const { present } = await playlistsOf([...tenants.keys()], (id) => tenants.get(id) ?? '');
       queue.add(present);
       count += present.length;
       await onPage(items);
-      return next;
-    });
+    }
     return count;
   }
 
@@ -174,23 +167,17 @@ export function makeMirror({
       for (const { id, tenantId } of screens) queueConfig('screen', id, tenantId);
       await drained();
     });
-    await eachPage(async (after) => {
-      const query = { limit: pageSize, ...(after !== null && { after }) };
-      const { items, next } = await store.list('venues', query);
-      for (const { id, tenantId } of items) queueConfig('venue', id, tenantId);
+    for await (const venues of slicesOf(store, 'venues', { limit: pageSize })) {
+      for (const { id, tenantId } of venues) queueConfig('venue', id, tenantId);
       await drained();
-      return next;
-    });
-    await eachPage(async (after) => {
-      const query = { limit: pageSize, ...(after !== null && { after }) };
-      const { items, next } = await store.list('tenants', query);
-      for (const { id } of items) {
+    }
+    for await (const tenants of slicesOf(store, 'tenants', { limit: pageSize })) {
+      for (const { id } of tenants) {
         queueConfig('tenant', id, id);
         await queueLeftovers(id);
       }
       await drained();
-      return next;
-    });
+    }
   }
 
   async function work(): Promise<void> {

@@ -1,6 +1,6 @@
 import { iso, isoOrNull } from '../../domain/clock.ts';
 import type { Alarm } from '../../domain/notices/rows.ts';
-import type { Store, Tx } from '../../store/store.ts';
+import { type Store, slicesOf, type Tx } from '../../store/store.ts';
 import type { ServiceDependencies } from '../context.ts';
 import type { AlarmDecision, SeenScreen } from './alarm-rules.ts';
 import { putNotice, putScreenNotice } from './outbox.ts';
@@ -20,14 +20,8 @@ type Deps = Pick<ServiceDependencies, 'newId'>;
 /** Reads the stored alarms, by the ids of screens and venues. */
 export async function readAlarms(store: Pick<Store, 'list'>): Promise<Map<string, Alarm>> {
   const found = new Map<string, Alarm>();
-  for (let after: string | null | undefined; after !== null; ) {
-    const { items, next } = await store.list('alarms', {
-      limit: decisionsPerWrite,
-      ...(after !== undefined && { after }),
-    });
-    for (const alarm of items) found.set(alarm.id, alarm);
-    after = next;
-  }
+  for await (const alarms of slicesOf(store, 'alarms', { limit: decisionsPerWrite }))
+    for (const alarm of alarms) found.set(alarm.id, alarm);
   return found;
 }
 

@@ -18,7 +18,7 @@ import type { LastActivity } from '../../domain/records/activity.ts';
 import type { DeviceConfig } from '../../domain/records/config.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
 import type { PlaylistSummary } from '../../store/queries.ts';
-import { type Reader, readContent } from '../../store/store.ts';
+import { type Reader, readContent, slicesOf } from '../../store/store.ts';
 import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { whereVenue } from '../lookup.ts';
 import { pageFilters } from '../paging.ts';
@@ -247,9 +247,7 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
 
   /** Judges the screens of all tenants. Yields slices, between which TVs get their turn. */
   async function* judgeAll(): AsyncGenerator<JudgedScreen[]> {
-    for (let after: string | null | undefined; after !== null; ) {
-      const query = { limit: screensPerSlice, ...(after !== undefined && { after }) };
-      const { items, next } = await store.list('screens', query);
+    for await (const items of slicesOf(store, 'screens', { limit: screensPerSlice })) {
       const playlists = await store.playlistSummaries(items.map(({ id }) => id));
       const nowMs = clock.now();
       yield await Promise.all(
@@ -269,7 +267,6 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
           };
         }),
       );
-      after = next;
       // Reading rows in memory never leaves the microtask queue.
       await setImmediate();
     }

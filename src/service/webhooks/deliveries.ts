@@ -8,7 +8,7 @@ import type {
   WebhookDeliveriesQuery,
   WebhookDeliveryView,
 } from '../../domain/webhooks/webhook.ts';
-import type { Reader, Store } from '../../store/store.ts';
+import { type Reader, type Store, slicesOf } from '../../store/store.ts';
 import { type Principal, recordChange, type ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
 import { type NoticeLog, noticeId } from '../notices/notice-log.ts';
@@ -29,10 +29,8 @@ const cursorOf = async (reader: Pick<Reader, 'get'>, { id }: Webhook) =>
 /** Deletes the rows of deliveries whose notice is older than `timeMs`. */
 export async function purgeDeliveries(store: Store, timeMs: number): Promise<void> {
   const firstKept = noticeId({ at: timeMs, seq: 0 });
-  for (let after: string | null | undefined; after !== null; ) {
-    const from = after === undefined ? {} : { after };
-    const { items, next } = await store.list('webhooks', { limit: pageSize, ...from });
-    for (const { id } of items) {
+  for await (const webhooks of slicesOf(store, 'webhooks', { limit: pageSize }))
+    for (const { id } of webhooks) {
       const rows = await store.read.select('webhookDeliveries', 'webhookId', [id]);
       const old = rows.filter(({ noticeId: noticed }) => noticed < firstKept);
       for (let first = 0; first < old.length; first += maxQueued)
@@ -41,8 +39,6 @@ export async function purgeDeliveries(store: Store, timeMs: number): Promise<voi
             await tx.delete('webhookDeliveries', row.id);
         });
     }
-    after = next;
-  }
 }
 
 /**

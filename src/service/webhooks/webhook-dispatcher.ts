@@ -4,6 +4,7 @@ import { startPeriodicJob } from '../../domain/periodic-job.ts';
 import { FairQueue } from '../../domain/turns/fair-queue.ts';
 import type { Webhook } from '../../domain/webhooks/rows.ts';
 import { isPausedByRestore } from '../../domain/webhooks/webhook.ts';
+import { slicesOf } from '../../store/store.ts';
 import type { SystemDependencies } from '../context.ts';
 import { noticeId } from '../notices/notice-log.ts';
 import {
@@ -148,20 +149,13 @@ export class WebhookDispatcher {
   async #readAll(): Promise<void> {
     const found = new Set<string>();
     let restored = 0;
-    for (let after: string | undefined; ; ) {
-      const from = after === undefined ? {} : { after };
-      const { items, next } = await this.#parts.deps.store.list('webhooks', {
-        limit: pageSize,
-        ...from,
-      });
-      for (const webhook of items) {
+    const slices = slicesOf(this.#parts.deps.store, 'webhooks', { limit: pageSize });
+    for await (const webhooks of slices)
+      for (const webhook of webhooks) {
         found.add(webhook.id);
         if (isPausedByRestore(webhook)) restored++;
         await this.#take(webhook);
       }
-      if (next === null) break;
-      after = next;
-    }
     for (const id of [...this.#states.keys()]) if (!found.has(id)) this.#forget(id);
     if (restored > 0 && restored !== this.#restoredCount)
       this.#parts.log.warn(
