@@ -3,7 +3,7 @@ import { SignageError } from './domain/error.ts';
 import { makeIsKnown, makeLoadShed } from './http/admission/load-shed.ts';
 import { makeApp } from './http/app.ts';
 import { makeFastPath } from './http/fast-path.ts';
-import { faultResponses, withFaults } from './http/faults/faults.ts';
+import { faultResponses, withFaults } from './http/faults/with-faults.ts';
 import { makeEarlyErrors } from './http/listener/early-errors.ts';
 import { openListener } from './http/listener/listener.ts';
 import { makeNodeHandler, serviceStopped } from './http/listener/node-handler.ts';

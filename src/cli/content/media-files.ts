@@ -124,7 +124,7 @@ export class MediaFiles {
   async upload(call: CommandContext, playlists: readonly NamingPlaylist[]): Promise<void> {
     const files = this.namedIn(playlists);
     for (const { path, video } of files)
-      if (video?.fault !== undefined) call.note(`Warning: ${path} ${video.fault}`);
+      if (video?.flaw !== undefined) call.note(`Warning: ${path} ${video.flaw}`);
     const sent = await uploadMedia(call, files, { verifies: false });
     if (sent > 0 && !call.common.dryRun) call.note(`Uploaded ${countText(sent, 'file')}.`);
   }

@@ -73,9 +73,9 @@ export function contentProblem(
   type: CreativeType,
   format: FileFormat | undefined,
 ): MediaProblem | undefined {
-  if (format?.kind === type && format.fault !== undefined)
+  if (format?.kind === type && format.flaw !== undefined)
     return error('content', {
-      detail: `The file is ${format.name} with an error: ${format.fault}.`,
+      detail: `The file is ${format.name} with an error: ${format.flaw}.`,
       effect: 'The browser of a TV does not show it.',
       advice: 'Correct the file, or export it again.',
     });

@@ -8,7 +8,7 @@ export interface FileFormat {
   /** The `creativeType` with which browsers show the format. `other`: they do not show it. */
   kind: 'image' | 'video' | 'html' | 'other';
   /** Reason why browsers do not show a file of this format. */
-  fault?: string;
+  flaw?: string;
 }
 
 /** Types of file-type with another name than ours. */
@@ -69,14 +69,14 @@ export async function binaryType(head: Buffer): Promise<string | undefined> {
   return found === undefined || isText ? undefined : (sameAs[found] ?? found);
 }
 
-function xmlFormat({ root, fault, excess }: Xml): FileFormat | undefined {
+function xmlFormat({ root, flaw, excess }: Xml): FileFormat | undefined {
   if (excess !== undefined)
     return { name: `an XML file that takes too much to examine (${excess})`, kind: 'other' };
   if (root?.name === 'MPD') return { name: 'a DASH manifest', kind: 'other' };
   if (root?.name !== 'svg') return undefined;
   const isSvg = root.namespace === svgNamespace;
-  const reason = isSvg ? fault : `its root element lacks xmlns="${svgNamespace}"`;
-  return { name: 'an SVG image', kind: 'image', ...(reason !== undefined && { fault: reason }) };
+  const reason = isSvg ? flaw : `its root element lacks xmlns="${svgNamespace}"`;
+  return { name: 'an SVG image', kind: 'image', ...(reason !== undefined && { flaw: reason }) };
 }
 
 /** Returns the format of a text by its first tag. */

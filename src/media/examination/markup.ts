@@ -13,7 +13,7 @@ interface XmlRoot {
 export interface Xml {
   root: XmlRoot | undefined;
   /** The first error in the text. `undefined`: it has none, as far as it was read. */
-  fault: string | undefined;
+  flaw: string | undefined;
   /** Why the text was not read on: it would have cost too much. */
   excess: string | undefined;
 }
@@ -21,7 +21,7 @@ export interface Xml {
 /** A text that may be XML or HTML, without its byte order mark. */
 export interface Markup {
   text: string;
-  /** Whether the file is complete, so that a missing end is a fault. */
+  /** Whether the file is complete, so that a missing end is a flaw. */
   isWhole: boolean;
   /** Whether bytes are invalid in the encoding, and replaced in the text. */
   isDamaged: boolean;
@@ -33,8 +33,8 @@ const maxDepth = 256;
 const maxDoctypeLength = 4096;
 /** Characters that entities may add to a text: as many as it may have itself. */
 const maxExpansion = 64 * 1024;
-/** A fault may quote a name of the file, however long it is. */
-const maxFaultLength = 200;
+/** A flaw may quote a name of the file, however long it is. */
+const maxFlawLength = 200;
 
 /** Ends the parser early. */
 class Stop extends Error {}
@@ -99,7 +99,7 @@ function entitiesOf(doctype: string): Map<string, string> {
 export function readXml({ text, isWhole, isDamaged }: Markup): Xml {
   const parser = new SaxesParser({ xmlns: true });
   let root: XmlRoot | undefined;
-  let fault = isDamaged ? 'its encoding is not UTF-8' : undefined;
+  let flaw = isDamaged ? 'its encoding is not UTF-8' : undefined;
   let excess: string | undefined;
   let depth = 0;
   let expansion = 0;
@@ -122,8 +122,8 @@ export function readXml({ text, isWhole, isDamaged }: Markup): Xml {
     for (const [name, value] of entitiesOf(doctype)) declare(name, value);
   });
   parser.on('error', ({ message }) => {
-    const [, line, what] = /^(\d+):\d+: (.*?)\.?$/s.exec(message.slice(0, maxFaultLength)) ?? [];
-    fault ??= line === undefined ? message.slice(0, maxFaultLength) : `line ${line}: ${what}`;
+    const [, line, what] = /^(\d+):\d+: (.*?)\.?$/s.exec(message.slice(0, maxFlawLength)) ?? [];
+    flaw ??= line === undefined ? message.slice(0, maxFlawLength) : `line ${line}: ${what}`;
     // The root may still come: a wrong prolog does not change the kind of the file.
     if (root) throw new Stop();
   });
@@ -140,5 +140,5 @@ export function readXml({ text, isWhole, isDamaged }: Markup): Xml {
   } catch (error) {
     if (!(error instanceof Stop)) throw error;
   }
-  return { root, fault, excess };
+  return { root, flaw, excess };
 }

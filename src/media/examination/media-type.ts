@@ -30,7 +30,7 @@ const htmlStart = /^<(?:!doctype\s+html|html)[\s>]/i;
 /** Judges a text that may be markup. */
 function typeOfText({ text, isWhole, isDamaged }: Markup, xml: Xml | undefined): TypeJudgement {
   if (htmlStart.test(fromFirstTag(text))) return is('text/html');
-  const { root, fault, excess } = xml ?? {};
+  const { root, flaw, excess } = xml ?? {};
   if (excess !== undefined)
     return refused(
       `This file takes too much to examine: ${excess}. Export it again as plain SVG, without a DOCTYPE.`,
@@ -40,8 +40,8 @@ function typeOfText({ text, isWhole, isDamaged }: Markup, xml: Xml | undefined):
       return refused(
         `Browsers do not show this SVG: its root element lacks xmlns="${svgNamespace}".`,
       );
-    if (fault !== undefined)
-      return refused(`Browsers do not show this SVG, because it is not well-formed: ${fault}.`);
+    if (flaw !== undefined)
+      return refused(`Browsers do not show this SVG, because it is not well-formed: ${flaw}.`);
     return is('image/svg+xml');
   }
   if (root?.name === 'html') return is('text/html');

@@ -15,7 +15,7 @@ export interface Video {
    */
   duration: number | undefined;
   /** The reason why many TVs do not play the video, and the remedy. */
-  fault: string | undefined;
+  flaw: string | undefined;
 }
 
 const convert =
@@ -24,7 +24,7 @@ const convert =
 /** H.264 profiles with 4:2:2 or 4:4:4 colours, which no TV decodes in hardware. */
 const richColours = /^avc1\.(?:7a|f4)/i;
 
-function faultOf(codec: string | null, parameters: string | null): string | undefined {
+function flawOf(codec: string | null, parameters: string | null): string | undefined {
   if (codec === 'hevc')
     return `is encoded as HEVC (H.265), which most browsers do not play. ${convert}`;
   if (richColours.test(parameters ?? ''))
@@ -78,10 +78,10 @@ export async function readVideo(file: ByteSource): Promise<Video> {
   try {
     const seconds = await input.getDurationFromMetadata();
     const track = await input.getPrimaryVideoTrack();
-    const fault = track ? faultOf(track.codec, await track.getCodecParameterString()) : undefined;
-    return { duration: seconds !== null && seconds > 0 ? seconds : undefined, fault };
+    const flaw = track ? flawOf(track.codec, await track.getCodecParameterString()) : undefined;
+    return { duration: seconds !== null && seconds > 0 ? seconds : undefined, flaw };
   } catch {
-    return { duration: undefined, fault: undefined };
+    return { duration: undefined, flaw: undefined };
   } finally {
     input.dispose();
   }

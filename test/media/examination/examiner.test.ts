@@ -123,7 +123,7 @@ describe('a file', () => {
     const { type, video } = await startExaminer().examine(file);
     expect({ type, video }).toEqual({
       type: 'video/mp4',
-      video: { duration: undefined, fault: undefined },
+      video: { duration: undefined, flaw: undefined },
     });
   });
 });

@@ -7,10 +7,10 @@ const formatOf = async (head: Buffer, isWhole = false) => (await examine({ head,
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
 describe('the format of an SVG image', () => {
-  it.each(svgFiles)('with %s', async (_, text, fault) => {
+  it.each(svgFiles)('with %s', async (_, text, flaw) => {
     const format = { name: 'an SVG image', kind: 'image' };
     expect(await formatOf(Buffer.from(text as string), true)).toEqual(
-      fault === undefined ? format : { ...format, fault },
+      flaw === undefined ? format : { ...format, flaw },
     );
   });
 

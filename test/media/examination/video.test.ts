@@ -9,13 +9,13 @@ const read = (bytes: Uint8Array) =>
   readVideo({ size: bytes.length, read: async (start, end) => bytes.slice(start, end) });
 
 it.each(['avc', 'vp8'] as const)('reads the length of a video in %s', async (codec) => {
-  expect(await read(await makeVideo(codec))).toEqual({ duration: 2.5, fault: undefined });
+  expect(await read(await makeVideo(codec))).toEqual({ duration: 2.5, flaw: undefined });
 });
 
 it('reads no length of a fragmented video', async () => {
   expect(await read(await makeVideo('avc', { isFragmented: true }))).toEqual({
     duration: undefined,
-    fault: undefined,
+    flaw: undefined,
   });
 });
 
@@ -23,13 +23,13 @@ it.each([
   ['hevc', 'is encoded as HEVC'],
   ['avc 4:4:4', 'has a colour format'],
 ] as const)('warns about a video in %s', async (codec, start) => {
-  const { duration, fault } = await read(await makeVideo(codec));
+  const { duration, flaw } = await read(await makeVideo(codec));
   expect(duration).toBe(2.5);
-  expect(fault).toContain(start);
+  expect(flaw).toContain(start);
 });
 
 it('reads nothing from a file that is no video', async () => {
-  expect(await read(Buffer.from('soup'))).toEqual({ duration: undefined, fault: undefined });
+  expect(await read(Buffer.from('soup'))).toEqual({ duration: undefined, flaw: undefined });
 });
 
 /** Rows of a table, of which each is the same word. */

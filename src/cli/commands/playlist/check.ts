@@ -15,7 +15,7 @@ function withoutFiles(
   const local = files.namedIn([publication]);
   if (local.length === 0) return publication;
   for (const { path, video } of local)
-    if (video?.fault !== undefined) call.note(`Warning: ${path} ${video.fault}`);
+    if (video?.flaw !== undefined) call.note(`Warning: ${path} ${video.flaw}`);
   call.note(`${countText(local.length, 'file')} of this computer can be shown.`);
   const ids = new Set(local.map(({ id }) => id));
   const items = publication.items.filter(({ sha256 }) => !ids.has(String(sha256)));

@@ -4,10 +4,10 @@ import { type Clock, iso, type Random } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { accessHint } from '../disk/access-hint.ts';
 import {
+  announceHolder,
   type Holder,
   holdSocketFile,
   LockHeldError,
-  listen,
   maxAttempts,
   queryHolder,
   type Release,
@@ -73,7 +73,7 @@ export async function systemName(
  */
 async function bindName(name: string, holder: Holder): Promise<Release> {
   for (let attemptsLeft = maxAttempts; ; attemptsLeft--) {
-    const server = await listen(name, holder).catch((error: NodeJS.ErrnoException) => {
+    const server = await announceHolder(name, holder).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') throw error;
       return undefined;
     });

@@ -38,7 +38,7 @@ const queryTimeoutMs = 2000;
 /**
  * Listens, and sends the holder to every client. Rejects with `EADDRINUSE` if the name is taken.
  */
-export function listen(path: string, holder: Holder): Promise<Server> {
+export function announceHolder(path: string, holder: Holder): Promise<Server> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.end(`${JSON.stringify(holder)}\n`);
@@ -103,11 +103,13 @@ export async function holdSocketFile(directory: string, holder: Holder): Promise
   const own = `${fileName}.${holder.nonce.slice(0, 8)}`;
   const shortPath = await shortFolder(directory, own);
   try {
-    const server = await listen(join(shortPath.folder, own), holder).catch(async (error) => {
-      // exFAT makes a file before it refuses the socket.
-      await remove(join(directory, own));
-      throw error;
-    });
+    const server = await announceHolder(join(shortPath.folder, own), holder).catch(
+      async (error) => {
+        // exFAT makes a file before it refuses the socket.
+        await remove(join(directory, own));
+        throw error;
+      },
+    );
     const release = async () => {
       if ((await readlink(join(directory, fileName)).catch(() => undefined)) === own)
         await remove(join(directory, fileName));

@@ -4,8 +4,8 @@ const subset = `<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "svg11.dtd" [
 <!-- <!ENTITY c "x"> --><!ENTITY % p "x">
 <!ENTITY ns "${svgNamespace}"> <!ENTITY x 'http://ns.example.com'>]>`;
 
-/** SVG files. Chromium shows those without a fault as an image, and no others. */
-export const svgFiles: readonly (readonly [what: string, text: string | Buffer, fault?: string])[] =
+/** SVG files. Chromium shows those without a flaw as an image, and no others. */
+export const svgFiles: readonly (readonly [what: string, text: string | Buffer, flaw?: string])[] =
   [
     ['no prolog', `<svg ${svg}/>`],
     [
