@@ -6,7 +6,6 @@ import { secretIdempotencyKey } from '../request/validate.ts';
 import { codePath } from './management.ts';
 import { idempotentRequest } from './replies.ts';
 
-/** Headers of a response that contains a secret. */
 /** Handlers of claims (docs/protocol.md §3.6). `stopping` ends long polls. */
 export function claimHandlers({ claims, claimOffers }: Services, stopping: AbortSignal) {
   const longPollReply = makeLongPollReply(stopping);

@@ -31,7 +31,6 @@ import {
 import { changeOf, isVisibleTo, lookUp, requireTenant, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
 
-/** Describes a change of a token for the audit trail. */
 /** Expiry and venue binding of a token. */
 function reachView({
   expiresAt,

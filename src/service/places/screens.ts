@@ -28,7 +28,6 @@ import { labelFilter, patchLabels } from './labels.ts';
 import { requireTimezone } from './opening-hours.ts';
 import { settingsView, withSettings } from './place-settings.ts';
 
-/** Returns the newest code of each screen. Codes that a fast clock made are no longer shown. */
 /** `newestCode` is the newest code of the screen that has not been purged. */
 export function screenView(
   row: Screen,
