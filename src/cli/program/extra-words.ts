@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Flags, Setting } from '../input/settings.ts';
 import { shellQuote } from '../terminal/text.ts';
 import type { CommandSpec } from './spec.ts';
@@ -13,12 +13,6 @@ function accepts({ read }: Setting<unknown>, word: string): boolean {
   }
 }
 
-/** Whether the command line gives no value for the option. */
-function isMissing({ flags }: Setting<unknown>, command: Command): boolean {
-  const option = command.options.find((one) => one.flags === flags);
-  return command.getOptionValue(option?.attributeName() ?? '') === undefined;
-}
-
 /** Returns the options of the command that could take the word, the likeliest first. */
 function optionsFor(word: string, command: Command, { options = {} }: CommandSpec) {
   const rank = (setting: Setting<unknown>) => {
@@ -27,9 +21,10 @@ function optionsFor(word: string, command: Command, { options = {} }: CommandSpe
     if (!accepts(setting, '?')) return 1;
     return setting.completes && setting.completes !== 'context' ? 2 : 3;
   };
+  const isFree = ({ flags, repeatable }: Setting<unknown>) =>
+    repeatable || command.getOptionValue(new Option(flags).attributeName()) === undefined;
   return Object.values(options)
-    .filter((setting) => setting.flags.includes('<') && accepts(setting, word))
-    .filter((setting) => setting.repeatable || isMissing(setting, command))
+    .filter((one) => one.flags.includes('<') && accepts(one, word) && isFree(one))
     .toSorted((a, b) => rank(a) - rank(b));
 }
 
@@ -57,15 +52,6 @@ export function hintOfFile(
     : undefined;
 }
 
-/** Suggests how to write several words as one name: `VENUE/SCREEN`, or in quotes. */
-function adviseQuotes(command: Command, { arguments: all = {} }: CommandSpec): string {
-  const { args } = command;
-  const [venue = '', screen = ''] = args;
-  if (Object.hasOwn(all, 'screen') && args.length === 2 && !`${venue}${screen}`.includes('/'))
-    return `Did you mean ${shellQuote(`${venue}/${screen}`)}?`;
-  return `Put a name with spaces in quotes: "${args.join(' ')}".`;
-}
-
 /**
  * Returns the option whose value continues with these words, in quotes: `--venue 'Coffee Corner'`.
  * `undefined` if the words do not follow the value of an option.
@@ -91,9 +77,8 @@ function splitValue(
 export function hintOfName(spec: CommandSpec, values: Flags, flags: Flags): string | undefined {
   const ofFile = hintOfFile(spec, values, flags);
   if (ofFile !== undefined) return ofFile;
-  const [name] =
-    Object.entries(spec.arguments ?? {}).find(([, one]) => one.completes === 'screen') ?? [];
-  const words = name === undefined ? undefined : values[name];
+  const named = Object.entries(spec.arguments ?? {}).find(([, one]) => one.completes === 'screen');
+  const words = values[named?.[0] ?? ''];
   if (!Array.isArray(words)) return undefined;
   const end = words.findIndex((word: string) => word.includes('/'));
   // A path follows the name of a screen.
@@ -103,7 +88,7 @@ export function hintOfName(spec: CommandSpec, values: Flags, flags: Flags): stri
 
 /**
  * Describes the words after the last argument of a command, and suggests options for them. `words`
- * are all words after the name of the command.
+ * are those of the command line.
  */
 export function describeExtraWords(
   command: Command,
@@ -133,5 +118,9 @@ export function describeExtraWords(
     return meant(withOption(option, extra));
   const folder = Object.values(spec.options ?? {}).find(({ flags }) => flags.endsWith('<folder>'));
   if (folder && /^\.{0,2}\//.test(word)) return meant(withOption(folder, extra));
-  return known > 0 ? { message, advice: adviseQuotes(command, spec) } : { message };
+  if (known === 0) return { message };
+  const [venue = '', screen] = command.args;
+  const isPath = Object.hasOwn(spec.arguments ?? {}, 'screen') && command.args.length === 2;
+  if (isPath && !`${venue}${screen}`.includes('/')) return meant(shellQuote(`${venue}/${screen}`));
+  return { message, advice: `Put a name with spaces in quotes: "${command.args.join(' ')}".` };
 }

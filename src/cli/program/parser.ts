@@ -11,7 +11,7 @@ import { describeSetting, type Setting, usage } from '../input/settings.ts';
 import { commonOptionsOf, leadingOptions, sharedGroups } from '../input/shared.ts';
 import type { Io, Output } from '../terminal/io.ts';
 import { wrapText } from '../terminal/wrap.ts';
-import type { Argument, Arguments, CommandSpec, CommandTree } from './spec.ts';
+import type { Argument, CommandSpec, CommandTree } from './spec.ts';
 
 type Outputs = Pick<Io, 'stdout' | 'stderr'>;
 type Settings = Readonly<Record<string, Setting<unknown>>>;
@@ -26,6 +26,7 @@ const defaultHelp = new Help();
 const sharedHeading = 'Shared options:';
 const sharedSettings = Object.values(sharedGroups).flatMap((group) => Object.values(group));
 const optionsTopic = 'signage help options';
+const sharedText = `Shared options (-o, --quiet, …): ${optionsTopic}`;
 
 /** Keeps the column of options and arguments narrow. A longer term gets its own line. */
 const helpLayout: HelpConfiguration = {
@@ -138,8 +139,6 @@ function makeRoot(name: string, { stdout, stderr }: Outputs): Command {
       outputError: () => {},
       getOutHelpWidth: () => widthOf(stdout),
       getErrHelpWidth: () => widthOf(stderr),
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
     });
 }
 
@@ -157,11 +156,6 @@ function addOptions(command: Command, settings: Settings): void {
 /** Adds the alias of `-o json`. Help, completion and suggestions do not name it. */
 const addJsonFlag = (command: Command) =>
   command.addOption(new Option('--json').hideHelp().implies({ output: 'json' }));
-
-function addArguments(command: Command, all: Arguments = {}): void {
-  for (const [name, argument] of Object.entries(all))
-    command.addArgument(new SpecArgument(name, argument));
-}
 
 const examplesText = (examples: CommandSpec['examples']) =>
   `\nExamples:\n${examples.map(([line, what]) => `  # ${what}\n  ${line}`).join('\n')}`;
@@ -185,38 +179,31 @@ export function showSharedOptions(io: Outputs): void {
   command.outputHelp();
 }
 
-/** Names an option of each shared group: `Shared options (-o, --quiet, --url, …)`. */
-function sharedText(groups: readonly string[], width: number): string {
-  const flags = groups.map((group) => {
-    const [first] = Object.values(sharedGroups[group] ?? {});
-    return first?.flags.split(/[ ,]/, 1)[0];
-  });
-  if (flags.length === 0) return '';
-  return `\n${wrapText(`Shared options (${flags.join(', ')}, …): ${optionsTopic}`, width)}\n`;
-}
-
 /** Adds the arguments, the options and the help of a command. */
 function describe(command: Command, spec: CommandSpec, { stdout }: Outputs): void {
-  const { summary, description, examples, options = {} } = spec;
-  const terms = Object.entries(spec.arguments ?? {}).map(([word, one]) => argumentTerm(word, one));
-  const required = Object.values(options).filter((setting) => setting.required);
+  const { summary, description, examples, options = {}, arguments: all = {} } = spec;
+  const terms: string[] = [];
+  for (const [name, argument] of Object.entries(all)) {
+    terms.push(argumentTerm(name, argument));
+    command.addArgument(new SpecArgument(name, argument));
+  }
+  for (const { required, flags } of Object.values(options)) if (required) terms.push(flags);
   const about = description === undefined ? '' : `\n\n${unwrapped(description)}`;
   command
-    .usage([...terms, ...required.map(({ flags }) => flags), '[options]'].join(' '))
+    .usage([...terms, '[options]'].join(' '))
     .summary(summary)
     .description(`${summary}.${about}`);
-  addArguments(command, spec.arguments);
   addOptions(command, options);
-  const common = commonOptionsOf(spec);
-  for (const setting of Object.values(common).flatMap((group) => Object.values(group))) {
+  const common = Object.values(commonOptionsOf(spec)).flatMap((group) => Object.values(group));
+  for (const setting of common) {
     const option = new SettingOption(setting);
     command.addOption(sharedSettings.includes(setting) ? option.helpGroup(sharedHeading) : option);
   }
-  if (spec.effect !== 'alone') addJsonFlag(command);
-  command.addHelpText(
-    'after',
-    sharedText(Object.keys(common), widthOf(stdout)) + examplesText(examples),
-  );
+  if (common.length > 0) {
+    addJsonFlag(command);
+    command.addHelpText('after', `\n${wrapText(sharedText, widthOf(stdout))}`);
+  }
+  command.addHelpText('after', examplesText(examples));
 }
 
 /** Runs a command that commander has parsed. */
