@@ -54,7 +54,6 @@ export function repeated(
     flags,
     help: `${help}; may be repeated`,
     read: (value) => [value],
-    readAll: (values) => values,
     initial: [],
     repeatable: true,
     completes,
@@ -68,7 +67,7 @@ export function list(flags: string, help: string): Setting<readonly string[]> {
       .split(',')
       .map((one) => one.trim())
       .filter((one) => one !== '');
-  return { flags, help: `${help}; may be repeated`, read, initial: [], repeatable: true };
+  return { ...repeated(flags, help), read };
 }
 
 /** One of a few words, with a default. */

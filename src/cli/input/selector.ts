@@ -9,9 +9,9 @@ import { type Setting, usage } from './settings.ts';
 export function selectorOption(help: string): Setting<readonly string[]> {
   return {
     ...option.repeated('--selector <selector>', help),
-    readAll(texts, source) {
-      for (const text of texts) checkSelector(text, source);
-      return texts;
+    read(text, source) {
+      checkSelector(text, source);
+      return [text];
     },
   };
 }

@@ -20,9 +20,8 @@ export interface Setting<T> {
   initial: T;
   /** The default as help shows it. */
   shown?: string | undefined;
+  /** Whether the flag may be repeated. Then `read` returns a list, and the lists are joined. */
   repeatable?: boolean;
-  /** Replaces `read` for a repeatable flag whose values may contain commas. */
-  readAll?(texts: readonly string[], source: string): T;
   required?: boolean;
   /** The kind of record that the value names, for completion. `undefined`: it names no record. */
   completes?: NameKind | undefined;
@@ -93,10 +92,7 @@ function readSetting<T>(setting: Setting<T>, flags: Flags, variables: Environmen
     requireUtf8(text, source);
     return setting.read(text, source);
   };
-  if (Array.isArray(given) && setting.readAll) {
-    for (const text of given) requireUtf8(text, flag);
-    return setting.readAll(given, flag);
-  }
+  if (Array.isArray(given)) return given.flatMap((text) => read(text, flag)) as T;
   if (given !== undefined) return read(String(given), flag);
   const fromVariable = env && variables[env];
   return env && fromVariable ? read(fromVariable, env) : initial;
