@@ -1,4 +1,4 @@
-import { makeProgram, ParsingStopped, showSharedOptions } from './program/parser.ts';
+import { makeProgram, ParsingStopped, refuseUnknown, showSharedOptions } from './program/parser.ts';
 import type { ProgramEnvironment } from './terminal/environment.ts';
 import { tree } from './tree.ts';
 
@@ -36,8 +36,10 @@ export async function runProgram(
     const given = { given: command.processedArgs, flags: command.opts() };
     exitCode = await runSpec(spec, given, environment);
   });
+  const words = inOptions(argv);
+  refuseUnknown(root, words[0]);
   try {
-    await root.parseAsync(inOptions(argv), { from: 'user' });
+    await root.parseAsync(words, { from: 'user' });
     return exitCode;
   } catch (error) {
     if (!(error instanceof ParsingStopped)) throw error;

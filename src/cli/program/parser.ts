@@ -206,6 +206,12 @@ function describe(command: Command, spec: CommandSpec, { stdout }: Outputs): voi
   command.addHelpText('after', examplesText(examples));
 }
 
+/** Lets a command refuse a word that it does not know, although `--help` follows. */
+export function refuseUnknown(command: Command, word = '-'): void {
+  const isKnown = command.commands.some((one) => one.name() === word);
+  if (command.commands.length > 0 && !isKnown && !word.startsWith('-')) command.helpOption(false);
+}
+
 /** Runs a command that commander has parsed. */
 type Run = (spec: CommandSpec, command: Command) => Promise<void>;
 
@@ -267,6 +273,7 @@ export function makeProgram(tree: CommandTree, io: Outputs, run: Run): Program {
   };
   root.hook('preSubcommand', async (_, command) => {
     await load(command);
+    refuseUnknown(command, root.args[1]);
     if (command.commands.length === 0) passOn(command);
   });
   return { root, load };
