@@ -221,12 +221,12 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     await expect.poll(idle).toContain(`${new URL(media.url).host} answers 410`);
     await tv.publish([of('red.png', 'image', 600)]);
     await shows(tv, red);
-    expect(await isHidden()).toBe(true);
+    await expect.poll(isHidden).toBe(true);
     await tv.service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
     await shows(tv, '0,0,0');
     await tv.reload();
     await shows(tv, '0,0,0');
-    expect(await isHidden()).toBe(true);
+    await expect.poll(isHidden).toBe(true);
     const idlePicture = { player: { idle: `${media.url}/lime.png` } };
     await tv.service.manage('PUT', `/v1/screens/${tv.screenId}/config`, idlePicture);
     await shows(tv, lime);
