@@ -10,6 +10,7 @@ export type {
   SavedTvExam,
   TvExamMemory,
   TvExamOptions,
+  TvExamPhases,
   TvExamStep,
   TvPower,
 } from '../exam/parts/options.ts';

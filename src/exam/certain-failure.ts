@@ -1,28 +1,36 @@
+import { maxMinutesOf, type TvExamOptions } from './parts/options.ts';
 import { isGood } from './parts/part.ts';
 import type { PartId } from './parts/part-ids.ts';
 import type { TvExchange } from './wire/exchange.ts';
+import { maxExchanges } from './wire/recording.ts';
 
-/** A mistake that no later request of the TV can undo. */
+/** A reason to end an exam before its last part: nothing that the TV does now can make it pass. */
 export interface CertainFailure {
-  /** The part in which each TV does what this TV did not do. */
-  part: PartId;
-  /** The mistake, after the words `The TV`. */
+  /** The part whose rows are judged all the same. `undefined`: those that ended. */
+  part: PartId | undefined;
+  /** The reason, after the words `The TV`. */
   text: string;
-  isMade(exchanges: readonly TvExchange[]): boolean;
 }
 
 /**
  * Time after the registration in which each TV fetches its config and reports its first impression,
- * in minutes of TV time. Most good TVs have ended the exam by then.
+ * in minutes of TV time.
  */
-export const patienceMinutes = (isQuick: boolean): number => (isQuick ? 8 : 20);
+export const patienceMinutes = 5;
 
-export const certainFailures: readonly CertainFailure[] = [
+const mistakes: readonly (CertainFailure & {
+  isMade(exchanges: readonly TvExchange[]): boolean;
+})[] = [
   {
     part: 'config',
     text: 'never fetched its config',
     isMade: (exchanges) =>
       !exchanges.some((one) => one.operation === 'getDeviceConfig' && isGood(one)),
+  },
+  {
+    part: 'events',
+    text: 'never sent an event',
+    isMade: (exchanges) => !exchanges.some(({ operation }) => operation === 'postEvents'),
   },
   {
     part: 'playlist',
@@ -31,3 +39,21 @@ export const certainFailures: readonly CertainFailure[] = [
       !exchanges.some(({ events }) => events.some(({ type }) => type === 'impression')),
   },
 ];
+
+/** Returns the mistake that a TV has made `patienceMinutes` after its registration. */
+export function mistakeOf(
+  exchanges: readonly TvExchange[],
+  isChosen: (part: PartId) => boolean,
+): CertainFailure | undefined {
+  return mistakes.find(({ part, isMade }) => part && isChosen(part) && isMade(exchanges));
+}
+
+export const flood: CertainFailure = {
+  part: undefined,
+  text: `sent ${maxExchanges} requests`,
+};
+
+export const tooLate = (options: TvExamOptions): CertainFailure => ({
+  part: undefined,
+  text: `did not end the exam within ${maxMinutesOf(options)} minutes`,
+});

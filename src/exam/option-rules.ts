@@ -5,6 +5,7 @@ import {
   clockShape,
   flag,
   listOf,
+  settings,
   signalShape,
   storeLocation,
   text,
@@ -13,6 +14,8 @@ import {
 } from '../options/shapes.ts';
 import type { TvExamOptions } from './parts/options.ts';
 import { partIds } from './parts/part-ids.ts';
+
+const phase = amount('a number of seconds');
 
 export const examRules: OptionRules<TvExamOptions> = {
   of: 'runTvExam',
@@ -24,6 +27,16 @@ export const examRules: OptionRules<TvExamOptions> = {
     pace: amount('a number'),
     retryAfterSeconds: amount('a number of seconds', { min: 0 }),
     pairingSeconds: amount('a number of seconds'),
+    maxMinutes: amount('a number of minutes'),
+    phases: settings({
+      failing: phase,
+      dark: phase,
+      away: phase,
+      offline: phase,
+      unpaired: phase,
+      ending: phase,
+      ended: phase,
+    }),
     parts: listOf(...partIds),
     store: storeLocation(text),
     memory: withFunctions('load', 'save'),

@@ -5,14 +5,20 @@ import { Faults, fractionsOf } from '../faults/faults.ts';
 import { parseServiceFault } from '../faults/parse-fault.ts';
 import type { Listening } from '../network/listen.ts';
 import { checkOptions } from '../options/check-options.ts';
-import { type CertainFailure, certainFailures, patienceMinutes } from './certain-failure.ts';
+import {
+  type CertainFailure,
+  flood,
+  mistakeOf,
+  patienceMinutes,
+  tooLate,
+} from './certain-failure.ts';
 import { examRules } from './option-rules.ts';
 import { changes } from './parts/changes.ts';
 import { config } from './parts/config.ts';
 import { events } from './parts/events.ts';
 import { ExamService } from './parts/exam-service.ts';
 import { network } from './parts/network.ts';
-import { type Timing, type TvExamOptions, timingOf } from './parts/options.ts';
+import { maxMinutesOf, type Timing, type TvExamOptions, timingOf } from './parts/options.ts';
 import { Exam, ExamInterrupted, type ExamPart, isGood } from './parts/part.ts';
 import type { PartId } from './parts/part-ids.ts';
 import { playlist } from './parts/playlist.ts';
@@ -22,12 +28,12 @@ import { revoke } from './parts/revoke.ts';
 import { makeReport, type TvExamReport } from './report.ts';
 import { fingerprint, type TvExchange, type TvRequest } from './wire/exchange.ts';
 import { openFront } from './wire/front.ts';
-import { Recording, type SavedRecording } from './wire/recording.ts';
+import { Preparations } from './wire/preparations.ts';
+import { maxExchanges, Recording, type SavedRecording } from './wire/recording.ts';
 
 /** Parts after the registration. The parts of a round run concurrently. */
 const rounds: readonly (readonly ExamPart[])[] = [
-  [playlist, config, events, changes],
-  [network],
+  [playlist, config, events, changes, network],
   [power],
   [revoke],
 ];
@@ -59,6 +65,7 @@ class ExamRun {
   readonly #timing: Timing;
   readonly #recording: Recording;
   readonly #faults = new Faults<TvRequest>([], fractionsOf(systemRandom));
+  readonly #preparations = new Preparations();
   readonly #clock: Clock;
   readonly #codes: string[] = [];
   readonly #finished = new Set<PartId>();
@@ -127,39 +134,46 @@ class ExamRun {
       service: service.running,
       recording: this.#recording,
       faults: this.#faults,
+      preparations: this.#preparations,
       codes: this.#codes,
       holdSeconds: Math.max(1, Math.floor(holdTvSeconds / this.#timing.pace)),
       clock: this.#clock,
     });
-    let cancelEnd = () => {};
+    const { minuteMs } = this.#timing;
+    let stopEnding: readonly (() => void)[] = [
+      this.#recording.onChange(() => {
+        if (this.#recording.ofTv.length >= maxExchanges) this.#endBy(flood);
+      }),
+    ];
     try {
       // A TV may rotate its key at any time. The answer to its first rotation is lost.
       this.#faults.add(parseServiceFault('lost-answer:rotate first 1'), { id: 'rotation.lost' });
       await this.#runPart(register, service, front);
-      cancelEnd = this.#clock.after(this.#patienceMs, () => this.#endIfFailed());
+      stopEnding = [
+        ...stopEnding,
+        this.#clock.after(patienceMinutes * minuteMs, () =>
+          this.#endBy(mistakeOf(this.#recording.ofTv, (part) => this.#isChosen(part))),
+        ),
+        this.#clock.after(maxMinutesOf(this.#options) * minuteMs, () =>
+          this.#endBy(tooLate(this.#options)),
+        ),
+      ];
       for (const round of rounds) {
         const isDue = round.some((part) => this.#isDue(part));
         if (isDue && !(await this.#isPaired(service, front))) return;
         await Promise.all(round.map((part) => this.#runPart(part, service, front)));
       }
     } finally {
-      cancelEnd();
+      for (const stop of stopEnding) stop();
       await front.close();
     }
   }
 
-  get #patienceMs(): number {
-    return patienceMinutes(this.#options.quick === true) * this.#timing.minuteMs;
-  }
-
   /** Ends the exam if the TV has certainly failed. Its parts may wait very long for such a TV. */
-  #endIfFailed(): void {
-    const { ofTv } = this.#recording;
-    this.#endedBy = certainFailures.find(
-      ({ part, isMade }) => this.#isChosen(part) && isMade(ofTv),
-    );
-    if (!this.#endedBy) return;
-    const { part, text } = this.#endedBy;
+  #endBy(failure: CertainFailure | undefined): void {
+    if (!failure || this.#interruption.signal.aborted) return;
+    this.#endedBy = failure;
+    const { part = 'register', text } = failure;
     this.#options.onStep?.({ part, text: `${text}, so the exam ends` });
     this.#interruption.abort();
   }
@@ -196,6 +210,7 @@ class ExamRun {
       service,
       recording: this.#recording,
       faults: this.#faults,
+      preparations: this.#preparations,
       timing: this.#timing,
       clock: this.#clock,
       signal: this.#interruption.signal,
@@ -209,17 +224,22 @@ class ExamRun {
     });
   }
 
-  #report(): TvExamReport {
+  #report(): Promise<TvExamReport> {
+    const { signal, parts, quick } = this.#options;
+    const isInterrupted = this.#interruption.signal.aborted && !this.#endedBy;
     const exam = {
       exchanges: this.#recording.ofTv,
       marks: this.#recording.marks,
       timing: this.#timing,
-      isQuick: this.#options.quick === true,
+      isQuick: quick === true,
       strangers: this.#recording.strangers,
-      isInterrupted: this.#interruption.signal.aborted && !this.#endedBy,
+      isInterrupted,
       endedBy: this.#endedBy,
+      finished: [...this.#finished],
+      parts,
     };
-    return makeReport(exam, [...this.#finished]);
+    // A signal that ended the exam does not end the judging of what was recorded.
+    return makeReport(exam, isInterrupted ? undefined : signal);
   }
 }
 

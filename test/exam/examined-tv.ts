@@ -18,6 +18,8 @@ export interface TvStyle {
   afterPowerCut?(state: PlayerState): PlayerState;
   /** Makes the stage of the TV. */
   makeStage?(tv: LinkedTv): Stage;
+  /** By how much the clock of the TV is ahead, in milliseconds. Default: 0. */
+  clockAheadMs?: number;
   /** The pairing codes that the TV takes, of those that a person enters. Default: all. */
   maxCodes?: number;
 }
@@ -25,11 +27,11 @@ export interface TvStyle {
 /** Time that a TV takes to start, in its own time: events have times in whole seconds. */
 const bootMs = 1000;
 
-/** A clock that runs `pace` times as fast as real time. */
-function fastClock(pace: number): PlayerClock {
+/** A clock that runs `pace` times as fast as real time, and is ahead of it at the start. */
+function fastClock(pace: number, aheadMs: number): PlayerClock {
   const startMs = systemClock.now();
   return {
-    now: () => startMs + (systemClock.now() - startMs) * pace,
+    now: () => startMs + aheadMs + (systemClock.now() - startMs) * pace,
     after: (delayMs, wake) => systemClock.after(delayMs / pace, wake),
   };
 }
@@ -45,8 +47,8 @@ const inTvSeconds = (pace: number): Link =>
     };
   });
 
-/** The spans of `upcoming` are in the time of the service, too. The TV needs its own time. */
-const upcomingInTvTime =
+/** Spans and ends of playlists are in the time of the service, too. The TV needs its own time. */
+const playlistInTvTime =
   (pace: number): Link =>
   (send, tv) =>
     changesAnswers(({ headers: { date: _, ...headers }, ...answer }) => {
@@ -57,7 +59,9 @@ const upcomingInTvTime =
         from: inTvTime(span.from),
         until: inTvTime(span.until),
       }));
-      return { ...answer, headers, json: upcoming ? { ...answer.json, upcoming } : answer.json };
+      if (answer.status !== 200) return { ...answer, headers };
+      const json = { ...answer.json, validUntil: inTvTime(answer.json.validUntil) };
+      return { ...answer, headers, json: upcoming ? { ...json, upcoming } : json };
     }, 'playlist')(send, tv);
 
 /** A TV: a person enters codes at it, and can pull its plug. */
@@ -79,7 +83,7 @@ export class ExaminedTv implements TvPower, LinkedTv {
   constructor(pace: number, style: TvStyle = {}) {
     this.#pace = pace;
     this.#style = style;
-    this.clock = fastClock(pace);
+    this.clock = fastClock(pace, style.clockAheadMs ?? 0);
   }
 
   /** Enters a code. The first one switches the TV on. */
@@ -97,7 +101,7 @@ export class ExaminedTv implements TvPower, LinkedTv {
     if (this.starts > 1) await pause(this.clock, bootMs);
     const { options, link = (send) => send, makeStage } = this.#style;
     this.#makeRequester ??= requesterOver(
-      linked(link, inTvSeconds(this.#pace), upcomingInTvTime(this.#pace)),
+      linked(link, inTvSeconds(this.#pace), playlistInTvTime(this.#pace)),
       this,
     );
     const player = new Player({

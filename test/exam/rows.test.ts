@@ -3,7 +3,9 @@ import { expect, it } from 'vitest';
 import { allTvChecks } from '../../src/exam/checks/all-checks.ts';
 import { ExamView } from '../../src/exam/checks/exam-view.ts';
 import { timingOf } from '../../src/exam/parts/options.ts';
-import { makeReport } from '../../src/exam/report.ts';
+import { partIds } from '../../src/exam/parts/part-ids.ts';
+import { type EndedExam, makeReport } from '../../src/exam/report.ts';
+import type { TvExchange } from '../../src/exam/wire/exchange.ts';
 
 const page = new URL('../../docs/conformance.md', import.meta.url);
 const header =
@@ -14,7 +16,7 @@ it('lists each check in docs/conformance.md', async () => {
   const text = readFileSync(page, 'utf8');
   expect(text).toContain(header);
   const start = text.indexOf(header) + header.length;
-  const end = text.indexOf('\n### Add a row');
+  const end = text.indexOf('\n### What the exam does not judge');
   const rows = allTvChecks.map(
     ({ id, level, section, title, expected, advice }) =>
       `| \`${id}\` | ${level} | §${section} | ${title} | ${expected} | ${advice} |\n`,
@@ -34,13 +36,95 @@ it('has unique ids, and sections that docs/protocol.md has', () => {
   }
 });
 
-it('passes no check of a TV that did nothing', () => {
-  const exam = {
-    ...{ exchanges: [], marks: [], isQuick: true, strangers: 0, isInterrupted: false },
-    timing: timingOf({ onCode: () => {} }),
-  };
-  const report = makeReport(exam, ['register', 'events', 'network', 'power', 'revoke']);
+const timing = timingOf({ onCode: () => {} });
+const nothing: EndedExam = {
+  ...{ exchanges: [], marks: [], isQuick: true, strangers: 0, isInterrupted: false, timing },
+  finished: partIds,
+};
+
+it('passes no check of a TV that did nothing', async () => {
+  const report = await makeReport(nothing);
   expect(report.checks.filter(({ result }) => result === 'pass')).toEqual([]);
-  expect(report.isPassed).toBe(false);
-  expect(new ExamView(exam).playback.share(0, 1)).toBeUndefined();
+  expect(report).toMatchObject({ isPassed: false, shortcoming: 'No TV registered.' });
+  expect(new ExamView(nothing).playback.share(0, 1)).toBeUndefined();
+});
+
+/** A TV that sends 18 requests a second, of each kind in turn, with 10 events in a batch. */
+function floodOf(count: number): TvExchange[] {
+  const operations = ['getPlaylist', 'getDeviceConfig', 'postEvents', 'getDeviceChanges'] as const;
+  return Array.from({ length: count }, (_, at) => {
+    const operation = operations[at % operations.length];
+    const event = { type: 'impression', seconds: at, creativeId: 'c', duration: 5 };
+    const events = Array.from({ length: 10 }, (__, seq) => ({
+      ...event,
+      seq,
+      digest: `${at} ${seq}`,
+    }));
+    return {
+      ...{ number: at + 1, operation, method: 'GET', path: '/', address: '', key: 'key' },
+      ...{
+        hasSecretInPath: false,
+        isSecretIdempotencyKey: true,
+        bodyDigest: `${at}`,
+        bodyBytes: 1,
+      },
+      ...{
+        idempotencyKey: `${at}`,
+        ifNoneMatch: '"e"',
+        deviceTime: `${at}`,
+        pairingCode: undefined,
+      },
+      ...{
+        after: 'c',
+        waitSeconds: 50,
+        atMs: at * 55,
+        endMs: at * 55 + 5,
+        end: 'answered' as const,
+      },
+      fault: at % 7 === 0 ? 'events.500' : undefined,
+      events: operation === 'postEvents' ? events : [],
+      answer: {
+        ...{ status: 200, code: undefined, retryAfterSeconds: 5, etag: '"e"', playlistId: 'p' },
+        ...{
+          syncMinutes: 1,
+          heartbeatMinutes: 1,
+          cursor: 'c',
+          playlistEtag: '"e"',
+          newKey: undefined,
+        },
+      },
+    } as unknown as TvExchange;
+  });
+}
+
+it('judges a TV that floods the service in time linear in its requests', async () => {
+  const msOf = async (count: number) => {
+    const exam = { ...nothing, exchanges: floodOf(count) };
+    const startMs = performance.now();
+    await makeReport(exam);
+    return performance.now() - startMs;
+  };
+  await msOf(1000);
+  const few = await msOf(1500);
+  const many = await msOf(12_000);
+  expect(many / few).toBeLessThan(24);
+});
+
+it('stops judging when the signal aborts', async () => {
+  const stop = new AbortController();
+  const judged = makeReport({ ...nothing, exchanges: floodOf(1000) }, stop.signal);
+  stop.abort();
+  const { checks, isInterrupted, isPassed } = await judged;
+  expect(checks.at(-1)).toMatchObject({ result: 'skip', seen: 'The judging was interrupted.' });
+  expect([isInterrupted, isPassed]).toEqual([true, false]);
+});
+
+it('does not count rows that do not apply, and passes no exam with many unjudged rows', async () => {
+  const onePart = await makeReport({ ...nothing, exchanges: floodOf(10), parts: ['config'] });
+  const ofNetwork = onePart.checks.filter(({ id }) => id.startsWith('tv.network'));
+  expect(new Set(ofNetwork.map(({ applies }) => applies))).toEqual(new Set([false]));
+  expect(ofNetwork[0]?.seen).toBe('The part "network" was not chosen.');
+  const cut = await makeReport({ ...nothing, exchanges: floodOf(10), finished: [] });
+  expect(cut.shortcoming).toMatch(/^\d+ of \d+ rows of the level must were not judged, so /);
+  expect(cut.isPassed).toBe(false);
 });

@@ -3,6 +3,7 @@ import type { TvCheck } from './check.ts';
 import { configChecks } from './config.ts';
 import { credentialChecks } from './credentials.ts';
 import { deviceTimeChecks } from './device-time-header.ts';
+import { endingChecks } from './ending.ts';
 import { eventChecks } from './events.ts';
 import { networkChecks } from './network.ts';
 import { playlistChecks } from './playlist.ts';
@@ -23,6 +24,7 @@ export const allTvChecks: readonly TvCheck[] = [
   ...deviceTimeChecks,
   ...retryChecks,
   ...credentialChecks,
+  ...endingChecks,
   ...networkChecks,
   ...upcomingChecks,
   ...changesChecks,

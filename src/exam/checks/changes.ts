@@ -1,10 +1,10 @@
 import { isGood } from '../parts/part.ts';
 import type { TvExchange } from '../wire/exchange.ts';
-import { fail, pass, skip, type TvCheck } from './check.ts';
+import { fail, notApplicable, notMet, pass, skip, type TvCheck } from './check.ts';
 import { type ExamView, shown } from './exam-view.ts';
 
 const inChanges = { level: 'must', section: '2.9', part: 'changes' } as const;
-const notUsed = skip('The TV does not ask for changes.');
+const notUsed = notApplicable('The TV does not ask for changes.');
 
 /** Minimum TV seconds between two requests with an unchanged cursor: 5, less a tolerance of 0.5. */
 const pauseSeconds = 4.5;
@@ -25,12 +25,19 @@ function pairsOf(view: ExamView): { before: TvExchange; after: TvExchange }[] {
  * playlist request.
  */
 function newsOf(view: ExamView): TvExchange[] {
-  return view.of('getDeviceChanges').filter((one) => {
-    if (!isGood(one) || one.answer?.playlistEtag === undefined) return false;
-    const held = view.of('getPlaylist').findLast(({ endMs }) => endMs <= one.endMs);
-    const isFailing = held !== undefined && (held.answer?.status ?? 500) >= 500;
-    return !isFailing && held?.answer?.etag !== one.answer.playlistEtag;
-  });
+  const byEnd = (one: TvExchange, other: TvExchange) => one.endMs - other.endMs;
+  const fetched = view.of('getPlaylist').toSorted(byEnd);
+  let next = 0;
+  return view
+    .of('getDeviceChanges')
+    .toSorted(byEnd)
+    .filter((one) => {
+      while ((fetched[next]?.endMs ?? Number.POSITIVE_INFINITY) <= one.endMs) next++;
+      if (!isGood(one) || one.answer?.playlistEtag === undefined) return false;
+      const held = fetched[next - 1];
+      const isFailing = held !== undefined && (held.answer?.status ?? 500) >= 500;
+      return !isFailing && held?.answer?.etag !== one.answer.playlistEtag;
+    });
 }
 
 export const changesChecks: readonly TvCheck[] = [
@@ -50,7 +57,9 @@ export const changesChecks: readonly TvCheck[] = [
         ({ before, after }) => view.tvSeconds(before.atMs, after.atMs) < pauseSeconds,
       );
       const [first] = early;
-      if (pairs.length === 0) return notUsed;
+      if (view.of('getDeviceChanges').length === 0) return notUsed;
+      if (!pairs.some(({ before }) => before.fault === 'changes.at-once'))
+        return notMet(view, 'changes.at-once', 'second request for changes');
       // Tolerates one early request: a busy machine may delay the request before it.
       return first && early.length > 1
         ? fail(
@@ -67,9 +76,10 @@ export const changesChecks: readonly TvCheck[] = [
     advice: 'Compare the ETags of the answer with your own, and fetch what is different.',
     judge(view) {
       const news = newsOf(view);
+      if (view.of('getDeviceChanges').length === 0) return notUsed;
       if (news.length === 0) return skip('No answer named a new playlist.');
       const missed = news.find((one) => {
-        const next = view.of('getPlaylist').find(({ atMs }) => atMs >= one.endMs);
+        const next = view.firstOf('getPlaylist', one.endMs);
         return !next || next.atMs - one.endMs > fetchSeconds * view.timing.tvSecondMs + slackMs;
       });
       return missed
@@ -85,12 +95,13 @@ export const changesChecks: readonly TvCheck[] = [
     advice: 'A request for changes is a hint. Fetch playlist and config at their interval, too.',
     judge(view) {
       if (view.of('getDeviceChanges').length < 3) return notUsed;
-      const gaps = view.gaps('getPlaylist');
-      const late = gaps.find(({ ms, maxMinutes }) => !view.isSoonEnough(ms, maxMinutes));
-      if (gaps.length === 0) return skip('The TV sent too few requests to measure.');
-      return late
-        ? fail(`${shown(late.after)}, ${view.span(late.ms)} after the answer before it.`)
-        : pass(`${gaps.length} gaps.`);
+      const late = view.lateWait(view.waits('getPlaylist'));
+      if (late)
+        return fail(`No request for the playlist came in ${view.span(late.toMs - late.fromMs)}.`);
+      const own = view.gaps('getPlaylist').filter(({ isPrompted }) => !isPrompted);
+      return own.length > 0
+        ? pass(`${own.length} gaps without a change.`)
+        : skip('A change prompted each of the requests.');
     },
   },
   {
@@ -102,7 +113,8 @@ export const changesChecks: readonly TvCheck[] = [
     advice: 'A proxy cuts early. Ask for 0.8 times the seconds that the last request lasted.',
     judge(view) {
       const [cut] = view.faulted('changes.cut');
-      if (!cut) return notUsed;
+      if (view.of('getDeviceChanges').length === 0) return notUsed;
+      if (!cut) return notMet(view, 'changes.cut', 'request with waitSeconds');
       const next = view.exchanges.find(
         ({ operation, number, waitSeconds }) =>
           operation === 'getDeviceChanges' && number > cut.number && waitSeconds !== undefined,
@@ -120,7 +132,8 @@ export const changesChecks: readonly TvCheck[] = [
     advice: 'After 503, wait for the number of seconds in Retry-After.',
     judge(view) {
       const [refused] = view.faulted('changes.503');
-      if (!refused) return notUsed;
+      if (view.of('getDeviceChanges').length === 0) return notUsed;
+      if (!refused) return notMet(view, 'changes.503', 'request for changes');
       const next = view.nextOf(refused);
       if (!next) return skip('The TV did not ask for changes again.');
       const waitedMs = next.atMs - refused.endMs;
@@ -138,16 +151,21 @@ export const changesChecks: readonly TvCheck[] = [
     advice: 'The service has no such endpoint. Ask again in 24 hours.',
     judge(view) {
       const [missing] = view.faulted('changes.404');
-      if (!missing) return notUsed;
+      if (view.of('getDeviceChanges').length === 0) return notUsed;
+      if (!missing) return notMet(view, 'changes.404', 'request for changes');
       // A TV may ask for changes again after a restart.
       const endMs = view.markedMs('power goes') ?? Number.POSITIVE_INFINITY;
       const again = view
         .of('getDeviceChanges')
         .filter(({ atMs, key }) => atMs > missing.endMs && atMs < endMs && key === missing.key);
       const [first] = again;
-      return first
-        ? fail(`${shown(missing)}; ${again.length} more requests. ${shown(first)}.`)
-        : pass(`${shown(missing)}; no further request.`);
+      if (first) return fail(`${shown(missing)}; ${again.length} more requests. ${shown(first)}.`);
+      const others = view.exchanges.filter(
+        ({ atMs, key }) => atMs > missing.endMs && atMs < endMs && key === missing.key,
+      );
+      return others.length > 0
+        ? pass(`${shown(missing)}; none for changes among ${others.length} further requests.`)
+        : skip(`${shown(missing)}; the TV sent no other request.`);
     },
   },
 ];

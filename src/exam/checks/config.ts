@@ -1,6 +1,7 @@
+import { largest } from '../../domain/numbers/extremes.ts';
 import type { TvOperation } from '../../faults/tv-call.ts';
 import { firstConfig, secondConfig } from '../parts/options.ts';
-import { fail, pass, skip, type TvCheck, type Verdict } from './check.ts';
+import { fail, notMet, pass, skip, type TvCheck, type Verdict } from './check.ts';
 import { type ExamView, type Gap, shown } from './exam-view.ts';
 
 const inConfig = { level: 'must', section: '2.4', part: 'config' } as const;
@@ -30,26 +31,40 @@ export function judgeConditional(
     : pass(seen);
 }
 
-/**
- * Fails if a gap of `gaps` is too long, or if more than a third of the unprompted gaps of `all` are
- * too short.
- */
-function judgeGaps(view: ExamView, gaps: readonly Gap[], all: readonly Gap[]): Verdict {
-  if (gaps.length + all.length === 0) return skip('The TV sent too few requests to measure.');
-  const late = gaps.find(({ ms, maxMinutes }) => !view.isSoonEnough(ms, maxMinutes));
-  const own = all.filter(({ isPrompted }) => !isPrompted);
-  const early = own.filter(({ ms, minMinutes }) => !view.isLateEnough(ms, minMinutes));
-  const wrong = late ?? (early.length * 3 > own.length ? early[0] : undefined);
-  const measured = gaps.length > 0 ? gaps : all;
-  const spans = measured.map(({ ms }) => view.span(ms)).slice(0, 5);
-  if (!wrong) return pass(`Gaps of ${spans.join(', ')}.`);
-  const { after, ms, maxMinutes } = wrong;
-  return fail(
-    `${shown(after)}, ${view.span(ms)} after the answer before it. The interval was ${maxMinutes} min.`,
-  );
+const polled = ['getPlaylist', 'getDeviceConfig'] as const;
+const nameOf = { getPlaylist: 'playlist', getDeviceConfig: 'config' } as const;
+type Polled = (typeof polled)[number];
+
+/** Returns the text of a gap that is too long or too short. */
+function wrongGap(view: ExamView, { after, ms, maxMinutes }: Gap): string {
+  return `${shown(after)}, ${view.span(ms)} after the answer before it. The interval was ${maxMinutes} min.`;
 }
 
-const syncGaps = (view: ExamView) => [...view.gaps('getPlaylist'), ...view.gaps('getDeviceConfig')];
+/**
+ * Judges the gaps of each operation by itself, so that one does not cover for the other. Fails if a
+ * gap is too long. With `isExact`, also fails if more than a third of the gaps that no change has
+ * shortened are too short. A gap that a change has shortened proves nothing.
+ */
+function judgeGaps(view: ExamView, isMeant: (gap: Gap) => boolean, isExact: boolean): Verdict {
+  const texts: string[] = [];
+  const unseen: Polled[] = [];
+  for (const operation of polled) {
+    const gaps = view.gaps(operation).filter(isMeant);
+    const late = gaps.find(({ ms, maxMinutes }) => !view.isSoonEnough(ms, maxMinutes));
+    if (late) return fail(wrongGap(view, late));
+    const own = gaps.filter(({ isPrompted }) => !isPrompted);
+    const early = own.filter(({ ms, minMinutes }) => !view.isLateEnough(ms, minMinutes));
+    if (isExact && early[0] && early.length * 3 > own.length) return fail(wrongGap(view, early[0]));
+    const spans = own.map(({ ms }) => view.span(ms)).slice(0, 4);
+    if (spans.length === 0) unseen.push(operation);
+    else texts.push(`${nameOf[operation]}: gaps of ${spans.join(', ')}`);
+  }
+  return unseen.length === 0
+    ? pass(`${texts.join('; ')}.`)
+    : skip(
+        `No gap between two requests for the ${unseen.map((one) => nameOf[one]).join(' and ')} was measured.`,
+      );
+}
 
 export const configChecks: readonly TvCheck[] = [
   {
@@ -62,28 +77,53 @@ export const configChecks: readonly TvCheck[] = [
   },
   {
     ...inConfig,
+    id: 'tv.config.refetched',
+    title: 'The TV fetches its config again',
+    expected: 'a request for the config within 1.5 sync intervals after the last one',
+    advice: 'Call GET /devices/:id/config once per sync interval, for as long as the TV runs.',
+    judge(view) {
+      const waits = view.waits('getDeviceConfig');
+      const late = view.lateWait(waits);
+      const again = waits.filter(({ isOpen }) => !isOpen);
+      if (view.of('getDeviceConfig').length === 0) return skip('The TV never fetched its config.');
+      if (late)
+        return fail(
+          `No request for the config came in ${view.span(late.toMs - late.fromMs)}. The interval was ${view.syncMinutesAt(late.fromMs)} min.`,
+        );
+      return again.length > 0
+        ? pass(
+            `${again.length} times, after ${view.span(largest(again.map(({ fromMs, toMs }) => toMs - fromMs)))} at most.`,
+          )
+        : skip('The exam was too short to see a second request for the config.');
+    },
+  },
+  {
+    ...inConfig,
     id: 'tv.config.sync-interval',
     title: 'The TV keeps to the sync interval of its config',
-    expected: `gaps of 0.5 to 1.5 times syncIntervalMinutes (at first ${firstConfig.syncIntervalMinutes} min)`,
-    advice: 'Wait syncIntervalMinutes between two fetches.',
+    expected: 'gaps of 0.5 to 1.5 times syncIntervalMinutes, for the playlist and for the config',
+    advice: 'Wait syncIntervalMinutes between two fetches of each.',
     judge(view) {
-      const all = syncGaps(view);
-      const isFirst = ({ minMinutes }: Gap) => minMinutes === firstConfig.syncIntervalMinutes;
-      return judgeGaps(view, all.filter(isFirst), all);
+      const late = view.lateWait(view.waits('getPlaylist'));
+      return late
+        ? fail(`No request for the playlist came in ${view.span(late.toMs - late.fromMs)}.`)
+        : judgeGaps(view, () => true, true);
     },
   },
   {
     ...inConfig,
     id: 'tv.config.new-interval',
     title: 'The TV takes over a new sync interval',
-    expected: `gaps of at most 1.5 times syncIntervalMinutes (now ${secondConfig.syncIntervalMinutes} min)`,
+    expected: `gaps of at most 1.5 times syncIntervalMinutes (${firstConfig.syncIntervalMinutes} min, then ${secondConfig.syncIntervalMinutes} min)`,
     advice: 'Apply each new config at once, without a restart.',
     judge(view) {
       // Another check judges the period in which requests for the config fail.
       const failingMs = view.faulted('config.500')[0]?.atMs ?? Number.POSITIVE_INFINITY;
-      const isSecond = ({ maxMinutes, after }: Gap) =>
-        maxMinutes === secondConfig.syncIntervalMinutes && after.atMs < failingMs;
-      return judgeGaps(view, syncGaps(view).filter(isSecond), []);
+      const overMs = view.markedMs('config failures end') ?? Number.POSITIVE_INFINITY;
+      const isSecond = ({ maxMinutes, before, after }: Gap) =>
+        maxMinutes === secondConfig.syncIntervalMinutes &&
+        (after.atMs < failingMs || before.atMs > overMs);
+      return judgeGaps(view, isSecond, false);
     },
   },
   {
@@ -102,7 +142,7 @@ export const configChecks: readonly TvCheck[] = [
         .slice(1)
         .map((time, at) => time - (times[at] as number))
         .sort((one, other) => one - other);
-      const median = gaps[gaps.length >> 1];
+      const median = gaps[(gaps.length - 1) >> 1];
       if (median === undefined) return fail(`${times.length} heartbeat events.`);
       const seen = `${times.length} heartbeat events, ${median.toFixed(0)} s apart by their timestamps.`;
       const seconds = 60 * firstConfig.heartbeatIntervalMinutes;
@@ -112,15 +152,15 @@ export const configChecks: readonly TvCheck[] = [
   {
     ...inConfig,
     id: 'tv.config.keeps-on-500',
+    needsFullExam: true,
     title: 'The TV keeps its config while requests for the config get 500',
     expected: 'playlist requests at the interval of the last config',
     advice: 'Keep the last config until a new config arrives.',
     judge(view) {
       const [first] = view.faulted('config.500');
       const endMs = view.markedMs('config failures end');
-      if (view.isQuick) return skip('Only the full exam checks this.');
       if (!first || endMs === undefined)
-        return skip('The TV did not ask for its config at that time.');
+        return notMet(view, 'config.500', 'request for its config');
       const before = view.of('getPlaylist').findLast(({ atMs }) => atMs <= first.endMs);
       const silentMs = first.endMs - (before?.endMs ?? 0);
       if (!view.isSoonEnough(silentMs, secondConfig.syncIntervalMinutes))

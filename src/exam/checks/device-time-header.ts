@@ -1,6 +1,6 @@
 import { largest } from '../../domain/numbers/extremes.ts';
 import { firstMilliseconds, type TvExchange } from '../wire/exchange.ts';
-import { fail, pass, skip, type TvCheck } from './check.ts';
+import { fail, notApplicable, pass, skip, type TvCheck } from './check.ts';
 import { shown } from './exam-view.ts';
 
 const inDeviceTime = {
@@ -8,7 +8,7 @@ const inDeviceTime = {
   section: '2.5',
   part: 'events',
 } as const;
-const notSent = skip('The TV sends no X-Device-Time.');
+const notSent = notApplicable('The TV sends no X-Device-Time.');
 
 /** Returns the problem with the `X-Device-Time` of a batch, or `undefined`. */
 function problemOf({ deviceTime, events }: TvExchange): string | undefined {

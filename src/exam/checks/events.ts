@@ -1,20 +1,26 @@
 import type { TvExchange } from '../wire/exchange.ts';
 import { refusedIndex } from '../wire/exchange.ts';
-import { fail, pass, skip, type TvCheck, type Verdict } from './check.ts';
-import { type ExamView, shown } from './exam-view.ts';
+import { fail, notMet, pass, skip, type TvCheck, type Verdict } from './check.ts';
+import { digestsOf, type ExamView, shown } from './exam-view.ts';
 
 const inEvents = { level: 'must', section: '2.5', part: 'events' } as const;
+
+const digestsText = (batch: TvExchange) => digestsOf(batch).join();
+
+/** Says how the bytes of two batches differ. */
+const otherBytes = (one: TvExchange, other: TvExchange): string =>
+  digestsText(one) === digestsText(other) ? 'the same events under another seq' : 'other bytes';
 
 /** Judges whether the TV sends the same batch again after a fault. */
 function sameBatchAfter(view: ExamView, fault: string): Verdict {
   const faulted = view.faulted(fault);
-  if (faulted.length === 0) return skip('The TV sent no batch at that time.');
+  if (faulted.length === 0) return notMet(view, fault, 'batch of events');
   for (const first of faulted) {
     const next = view.nextOf(first);
     if (!next) return fail(`${shown(first)}; the TV sent no batch after it.`);
     const changed = [
       ...(next.idempotencyKey === first.idempotencyKey ? [] : ['another Idempotency-Key']),
-      ...(next.bodyDigest === first.bodyDigest ? [] : ['other bytes']),
+      ...(next.bodyDigest === first.bodyDigest ? [] : [otherBytes(first, next)]),
       ...(first.idempotencyKey === undefined ? ['no Idempotency-Key'] : []),
     ];
     if (changed.length > 0)
@@ -26,6 +32,14 @@ function sameBatchAfter(view: ExamView, fault: string): Verdict {
 /** Returns the batches after an exchange. */
 const later = (view: ExamView, { number }: TvExchange) =>
   view.of('postEvents').filter((one) => one.number > number);
+
+/** Returns the later batches that contain an event of a batch. */
+function sharing(view: ExamView, batch: TvExchange): TvExchange[] {
+  const digests = new Set(digestsOf(batch));
+  return later(view, batch).filter(({ events }) =>
+    events.some(({ digest }) => digests.has(digest)),
+  );
+}
 
 /** Returns the event that the injected 400 names. */
 const namedEvent = (refused: TvExchange | undefined) => refused?.events[refusedIndex(refused)];
@@ -118,16 +132,18 @@ export const eventChecks: readonly TvCheck[] = [
     advice: 'Take the index of each invalid event from errors[].path. Drop or repair these events.',
     judge(view) {
       const [refused] = view.faulted('events.400');
-      if (!refused) return skip('The TV sent no batch at that time.');
+      if (!refused) return notMet(view, 'events.400', 'batch of events');
       const named = namedEvent(refused);
+      const next = later(view, refused).filter(isServed);
       const again = later(view, refused).find(({ events }) =>
         events.some(({ digest }) => digest === named?.digest),
       );
+      if (!again && next.length === 0) return skip('The TV sent no batch after the 400.');
       return again
         ? fail(
             `${shown(refused)} names event ${refusedIndex(refused)}; ${shown(again)} has it again.`,
           )
-        : pass('The named event did not come again.');
+        : pass(`The named event did not come again in ${next.length} batches.`);
     },
   },
   {
@@ -138,7 +154,7 @@ export const eventChecks: readonly TvCheck[] = [
     advice: 'Send the valid events again under a new Idempotency-Key.',
     judge(view) {
       const [refused] = view.faulted('events.400');
-      if (!refused) return skip('The TV sent no batch at that time.');
+      if (!refused) return notMet(view, 'events.400', 'batch of events');
       const at = refusedIndex(refused);
       return missingAfter(
         view,
@@ -156,10 +172,8 @@ export const eventChecks: readonly TvCheck[] = [
     advice: 'Split the batch, for example in halves.',
     judge(view) {
       const [large] = view.faulted('events.413');
-      if (!large) return skip('The TV sent no batch of several events at that time.');
-      const next = later(view, large).find(({ events }) =>
-        events.some(({ digest }) => large.events.some((one) => one.digest === digest)),
-      );
+      if (!large) return notMet(view, 'events.413', 'batch of several events');
+      const [next] = sharing(view, large);
       if (!next) return skip('The events of the batch did not come again.');
       const sizes = `${large.events.length} events, then ${next.events.length}`;
       return next.events.length < large.events.length
@@ -176,13 +190,13 @@ export const eventChecks: readonly TvCheck[] = [
     advice: 'Keep the events of each part until the part gets a 202.',
     judge(view) {
       const [large] = view.faulted('events.413');
-      if (!large) return skip('The TV sent no batch of several events at that time.');
-      // A later 400 may have named an event of a part, and the TV may have dropped this event.
-      const dropped = namedEvent(view.faulted('events.400')[0]);
+      if (!large) return notMet(view, 'events.413', 'batch of several events');
+      // Other checks judge a part that was then refused with 400.
+      const refused = new Set(view.faulted('events.400').flatMap(digestsOf));
       return missingAfter(
         view,
         large,
-        large.events.filter(({ digest }) => digest !== dropped?.digest),
+        large.events.filter(({ digest }) => !refused.has(digest)),
       );
     },
   },
@@ -195,11 +209,9 @@ export const eventChecks: readonly TvCheck[] = [
     advice: 'Make a new Idempotency-Key for each part.',
     judge(view) {
       const [large] = view.faulted('events.413');
-      if (!large) return skip('The TV sent no batch of several events at that time.');
-      const parts = later(view, large).filter(
-        ({ bodyDigest, events }) =>
-          bodyDigest !== large.bodyDigest &&
-          events.some(({ digest }) => large.events.some((one) => one.digest === digest)),
+      if (!large) return notMet(view, 'events.413', 'batch of several events');
+      const parts = sharing(view, large).filter(
+        ({ bodyDigest }) => bodyDigest !== large.bodyDigest,
       );
       if (parts.some(({ idempotencyKey }) => idempotencyKey === undefined))
         return skip('The parts have no Idempotency-Key.');
@@ -261,6 +273,10 @@ function missingAfter(
   expected: TvExchange['events'],
 ): Verdict {
   if (expected.length === 0) return skip('The batch had no other event.');
+  const isRepaired = view.registrations.some(
+    ({ atMs }) => atMs > refused.endMs && atMs < view.revokedMs,
+  );
+  if (isRepaired) return skip('The TV then lost its key, and with it its events.');
   const sent = new Set(
     later(view, refused)
       .filter(isServed)

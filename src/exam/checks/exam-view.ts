@@ -25,39 +25,92 @@ export interface Gap {
   isPrompted: boolean;
 }
 
+/** The time from a request to the next one. `isOpen`: to the moment at which the TV was stopped. */
+interface Wait {
+  fromMs: number;
+  toMs: number;
+  isOpen: boolean;
+}
+
 /** Tolerance for requests that a busy machine delays, in real milliseconds. */
 const slackMs = 300;
-/** Maximum TV seconds until a TV fetches the content that an answer about changes names. */
-const promptSeconds = 10;
 
-/** Query functions for the recorded exam, shared by the checks. */
+/** Returns the index of the first value of a sorted list that is at least `least`. */
+function indexFrom<T>(sorted: readonly T[], least: number, read: (one: T) => number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (read(sorted[middle] as T) < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const byEnd = (one: TvExchange, other: TvExchange) => one.endMs - other.endMs;
+const endOf = ({ endMs }: TvExchange) => endMs;
+
+/** Adds an exchange to the group of its key. */
+function addTo<K>(groups: Map<K, TvExchange[]>, key: K, exchange: TvExchange): void {
+  const group = groups.get(key);
+  if (group) group.push(exchange);
+  else groups.set(key, [exchange]);
+}
+
+/**
+ * Query functions for the recorded exam, shared by the checks. Each looks its exchanges up in an
+ * index, so that judging a TV that sent thousands of requests takes time linear in their number.
+ */
 export class ExamView {
   readonly exchanges: readonly TvExchange[];
   readonly timing: Timing;
   readonly isQuick: boolean;
   readonly playback: TvPlayback;
   readonly #marks: readonly Mark[];
+  readonly #byOperation = new Map<TvOperation | undefined, TvExchange[]>();
+  readonly #byFault = new Map<string | undefined, TvExchange[]>();
+  /** Good answers with a sync interval, in order of their end. */
+  readonly #configs: readonly TvExchange[];
+  /** Answers about changes that told the TV something new, in order of their end. */
+  readonly #news: readonly TvExchange[];
 
   constructor({ exchanges, marks, timing, isQuick }: RecordedExam) {
     this.exchanges = exchanges;
     this.timing = timing;
     this.isQuick = isQuick;
     this.#marks = marks;
+    for (const one of exchanges) {
+      addTo(this.#byOperation, one.operation, one);
+      addTo(this.#byFault, one.fault, one);
+    }
+    this.#configs = exchanges
+      .filter((one) => isGood(one) && one.answer?.syncMinutes !== undefined)
+      .sort(byEnd);
+    this.#news = this.of('getDeviceChanges')
+      .filter((one) => one.answer?.status === 200 && one.answer.cursor !== one.after)
+      .sort(byEnd);
     this.playback = new TvPlayback(this.of('postEvents'), timing);
   }
 
-  of(operation: TvOperation): TvExchange[] {
-    return this.exchanges.filter((one) => one.operation === operation);
+  of(operation: TvOperation): readonly TvExchange[] {
+    return this.#byOperation.get(operation) ?? [];
   }
 
   /** Returns the exchanges to which a fault was applied. */
-  faulted(id: string): TvExchange[] {
-    return this.exchanges.filter(({ fault }) => fault === id);
+  faulted(id: string): readonly TvExchange[] {
+    return this.#byFault.get(id) ?? [];
   }
 
   /** Returns the next exchange of the same operation. */
   nextOf({ operation, number }: TvExchange): TvExchange | undefined {
-    return this.exchanges.find((one) => one.operation === operation && one.number > number);
+    const all = this.#byOperation.get(operation) ?? [];
+    return all[indexFrom(all, number + 1, (one) => one.number)];
+  }
+
+  /** Returns the first exchange of an operation that arrived at `atMs` or later. */
+  firstOf(operation: TvOperation, atMs: number): TvExchange | undefined {
+    const all = this.of(operation);
+    return all[indexFrom(all, atMs, (one) => one.atMs)];
   }
 
   /** Returns the latest time of a mark. */
@@ -65,17 +118,23 @@ export class ExamView {
     return this.#marks.findLast((mark) => mark.name === name)?.atMs;
   }
 
+  /** Returns all marks whose name matches. */
+  marks(name: RegExp): readonly Mark[] {
+    return this.#marks.filter((mark) => name.test(mark.name));
+  }
+
   /** Time at which the TV was revoked. */
   get revokedMs(): number {
     return this.markedMs('revoked') ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Whether the TV had a playlist at a moment. Only its last success or 404 counts. */
+  /** Whether the TV had a playlist at a moment: its last success, 404 or registration counts. */
   hadPlaylist(atMs: number): boolean {
     const last = this.of('getPlaylist')
       .filter((one) => one.endMs <= atMs && one.end === 'answered')
       .findLast((one) => isGood(one) || one.answer?.status === 404);
-    return last !== undefined && isGood(last);
+    const registered = this.registrations.findLast(({ endMs }) => endMs <= atMs);
+    return last !== undefined && isGood(last) && last.endMs >= (registered?.endMs ?? 0);
   }
 
   /** Returns the registrations that gave the TV a key. */
@@ -87,10 +146,8 @@ export class ExamView {
    * Returns the sync interval of the config that the TV had at a moment, in minutes. Default: 1.
    */
   syncMinutesAt(atMs: number): number {
-    const last = this.exchanges.findLast(
-      (one) => one.endMs <= atMs && isGood(one) && one.answer?.syncMinutes !== undefined,
-    );
-    return last?.answer?.syncMinutes ?? 1;
+    const next = indexFrom(this.#configs, atMs + 1, endOf);
+    return this.#configs[next - 1]?.answer?.syncMinutes ?? 1;
   }
 
   /** Returns the gaps after good answers to an operation, while the TV was paired and had power. */
@@ -107,23 +164,66 @@ export class ExamView {
     });
   }
 
+  /**
+   * Returns the times from the requests of an operation to the next ones, while the TV was paired
+   * and had a network. A time in which the exam cut connections does not count.
+   */
+  waits(operation: 'getPlaylist' | 'getDeviceConfig'): Wait[] {
+    const timesOf = (name: RegExp) => this.marks(name).map(({ atMs }) => atMs);
+    const returns = timesOf(/^(network is back|power found its network)$/);
+    const stops = timesOf(/^(network goes|power goes|revoked|resumed)$/);
+    const ends = timesOf(/^(playlist failures end|end is over)$/);
+    const registered = this.registrations.map(({ endMs }) => endMs);
+    const lastMs = this.exchanges.at(-1)?.atMs ?? 0;
+    const isCut = ({ end, answer }: TvExchange) =>
+      end === 'cut' || answer?.code === 'device_key_revoked';
+    const requests = this.of(operation).filter((one) => !isCut(one));
+    const starts = requests.map(
+      ({ endMs, answer }) => endMs + 1000 * (answer?.retryAfterSeconds ?? 0),
+    );
+    return [...starts, ...returns].flatMap((fromMs) => {
+      const next = this.firstOf(operation, fromMs);
+      const nextMs = next?.atMs ?? lastMs;
+      const toMs = smallest(
+        [...stops, ...returns].filter((ms) => ms > fromMs),
+        nextMs,
+      );
+      const isWithin = (ms: number) => ms > fromMs && ms < toMs;
+      const isOpen = next === undefined || toMs < nextMs;
+      // A TV that registers again had no key for some of the time. A TV may fetch its config only
+      // after a playlist that failed for a while.
+      const isExcused = registered.some(isWithin) || (!isOpen && ends.some(isWithin));
+      return isExcused || toMs < fromMs ? [] : [{ fromMs, toMs, isOpen }];
+    });
+  }
+
+  /** Returns the first of the times that is too long for the sync interval. */
+  lateWait(waits: readonly Wait[]): Wait | undefined {
+    return waits.find(
+      ({ fromMs, toMs }) => !this.isSoonEnough(toMs - fromMs, this.syncMinutesAt(fromMs)),
+    );
+  }
+
   /** Returns whether an answer about changes may have caused one of two consecutive requests. */
   isPrompted(before: TvExchange, after: TvExchange): boolean {
-    const fromMs = before.atMs - promptSeconds * this.timing.tvSecondMs;
-    return this.of('getDeviceChanges').some(
-      ({ endMs, answer }) => endMs >= fromMs && endMs <= after.atMs && answer?.status === 200,
-    );
+    const first = this.#news[indexFrom(this.#news, before.atMs, endOf)];
+    return first !== undefined && first.endMs <= after.atMs;
   }
 
   /**
    * Returns whether the TV registered, lost power or was revoked between two moments. A resume of
-   * the exam counts, too.
+   * the exam counts, too, and so does the end of failures, because a TV may fetch one after the
+   * other.
    */
   #isRestarted(fromMs: number, toMs: number): boolean {
     const isBetween = (atMs: number) => atMs >= fromMs && atMs <= toMs;
     return (
-      this.of('registerDevice').some(({ atMs }) => isBetween(atMs)) ||
-      this.#marks.some(({ name, atMs }) => /^(power|revoked|resumed)/.test(name) && isBetween(atMs))
+      isBetween(this.firstOf('registerDevice', fromMs)?.atMs ?? Number.NaN) ||
+      this.#marks.some(
+        ({ name, atMs }) =>
+          /^(power|revoked|resumed|playlist failures end|end is over)/.test(name) &&
+          isBetween(atMs),
+      )
     );
   }
 

@@ -1,12 +1,12 @@
 import { campaignId, itemCount, itemOf, itemSeconds } from '../parts/exam-service.ts';
 import { isGood } from '../parts/part.ts';
 import type { SentEvent, TvExchange } from '../wire/exchange.ts';
-import { fail, pass, skip, type TvCheck } from './check.ts';
+import { fail, notMet, pass, skip, type TvCheck } from './check.ts';
 import { judgeConditional, judgeFetched } from './config.ts';
 import { type ExamView, shown } from './exam-view.ts';
 
 const inPlaylist = { level: 'must', section: '2.3', part: 'playlist' } as const;
-const noImpressions = skip('The TV reported no impressions.');
+export const noImpressions = skip('The TV reported no impressions.');
 const percent = (share: number) => `${Math.round(100 * share)} % of the time`;
 
 /** Maximum TV seconds until a TV has finished its item and started the next playlist. */
@@ -18,26 +18,31 @@ const roundSeconds = itemCount * itemSeconds + switchSeconds;
 const networkMs = (view: ExamView) => view.markedMs('network goes') ?? Number.POSITIVE_INFINITY;
 
 const isGone = ({ answer }: TvExchange) => answer?.code === 'playlist_not_found';
-const editionOf = ({ creativeId }: SentEvent) => itemOf(creativeId)?.edition;
+export const editionOf = ({ creativeId }: SentEvent) => itemOf(creativeId)?.edition;
 
-/** Returns each edition that the TV fetched, with the exchange that first delivered it. */
+/** Returns the exchange that first delivered an edition to the TV. */
+export function deliveryOf(view: ExamView, edition: number): TvExchange | undefined {
+  const publishedMs = view.markedMs(`edition ${edition}`) ?? Number.POSITIVE_INFINITY;
+  return view
+    .of('getPlaylist')
+    .find((one) => one.endMs >= publishedMs && isGood(one) && one.answer?.status === 200);
+}
+
+/** Returns each edition of short items that the TV fetched, with the exchange that delivered it. */
 function deliveries(view: ExamView): { edition: number; given: TvExchange }[] {
-  const found: { edition: number; given: TvExchange }[] = [];
-  for (let edition = 1; ; edition++) {
-    const publishedMs = view.markedMs(`edition ${edition}`);
-    if (publishedMs === undefined) return found;
-    const given = view
-      .of('getPlaylist')
-      .find((one) => one.atMs >= publishedMs && isGood(one) && one.answer?.status === 200);
-    if (given) found.push({ edition, given });
-  }
+  return view.marks(/^edition \d+$/).flatMap(({ name }) => {
+    const edition = Number(name.slice('edition '.length));
+    const isLong = view.markedMs(`long ${name}`) !== undefined;
+    const given = isLong ? undefined : deliveryOf(view, edition);
+    return given ? [{ edition, given }] : [];
+  });
 }
 
 /**
  * Returns whether the service accepted a batch more than `seconds` of TV time after `sinceMs`, and
  * before the next registration. A revoked TV drops its events, so a later batch proves nothing.
  */
-function hasReported(view: ExamView, sinceMs: number, seconds: number): boolean {
+export function hasReported(view: ExamView, sinceMs: number, seconds: number): boolean {
   const next = view.registrations.find(({ endMs }) => endMs > sinceMs);
   return view
     .of('postEvents')
@@ -45,16 +50,33 @@ function hasReported(view: ExamView, sinceMs: number, seconds: number): boolean 
     .some((one) => isGood(one) && view.tvSeconds(sinceMs, one.atMs) > seconds);
 }
 
-/** Returns the impressions that violate the order of the items. */
-function outOfOrder(impressions: readonly SentEvent[]): SentEvent[] {
-  return impressions.filter((event, at) => {
+const tooFew = skip('The TV reported too few impressions, one right after the other.');
+/** Delay between two items that a busy machine may cause, in real milliseconds. */
+const delayMs = 100;
+
+/** Returns the seconds between the ends of each item and the next one of its edition. */
+function spansOf(impressions: readonly SentEvent[]): number[] {
+  return impressions.flatMap((event, at) => {
     const before = impressions[at - 1];
     const item = itemOf(event.creativeId);
     const itemBefore = itemOf(before?.creativeId);
-    if (!before || !item || item.edition !== itemBefore?.edition) return false;
+    const isNext = item && item.index === ((itemBefore?.index ?? 0) + 1) % itemCount;
+    return isNext && item.edition === itemBefore?.edition
+      ? [(event.seconds ?? 0) - (before?.seconds ?? 0)]
+      : [];
+  });
+}
+
+/** Returns for each item that was played right after another one whether it was the next one. */
+function successions(impressions: readonly SentEvent[]): boolean[] {
+  return impressions.flatMap((event, at) => {
+    const before = impressions[at - 1];
+    const item = itemOf(event.creativeId);
+    const itemBefore = itemOf(before?.creativeId);
+    if (!before || !item || item.edition !== itemBefore?.edition) return [];
     // After a pause, the playlist may restart, or an impression may be missing.
     const apart = (event.seconds ?? 0) - (before.seconds ?? 0);
-    return apart < 1.8 * itemSeconds && item.index !== (itemBefore.index + 1) % itemCount;
+    return apart < 1.8 * itemSeconds ? [item.index === (itemBefore.index + 1) % itemCount] : [];
   });
 }
 
@@ -109,10 +131,26 @@ export const playlistChecks: readonly TvCheck[] = [
     advice: 'Play items in order, and begin again after the last item.',
     judge(view) {
       const { impressions } = view.playback;
-      if (impressions.length < 2) return noImpressions;
-      const wrong = outOfOrder(impressions);
-      const seen = `${wrong.length} of ${impressions.length} impressions out of order.`;
-      return wrong.length * 10 > impressions.length ? fail(seen) : pass(seen);
+      const all = successions(impressions);
+      if (all.length < itemCount) return tooFew;
+      const wrong = all.filter((isNext) => !isNext).length;
+      const seen = `${wrong} of ${all.length} impressions out of order.`;
+      return wrong * 10 > all.length ? fail(seen) : pass(seen);
+    },
+  },
+  {
+    ...inPlaylist,
+    id: 'tv.playlist.durations',
+    title: 'The TV shows each item for its duration',
+    expected: `about ${itemSeconds} s from one impression to the next`,
+    advice: 'Show each item for its duration, and then the next one at once.',
+    judge(view) {
+      const spans = spansOf(view.playback.impressions).sort((one, other) => one - other);
+      const median = spans[spans.length >> 1];
+      if (median === undefined || spans.length < itemCount) return tooFew;
+      const seen = `${median.toFixed(1)} s from one impression to the next, mostly.`;
+      const most = 1.5 * itemSeconds + delayMs / view.timing.tvSecondMs;
+      return median >= 0.7 * itemSeconds && median <= most ? pass(seen) : fail(seen);
     },
   },
   {
@@ -154,11 +192,12 @@ export const playlistChecks: readonly TvCheck[] = [
       const first = view.faulted('playlist.500-retry-after')[0] ?? view.faulted('playlist.500')[0];
       const endMs = view.markedMs('playlist failures end');
       if (!first || endMs === undefined)
-        return skip('The TV did not ask for its playlist at that time.');
+        return notMet(view, 'playlist.500', 'request for its playlist');
       const isPairing = view.registrations.some(
         ({ endMs: registeredMs }) => registeredMs > first.endMs && registeredMs < networkMs(view),
       );
       if (isPairing) return skip('The TV lost its key at that time.');
+      if (!view.hadPlaylist(first.atMs)) return skip('The TV had no playlist at that time.');
       if (!hasReported(view, endMs, 0)) return skip('The TV sent no events after that time.');
       const fromMs = first.endMs + switchSeconds * view.timing.tvSecondMs;
       const share = view.playback.share(fromMs, endMs);
@@ -177,7 +216,8 @@ export const playlistChecks: readonly TvCheck[] = [
       const gone = view.of('getPlaylist').find(isGone);
       const backMs = view.markedMs('playlist comes back');
       if (!gone || backMs === undefined)
-        return skip('The TV did not ask for its playlist at that time.');
+        return notMet(view, 'playlist.500', 'request for its playlist');
+      if (view.playback.impressions.length === 0) return noImpressions;
       if (!hasReported(view, backMs, 0)) return skip('The TV sent no events after that time.');
       const share = view.playback.share(
         gone.endMs + switchSeconds * view.timing.tvSecondMs,
@@ -196,7 +236,7 @@ export const playlistChecks: readonly TvCheck[] = [
     advice: 'After 404 playlist_not_found, ask again at the usual interval.',
     judge(view) {
       const gone = view.of('getPlaylist').find(isGone);
-      if (!gone) return skip('The TV did not ask for its playlist at that time.');
+      if (!gone) return notMet(view, 'playlist.500', 'request for its playlist');
       const next = view.nextOf(gone);
       if (!next) return fail(`${shown(gone)}; the TV did not ask again.`);
       const minutes = view.syncMinutesAt(gone.endMs);

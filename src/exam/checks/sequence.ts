@@ -1,10 +1,10 @@
 import type { SentEvent, TvExchange } from '../wire/exchange.ts';
 import { refusedIndex } from '../wire/exchange.ts';
-import { fail, pass, skip, type TvCheck } from './check.ts';
+import { fail, notApplicable, pass, skip, type TvCheck } from './check.ts';
 import { type ExamView, shown } from './exam-view.ts';
 
 const inSequence = { level: 'should', section: '2.5', part: 'events' } as const;
-const notNumbered = skip('The TV does not number its events.');
+const notNumbered = notApplicable('The TV does not number its events.');
 
 const numberAdvice =
   'Number the events of a device 1, 2, 3 … from its registration on. Store the next number with the queue.';
@@ -26,8 +26,10 @@ function eventsByDevice(view: ExamView): NumberedEvent[][] {
     if (exchange.answer?.status === 201) code = exchange.pairingCode ?? code;
     const sent = devices.get(code) ?? new Map<string, NumberedEvent>();
     devices.set(code, sent);
-    for (const event of exchange.events)
-      if (!sent.has(event.digest)) sent.set(event.digest, { batch: exchange, event });
+    for (const event of exchange.events) {
+      const key = `${event.digest} ${event.seq}`;
+      if (!sent.has(key)) sent.set(key, { batch: exchange, event });
+    }
   }
   return [...devices.values()].map((sent) => [...sent.values()]);
 }
@@ -46,6 +48,38 @@ function firstGap(events: readonly NumberedEvent[]): number | undefined {
 }
 
 const countOf = (devices: readonly NumberedEvent[][]) => `${devices.flat().length} events.`;
+
+/** Types of which a TV never creates two equal events, unless it starts within a second. */
+const distinctTypes = ['impression', 'heartbeat'];
+
+/**
+ * Returns an event that a TV sent under two numbers, in a batch that was not accepted and in a
+ * later one.
+ */
+function renumbered(events: readonly NumberedEvent[]): [NumberedEvent, NumberedEvent] | undefined {
+  const firsts = new Map<string, NumberedEvent>();
+  for (const one of events.filter(isNumbered)) {
+    const first = firsts.get(one.event.digest);
+    if (!first) firsts.set(one.event.digest, one);
+    else if (distinctTypes.includes(one.event.type) && first.batch.fault?.startsWith('events.'))
+      return [first, one];
+  }
+  return undefined;
+}
+
+/** Whether the TV has sent a numbered event in two batches. */
+function hasRepeated(view: ExamView): boolean {
+  const numbers = new Set<string>();
+  const batches = new Set<string>();
+  return view.of('postEvents').some((batch) => {
+    const isNew = !batches.has(batch.bodyDigest);
+    batches.add(batch.bodyDigest);
+    const seqs = batch.events.filter(({ seq }) => typeof seq === 'number');
+    const isAgain = seqs.some(({ digest }) => numbers.has(digest));
+    for (const { digest } of seqs) numbers.add(digest);
+    return isAgain && isNew;
+  });
+}
 
 /** The checks of `seq`. `seq` is optional, so a TV that never sends it is not judged. */
 export const sequenceChecks: readonly TvCheck[] = [
@@ -93,7 +127,9 @@ export const sequenceChecks: readonly TvCheck[] = [
       const named = refused?.events[refusedIndex(refused)];
       for (const events of devices) {
         const batches = new Map<unknown, TvExchange>();
-        for (const { batch, event } of events.filter(isNumbered)) {
+        // Another check judges an event that was sent under several numbers. Its last one counts.
+        const last = new Map(events.map((one) => [one.event.digest, one]));
+        for (const { batch, event } of [...last.values()].filter(isNumbered)) {
           if (event.digest === named?.digest) continue;
           const first = batches.get(event.seq);
           if (first)
@@ -104,6 +140,27 @@ export const sequenceChecks: readonly TvCheck[] = [
         }
       }
       return pass(countOf(devices));
+    },
+  },
+  {
+    ...inSequence,
+    id: 'tv.seq.kept',
+    title: 'An event keeps its seq when it is sent again',
+    expected: 'the same seq in the batch that failed and in the later batches',
+    advice: `${numberAdvice} Do not number the events of a batch when you send it.`,
+    judge(view) {
+      const devices = numberedDevices(view);
+      if (devices.length === 0) return notNumbered;
+      const pair = devices.map(renumbered).find((one) => one !== undefined);
+      if (pair) {
+        const [first, again] = pair;
+        return fail(
+          `The TV renumbered an event: ${shown(first.batch)}, with seq ${first.event.seq}; ${shown(again.batch)}, with seq ${again.event.seq}.`,
+        );
+      }
+      return hasRepeated(view)
+        ? pass(countOf(devices))
+        : skip('The TV sent no event again in another batch.');
     },
   },
 ];

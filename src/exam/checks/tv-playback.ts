@@ -32,6 +32,8 @@ export class TvPlayback {
   readonly #anchors: readonly Anchor[];
   /** All events without duplicates, in order of arrival. */
   readonly events: readonly SentEvent[];
+  /** The impressions, in order of their timestamps. */
+  readonly impressions: readonly SentEvent[];
   readonly #played: readonly Played[];
 
   constructor(batches: readonly TvExchange[], timing: Timing) {
@@ -47,18 +49,14 @@ export class TvPlayback {
     }
     this.#anchors = anchors;
     this.events = [...events.values()];
+    this.impressions = this.events
+      .filter(({ type }) => type === 'impression')
+      .sort((one, other) => (one.seconds ?? 0) - (other.seconds ?? 0));
     this.#played = this.impressions.flatMap(({ seconds, duration = itemSeconds }) =>
       seconds === undefined
         ? []
         : [{ fromSeconds: seconds - Math.min(duration, maxDuration), toSeconds: seconds }],
     );
-  }
-
-  /** Returns the impressions, in order of their timestamps. */
-  get impressions(): SentEvent[] {
-    return this.events
-      .filter(({ type }) => type === 'impression')
-      .sort((one, other) => (one.seconds ?? 0) - (other.seconds ?? 0));
   }
 
   /**

@@ -1,6 +1,6 @@
 import { entryEditions, entryIdOf, itemOf, itemSeconds } from '../parts/exam-service.ts';
 import type { SentEvent } from '../wire/exchange.ts';
-import { fail, pass, skip, type TvCheck, type Verdict } from './check.ts';
+import { fail, notApplicable, pass, skip, type TvCheck, type Verdict } from './check.ts';
 import type { ExamView } from './exam-view.ts';
 
 const ofEntries = { level: 'should', section: '2.3', part: 'network' } as const;
@@ -15,10 +15,14 @@ const slackMs = 300;
 
 type Entry = keyof typeof entryEditions;
 
-const playsOf = (view: ExamView, entry: Entry): SentEvent[] =>
-  view.playback.impressions.filter(
-    ({ creativeId }) => itemOf(creativeId)?.edition === entryEditions[entry],
+/** Returns the plays of an entry. Those of an interrupted exam do not count. */
+function playsOf(view: ExamView, entry: Entry): SentEvent[] {
+  const since = view.playback.clockAt(view.markedMs('schedule') ?? 0) ?? 0;
+  return view.playback.impressions.filter(
+    ({ creativeId, seconds = 0 }) =>
+      itemOf(creativeId)?.edition === entryEditions[entry] && seconds >= since,
   );
+}
 
 /** Returns the start of an impression by the TV's clock, in epoch seconds. */
 const startOf = ({ seconds = 0, duration = itemSeconds }: SentEvent) => seconds - duration;
@@ -32,7 +36,9 @@ function usesUpcoming(view: ExamView): boolean {
   return playsOf(view, 'second').some(({ seconds = 0 }) => seconds < back);
 }
 
-const unused = skip('The TV did not switch without a network, so it does not use upcoming.');
+const unused = notApplicable(
+  'The TV did not switch without a network, so it does not use upcoming.',
+);
 
 /** Judges whether the entry began at its switch. */
 function judgeSwitch(view: ExamView, entry: Entry): Verdict {

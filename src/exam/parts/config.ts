@@ -1,5 +1,6 @@
+import type { TvExchange } from '../wire/exchange.ts';
 import { firstConfig, secondConfig } from './options.ts';
-import type { ExamPart } from './part.ts';
+import type { Exam, ExamPart } from './part.ts';
 
 /** Answers after which the TV must keep its key and must not repeat its request rapidly. */
 const refusals: readonly { id: string; answer: string; isQuick?: true }[] = [
@@ -8,6 +9,20 @@ const refusals: readonly { id: string; answer: string; isQuick?: true }[] = [
   { id: 'config.401-uncoded', answer: '401:config uncoded' },
   { id: 'config.403', answer: '403:config uncoded', isQuick: true },
 ];
+
+/** Gives a TV that has lost its key a new code. Returns its next request for the config. */
+async function nextOfRepaired(
+  exam: Exam,
+  met: TvExchange,
+  maxMs: number,
+): Promise<TvExchange | undefined> {
+  const sinceMs = exam.now();
+  if (!(await exam.repair())) return undefined;
+  const isAgain = exam.recording.ofTv.some(
+    (one) => one.operation === 'registerDevice' && one.atMs >= sinceMs,
+  );
+  return isAgain ? exam.untilNext(met, maxMs) : undefined;
+}
 
 /** The config changes. Then the exam rejects requests for the config. */
 export const config: ExamPart = {
@@ -29,15 +44,13 @@ export const config: ExamPart = {
     for (const { id, answer } of chosen) exam.inject(id, `${answer} first 1`);
     const maxMs = exam.minutes(1.6 * secondConfig.syncIntervalMinutes);
     let met = second;
-    // The first request after `second` meets the first refusal. In the quick exam, the request
-    // after the last refusal comes during another part.
-    for (const _ of exam.isQuick ? chosen : [...chosen, undefined]) {
-      const next = await exam.untilNext(met, maxMs);
-      if (!next) await exam.repair();
-      met = next ?? (await exam.untilNext(met, maxMs)) ?? met;
+    for (const _ of chosen) {
+      const next = (await exam.untilNext(met, maxMs)) ?? (await nextOfRepaired(exam, met, maxMs));
+      if (!next) return;
+      met = next;
     }
     if (exam.isQuick) return;
-    await exam.untilOver('playlist');
+    await exam.untilMark('playlist failures end', 'playlist over');
     exam.step('gets 500 for its config');
     const failing = exam.inject('config.500', '500:config internal_error');
     await exam.until(() => failing.count > 0, exam.minutes(1.6));

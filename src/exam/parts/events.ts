@@ -1,49 +1,54 @@
-import type { TvRequest } from '../wire/exchange.ts';
-import { type Exam, type ExamPart, type InjectedFault, reportMinutes } from './part.ts';
+import type { TvExchange, TvRequest } from '../wire/exchange.ts';
+import { type Exam, type ExamPart, isGood, reportMinutes } from './part.ts';
 
 /** Maximum TV seconds until the TV has sent the rest of a rejected batch. */
 const partsSeconds = 20;
+/** Number of batches after which the exam rejects one with 400, although none got 413. */
+const maxBatches = 8;
 
 const hasSeveral = ({ events }: TvRequest) => events.length > 1;
+const isBatch = ({ operation }: TvExchange) => operation === 'postEvents';
 
-/**
- * Waits until a fault has hit batches `times` times, and for the batch after it.
- */
-async function meet(exam: Exam, active: InjectedFault, times = 1): Promise<void> {
-  const sinceMs = exam.now();
-  await exam.until(() => active.count >= times, exam.minutes(reportMinutes));
-  exam.remove(active);
-  const last = exam.recording.ofTv.findLast(
-    (one) => one.fault === active.id && one.atMs >= sinceMs,
-  );
-  if (last) await exam.untilNext(last, exam.minutes(reportMinutes));
+/** Waits until the service has accepted each event of a rejected batch but the named one. */
+async function untilRestSent(exam: Exam, rejected: TvExchange): Promise<void> {
+  const missing = new Set(rejected.events.map(({ digest }) => digest));
+  const isRestSent = (added?: TvExchange) => {
+    if (added && isBatch(added) && isGood(added))
+      for (const { digest } of added.events) missing.delete(digest);
+    return missing.size <= 1;
+  };
+  await exam.until(isRestSent, partsSeconds * exam.timing.tvSecondMs);
 }
 
-/** The answers to batches are lost. Then batches fail and are rejected. */
+/** The answers to a batch are lost. Then a batch fails, and is rejected. */
 export const events: ExamPart = {
   id: 'events',
   async run(exam) {
     const { retryAfterSeconds } = exam.timing;
+    const reportMs = exam.minutes(reportMinutes);
     exam.step('loses the answers to a batch of events');
-    await meet(exam, exam.inject('events.lost', 'lost-answer:events first 2'), 2);
-    if (!exam.recording.ofTv.some(({ operation }) => operation === 'postEvents')) return;
-    exam.step('gets 500, 503 with Retry-After and 413 for a batch of events');
-    const failures = [
-      exam.inject('events.500', '500:events first 1'),
-      exam.inject('events.503', `503:events retry ${retryAfterSeconds}s first 1`),
-    ];
-    await meet(exam, exam.inject('events.413', '413:events first 1', hasSeveral));
-    for (const active of failures) exam.remove(active);
-    await exam.pauseTv(partsSeconds);
-    exam.step('gets 400 for one event of a batch');
-    let single = 0;
+    const lost = exam.inject('events.lost', 'lost-answer:events first 2');
+    await exam.until(() => lost.count >= 2, reportMs);
+    exam.remove(lost);
+    const last = exam.recording.ofTv.findLast(({ fault }) => fault === lost.id);
+    if (!last || !(await exam.untilNext(last, reportMs))) return;
+    exam.step('gets 500, 503 with Retry-After, 413 and 400 for a batch of events');
+    const large = {
+      500: exam.inject('events.500', '500:events first 1'),
+      503: exam.inject('events.503', `503:events retry ${retryAfterSeconds}s first 1`),
+      413: exam.inject('events.413', '413:events first 1', hasSeveral),
+    };
+    let batches = 0;
+    let singles = 0;
     // A TV may send each event in its own batch. In that case, the exam rejects the second batch.
-    const accepts = (request: TvRequest) => hasSeveral(request) || ++single > 1;
-    await meet(exam, exam.inject('events.400', '400:events first 1', accepts));
-    const refused = exam.recording.ofTv.findLast(({ fault }) => fault === 'events.400');
-    if (!refused) return;
+    const accepts = (request: TvRequest) =>
+      (large[413].count > 0 || ++batches > maxBatches) && (hasSeveral(request) || ++singles > 1);
+    const wrong = exam.inject('events.400', '400:events first 1', accepts);
+    const rejected = await exam.untilExchange(({ fault }) => fault === wrong.id, 2 * reportMs);
+    for (const active of [...Object.values(large), wrong]) exam.remove(active);
+    if (!rejected) return;
     exam.step('sends its events undisturbed');
-    await exam.untilGood('postEvents', refused.endMs, exam.minutes(reportMinutes));
-    await exam.pauseTv(partsSeconds);
+    await exam.untilNext(rejected, reportMs);
+    await untilRestSent(exam, rejected);
   },
 };

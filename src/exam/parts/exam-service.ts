@@ -13,6 +13,19 @@ const inProcessUrl = 'http://signage.invalid';
 const codeTtlMinutes = 60;
 /** Duration of each item in seconds. */
 export const itemSeconds = 5;
+/** Duration of the only item of a `long` edition, in seconds. The exam always cuts it. */
+const longItemSeconds = 600;
+
+/** Configs and items have a member that no TV knows. A TV must ignore it (docs/protocol.md §9). */
+const unknownMember = { exam: { isUnknown: true } };
+
+/** How an edition of the playlist differs from three images of 5 seconds without an end. */
+export interface Edition {
+  /** Whether the edition has only one item, of 10 minutes. */
+  isLong?: boolean;
+  /** Default: in 30 days. In Unix epoch seconds. */
+  validUntil?: number;
+}
 
 /** The images of the playlist. */
 const media = ['darkred', 'darkgreen', 'darkblue'].map((color) =>
@@ -132,14 +145,20 @@ export class ExamService {
       await this.#management.call('revokeDevice', { params: { id }, body: {} });
   }
 
-  async setConfig(body: { syncIntervalMinutes: number; heartbeatIntervalMinutes: number }) {
-    await this.#management.call('putScreenConfig', { params: { id: this.#screenId }, body });
+  async setConfig(config: { syncIntervalMinutes: number; heartbeatIntervalMinutes: number }) {
+    const params = { id: this.#screenId };
+    await this.#management.call('putScreenConfig', {
+      params,
+      body: { ...config, ...unknownMember },
+    });
   }
 
-  /** Publishes an edition of the playlist: three images of 5 seconds each. */
-  async publish(edition: number): Promise<void> {
-    const items = this.#itemsOf(edition);
-    const validUntil = Math.floor(this.#clock.now() / 1000) + playlistValidDays * 86_400;
+  /** Publishes an edition of the playlist. */
+  async publish(edition: number, { isLong, validUntil: ends }: Edition): Promise<void> {
+    const all = this.#itemsOf(edition);
+    const long = all.slice(0, 1).map((item) => ({ ...item, duration: longItemSeconds }));
+    const items = isLong ? long : all;
+    const validUntil = ends ?? Math.floor(this.#clock.now() / 1000) + playlistValidDays * 86_400;
     const params = { id: this.#screenId };
     await this.#management.call('publishPlaylist', { params, body: { items, validUntil } });
   }
@@ -158,8 +177,10 @@ export class ExamService {
   }
 
   async clearSchedule(): Promise<void> {
-    const params = { id: this.#screenId };
-    await this.#management.call('deleteScreenSchedule', { params });
+    const call = this.#management.call('deleteScreenSchedule', { params: { id: this.#screenId } });
+    await call.catch((error) => {
+      if (!hasCode(error, 'schedule_not_found')) throw error;
+    });
   }
 
   #itemsOf(edition: number) {
@@ -169,6 +190,7 @@ export class ExamService {
       creativeType: 'image' as const,
       duration: itemSeconds,
       campaignId,
+      ...unknownMember,
     }));
   }
 

@@ -1,16 +1,30 @@
-import { phasesOf, secondConfig } from './options.ts';
-import { type ExamPart, reportMinutes } from './part.ts';
+import { secondConfig } from './options.ts';
+import { type Exam, type ExamPart, reportMinutes } from './part.ts';
+import { publishLongItem } from './revoke.ts';
 import { untilFirstSwitch, untilSecondSwitch } from './upcoming.ts';
 
+/** Maximum TV seconds until the TV has sent the events of its time without a network. */
+const queueSeconds = 15;
+
 /**
- * The network is down for some minutes: each connection breaks without an answer. A schedule
- * switches to an entry shortly before, and to another entry meanwhile.
+ * Waits until no other part disturbs this one. In the quick exam, the TV gets the schedule together
+ * with its new playlist.
+ */
+async function untilUndisturbed(exam: Exam): Promise<void> {
+  await exam.untilOver('config', 'events', 'changes');
+  await exam.untilMark('network is due', 'playlist over');
+}
+
+/**
+ * The network is down for a while: each connection breaks without an answer. A schedule switches to
+ * an entry shortly before, and to another entry meanwhile.
  */
 export const network: ExamPart = {
   id: 'network',
   async run(exam) {
-    const { away } = phasesOf(exam.isQuick);
     const sync = secondConfig.syncIntervalMinutes;
+    await untilUndisturbed(exam);
+    if (!(await exam.repair())) return;
     await exam.untilSettled();
     const switches = await untilFirstSwitch(exam);
     exam.step('has no network');
@@ -22,19 +36,21 @@ export const network: ExamPart = {
         ({ atMs, fault }) => fault === 'network.away' && atMs >= goneMs,
         exam.minutes(1.6 * sync),
       );
-      await exam.pauseTv(away);
+      await exam.pauseTv(exam.phases.away);
     };
     await Promise.all([untilAway(), switches && untilSecondSwitch(exam, switches)]);
     await exam.service.clearSchedule();
-    exam.remove(cut);
-    exam.mark('network is back');
+    if (!exam.hasPart('power')) await publishLongItem(exam);
     const backMs = exam.now();
+    exam.mark('network is back');
+    exam.remove(cut);
     exam.step('finds its network again');
+    // The power part needs the first batch after the outage.
+    if (exam.hasPart('power')) return;
     await exam.untilGood('getPlaylist', backMs, exam.minutes(1.6 * sync));
     const sent = await exam.untilGood('postEvents', backMs, exam.minutes(reportMinutes));
     if (!sent) return;
     exam.step('sends the events from its time without a network');
-    await exam.pauseTv(15);
-    if (!exam.isQuick) await exam.untilNext(sent, exam.minutes(reportMinutes));
+    await exam.pauseTv(queueSeconds);
   },
 };

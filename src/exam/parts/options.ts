@@ -7,7 +7,7 @@ export interface TvExamOptions {
   host?: string;
   /** Port to listen on. 0 takes any free port. Default: 0. */
   port?: number;
-  /** Runs the short exam, which takes about 10 minutes. Default: false. */
+  /** Runs the short exam, which takes about 7 minutes. Default: false. */
   quick?: boolean;
   /**
    * Factor by which TV time is faster than real time, like `speed` of a `Player`. Intervals,
@@ -19,6 +19,13 @@ export interface TvExamOptions {
   retryAfterSeconds?: number;
   /** Maximum wait for a registration, in real seconds. Default: 1,800. */
   pairingSeconds?: number;
+  /**
+   * Maximum duration of the exam after the first registration, in minutes of TV time. A TV that
+   * needs longer does not pass. Default: 12, full exam 24, and 3 more for power cuts.
+   */
+  maxMinutes?: number | undefined;
+  /** Durations of single phases, in seconds of TV time. Default: those of this kind of exam. */
+  phases?: Partial<TvExamPhases> | undefined;
   /** Runs only these parts. `register` always runs. Default: all. */
   parts?: readonly PartId[] | undefined;
   /**
@@ -106,7 +113,7 @@ export const firstConfig = { syncIntervalMinutes: 2, heartbeatIntervalMinutes: 1
 export const secondConfig = { syncIntervalMinutes: 1, heartbeatIntervalMinutes: 1 };
 
 /** Durations of the phases of the exam, in seconds of TV time. */
-interface Phases {
+export interface TvExamPhases {
   /** Duration without a successful playlist request. */
   failing: number;
   /** Duration without a playlist. */
@@ -115,11 +122,38 @@ interface Phases {
   away: number;
   /** Duration without a network after the first request of the restarted TV. */
   offline: number;
-  /** Duration of the phase after the TV was revoked and paired again. */
-  paired: number;
+  /** Duration without a key after the TV was revoked. */
+  unpaired: number;
+  /** Duration from the delivery of a playlist to its `validUntil`. */
+  ending: number;
+  /** Duration after that `validUntil` in which playlist requests fail. */
+  ended: number;
 }
 
-const quickPhases: Phases = { failing: 25, dark: 35, away: 60, offline: 25, paired: 15 };
-const fullPhases: Phases = { failing: 120, dark: 90, away: 300, offline: 60, paired: 30 };
+const quickPhases: TvExamPhases = {
+  failing: 25,
+  dark: 35,
+  away: 40,
+  offline: 20,
+  unpaired: 20,
+  ending: 25,
+  ended: 20,
+};
+const fullPhases: TvExamPhases = {
+  failing: 90,
+  dark: 75,
+  away: 180,
+  offline: 60,
+  unpaired: 30,
+  ending: 40,
+  ended: 30,
+};
 
-export const phasesOf = (isQuick: boolean): Phases => (isQuick ? quickPhases : fullPhases);
+export const phasesOf = ({ quick, phases }: TvExamOptions): TvExamPhases => ({
+  ...(quick ? quickPhases : fullPhases),
+  ...phases,
+});
+
+/** Returns the maximum duration of an exam, in minutes of TV time. */
+export const maxMinutesOf = ({ quick, power, maxMinutes }: TvExamOptions): number =>
+  maxMinutes ?? (quick ? 12 : 24) + (power ? 3 : 0);

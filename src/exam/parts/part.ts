@@ -3,9 +3,18 @@ import type { ActiveFault, Faults } from '../../faults/faults.ts';
 import { parseServiceFault } from '../../faults/parse-fault.ts';
 import type { TvOperation } from '../../faults/tv-call.ts';
 import type { TvExchange, TvRequest } from '../wire/exchange.ts';
+import type { Preparations } from '../wire/preparations.ts';
 import type { Recording } from '../wire/recording.ts';
-import type { ExamService } from './exam-service.ts';
-import { firstConfig, type Timing, type TvExamOptions, type TvPower } from './options.ts';
+import type { Edition, ExamService } from './exam-service.ts';
+import {
+  firstConfig,
+  phasesOf,
+  secondConfig,
+  type Timing,
+  type TvExamOptions,
+  type TvExamPhases,
+  type TvPower,
+} from './options.ts';
 import type { PartId } from './part-ids.ts';
 
 /**
@@ -14,6 +23,11 @@ import type { PartId } from './part-ids.ts';
 export const reportMinutes = 6;
 
 const longestPartMinutes = 30;
+/** Time in which a person enters a second code, in minutes of TV time. */
+const repairMinutes = 4;
+
+/** Time after a request for changes in which the TV holds the next one, in seconds of TV time. */
+const holdingSeconds = 40;
 
 /**
  * The TV counts as unpaired after this time without a request with a key, in minutes of TV time.
@@ -29,14 +43,22 @@ interface ExamDependencies {
   service: ExamService;
   recording: Recording;
   faults: Faults<TvRequest>;
+  preparations: Preparations;
   timing: Timing;
   clock: Clock;
   signal: AbortSignal;
   power: TvPower | undefined;
   url: string;
-  options: Pick<TvExamOptions, 'quick' | 'pairingSeconds' | 'onCode' | 'onStep'>;
+  options: TvExamOptions;
   /** Adds a pairing code of the exam. Requests with this code count as requests of the TV. */
   addCode(code: string): void;
+}
+
+/** Work that waits for a request of the TV. */
+export interface Prepared {
+  /** Returns whether the exchange gave the TV what the work has made. */
+  isGiven(exchange: TvExchange): boolean;
+  cancel(): void;
 }
 
 /** Injects faults and waits for requests of the TV, for one part of the exam. */
@@ -46,6 +68,7 @@ export class Exam {
   readonly recording: Recording;
   readonly power: TvPower | undefined;
   readonly isQuick: boolean;
+  readonly phases: TvExamPhases;
   readonly #part: PartId;
   readonly #deps: ExamDependencies;
 
@@ -57,11 +80,23 @@ export class Exam {
     this.recording = deps.recording;
     this.power = deps.power;
     this.isQuick = deps.options.quick === true;
+    this.phases = phasesOf(deps.options);
   }
 
-  /** Maximum real seconds until a person has entered a code. */
+  /** Maximum real seconds until a person has entered the first code. */
   get pairingSeconds(): number {
     return this.#deps.options.pairingSeconds ?? 1800;
+  }
+
+  /** Maximum real milliseconds until a person has entered a further code. */
+  get repairMs(): number {
+    return Math.min(1000 * this.pairingSeconds, this.minutes(repairMinutes));
+  }
+
+  /** Whether a part was chosen. `power` also needs somebody who switches the power. */
+  hasPart(part: PartId): boolean {
+    const isChosen = this.#deps.options.parts?.includes(part) ?? true;
+    return isChosen && (part !== 'power' || this.power !== undefined);
   }
 
   now(): number {
@@ -82,6 +117,7 @@ export class Exam {
    * only requests for which `accepts` returns true.
    */
   inject(id: string, rule: string, accepts?: (request: TvRequest) => boolean): InjectedFault {
+    this.mark(`fault ${id}`);
     return this.#deps.faults.add(parseServiceFault(rule), { id, accepts });
   }
 
@@ -107,22 +143,74 @@ export class Exam {
     const sinceMs = Math.max(resumedMs, this.now() - silentMs);
     const isOfPaired = (one: TvExchange) =>
       one.key !== undefined || (one.operation === 'registerDevice' && isGood(one));
-    const isHeard = () => recording.ofTv.some((one) => one.atMs >= sinceMs && isOfPaired(one));
-    if (await this.until(isHeard, sinceMs + silentMs - this.now())) return true;
+    const isHeard = (one: TvExchange) => one.atMs >= sinceMs && isOfPaired(one);
+    if (await this.untilExchange(isHeard, sinceMs + silentMs - this.now())) return true;
     this.step('lost its key: enter the new code');
     const shownMs = this.now();
     await this.showCode();
-    const registered = await this.untilGood('registerDevice', shownMs, this.pairingSeconds * 1000);
+    const registered = await this.untilGood('registerDevice', shownMs, this.repairMs);
     return registered !== undefined;
   }
 
   /** Publishes the next edition of the playlist and returns its number. */
-  async publish(): Promise<number> {
+  async publish(kind: Edition = {}): Promise<number> {
     const edition = 1 + this.recording.marks.filter(({ name }) => /^edition /.test(name)).length;
     // Marked before the call, because a TV may fetch the playlist before the call returns.
     this.mark(`edition ${edition}`);
-    await this.service.publish(edition);
+    if (kind.isLong) this.mark(`long edition ${edition}`);
+    await this.service.publish(edition, kind);
     return edition;
+  }
+
+  /**
+   * Does some work once, before the service handles the TV's next request of an operation. So the
+   * TV gets what the work has made, and the exam knows when.
+   */
+  prepare(
+    operation: TvOperation,
+    work: () => Promise<unknown>,
+    accepts: (request: TvRequest) => boolean = () => true,
+  ): Prepared {
+    let preparedMs = Number.POSITIVE_INFINITY;
+    const preparation = {
+      operation,
+      accepts,
+      prepare: async () => {
+        preparedMs = this.now();
+        await work();
+      },
+    };
+    this.#deps.preparations.add(preparation);
+    return {
+      isGiven: (one) => one.operation === operation && one.endMs >= preparedMs && isGood(one),
+      cancel: () => this.#deps.preparations.remove(preparation),
+    };
+  }
+
+  /**
+   * Prepares the answer to the TV's next playlist request, and waits until the TV has got it. If
+   * the TV holds a request for changes, the work is done at once, so that the TV learns of it.
+   * Returns `undefined` if the TV asked too late.
+   */
+  async deliver(work: () => Promise<unknown>): Promise<TvExchange | undefined> {
+    const maxMs = this.minutes(1.6 * secondConfig.syncIntervalMinutes);
+    if (this.#holdsChanges()) {
+      const sinceMs = this.now();
+      // Does nothing in an interrupted exam, which may be resumed.
+      await this.pause(0);
+      await work();
+      return this.untilGood('getPlaylist', sinceMs, maxMs);
+    }
+    const { isGiven, cancel } = this.prepare('getPlaylist', work);
+    const given = await this.untilExchange(isGiven, maxMs);
+    cancel();
+    return given;
+  }
+
+  #holdsChanges(): boolean {
+    const last = this.recording.ofTv.findLast(({ operation }) => operation === 'getDeviceChanges');
+    const sinceMs = this.now() - holdingSeconds * this.timing.tvSecondMs;
+    return last !== undefined && isGood(last) && last.endMs >= sinceMs;
   }
 
   /** Waits for a number of real milliseconds. Throws `ExamInterrupted`. */
@@ -136,10 +224,11 @@ export class Exam {
   }
 
   /**
-   * Waits until `isMet` returns true, for at most `maxMs` real milliseconds. Returns whether
-   * `isMet` returned true. Throws `ExamInterrupted`.
+   * Waits until `isMet` returns true, for at most `maxMs` real milliseconds. `isMet` is called
+   * after each change, with the exchange that was added, if any. Returns whether it returned true.
+   * Throws `ExamInterrupted`.
    */
-  until(isMet: () => boolean, maxMs: number): Promise<boolean> {
+  until(isMet: (added?: TvExchange) => boolean, maxMs: number): Promise<boolean> {
     const { clock, signal } = this.#deps;
     return new Promise((resolve, reject) => {
       const end = (settle: () => void) => {
@@ -148,8 +237,8 @@ export class Exam {
         signal.removeEventListener('abort', interrupt);
         settle();
       };
-      const check = () => {
-        if (isMet()) end(() => resolve(true));
+      const check = (added?: TvExchange) => {
+        if (isMet(added)) end(() => resolve(true));
       };
       const interrupt = () => end(() => reject(new ExamInterrupted()));
       const cancel = clock.after(maxMs, () => end(() => resolve(isMet())));
@@ -168,9 +257,14 @@ export class Exam {
     isMeant: (exchange: TvExchange) => boolean,
     maxMs: number,
   ): Promise<TvExchange | undefined> {
-    const find = () => this.recording.ofTv.find(isMeant);
-    await this.until(() => find() !== undefined, maxMs);
-    return find();
+    let found = this.recording.ofTv.find(isMeant);
+    const isFound = (added?: TvExchange) => {
+      // Looks at each exchange once, so that a TV that sends thousands costs no more than them.
+      if (added && isMeant(added)) found ??= added;
+      return found !== undefined;
+    };
+    await this.until(isFound, maxMs);
+    return found;
   }
 
   /** Waits for a good answer to a request of the operation that arrived at `afterMs` or later. */
@@ -185,10 +279,15 @@ export class Exam {
     );
   }
 
-  /** Waits for the end of another part that runs beside this part. */
-  async untilOver(part: PartId): Promise<void> {
-    const isOver = () => this.recording.marks.some(({ name }) => name === `${part} over`);
-    await this.until(isOver, this.minutes(longestPartMinutes));
+  /** Waits for the end of other parts that run beside this part. */
+  async untilOver(...parts: readonly PartId[]): Promise<void> {
+    for (const part of parts) await this.untilMark(`${part} over`);
+  }
+
+  /** Waits for one of several marks. */
+  async untilMark(...names: readonly string[]): Promise<void> {
+    const isMarked = () => this.recording.marks.some(({ name }) => names.includes(name));
+    await this.until(isMarked, this.minutes(longestPartMinutes));
   }
 
   /**

@@ -1,10 +1,13 @@
-import { phasesOf } from './options.ts';
+import type { TvRequest } from '../wire/exchange.ts';
 import { type ExamPart, reportMinutes } from './part.ts';
+import { publishLongItem } from './revoke.ts';
 
 /** Maximum TV seconds between the first batch and the rest of the queue. */
-const queueSeconds = 15;
+const queueSeconds = 10;
 /** Maximum TV minutes until a TV has started. */
-const bootMinutes = 5;
+const bootMinutes = 3;
+
+const digestOf = ({ bodyDigest }: TvRequest) => bodyDigest;
 
 /**
  * The power is cut while the answer to a batch is lost. The network returns later than the power.
@@ -15,7 +18,10 @@ export const power: ExamPart = {
     if (!exam.power) return;
     await exam.untilSettled();
     exam.step('loses the answer to a batch of events');
-    const lost = exam.inject('power.lost', 'lost-answer:events');
+    // A batch that the last outage has cut is accepted, so that its events are not lost, too.
+    const cut = new Set(exam.recording.ofTv.filter(({ end }) => end === 'cut').map(digestOf));
+    const isNew = (request: TvRequest) => !cut.has(digestOf(request));
+    const lost = exam.inject('power.lost', 'lost-answer:events', isNew);
     if (!(await exam.until(() => lost.count > 0, exam.minutes(reportMinutes))))
       return exam.remove(lost);
     exam.step('has its power cut: pull the plug now');
@@ -35,11 +41,13 @@ export const power: ExamPart = {
       ({ atMs, fault }) => fault === 'power.offline' && atMs >= poweredMs,
       bootMinutes * exam.timing.minuteMs,
     );
-    if (started) await exam.pauseTv(phasesOf(exam.isQuick).offline);
+    if (started) await exam.pauseTv(exam.phases.offline);
+    await publishLongItem(exam);
     exam.remove(offline);
     exam.mark('power found its network');
     exam.step('finds its network again');
     const backMs = exam.now();
+    if (!started) return;
     const sent = await exam.untilGood('postEvents', backMs, exam.minutes(reportMinutes));
     if (sent) await exam.pauseTv(queueSeconds);
   },

@@ -1,10 +1,11 @@
-import { secondConfig } from './options.ts';
-import type { Exam } from './part.ts';
+import { type Exam, isGood } from './part.ts';
 
+/** Time from the delivery of the schedule to its first switch, in seconds of TV time. */
+const leadSeconds = 20;
 /** Time from a switch to the next step of the exam, in seconds of TV time. */
 const settleSeconds = 12;
 /** Time between the switches, in seconds of TV time. */
-const betweenSeconds = 40;
+const betweenSeconds = 30;
 
 /** The switches of the exam's schedule, in Unix epoch milliseconds. */
 export interface Switches {
@@ -13,21 +14,25 @@ export interface Switches {
 }
 
 /**
- * Sets a schedule, and waits until its first switch is over. Each TV has fetched `upcoming` before
- * that switch. Returns `undefined` if the TV has not fetched the schedule.
+ * Delivers a schedule, and waits until its first switch is over. Returns `undefined` if the TV has
+ * not fetched the schedule before that switch.
  */
 export async function untilFirstSwitch(exam: Exam): Promise<Switches | undefined> {
   const { service, timing } = exam;
-  const sinceMs = exam.now();
-  const fetchMs = exam.minutes(1.6 * secondConfig.syncIntervalMinutes);
   const tvSeconds = (count: number) => Math.ceil((count * timing.tvSecondMs) / 1000);
-  // Entries begin at whole seconds of the service.
-  const firstAt = Math.ceil((sinceMs + fetchMs) / 1000) + tvSeconds(1);
-  const secondAt = firstAt + tvSeconds(betweenSeconds);
+  let firstAt = 0;
+  let secondAt = 0;
   exam.step('gets a schedule with two switches');
-  await service.setSchedule(firstAt, secondAt);
-  const fetched = await exam.untilGood('getPlaylist', exam.now(), fetchMs);
-  if (!fetched) return undefined;
+  // An interrupted exam may have left its own.
+  await service.clearSchedule();
+  const fetched = await exam.deliver(async () => {
+    // Entries begin at whole seconds of the service.
+    firstAt = Math.ceil(exam.now() / 1000) + tvSeconds(leadSeconds);
+    secondAt = firstAt + tvSeconds(betweenSeconds);
+    exam.mark('schedule');
+    await service.setSchedule(firstAt, secondAt);
+  });
+  if (!fetched || !isGood(fetched) || fetched.endMs >= firstAt * 1000) return undefined;
   await exam.pause(firstAt * 1000 - exam.now());
   exam.mark('first switch');
   exam.step('switches to the first entry');

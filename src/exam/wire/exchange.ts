@@ -5,7 +5,7 @@ import { type TvOperation, tvOperationAt } from '../../faults/tv-call.ts';
 
 /** An event as a TV sent it. */
 export interface SentEvent {
-  /** Hash of the whole event. */
+  /** Hash of the event without its `seq`. A TV that renumbers an event sends the same event. */
   digest: string;
   type: string;
   /**
@@ -95,11 +95,11 @@ export interface TvExchange extends TvRequest {
 }
 
 /**
- * Returns the index of the event that the exam rejects: the fourth, or the last event of a smaller
- * batch.
+ * Returns the index of the event that the exam rejects: the fourth, or the middle of a smaller
+ * batch, so that events follow it.
  */
 export const refusedIndex = ({ events }: Pick<TvRequest, 'events'>): number =>
-  Math.min(3, events.length - 1);
+  Math.max(0, Math.min(3, (events.length - 1) >> 1));
 
 /**
  * Returns a truncated SHA-256 hash that identifies a secret. It does not hide short secrets such as
@@ -128,9 +128,10 @@ function readSeq(value: unknown): SentEvent['seq'] {
 
 function readEvent(value: unknown): SentEvent {
   const event = membersOf(value);
+  const { seq, ...content } = event;
   const timestamp = number(event.timestamp);
   return {
-    digest: fingerprint(JSON.stringify(value) ?? ''),
+    digest: fingerprint(JSON.stringify(content)),
     type: text(event.type) ?? '',
     seconds:
       timestamp !== undefined && timestamp >= firstMilliseconds ? timestamp / 1000 : timestamp,
@@ -139,7 +140,7 @@ function readEvent(value: unknown): SentEvent {
     campaignId: text(event.campaignId),
     entryId: text(event.entryId),
     duration: number(event.duration),
-    seq: readSeq(event.seq),
+    seq: readSeq(seq),
   };
 }
 

@@ -15,6 +15,7 @@ import {
   type TvAnswer,
   type TvRequest,
 } from './exchange.ts';
+import type { Preparations } from './preparations.ts';
 import type { Recording } from './recording.ts';
 
 /** Placeholder for the URL of the service, because requests name only a path. */
@@ -41,6 +42,7 @@ export interface FrontOptions {
   service: Pick<Running, 'fetch'>;
   recording: Recording;
   faults: Faults<TvRequest>;
+  preparations: Preparations;
   /** The pairing codes that were shown so far. They are removed from recorded paths. */
   codes: readonly string[];
   /** Maximum hold of a request for changes, in seconds. */
@@ -151,6 +153,7 @@ class FrontHandler {
       incoming.socket.destroy();
       return { end: 'cut', answer: undefined, endMs: clock.now() };
     }
+    if (effect === undefined && call.isOfTv) await this.#options.preparations.run(request);
     const given =
       effect?.kind === 'status'
         ? injectedAnswer(effect, request)

@@ -19,8 +19,11 @@ export interface SavedRecording {
   keys: readonly string[];
 }
 
-/** Maximum number of recorded exchanges, so that a flood cannot fill the memory. */
-const maxExchanges = 20_000;
+/**
+ * Maximum number of recorded exchanges, so that a flood cannot fill the memory. A correct TV sends
+ * a few hundred requests in an exam. The exam ends at this number.
+ */
+export const maxExchanges = 3000;
 
 /** The requests of the TV, and the marks that the checks refer to. */
 export class Recording {
@@ -36,7 +39,7 @@ export class Recording {
   readonly #codes = new Map<string, string | null>();
   /** Fingerprints of the device keys that the service returned to the TV. */
   readonly #keys = new Set<string>();
-  #listeners = new Set<() => void>();
+  #listeners = new Set<(added?: TvExchange) => void>();
   #number = 0;
 
   /** `onAdd` is called with each exchange of the TV. */
@@ -104,22 +107,25 @@ export class Recording {
     const later = this.#exchanges.findLastIndex(({ number }) => number < exchange.number);
     this.#exchanges.splice(later + 1, 0, exchange);
     this.#onAdd(exchange);
-    this.notify();
+    this.#notify(exchange);
   }
 
   mark(name: string): void {
     this.#marks.push({ name, atMs: this.#clock.now() });
-    this.notify();
+    this.#notify();
   }
 
-  /** Calls `listener` after each change. Returns a function that removes the listener. */
-  onChange(listener: () => void): () => void {
+  /**
+   * Calls `listener` after each change, with the exchange that was added, if any. Returns a
+   * function that removes the listener.
+   */
+  onChange(listener: (added?: TvExchange) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  notify(): void {
-    for (const listener of this.#listeners) listener();
+  #notify(added?: TvExchange): void {
+    for (const listener of this.#listeners) listener(added);
   }
 
   save(): SavedRecording {

@@ -1,4 +1,4 @@
-// What an exam does when other devices and broken programs use its port.
+// What an exam does when other devices and broken programs use its port, or a TV floods it.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -31,6 +31,30 @@ function open(url: string, sent: string): Socket {
   const socket = connect(Number(port), hostname).on('error', () => {});
   socket.write(sent);
   return socket;
+}
+
+/** A TV that registers, and never sends another request. Resolves with the path of its screen. */
+async function registerOnly(url: string, pairingCode: string) {
+  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'k'.repeat(16) };
+  const body = JSON.stringify({ pairingCode, deviceInfo: {} });
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const sent = fetch(`${url}/devices/register`, { method: 'POST', headers, body });
+    const answer = await sent.catch(() => undefined);
+    if (answer?.status === 201)
+      return (await answer.json()) as { screenId: string; apiKey: string };
+  }
+}
+
+/** A TV that registers, and then sends requests without a pause. */
+async function flood(url: string, pairingCode: string): Promise<void> {
+  const { screenId, apiKey } = await registerOnly(url, pairingCode);
+  const headers = { Authorization: `Bearer ${apiKey}` };
+  for (let isUp = true; isUp; )
+    isUp = await fetch(`${url}/devices/${screenId}/playlist`, { headers }).then(
+      async (answer) => (await answer.text()) !== undefined,
+      () => false,
+    );
 }
 
 it('judges only its own TV, and survives nonsense, floods and silent connections', async () => {
@@ -89,3 +113,17 @@ it('answers again soon after any number of silent connections', async () => {
   stop.abort();
   await examined;
 });
+
+it('ends soon when the TV sends requests without a pause', async () => {
+  let lastMs = 0;
+  const report = await runTvExam({
+    ...{ quick: true, retryAfterSeconds: 1 },
+    onCode: (code, url) => void flood(url, code),
+    onStep: () => {
+      lastMs = performance.now();
+    },
+  });
+  expect(performance.now() - lastMs).toBeLessThan(5000);
+  expect(report.shortcoming).toBe('The exam ended early, because the TV sent 3000 requests.');
+  expect(report.isPassed).toBe(false);
+}, 60_000);

@@ -169,6 +169,40 @@ const numbersImpressions: Link = (send, tv) => {
   )(send, tv);
 };
 
+/** Numbers the events after a refused one anew, so that no number is missing. */
+const closesGaps: Link = (send, tv) => {
+  let dropped: number[] = [];
+  return linked(
+    changesAnswers((answer) => {
+      if (answer.status === 201) dropped = [];
+      return answer;
+    }, 'register'),
+    changesAnswers((answer, { body }) => {
+      if (answer.status !== 400) return answer;
+      const events: { seq: number }[] = JSON.parse(body ?? '[]');
+      const named: { path: string }[] = answer.json.errors ?? [];
+      for (const { path } of named) dropped.push(events[Number(path.split('/')[1])]?.seq ?? 0);
+      return answer;
+    }, 'events'),
+    changesEvents(({ seq, ...event }) => ({
+      ...event,
+      seq: seq - dropped.filter((one) => one < seq).length,
+    })),
+  )(send, tv);
+};
+
+/** Numbers the events of each attempt from where the last attempt ended. */
+const numbersAttempts: Link = (send, tv) => {
+  let last = 0;
+  return linked(
+    changesAnswers((answer) => {
+      if (answer.status === 201) last = 0;
+      return answer;
+    }, 'register'),
+    changesEvents((event) => ({ ...event, seq: ++last })),
+  )(send, tv);
+};
+
 const deviceTime = (change: Parameters<typeof changesHeader>[1]) =>
   changesHeader('x-device-time', change);
 const uses = 'numbers';
@@ -195,6 +229,8 @@ export const numberingDefects: Defects = {
     uses,
     style: { afterPowerCut: (state) => ({ ...state, nextSeq: 1 }) },
   },
+  'numbers the rest of a refused batch anew': { uses, link: closesGaps },
+  'numbers its events when it sends them': { uses, link: numbersAttempts },
   'sends X-Device-Time in seconds': {
     uses,
     link: deviceTime((ms) => String(Math.floor(Number(ms) / 1000))),

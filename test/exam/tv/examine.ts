@@ -37,5 +37,5 @@ export const examinePageTv = (folder: string, options: Partial<TvExamOptions> = 
   examine(new PageTv(folder, options.pace ?? pace), options);
 
 /** Returns the ids of the failed checks. */
-export const failedIds = ({ checks }: TvExamReport): string[] =>
+export const failedIds = ({ checks }: Pick<TvExamReport, 'checks'>): string[] =>
   checks.filter(({ result }) => result === 'fail').map(({ id }) => id);

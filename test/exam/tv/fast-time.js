@@ -23,3 +23,14 @@ Headers.prototype.get = function get(name) {
   const value = realGet.call(this, name);
   return name === 'retry-after' && value !== null ? String(value * pace) : value;
 };
+
+// So is the end of a playlist.
+const realFetch = globalThis.fetch;
+globalThis.fetch = async (url, request) => {
+  const answer = await realFetch(url, request);
+  if (answer.status !== 200 || !String(url).endsWith('/playlist')) return answer;
+  const { validUntil, ...playlist } = await answer.json();
+  const untilMs = Date.now() + (1000 * validUntil - realNow()) * pace;
+  const body = JSON.stringify({ ...playlist, validUntil: untilMs / 1000 });
+  return new Response(body, { headers: answer.headers });
+};

@@ -43,6 +43,70 @@ const registeredConfig: Link = (send, tv) => {
   )(send, tv);
 };
 
+/** Fetches its config some times, and then never again. */
+const configTimes =
+  (times: number): Link =>
+  (send) => {
+    let sent = 0;
+    return async (request) =>
+      request.operation === 'config' && ++sent > times ? notModified : send(request);
+  };
+
+/** Plays on when it is revoked, and reports that when it has its next key. */
+const playsOnWhenRevoked: Link = (send, { clock }) => {
+  let playlist: ActivePlaylist | undefined;
+  let fetchedMs = 0;
+  let played: object | undefined;
+  const batches = new Map<string | undefined, object>();
+  return async (request) => {
+    const { operation, headers, body } = request;
+    const key = headers['idempotency-key'];
+    if (operation === 'events' && played) {
+      batches.set(key, played);
+      played = undefined;
+    }
+    const added = operation === 'events' ? batches.get(key) : undefined;
+    const events = JSON.parse(body ?? '[]');
+    const answer = await send(
+      added ? { ...request, body: JSON.stringify([added, ...events]) } : request,
+    );
+    if (operation === 'playlist' && answer.status === 200) {
+      playlist = answer.json;
+      fetchedMs = clock.now();
+    }
+    if (operation === 'register' && answer.status === 201 && playlist?.items[0]) {
+      const { creativeId, campaignId } = playlist.items[0];
+      const timestamp = Math.floor(clock.now() / 1000);
+      const duration = (clock.now() - fetchedMs) / 1000;
+      const members = { playlistId: playlist.id, creativeId, campaignId, duration };
+      played = { type: 'impression', timestamp, ...members };
+    }
+    return answer;
+  };
+};
+
+/** Reports the duration that the playlist gives an item. */
+const plannedSeconds: Link = (send, tv) => {
+  const durations = new Map<string, number>();
+  return linked(
+    changesEvents((event) =>
+      durations.has(event.creativeId)
+        ? { ...event, duration: durations.get(event.creativeId) }
+        : event,
+    ),
+    changesBodies((playlist) => {
+      for (const { creativeId, duration } of playlist.items) durations.set(creativeId, duration);
+      return playlist;
+    }, 'playlist'),
+  )(send, tv);
+};
+
+const movesEnd = (seconds: number): Link =>
+  changesBodies(
+    ({ validUntil, ...playlist }) => ({ ...playlist, validUntil: validUntil + seconds }),
+    'playlist',
+  );
+
 const changesConfig = (change: (config: Record<string, number>) => object): Link =>
   linked(
     changesBodies(change, 'config'),
@@ -113,7 +177,9 @@ const pollsConfigOften: Link = (send, tv) => {
     const poll = async () => {
       for (let left = 3; left > 0 && latest === request; left--) {
         await tv.pause(15_000);
-        if (latest === request) await send({ ...request, headers, signal });
+        if (latest !== request) return;
+        const { status } = await send({ ...request, headers, signal });
+        if (status === 401) latest = undefined;
       }
     };
     poll().catch(() => {});
@@ -217,6 +283,12 @@ const onlyAfterHints: Link = (send, tv) => {
 /** Defects of polling, playing and `GET …/changes`. */
 export const playingDefects: Defects = {
   'never fetches its config': { link: registeredConfig },
+  'fetches its config once': { link: configTimes(1) },
+  'never fetches its config again after a while': { link: configTimes(2) },
+  'plays on when it is revoked': { link: playsOnWhenRevoked },
+  'plays a playlist beyond its end': { link: movesEnd(86_400) },
+  'takes the end of a playlist for a time of its own wrong clock': { link: movesEnd(-90) },
+  'reports the duration of the playlist': { link: plannedSeconds },
   'never fetches its playlist': {
     link: (send) => async (request) =>
       request.operation === 'playlist' ? noPlaylist : send(request),
@@ -235,6 +307,15 @@ export const playingDefects: Defects = {
   },
   'never sends If-None-Match': { link: changesHeader('if-none-match', () => undefined) },
   'skips every second item': { link: changesBodies(everySecond, 'playlist') },
+  'shows each item for twice its time': {
+    link: changesBodies(
+      ({ items, ...playlist }: ActivePlaylist) => ({
+        ...playlist,
+        items: items.map((item) => ({ ...item, duration: 2 * item.duration })),
+      }),
+      'playlist',
+    ),
+  },
   'keeps the items of a playlist by its id': {
     link: (send, tv) =>
       changesBodies(

@@ -104,7 +104,8 @@ const forgetsKeyInPowerCut: Link = (send, tv) => {
         starts = tv.starts;
       } else await tv.pause(2000, request.signal);
     }
-    const { headers } = request;
+    const { headers, operation } = request;
+    if (operation === 'register') authorization = undefined;
     return send(authorization ? { ...request, headers: { ...headers, authorization } } : request);
   };
 };
@@ -167,6 +168,12 @@ export const requestDefects: Defects = {
   'forgets its key after the 401 of a proxy': {
     link: forgetsKey((answer) => answer.status === 401 && codeOf(answer) === undefined),
     needsFullExam: true,
+  },
+  'forgets its key after a 500 to its playlist': {
+    link: changesAnswers(
+      (answer) => (answer.status === 500 ? problem(401, 'device_key_orphaned') : answer),
+      'playlist',
+    ),
   },
   'keeps using a revoked key': {
     link: changesAnswers((answer) =>

@@ -72,6 +72,7 @@ export const styles = {
     link: linked(bare, reportsRarely),
   },
   'numbers its events and tells the time of its clock': { link: withoutChanges },
+  'has a clock that is 90 seconds ahead': { link: withoutChanges, clockAheadMs: 90_000 },
 } satisfies Record<string, TvStyle>;
 
 /** Returns the TV with a defect. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, it } from 'vitest';
 import type { TvExamReport } from '../../../src/entry/conformance.ts';
 import { runTvExam } from '../../../src/entry/conformance.ts';
-import { examineStyle } from '../../exam/tv/examine.ts';
+import { examinePageTv, examineStyle } from '../../exam/tv/examine.ts';
 import { styles } from '../../exam/tv/styles.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import {
@@ -63,6 +63,10 @@ interface RealTimeExam {
 }
 
 const command = { name: 'signage tv', run: examineCommand };
+const pageTv = {
+  name: 'the program of docs/tv.md',
+  run: async (quick: boolean) => examinePageTv(await temporaryFolder(), { ...realTime, quick }),
+};
 const rareReporter = {
   name: 'a TV that reports every third heartbeat',
   run: (quick: boolean) => examineStyle(rareReports, { ...realTime, quick }),
@@ -70,10 +74,12 @@ const rareReporter = {
 
 const exams: readonly RealTimeExam[] = [
   { ...command, quick: true, maxMinutes: 8 },
+  { ...pageTv, quick: true, maxMinutes: 8 },
   // The exam waits for its reports.
   { ...rareReporter, quick: true, maxMinutes: 15 },
-  { ...command, quick: false, maxMinutes: 25 },
-  { ...rareReporter, quick: false, maxMinutes: 25 },
+  { ...command, quick: false, maxMinutes: 20 },
+  { ...pageTv, quick: false, maxMinutes: 20 },
+  { ...rareReporter, quick: false, maxMinutes: 27 },
 ];
 
 afterAll(endProcesses);

@@ -13,7 +13,7 @@ no row failed, 9 a row failed, 7 the service cannot be reached, 4 the token has 
 
 With --tv it examines a TV. It starts a service of its own and shows a pairing code for the TV. The
 service loses answers, refuses requests and cuts connections. The TV is judged by its requests.
-docs/conformance.md says more. Exit codes: 0 no row failed, 9 a row failed or no TV registered, 5
+docs/conformance.md says more. Exit codes: 0 no row failed, 9 a row failed or too few were judged, 5
 the port is taken, 130 Ctrl-C (prints the rows judged so far).`,
   options: {
     only: option.choice(['required', 'profile'], '--only <level>', 'only rows of this level'),

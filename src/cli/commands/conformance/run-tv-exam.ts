@@ -152,8 +152,7 @@ function urlForTv(url: string): string {
   return shown.origin;
 }
 
-function showSummary(call: CommandContext, { summary, strangers, requests }: TvExamReport): void {
-  if (requests === 0) call.note('No TV registered.');
+function showSummary(call: CommandContext, { summary, strangers }: TvExamReport): void {
   if (strangers > 0) call.note(`Ignored ${countText(strangers, 'request')} of other devices.`);
   call.note(summary);
 }
@@ -181,7 +180,7 @@ export async function runTvExamCommand(
   options: TvExamFlags,
 ): Promise<number> {
   const { io, clock, random, interrupted } = call;
-  const { speed: pace = 1, quick } = options;
+  const { speed: pace = 1, quick, maxMinutes } = options;
   if (!Number.isFinite(pace)) throw usage('The exam does not support --speed max. Use a number.');
   const folder = options.state === undefined ? undefined : await openExamFolder(options.state);
   const program =
@@ -194,6 +193,7 @@ export async function runTvExamCommand(
     parts: await readParts(options.part),
     quick,
     pace,
+    maxMinutes,
     power: program ?? (call.prompter.canAsk ? askForPower(call, questionLeft) : undefined),
     onCode: (code, url) =>
       io.stderr.write(
@@ -209,6 +209,7 @@ export async function runTvExamCommand(
     clock,
     random,
   });
+  if (report.shortcoming !== undefined) call.note(report.shortcoming);
   await showOutcomes(call, report);
   showSummary(call, report);
   questionLeft.signal.throwIfAborted();

@@ -11,7 +11,7 @@ export const tvExamOptions = {
   listen: listenOption('with --tv: where the TV finds the service'),
   quick: option.flag(
     '--quick',
-    'with --tv: the exam of about 10 minutes; the full one takes about 22',
+    'with --tv: the exam of about 7 minutes; the full one takes about 17',
   ),
   part: option.repeated(
     '--part <name>',
@@ -24,6 +24,11 @@ export const tvExamOptions = {
   powerCmd: option.text(
     '--power-cmd <program>',
     'with --tv: program that switches the power of the TV; called with "off" and "on"',
+  ),
+  maxMinutes: option.count(
+    [1, 600],
+    '--max-minutes <minutes>',
+    'with --tv: end the exam after this time; it is then not passed (default: 12, full exam 24, and 3 more with power cuts)',
   ),
   speed: speed(
     '--speed <factor>',
