@@ -178,11 +178,12 @@ export class ExamView {
     const isCut = ({ end, answer }: TvExchange) =>
       end === 'cut' || answer?.code === 'device_key_revoked';
     const requests = this.of(operation).filter((one) => !isCut(one));
-    const starts = requests.map(
-      ({ endMs, answer }) => endMs + 1000 * (answer?.retryAfterSeconds ?? 0),
-    );
-    return [...starts, ...returns].flatMap((fromMs) => {
-      const next = this.firstOf(operation, fromMs);
+    const starts = requests.map((one) => ({
+      fromMs: one.endMs + 1000 * (one.answer?.retryAfterSeconds ?? 0),
+      next: this.nextOf(one),
+    }));
+    const again = returns.map((fromMs) => ({ fromMs, next: this.firstOf(operation, fromMs) }));
+    return [...starts, ...again].flatMap(({ fromMs, next }) => {
       const nextMs = next?.atMs ?? lastMs;
       const toMs = smallest(
         [...stops, ...returns].filter((ms) => ms > fromMs),

@@ -10,15 +10,18 @@ export const rotationChecks: readonly TvCheck[] = [
   {
     ...inRotation,
     id: 'tv.rotate.idempotency-key',
-    title: 'Each rotation has an Idempotency-Key',
-    expected: 'an Idempotency-Key of 16 to 255 visible ASCII characters',
+    title: 'Each rotation has an Idempotency-Key of its own',
+    expected: 'a random Idempotency-Key of 16 to 255 visible ASCII characters',
     advice: 'Make a random key for each rotation, and store it before the first attempt.',
     judge(view) {
       const sent = view.of('rotateDeviceKey');
       if (sent.length === 0) return notUsed;
       const bare = sent.find(({ isSecretIdempotencyKey }) => !isSecretIdempotencyKey);
-      return bare
-        ? fail(`${shown(bare)}, without a valid Idempotency-Key.`)
+      if (bare) return fail(`${shown(bare)}, without a valid Idempotency-Key.`);
+      const deviceKeys = new Map(sent.map((one) => [one.idempotencyKey, one.key]));
+      const again = sent.find((one) => deviceKeys.get(one.idempotencyKey) !== one.key);
+      return again
+        ? fail(`${shown(again)}, with the Idempotency-Key of another rotation.`)
         : pass(`${sent.length} rotations.`);
     },
   },

@@ -132,6 +132,19 @@ function everySecond(playlist: ActivePlaylist): ActivePlaylist {
   return { ...playlist, items: inOrder };
 }
 
+/** Gives each item twice its duration. */
+function twiceAsLong({ items, entries, base, ...playlist }: ActivePlaylist): object {
+  const twice = (list: readonly PlaylistItem[]) =>
+    list.map((item) => ({ ...item, duration: 2 * item.duration }));
+  const lists = Object.entries(entries ?? {});
+  return {
+    ...playlist,
+    items: twice(items),
+    ...(base && { base: twice(base) }),
+    ...(entries && { entries: Object.fromEntries(lists.map(([id, list]) => [id, twice(list)])) }),
+  };
+}
+
 /** Takes each span to begin 25 seconds before its time. */
 function switchesEarly(playlist: ActivePlaylist): ActivePlaylist {
   const upcoming = playlist.upcoming?.map(({ from, until, ...span }) => ({
@@ -179,7 +192,7 @@ const pollsConfigOften: Link = (send, tv) => {
         await tv.pause(15_000);
         if (latest !== request) return;
         const { status } = await send({ ...request, headers, signal });
-        if (status === 401) latest = undefined;
+        if (![200, 304].includes(status)) latest = undefined;
       }
     };
     poll().catch(() => {});
@@ -307,15 +320,7 @@ export const playingDefects: Defects = {
   },
   'never sends If-None-Match': { link: changesHeader('if-none-match', () => undefined) },
   'skips every second item': { link: changesBodies(everySecond, 'playlist') },
-  'shows each item for twice its time': {
-    link: changesBodies(
-      ({ items, ...playlist }: ActivePlaylist) => ({
-        ...playlist,
-        items: items.map((item) => ({ ...item, duration: 2 * item.duration })),
-      }),
-      'playlist',
-    ),
-  },
+  'shows each item for twice its time': { link: changesBodies(twiceAsLong, 'playlist') },
   'keeps the items of a playlist by its id': {
     link: (send, tv) =>
       changesBodies(
