@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { TvStyle } from '../examined-tv.ts';
 import {
+  changesAnswers,
+  changesBodies,
   changesEvents,
   changesHeader,
   changesRequests,
@@ -63,6 +66,63 @@ const longWaits = changesRequests(
   'changes',
 );
 
+/** Changes an interval of each config that the TV gets. */
+const scalesInterval = (
+  name: 'syncIntervalMinutes' | 'heartbeatIntervalMinutes',
+  factor: number,
+): Link => {
+  const scaled = (config: Record<string, number>) => ({
+    ...config,
+    [name]: factor * (config[name] ?? 1),
+  });
+  return linked(
+    changesBodies(scaled, 'config'),
+    changesBodies(({ config, ...registered }) => {
+      return { ...registered, config: scaled(config) };
+    }, 'register'),
+  );
+};
+
+/** Repairs the events that a 400 names, and sends the batch again under another key. */
+const repairs: Link = (send) => async (request) => {
+  const answer = await send(request);
+  if (request.operation !== 'events' || answer.status !== 400) return answer;
+  const named: { path: string }[] = answer.json.errors ?? [];
+  const wrong = named.map(({ path }) => Number(path.split('/')[1]));
+  const events = JSON.parse(request.body ?? '[]').map((event: object, index: number) =>
+    wrong.includes(index) ? { ...event, isRepaired: true } : event,
+  );
+  const headers = { ...request.headers, 'idempotency-key': randomUUID() };
+  return send({ ...request, headers, body: JSON.stringify(events) });
+};
+
+/** Uses the id of its device in its paths, not the id of its screen. */
+const withDeviceId: Link = (send, tv) => {
+  let ids: { screenId: string; deviceId: string } | undefined;
+  return linked(
+    changesBodies((registered) => {
+      ids = registered;
+      return registered;
+    }, 'register'),
+    changesRequests((request) =>
+      ids ? { ...request, url: request.url.replace(ids.screenId, ids.deviceId) } : request,
+    ),
+  )(send, tv);
+};
+
+const inCapitals = (event: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(event).map(([name, value]) => [
+      name,
+      name.endsWith('Id') && typeof value === 'string' && /^[0-9a-f-]{36}$/.test(value)
+        ? value.toUpperCase()
+        : value,
+    ]),
+  );
+
+/** Styles that differ from `only polls` in one respect. */
+const polls = (link: Link): TvStyle => ({ link: linked(bare, link) });
+
 /** TVs of different styles that all follow docs/protocol.md. The exam must fail none of them. */
 export const styles = {
   'only polls': { link: bare },
@@ -73,6 +133,38 @@ export const styles = {
   },
   'numbers its events and tells the time of its clock': { link: withoutChanges },
   'has a clock that is 90 seconds ahead': { link: withoutChanges, clockAheadMs: 90_000 },
+  'has a clock that is a day behind': { link: bare, clockAheadMs: -86_400_000 },
+  'sends its times in milliseconds': polls(
+    changesEvents((event) => ({ ...event, timestamp: 1000 * event.timestamp })),
+  ),
+  'sends no durations': polls(changesEvents((event) => without(event, 'duration'))),
+  'sends whole seconds as durations': polls(
+    changesEvents((event) =>
+      event.duration === undefined ? event : { ...event, duration: Math.round(event.duration) },
+    ),
+  ),
+  'sends ids in capitals': polls(changesEvents(inCapitals)),
+  'sends members of its own': polls(changesEvents((event) => ({ ...event, own: { of: 'TV' } }))),
+  'repairs events that a 400 names': polls(repairs),
+  'has keys of 200 characters': polls(
+    changesHeader('idempotency-key', (key) => key.padEnd(200, '-')),
+  ),
+  'uses the id of its device': polls(withDeviceId),
+  'writes bearer in small letters': polls(
+    changesHeader('authorization', (value) => value.replace('Bearer', 'bearer')),
+  ),
+  'does not know upcoming': polls(
+    changesBodies((playlist) => without(without(playlist, 'upcoming'), 'entries'), 'playlist'),
+  ),
+  'waits longer than Retry-After': polls(
+    changesAnswers(({ headers, ...answer }) => {
+      const seconds = headers['retry-after'];
+      if (seconds === undefined) return { ...answer, headers };
+      return { ...answer, headers: { ...headers, 'retry-after': String(1.2 * Number(seconds)) } };
+    }),
+  ),
+  'polls a quarter more rarely': polls(scalesInterval('syncIntervalMinutes', 1.25)),
+  'sends heartbeats a quarter more rarely': polls(scalesInterval('heartbeatIntervalMinutes', 1.25)),
 } satisfies Record<string, TvStyle>;
 
 /** Returns the TV with a defect. */
