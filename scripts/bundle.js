@@ -78,6 +78,7 @@ const bundle = await rolldown({
 });
 const { output } = await bundle.generate({
   comments: { legal: true, annotation: false, jsdoc: false },
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
   // All files in one folder, as `places` expects.
   chunkFileNames: '[name].js',
   // Each group includes what its module imports statically.
