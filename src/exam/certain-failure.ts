@@ -45,6 +45,9 @@ export function mistakeOf(
   exchanges: readonly TvExchange[],
   isChosen: (part: PartId) => boolean,
 ): CertainFailure | undefined {
+  // A TV that lost its key had less time.
+  const codes = new Set(exchanges.map(({ pairingCode }) => pairingCode).filter(Boolean));
+  if (codes.size > 1) return undefined;
   return mistakes.find(({ part, isMade }) => part && isChosen(part) && isMade(exchanges));
 }
 

@@ -145,12 +145,12 @@ function twiceAsLong({ items, entries, base, ...playlist }: ActivePlaylist): obj
   };
 }
 
-/** Takes each span to begin 25 seconds before its time. */
+/** Takes each span to begin 15 seconds before its time. */
 function switchesEarly(playlist: ActivePlaylist): ActivePlaylist {
   const upcoming = playlist.upcoming?.map(({ from, until, ...span }) => ({
     ...span,
-    from: from - 25,
-    until: until - 25,
+    from: from - 15,
+    until: until - 15,
   }));
   return upcoming ? { ...playlist, upcoming } : playlist;
 }
@@ -331,7 +331,7 @@ export const playingDefects: Defects = {
   'goes dark after a 500': {
     link: changesAnswers((answer) => (answer.status === 500 ? noPlaylist : answer), 'playlist'),
   },
-  'switches between entries 25 seconds early': { link: changesBodies(switchesEarly, 'playlist') },
+  'switches between entries 15 seconds early': { link: changesBodies(switchesEarly, 'playlist') },
   'does not name the entry of an item': {
     link: changesEvents((event) => without(event, 'entryId')),
   },
