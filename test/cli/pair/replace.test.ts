@@ -69,7 +69,10 @@ describe('signage pair VENUE/SCREEN --replace', () => {
       tty: true,
       keys,
       during: async (io) =>
-        playOn(service.url, (await io.until(/[A-Z2-9]{4}-[A-Z2-9]{4}/)).replace('-', '')),
+        playOn(
+          service.url,
+          (await io.until(/Code [A-Z2-9]{4}-[A-Z2-9]{4}/)).slice(-9).replace('-', ''),
+        ),
     });
     expect(run.code).toBe(0);
     expect(run.stderr).toContain(
