@@ -77,7 +77,8 @@ describe('startService', () => {
     });
     const next = await service.createTv();
     expect((await next.client.fetchPlaylist(next.screenId)).answer?.items).toHaveLength(3);
-    await expect(next.client.fetchConfig(next.screenId)).rejects.toMatchObject({ status: 503 });
+    const config = next.client.fetchConfig(next.screenId, { attempts: 1 });
+    await expect(config).rejects.toMatchObject({ status: 503 });
     await service.close();
     const kept = await startService({ store: await temporaryFolder() });
     await expect(kept.reset()).rejects.toMatchObject({ code: 'not_supported' });

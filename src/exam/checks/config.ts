@@ -1,6 +1,7 @@
 import { largest } from '../../domain/numbers/extremes.ts';
 import type { TvOperation } from '../../faults/tv-call.ts';
 import { firstConfig, secondConfig } from '../parts/options.ts';
+import type { TvExchange } from '../wire/exchange.ts';
 import { fail, notMet, pass, skip, type TvCheck, type Verdict } from './check.ts';
 import { type ExamView, type Gap, shown } from './exam-view.ts';
 
@@ -165,12 +166,14 @@ export const configChecks: readonly TvCheck[] = [
       const silentMs = first.endMs - (before?.endMs ?? 0);
       if (!view.isSoonEnough(silentMs, secondConfig.syncIntervalMinutes))
         return skip('The TV did not ask for its playlist before the failures, either.');
-      const during = view
-        .of('getPlaylist')
-        .filter(({ atMs }) => atMs > first.endMs && atMs <= endMs);
-      return during.length > 0
-        ? pass(`${during.length} playlist requests in ${view.span(endMs - first.endMs)}.`)
-        : fail(`${shown(first)}; no playlist request in ${view.span(endMs - first.endMs)}.`);
+      // A request right after the first failure may belong to the same round of requests.
+      const isNextRound = ({ atMs }: TvExchange) =>
+        atMs <= endMs && view.isLateEnough(atMs - first.endMs, secondConfig.syncIntervalMinutes);
+      const rounds = view.of('getPlaylist').filter(isNextRound).length;
+      const span = view.span(endMs - first.endMs);
+      return rounds > 0
+        ? pass(`${rounds} playlist requests in ${span}, besides those of the first round.`)
+        : fail(`${shown(first)}; no further round of requests in ${span}.`);
     },
   },
   {
