@@ -234,8 +234,8 @@ const defaultConfigAfter500: Link = (send, { clock }) => {
   let silentUntilMs = 0;
   return async (request) => {
     const { operation, headers } = request;
-    if (operation === 'playlist' && headers['if-none-match'] && clock.now() < silentUntilMs)
-      return notModified;
+    if (operation === 'playlist' && clock.now() < silentUntilMs)
+      return headers['if-none-match'] ? notModified : noPlaylist;
     const answer = await send(request);
     if (operation === 'config') silentUntilMs = answer.status === 500 ? clock.now() + 300_000 : 0;
     return answer;
