@@ -118,6 +118,11 @@ it.each<[string, string, () => unknown]>([
   ],
   [
     'runFleet',
+    'rotateEveryMs must be a number of milliseconds of at least 1000, not 999',
+    () => runFleet({ ...fleet(), rotateEveryMs: 999 }),
+  ],
+  [
+    'runFleet',
     'maxWaitSeconds must be a whole number from 50 to 600',
     () => runFleet({ ...fleet(), maxWaitSeconds: 5 }),
   ],
