@@ -49,8 +49,12 @@ function judge(check: TvCheck, view: ExamView, exam: EndedExam): Verdict {
   if (part !== undefined && part !== 'register' && parts && !parts.includes(part))
     return notApplicable(`The part "${part}" was not chosen.`);
   if (check.needsFullExam && view.isQuick) return notApplicable('Only the full exam checks this.');
-  if (part === undefined || finished.includes(part) || part === endedBy?.part)
-    return check.judge(view);
+  if (part === undefined) {
+    const verdict = check.judge(view);
+    // Parts that were not chosen may show it.
+    return parts && verdict.result === 'skip' ? notApplicable(verdict.seen) : verdict;
+  }
+  if (finished.includes(part) || part === endedBy?.part) return check.judge(view);
   const reason = endedBy ? `: the exam ended, because the TV ${endedBy.text}` : '';
   return skip(`The part "${part}" did not run to its end${reason}.`);
 }
