@@ -4,14 +4,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { oneFile, refuseUnresolved } from './bundle-output.js';
 import { escapeBeyondAscii } from './escape-beyond-ascii.js';
 import { bundledPackageFolders, joinLicences, licenceTexts } from './licence-texts.js';
 
 const fromRoot = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
-
-function refuseUnresolved(_level, { code, message }) {
-  if (code === 'UNRESOLVED_IMPORT') throw new Error(message);
-}
 
 /** Writes the program of the thread and the licences of its packages to a folder. */
 export async function bundleWorker(folder) {
@@ -21,12 +18,7 @@ export async function bundleWorker(folder) {
     platform: 'node',
     onLog: refuseUnresolved,
   });
-  const { output } = await bundle.generate({
-    format: 'cjs',
-    codeSplitting: false,
-    comments: { legal: true, annotation: false, jsdoc: false },
-    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
-  });
+  const { output } = await bundle.generate(oneFile);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'worker.cjs'), escapeBeyondAscii(output[0].code));
   const packages = licenceTexts(bundledPackageFolders(output));

@@ -5,6 +5,7 @@ import { isBuiltin } from 'node:module';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { compact } from './bundle-output.js';
 import { escapeBeyondAscii } from './escape-beyond-ascii.js';
 import { bundledPackageFolders, joinLicences, licenceTexts } from './licence-texts.js';
 
@@ -77,8 +78,7 @@ const bundle = await rolldown({
   plugins: [evaluated, places],
 });
 const { output } = await bundle.generate({
-  comments: { legal: true, annotation: false, jsdoc: false },
-  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+  ...compact,
   // All files in one folder, as `places` expects.
   chunkFileNames: '[name].js',
   // Each group includes what its module imports statically.

@@ -3,17 +3,26 @@ import { join } from 'node:path';
 
 const isLicence = (file) => /^(licen[cs]e|notice|copying)/i.test(file);
 
-/** Returns the licences and notices of packages, which copies of them must contain. */
+/**
+ * Returns the licences and notices of packages, which copies of them must contain. Names the
+ * licence of a package without such a file.
+ */
 export function licenceTexts(folders) {
   return folders.flatMap((folder) => {
-    const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    return readdirSync(folder)
-      .filter(isLicence)
-      .map((file) => `${name} ${version}: ${file}\n\n${readFileSync(join(folder, file), 'utf8')}`);
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const title = `${manifest.name} ${manifest.version}`;
+    const files = readdirSync(folder).filter(isLicence);
+    if (files.length === 0) return [`${title}: ${manifest.license}, by its package.json\n`];
+    return files.map((file) => `${title}: ${file}\n\n${readFileSync(join(folder, file), 'utf8')}`);
   });
 }
 
-export const joinLicences = (texts) => texts.join(`\n${'='.repeat(80)}\n\n`);
+const separator = `\n${'='.repeat(80)}\n\n`;
+export const joinLicences = (texts) => texts.join(separator);
+export const splitLicences = (joined) => joined.split(separator);
+
+/** Returns the package that a text is about, as `name@version`. */
+export const packageOfText = (text) => /^(\S+) (\S+): /.exec(text)?.slice(1).join('@');
 
 const packageFolder = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/;
 

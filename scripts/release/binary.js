@@ -8,9 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundleWeb } from '../bundle-web.js';
 import { bundleWorker } from '../bundle-worker.js';
+import { licenceTexts } from '../licence-texts.js';
 import { bundleExecutable } from './bundle-executable.js';
 import { copyNode, replaceFile, run } from './copy-node.js';
-import { licences } from './licences.js';
+import { builtInTexts, licences } from './licences.js';
 
 const minMajor = 22;
 const postject = fileURLToPath(import.meta.resolve('postject/dist/cli.js'));
@@ -44,12 +45,15 @@ const assetsOf = (built) => ({
   examination: [join(built, 'examination/worker.cjs')],
 });
 
-/** Makes what Node runs: the bundle, its compiled code, and the assets. Returns its file. */
+/**
+ * Makes what Node runs: the bundle, its compiled code, and the assets. Returns its file, and the
+ * licences of the packages in it.
+ */
 async function prepareBlob(node, folder) {
   const main = join(folder, 'signage.cjs');
   const output = join(folder, 'signage.blob');
   const names = join(folder, 'names.json');
-  await bundleExecutable(main);
+  const packages = await bundleExecutable(main);
   await bundleWeb(join(folder, 'web'));
   await bundleWorker(join(folder, 'examination'));
   const assets = assetsOf(folder);
@@ -70,14 +74,14 @@ async function prepareBlob(node, folder) {
   };
   writeFileSync(join(folder, 'sea.json'), JSON.stringify(config));
   run(node, ['--experimental-sea-config', join(folder, 'sea.json')]);
-  return output;
+  return { blob: output, builtIn: [...licenceTexts(packages), ...builtInTexts(folder)] };
 }
 
 async function build(node, out) {
   const folder = mkdtempSync(join(tmpdir(), 'signage-binary-'));
   const isMac = process.platform === 'darwin';
   try {
-    const blob = await prepareBlob(node, folder);
+    const { blob, builtIn } = await prepareBlob(node, folder);
     const executable = join(folder, 'signage');
     copyNode(node, executable);
     if (isMac) run('codesign', ['--remove-signature', executable]);
@@ -88,7 +92,7 @@ async function build(node, out) {
     run(process.execPath, [postject, ...target, '--sentinel-fuse', fuse, ...segment]);
     if (isMac) run('codesign', ['--sign', '-', executable]);
     replaceFile(executable, out);
-    writeFileSync(`${out}.licenses.txt`, licences(node));
+    writeFileSync(`${out}.licenses.txt`, licences(node, builtIn));
   } finally {
     rmSync(folder, { recursive: true });
   }

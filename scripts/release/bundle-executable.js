@@ -4,7 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { oneFile, refuseUnresolved } from '../bundle-output.js';
 import { escapeBeyondAscii } from '../escape-beyond-ascii.js';
+import { bundledPackageFolders } from '../licence-texts.js';
 
 const fromRoot = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
@@ -39,11 +41,10 @@ const lazyBuiltins = {
   },
 };
 
-function refuseUnresolved(_level, { code, message }) {
-  if (code === 'UNRESOLVED_IMPORT') throw new Error(message);
-}
-
-/** Writes the bundle to `file`. Throws if it would load something that is not built in. */
+/**
+ * Writes the bundle to `file`. Throws if it would load something that is not built in. Returns the
+ * folders of the packages in it.
+ */
 export async function bundleExecutable(file) {
   const bundle = await rolldown({
     cwd: fromRoot(''),
@@ -55,13 +56,10 @@ export async function bundleExecutable(file) {
     onLog: refuseUnresolved,
   });
   const { output } = await bundle.generate({
-    format: 'cjs',
-    codeSplitting: false,
-    comments: { legal: true, annotation: false, jsdoc: false },
-    // Smaller and faster to load. Names stay, for stack traces.
-    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+    ...oneFile,
     // Executables of some versions cannot import() from cached code.
     dynamicImportInCjs: false,
   });
   writeFileSync(file, escapeBeyondAscii(output[0].code));
+  return bundledPackageFolders(output);
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { joinLicences, licenceTexts } from '../licence-texts.js';
+import { joinLicences, licenceTexts, splitLicences } from '../licence-texts.js';
 import { run } from './copy-node.js';
 
 /** The folder of the checkout. */
@@ -13,14 +13,26 @@ export function productionPackages() {
   return list.split('\n').filter((folder) => folder.includes('node_modules'));
 }
 
+/** Folders of packages with files that the build copies, or bundles for browsers. */
+const copied = ['swagger-ui-dist', 'idb'].map((name) => join(root, 'node_modules', name));
+
+/** Returns the licences of packages whose code or files a build has. `folder` is its folder. */
+export function builtInTexts(folder) {
+  const joined = ['cli', 'examination']
+    .map((part) => join(folder, part, 'licenses.txt'))
+    .filter(existsSync)
+    .map((file) => readFileSync(file, 'utf8'));
+  return [...joined.flatMap(splitLicences), ...licenceTexts(copied)];
+}
+
 /**
- * Returns the licences of signage, its packages and Node, which copies must contain. Only the
- * builds of nodejs.org have the licence of Node beside them. For others, prints a warning.
+ * Returns the licences of signage, its packages and Node, which copies must contain. `builtIn` has
+ * the texts of packages that are in the build and are not installed with it. Only the builds of
+ * nodejs.org have the licence of Node beside them. For others, prints a warning.
  */
-export function licences(node) {
+export function licences(node, builtIn) {
   const nodeLicence = join(dirname(realpathSync(node)), '../LICENSE');
-  const bundled = ['swagger-ui-dist', 'idb'].map((name) => join(root, 'node_modules', name));
-  const texts = licenceTexts([root, ...productionPackages(), ...bundled]);
+  const texts = [...new Set([...licenceTexts([root, ...productionPackages()]), ...builtIn])];
   const hasLicence = existsSync(nodeLicence);
   if (!hasLicence)
     console.error(

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import { copyNode, replaceFile, run } from './copy-node.js';
-import { licences, productionPackages, root } from './licences.js';
+import { builtInTexts, licences, productionPackages, root } from './licences.js';
 
 /** Copies the files that `npm pack` would pack, and the packages that they need. */
 function copyPackage(to) {
@@ -29,7 +29,7 @@ function makeArchive(node, name, out) {
     copyNode(node, join(folder, 'bin/node'));
     copyPackage(join(folder, 'package'));
     cpSync(join(root, 'scripts/release/launcher.sh'), join(folder, 'signage'));
-    writeFileSync(join(folder, 'licenses.txt'), licences(node));
+    writeFileSync(join(folder, 'licenses.txt'), licences(node, builtInTexts(join(root, 'dist'))));
     const archive = join(place, 'archive.tar.gz');
     run('tar', ['-czf', archive, '-C', place, name]);
     replaceFile(archive, out);

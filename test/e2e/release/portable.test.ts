@@ -51,6 +51,21 @@ describe('npm run portable', () => {
     );
   });
 
+  it('has the licences of its packages, also of those in its bundles', () => {
+    const licences = readFileSync(join(signage, '../licenses.txt'), 'utf8');
+    for (const name of [
+      'signage-kit',
+      'hono',
+      'pg',
+      'pino',
+      'mediabunny',
+      'saxes',
+      'idb',
+      'Node.js',
+    ])
+      expect(licences).toMatch(new RegExp(`^${name}\\b`, 'm'));
+  });
+
   it('contains no package of the development', () => {
     const packages = readdirSync(join(signage, '../package/node_modules'));
     expect(packages).toContain('hono');

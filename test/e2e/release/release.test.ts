@@ -42,7 +42,7 @@ describe('npm run release', () => {
     expect(read('SHA256SUMS')).toMatch(/ {2}signage-kit-[\d.]+\.tgz$/m);
   });
 
-  it('lists the packages that are installed with it, and no others', () => {
+  it('lists the packages that are installed with it or in it, and no others', () => {
     const sbom = JSON.parse(read('sbom.cdx.json')) as Sbom;
     expect(sbom).toMatchObject({
       bomFormat: 'CycloneDX',
@@ -53,7 +53,13 @@ describe('npm run release', () => {
       .split('\n')
       .flatMap((path) => /.*node_modules\/(.+)/.exec(path)?.[1] ?? []);
     const names = sbom.components.map(({ name }) => name);
-    expect(names.toSorted()).toEqual([...installed, 'swagger-ui-dist'].sort());
+    const inBundles = ['cli', 'examination'].flatMap((part) => {
+      const texts = readFileSync(join(checkout, `dist/${part}/licenses.txt`), 'utf8');
+      return [...texts.matchAll(/^(\S+) \d+\.\d+\.\d+\S*: /gm)].map(([, name = '']) => name);
+    });
+    expect(inBundles).toEqual(expect.arrayContaining(['mediabunny', 'pino', 'saxes']));
+    const shipped = new Set([...installed, ...inBundles, 'idb', 'swagger-ui-dist']);
+    expect(names.toSorted()).toEqual([...shipped].sort());
     const own = sbom.dependencies.find(({ ref }) => ref.startsWith('signage-kit@'));
     expect(own?.dependsOn.map((ref) => ref.replace(/@[^@]+$/, ''))).toContain('pg');
   });
