@@ -1,6 +1,6 @@
 import { maxMinutesOf, type TvExamOptions } from './parts/options.ts';
-import { isGood } from './parts/part.ts';
 import type { PartId } from './parts/part-ids.ts';
+import { isGood } from './parts/waits.ts';
 import type { TvExchange } from './wire/exchange.ts';
 import { maxExchanges } from './wire/recording.ts';
 

@@ -1,4 +1,4 @@
-import { isGood } from '../parts/part.ts';
+import { isGood } from '../parts/waits.ts';
 import type { TvExchange } from '../wire/exchange.ts';
 import { fail, notApplicable, notMet, pass, skip, type TvCheck } from './check.ts';
 import { type ExamView, shown } from './exam-view.ts';

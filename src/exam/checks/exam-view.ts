@@ -1,7 +1,7 @@
 import { largest, smallest } from '../../domain/numbers/extremes.ts';
 import type { TvOperation } from '../../faults/tv-call.ts';
 import type { Timing } from '../parts/options.ts';
-import { isGood } from '../parts/part.ts';
+import { isGood } from '../parts/waits.ts';
 import type { TvExchange } from '../wire/exchange.ts';
 import type { Mark } from '../wire/recording.ts';
 import { TvPlayback } from './tv-playback.ts';

@@ -1,5 +1,5 @@
 import { campaignId, itemCount, itemOf, itemSeconds } from '../parts/exam-service.ts';
-import { isGood } from '../parts/part.ts';
+import { isGood } from '../parts/waits.ts';
 import type { SentEvent, TvExchange } from '../wire/exchange.ts';
 import { fail, notMet, pass, skip, type TvCheck } from './check.ts';
 import { judgeConditional, judgeFetched } from './config.ts';

@@ -1,6 +1,6 @@
 import { largest } from '../../domain/numbers/extremes.ts';
 import { itemSeconds } from '../parts/exam-service.ts';
-import { isGood } from '../parts/part.ts';
+import { isGood } from '../parts/waits.ts';
 import type { SentEvent, TvExchange } from '../wire/exchange.ts';
 import { fail, notApplicable, pass, skip, type TvCheck, type Verdict } from './check.ts';
 import { digestsOf, type ExamView, shown } from './exam-view.ts';

@@ -1,6 +1,6 @@
 import type { TvOperation } from '../../faults/tv-call.ts';
 import { secondConfig } from '../parts/options.ts';
-import { isGood } from '../parts/part.ts';
+import { isGood } from '../parts/waits.ts';
 import type { TvExchange } from '../wire/exchange.ts';
 import { fail, notMet, pass, skip, type TvCheck } from './check.ts';
 import { type ExamView, shown } from './exam-view.ts';

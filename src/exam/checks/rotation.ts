@@ -1,5 +1,5 @@
 import { secondConfig } from '../parts/options.ts';
-import { isGood } from '../parts/part.ts';
+import { isGood } from '../parts/waits.ts';
 import { fail, notApplicable, pass, skip, type TvCheck } from './check.ts';
 import { shown } from './exam-view.ts';
 

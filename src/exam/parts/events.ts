@@ -1,5 +1,6 @@
 import type { TvExchange, TvRequest } from '../wire/exchange.ts';
-import { type Exam, type ExamPart, isGood, reportMinutes } from './part.ts';
+import type { Exam, ExamPart } from './part.ts';
+import { isGood, reportMinutes } from './waits.ts';
 
 /** Maximum TV seconds until the TV has sent the rest of a rejected batch. */
 const partsSeconds = 60;

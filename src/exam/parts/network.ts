@@ -1,7 +1,8 @@
 import { secondConfig } from './options.ts';
-import { type Exam, type ExamPart, reportMinutes } from './part.ts';
+import type { Exam, ExamPart } from './part.ts';
 import { publishLongItem } from './revoke.ts';
 import { untilFirstSwitch, untilSecondSwitch } from './upcoming.ts';
+import { reportMinutes } from './waits.ts';
 
 /** Maximum TV seconds until the TV has sent the events of its time without a network. */
 const queueSeconds = 15;

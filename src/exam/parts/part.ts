@@ -7,7 +7,6 @@ import type { Preparations } from '../wire/preparations.ts';
 import type { Recording } from '../wire/recording.ts';
 import type { Edition, ExamService } from './exam-service.ts';
 import {
-  firstConfig,
   phasesOf,
   secondConfig,
   type Timing,
@@ -16,13 +15,8 @@ import {
   type TvPower,
 } from './options.ts';
 import type { PartId } from './part-ids.ts';
+import { ExamWaits, isGood } from './waits.ts';
 
-/**
- * Maximum time until a TV sends a batch, in minutes of TV time. Includes time to collect events.
- */
-export const reportMinutes = 6;
-
-const longestPartMinutes = 30;
 /** Time in which a person enters a second code, in minutes of TV time. */
 const repairMinutes = 4;
 
@@ -33,9 +27,6 @@ const holdingSeconds = 40;
  * The TV counts as unpaired after this time without a request with a key, in minutes of TV time.
  */
 const silentMinutes = 1.6;
-
-/** Thrown by a wait if the exam was interrupted. */
-export class ExamInterrupted extends Error {}
 
 export type InjectedFault = ActiveFault<TvRequest>;
 
@@ -61,11 +52,9 @@ export interface Prepared {
   cancel(): void;
 }
 
-/** Injects faults and waits for requests of the TV, for one part of the exam. */
-export class Exam {
-  readonly timing: Timing;
+/** What one part of the exam does to the TV: faults, codes and playlists. */
+export class Exam extends ExamWaits {
   readonly service: ExamService;
-  readonly recording: Recording;
   readonly power: TvPower | undefined;
   readonly isQuick: boolean;
   readonly phases: TvExamPhases;
@@ -73,11 +62,10 @@ export class Exam {
   readonly #deps: ExamDependencies;
 
   constructor(part: PartId, deps: ExamDependencies) {
+    super(deps);
     this.#part = part;
     this.#deps = deps;
-    this.timing = deps.timing;
     this.service = deps.service;
-    this.recording = deps.recording;
     this.power = deps.power;
     this.isQuick = deps.options.quick === true;
     this.phases = phasesOf(deps.options);
@@ -97,10 +85,6 @@ export class Exam {
   hasPart(part: PartId): boolean {
     const isChosen = this.#deps.options.parts?.includes(part) ?? true;
     return isChosen && (part !== 'power' || this.power !== undefined);
-  }
-
-  now(): number {
-    return this.#deps.clock.now();
   }
 
   /** Reports the current step to the caller of the exam. */
@@ -212,110 +196,7 @@ export class Exam {
     const sinceMs = this.now() - holdingSeconds * this.timing.tvSecondMs;
     return last !== undefined && isGood(last) && last.endMs >= sinceMs;
   }
-
-  /** Waits for a number of real milliseconds. Throws `ExamInterrupted`. */
-  async pause(delayMs: number): Promise<void> {
-    await this.until(() => false, delayMs);
-  }
-
-  /** Waits for a number of seconds of TV time. Throws `ExamInterrupted`. */
-  pauseTv(seconds: number): Promise<void> {
-    return this.pause(seconds * this.timing.tvSecondMs);
-  }
-
-  /**
-   * Waits until `isMet` returns true, for at most `maxMs` real milliseconds. `isMet` is called
-   * after each change, with the exchange that was added, if any. Returns whether it returned true.
-   * Throws `ExamInterrupted`.
-   */
-  until(isMet: (added?: TvExchange) => boolean, maxMs: number): Promise<boolean> {
-    const { clock, signal } = this.#deps;
-    return new Promise((resolve, reject) => {
-      const end = (settle: () => void) => {
-        cancel();
-        stopListening();
-        signal.removeEventListener('abort', interrupt);
-        settle();
-      };
-      const check = (added?: TvExchange) => {
-        if (isMet(added)) end(() => resolve(true));
-      };
-      const interrupt = () => end(() => reject(new ExamInterrupted()));
-      const cancel = clock.after(maxMs, () => end(() => resolve(isMet())));
-      const stopListening = this.recording.onChange(check);
-      signal.addEventListener('abort', interrupt);
-      if (signal.aborted) interrupt();
-      else check();
-    });
-  }
-
-  /**
-   * Waits for an exchange that matches `isMeant`. Returns the exchange, or `undefined` if no
-   * exchange matched in time.
-   */
-  async untilExchange(
-    isMeant: (exchange: TvExchange) => boolean,
-    maxMs: number,
-  ): Promise<TvExchange | undefined> {
-    let found = this.recording.ofTv.find(isMeant);
-    const isFound = (added?: TvExchange) => {
-      // Looks at each exchange once, so that a TV that sends thousands costs no more than them.
-      if (added && isMeant(added)) found ??= added;
-      return found !== undefined;
-    };
-    await this.until(isFound, maxMs);
-    return found;
-  }
-
-  /** Waits for a good answer to a request of the operation that arrived at `afterMs` or later. */
-  untilGood(
-    operation: TvOperation,
-    afterMs: number,
-    maxMs: number,
-  ): Promise<TvExchange | undefined> {
-    return this.untilExchange(
-      (one) => one.operation === operation && one.atMs >= afterMs && isGood(one),
-      maxMs,
-    );
-  }
-
-  /** Waits for the end of other parts that run beside this part. */
-  async untilOver(...parts: readonly PartId[]): Promise<void> {
-    for (const part of parts) await this.untilMark(`${part} over`);
-  }
-
-  /** Waits for one of several marks. */
-  async untilMark(...names: readonly string[]): Promise<void> {
-    const isMarked = () => this.recording.marks.some(({ name }) => names.includes(name));
-    await this.until(isMarked, this.minutes(longestPartMinutes));
-  }
-
-  /**
-   * Waits until the TV has fetched its playlist and sent events. Gives up on each when it is
-   * overdue.
-   */
-  async untilSettled(): Promise<void> {
-    await this.untilGood('getPlaylist', 0, this.minutes(1.6 * firstConfig.syncIntervalMinutes));
-    await this.untilGood('postEvents', 0, this.minutes(reportMinutes));
-  }
-
-  /** Waits for the next exchange of the same operation. */
-  untilNext({ operation, number }: TvExchange, maxMs: number): Promise<TvExchange | undefined> {
-    return this.untilExchange((one) => one.operation === operation && one.number > number, maxMs);
-  }
-
-  /**
-   * Converts minutes of TV time to real milliseconds. Adds one `Retry-After`, which may delay the
-   * TV.
-   */
-  minutes(count: number): number {
-    return count * this.timing.minuteMs + this.timing.retryAfterSeconds * 1000;
-  }
 }
-
-/** Returns whether the TV got a successful answer. */
-export const isGood = ({ end, answer }: TvExchange): boolean =>
-  end === 'answered' && answer !== undefined && answer.status < 400;
 
 export interface ExamPart {
   id: PartId;

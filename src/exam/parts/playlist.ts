@@ -1,7 +1,8 @@
 import type { SentEvent, TvExchange } from '../wire/exchange.ts';
 import { itemOf } from './exam-service.ts';
 import { firstConfig, secondConfig } from './options.ts';
-import { type Exam, type ExamPart, reportMinutes } from './part.ts';
+import type { Exam, ExamPart } from './part.ts';
+import { reportMinutes } from './waits.ts';
 
 /** Waits until the TV has reported an impression of an edition. */
 export async function untilPlayed(

@@ -1,6 +1,7 @@
 import type { TvRequest } from '../wire/exchange.ts';
-import { type ExamPart, reportMinutes } from './part.ts';
+import type { ExamPart } from './part.ts';
 import { publishLongItem } from './revoke.ts';
+import { reportMinutes } from './waits.ts';
 
 /** Maximum TV seconds between the first batch and the rest of the queue. */
 const queueSeconds = 10;

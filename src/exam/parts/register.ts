@@ -1,6 +1,7 @@
 import type { TvExchange } from '../wire/exchange.ts';
 import { firstConfig, secondConfig } from './options.ts';
-import { type Exam, type ExamPart, isGood } from './part.ts';
+import type { Exam, ExamPart } from './part.ts';
+import { isGood } from './waits.ts';
 
 /** Maximum TV minutes until the TV repeats a registration whose answer was lost. */
 const repeatMinutes = 3;

@@ -1,7 +1,8 @@
 import type { TvExchange } from '../wire/exchange.ts';
 import { firstConfig, secondConfig } from './options.ts';
-import { type Exam, type ExamPart, isGood } from './part.ts';
+import type { Exam, ExamPart } from './part.ts';
 import { untilPlayed } from './playlist.ts';
+import { isGood } from './waits.ts';
 
 /** TV seconds in which a revoked TV that still uses its key is watched, before it gets a code. */
 const deadKeySeconds = 60;

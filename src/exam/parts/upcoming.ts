@@ -1,4 +1,5 @@
-import { type Exam, isGood } from './part.ts';
+import type { Exam } from './part.ts';
+import { isGood } from './waits.ts';
 
 /** Time from the delivery of the schedule to its first switch, in seconds of TV time. */
 const leadSeconds = 20;
