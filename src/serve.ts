@@ -11,7 +11,7 @@ import { refuseTls } from './http/listener/tls.ts';
 import type { AppOptions } from './http/request/app-options.ts';
 import { makeRemoveMountPath, mountPathOf } from './http/request/mount-path.ts';
 import { checkArgument } from './options/check-options.ts';
-import { callable, oneOf } from './options/shapes.ts';
+import { callable, oneOf, texts } from './options/shapes.ts';
 import { checkOpenFiles } from './serve/check-open-files.ts';
 import { makeInProcess, trackAnswers } from './serve/in-process.ts';
 import { type OpenParts, openParts, rulesOf, version } from './serve/open-parts.ts';
@@ -210,6 +210,7 @@ async function startOn(
     replaceTls: listener?.replaceTls ?? refuseTls,
     setFaults: (rules) => {
       if (!faults) throw new SignageError('invalid_option', withoutFaults);
+      checkArgument('setFaults', 'rules', texts, rules);
       faults.replace(rulesOf(rules, log));
     },
     close,

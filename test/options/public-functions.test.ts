@@ -3,7 +3,7 @@ import { DeviceClient } from '../../src/entry/browser.ts';
 import { ManagementClient, RuntimeClient } from '../../src/entry/client.ts';
 import { runConformance, runTvExam } from '../../src/entry/conformance.ts';
 import { Player, runFleet } from '../../src/entry/simulator.ts';
-import { startService, type TestService, testClock } from '../../src/entry/testing.ts';
+import { startService, storeTests, type TestService, testClock } from '../../src/entry/testing.ts';
 import { openStore, serve } from '../../src/index.ts';
 
 let service: TestService;
@@ -33,6 +33,8 @@ it.each<[string, string, () => unknown]>([
   ['serve', 'serve has no option "prot". Did you mean port?', () => serve({ prot: 0 } as Loose)],
   ['on', "on: event must be notice, not 'notise'", () => service.on('notise' as Loose, nothing)],
   ['on', 'on: listener must be a function', () => service.on('notice', undefined as Loose)],
+  ['setFaults', 'setFaults: rules must be a list of texts', () => service.setFaults('x' as Loose)],
+  ['storeTests', 'storeTests: open must be a function', () => (storeTests as Loose)()],
   ['openStore', 'openStore: location must be memory:', () => openStore(':memory:')],
   ['openStore', 'openStore: location must be a text', () => openStore(undefined as Loose)],
   ['openStore', 'has no option "foo"', () => openStore('memory:', { foo: 1 } as Loose)],

@@ -1,3 +1,5 @@
+import { checkArgument } from '../../options/check-options.ts';
+import { callable } from '../../options/shapes.ts';
 import { appendBatchTests } from './append-batch-tests.ts';
 import { activityTests, auditTests } from './audit-tests.ts';
 import { eventTests } from './event-tests.ts';
@@ -49,5 +51,6 @@ const groups: Record<string, (group: TestGroup) => void> = {
  * for (const { name, run } of storeTests(open)) test(name, run);
  */
 export function storeTests(open: OpenEmptyStore): StoreTest[] {
+  checkArgument('storeTests', 'open', callable, open);
   return Object.entries(groups).flatMap(([subject, define]) => testGroup(subject, open, define));
 }
