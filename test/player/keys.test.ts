@@ -1,6 +1,7 @@
+import { setTimeout as pauseFor } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
-import type { PlayerState } from '../../src/player/state.ts';
+import type { PlayerMemory, PlayerState } from '../../src/player/state.ts';
 import { json, problem, type StubService, stubService } from '../support/network/stub-service.ts';
 import { startService, type TestService } from '../support/service/service.ts';
 import { config as fiveMinutes, registered } from '../support/service/tv-place.ts';
@@ -34,6 +35,15 @@ function stubRejectingFirst(code: string) {
   });
 }
 
+/** A memory as slow as a database: a save is on its way while the TV goes on. */
+const slowMemory = ({ load, save }: PlayerMemory): PlayerMemory => ({
+  load,
+  async save(state) {
+    await pauseFor(20);
+    await save(state);
+  },
+});
+
 describe('A key rejected with 401', () => {
   it.each([
     ['device_key_revoked', 'revoked'],
@@ -43,7 +53,7 @@ describe('A key rejected with 401', () => {
     '%s: the TV forgets the key and everything bound to it, and pairs again',
     async (code, why) => {
       const stub = await stubRejectingFirst(code);
-      const memory = await memoryWith(kept);
+      const memory = slowMemory(await memoryWith(kept));
       const asked: string[] = [];
       const nextCode = async (reason: string) => {
         asked.push(reason);

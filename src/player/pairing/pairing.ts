@@ -93,11 +93,20 @@ async function untilEnding(core: PlayerCore): Promise<undefined> {
   while (!core.isEnding) await core.networkNotifier.wait();
 }
 
-/** Returns the next code. Returns `undefined` if there is no code, or if the TV stops first. */
+/**
+ * Returns the next code. Returns `undefined` if there is no code, or if the TV stops first. Asks
+ * once all is saved, because `nextCode` may replace what the memory holds.
+ */
 async function askForCode(core: PlayerCore): Promise<string | undefined> {
   const { why, error } = core.unpaired;
   const { nextCode } = core.options;
-  return nextCode && core.hold(() => Promise.race([nextCode(why, error), untilEnding(core)]));
+  return (
+    nextCode &&
+    core.hold(async () => {
+      await core.record.whenSaved();
+      return Promise.race([nextCode(why, error), untilEnding(core)]);
+    })
+  );
 }
 
 /**
