@@ -5,7 +5,7 @@ import { ExamView } from '../../src/exam/checks/exam-view.ts';
 import { timingOf } from '../../src/exam/parts/options.ts';
 import { partIds } from '../../src/exam/parts/part-ids.ts';
 import { type EndedExam, makeReport } from '../../src/exam/report.ts';
-import type { TvExchange } from '../../src/exam/wire/exchange.ts';
+import type { SentEvent, TvExchange } from '../../src/exam/wire/exchange.ts';
 
 const page = new URL('../../docs/conformance.md', import.meta.url);
 const header =
@@ -97,17 +97,51 @@ function floodOf(count: number): TvExchange[] {
   });
 }
 
-it('judges a TV that floods the service in time linear in its requests', async () => {
-  const msOf = async (count: number) => {
-    const exam = { ...nothing, exchanges: floodOf(count) };
-    const startMs = performance.now();
-    await makeReport(exam);
-    return performance.now() - startMs;
+it('reads each exchange of a TV that floods the service a limited number of times', async () => {
+  let reads = 0;
+  const counted = <T extends object>(one: T): T =>
+    new Proxy(one, {
+      get(target, name) {
+        reads++;
+        return Reflect.get(target, name);
+      },
+    });
+  const readsOf = async (count: number) => {
+    const exchanges = floodOf(count).map((one) =>
+      counted({ ...one, events: one.events.map(counted) }),
+    );
+    reads = 0;
+    await makeReport({ ...nothing, exchanges });
+    return reads;
   };
-  await msOf(1000);
-  const few = await msOf(1500);
-  const many = await msOf(12_000);
-  expect(many / few).toBeLessThan(24);
+  // Twice as much is linear. Four times as much is quadratic.
+  expect((await readsOf(2000)) / (await readsOf(1000))).toBeLessThan(2.5);
+});
+
+it('measures the heartbeat interval only while the TV has a key', () => {
+  const [one] = floodOf(1) as [TvExchange];
+  const { tvSecondMs } = timing;
+  const sent = (atSeconds: number): TvExchange => ({
+    ...one,
+    operation: 'postEvents',
+    atMs: atSeconds * tvSecondMs,
+    endMs: atSeconds * tvSecondMs + 1,
+    events: [{ type: 'heartbeat', seconds: atSeconds, digest: `${atSeconds}` } as SentEvent],
+  });
+  const register = (atSeconds: number): TvExchange => ({
+    ...sent(atSeconds),
+    operation: 'registerDevice',
+    events: [],
+  });
+  const check = allTvChecks.find(({ id }) => id === 'tv.config.heartbeat-interval');
+  const judge = (exchanges: TvExchange[]) => check?.judge(new ExamView({ ...nothing, exchanges }));
+  const beats = [sent(60), sent(160), sent(260)];
+  expect(judge([register(1), ...beats])).toMatchObject({ result: 'fail' });
+  const again = [sent(60), sent(120), register(200), sent(320)];
+  expect(judge([register(1), ...again])).toMatchObject({ result: 'pass' });
+  expect(judge([register(1), sent(60), register(200), sent(320)])).toMatchObject({
+    result: 'skip',
+  });
 });
 
 it('stops judging when the signal aborts', async () => {

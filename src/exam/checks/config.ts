@@ -139,11 +139,17 @@ export const configChecks: readonly TvCheck[] = [
         .filter(({ type }) => type === 'heartbeat')
         .flatMap(({ seconds }) => seconds ?? [])
         .sort((one, other) => one - other);
+      // Without a key, a TV has no interval to keep.
+      const paired = view.registrations.map(({ endMs }) => view.playback.clockAt(endMs) ?? 0);
       const gaps = times
         .slice(1)
-        .map((time, at) => time - (times[at] as number))
+        .map((to, at) => ({ from: times[at] as number, to }))
+        .filter(({ from, to }) => !paired.some((at) => from < at && at < to))
+        .map(({ from, to }) => to - from)
         .sort((one, other) => one - other);
       const median = gaps[(gaps.length - 1) >> 1];
+      if (median === undefined && paired.length > 1)
+        return skip('The TV paired again before it sent two heartbeat events.');
       if (median === undefined) return fail(`${times.length} heartbeat events.`);
       const seen = `${times.length} heartbeat events, ${median.toFixed(0)} s apart by their timestamps.`;
       const seconds = 60 * firstConfig.heartbeatIntervalMinutes;
