@@ -1,7 +1,7 @@
 // Bundles the pages of src/web. The service can serve the files of the web player for a year: their
 // names contain a hash of their content. Those of `signage board` have a new address at each start.
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync, Visitor } from 'oxc-parser';
@@ -116,5 +116,7 @@ export async function bundleWeb(folder) {
   writeFileSync(join(folder, 'board.js'), await bundleScript('board/main.ts'));
   copyFileSync(fromWeb('board/index.html'), join(folder, 'board.html'));
   copyFileSync(fromWeb('board/board.css'), join(folder, 'board.css'));
+  copyFileSync(fromWeb('manifest.webmanifest'), join(folder, 'manifest.webmanifest'));
+  cpSync(fromWeb('icons'), folder, { recursive: true });
   copyFileSync(fromRoot('node_modules/idb/LICENSE'), join(folder, 'idb.LICENSE.txt'));
 }

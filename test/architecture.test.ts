@@ -66,7 +66,7 @@ const mayImport: Record<string, string[]> = {
     'network/passed-headers.ts',
     'network/webhook-sender.ts',
     'domain',
-    'package/assets.ts',
+    'package',
   ],
   'serve/open-parts.ts': ['faults', 'package/version.ts'],
   'media/examination/examining-thread.ts': ['package/assets.ts'],

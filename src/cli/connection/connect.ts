@@ -1,4 +1,6 @@
+import { ApiClient } from '../../client/api-client.ts';
 import { ManagementClient, type ManagementOptions } from '../../client/management-client.ts';
+import { withNodePlatform } from '../../client/node-platform.ts';
 import { nodeRequesterThrough } from '../../client/node-requester.ts';
 import type { ClientOptions } from '../../client/options.ts';
 import type { Retry } from '../../client/retry.ts';
@@ -18,6 +20,8 @@ import type { Address, Profile } from './profile.ts';
 import { proxyFor } from './proxy.ts';
 
 const patienceMs = 2 * secondMs;
+/** Time limit of a request without a token, whose caller waits for the answer. */
+const requestMs = 10 * secondMs;
 
 /**
  * Returns a listener for the retries of a client. It shows a line on `stderr` while a call waits
@@ -154,6 +158,21 @@ export async function clientConnection(
     ...(caFile !== undefined && { certificates: await readCertificates(caFile) }),
     ...(verbose && { onExchange: (exchange) => io.stderr.write(exchangeLine(exchange)) }),
   };
+}
+
+/** Makes a client that sends no token, and each request once, for at most 10 s. */
+export async function connectWithoutToken(
+  address: Pick<Address, 'url' | 'caFile'>,
+  environment: Environment,
+): Promise<ApiClient> {
+  const connection = await clientConnection(address, environment, false);
+  const options = {
+    ...connection,
+    url: address.url.value,
+    timeoutMs: requestMs,
+    retry: { attempts: 1 },
+  };
+  return new ApiClient(withNodePlatform(options));
 }
 
 /** Returns the options for a client of the profile's service. */

@@ -6,7 +6,7 @@ import {
   type HelpConfiguration,
   Option,
 } from 'commander';
-import { readAsset } from '../../package/assets.ts';
+import { packageVersion } from '../../package/version.ts';
 import { describeSetting, type Setting, usage } from '../input/settings.ts';
 import { commonOptionsOf, leadingOptions, sharedGroups } from '../input/shared.ts';
 import type { Io, Output } from '../terminal/io.ts';
@@ -227,14 +227,12 @@ export interface Program {
  * `ParsingStopped` for a mistake, and after help.
  */
 export function makeProgram(tree: CommandTree, io: Outputs, run: Run): Program {
-  const text = readAsset('package', 'package.json').toString();
-  const { version } = JSON.parse(text) as { version: string };
   const root = throwStops(makeRoot('signage', io))
     .usage('<command> [options]')
     .description(
       `Digital signage: pair TVs with screens, serve playlists, collect proof of play.\n\n${moreHelp('signage')}`,
     )
-    .version(version, '-V, --version', 'show the version');
+    .version(packageVersion() ?? 'unknown', '-V, --version', 'show the version');
   addOptions(root, leadingOptions);
   addJsonFlag(root);
   for (const [heading, words] of [

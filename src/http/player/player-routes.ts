@@ -12,6 +12,7 @@ const policy = [
   'media-src blob: https: http:',
   'frame-src https: http:',
   "worker-src 'self'",
+  "manifest-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -39,15 +40,18 @@ const shared = {
 };
 const page = 'index.html';
 const serviceWorker = 'sw.js';
+const hashedNames = /^(?:app|engine)\./;
+const fixedNames = /^(?:sw\.js|manifest\.webmanifest|icon-\d+\.png)$/;
 
 /** Returns the `Cache-Control` of a file. The name of a hashed file changes with its content. */
 function cacheControl(name: string): string {
   if (name === page) return 'no-store';
-  return name === serviceWorker ? 'no-cache' : 'public, max-age=31536000, immutable';
+  return hashedNames.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache';
 }
 
 /** All names of files under `/player/`. Empty in a checkout that was not built. */
-const fileNames = () => assetNames('web').filter((name) => /^(?:app|engine)\.|^sw\.js$/.test(name));
+const fileNames = () =>
+  assetNames('web').filter((name) => hashedNames.test(name) || fixedNames.test(name));
 
 /** All paths of the web player. Each allows GET only. */
 export const playerPaths = () =>

@@ -23,6 +23,7 @@ const policy = {
   'media-src': 'blob: https: http:',
   'frame-src': 'https: http:',
   'worker-src': "'self'",
+  'manifest-src': "'self'",
   'base-uri': "'none'",
   'form-action': "'none'",
   'frame-ancestors': "'none'",
@@ -63,7 +64,9 @@ describe('GET /player', () => {
     expect(headers.get('cache-control')).toBe('no-store');
     expect(text).not.toMatch(/<style|<script(?![^>]* src=)|\sstyle=|\son[a-z]+=/i);
     const loaded = [...text.matchAll(/(?:src|href)="(player\/[^"]+)"/g)].map(([, path]) => path);
-    expect(loaded).toEqual([style, engine, script].map((name) => `player/${name}`));
+    expect(loaded).toEqual(
+      ['manifest.webmanifest', style, engine, script].map((name) => `player/${name}`),
+    );
   });
 
   it.each(['/player', `/player/${script}`, '/player/sw.js'])(

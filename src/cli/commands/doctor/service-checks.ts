@@ -3,6 +3,7 @@ import { asObject, header, type Reply } from '../../../client/problem.ts';
 import type { HttpProxy } from '../../../client/proxy-tunnel.ts';
 import { minuteMs, secondMs } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
+import { connectWithoutToken } from '../../connection/connect.ts';
 import { isLoopback } from '../../connection/loopback.ts';
 import type { Profile } from '../../connection/profile.ts';
 import { proxyFor } from '../../connection/proxy.ts';
@@ -104,19 +105,9 @@ function originFindings(body: string, nowMs: number): DoctorFinding[] {
   });
 }
 
-const timeoutMs = 10_000;
 /** Tolerance for the network delay and for the `Date` header, which has whole seconds. */
 const clockWarnsMs = 5 * secondMs;
 const clockFailsMs = 5 * minuteMs;
-
-async function makeApiClient(profile: Profile, environment: Environment): Promise<ApiClient> {
-  const { ApiClient } = await import('../../../client/api-client.ts');
-  const { withNodePlatform } = await import('../../../client/node-platform.ts');
-  const { clientConnection } = await import('../../connection/connect.ts');
-  const connection = await clientConnection(profile, environment, false);
-  const options = { ...connection, url: profile.url.value, timeoutMs, retry: { attempts: 1 } };
-  return new ApiClient(withNodePlatform(options));
-}
 
 /** Compares the local clock with the `Date` header. Returns `undefined` without that header. */
 function checkClock(reply: Reply, startedMs: number, endedMs: number): DoctorFinding | undefined {
@@ -196,7 +187,7 @@ export async function checkService(
   const { readCertificates } = await import('../../connection/connect.ts');
   const ca = profile.caFile === undefined ? undefined : await readCertificates(profile.caFile);
   const proxy = proxyFor(new URL(profile.url.value), context.io.env);
-  const caller = await makeApiClient(profile, context);
+  const caller = await connectWithoutToken(profile, context);
   const address = ok('address', `${profile.url.value} (${profile.url.source})`);
   const tls = await checkTls(profile.url.value, { ca, proxy }, context.clock.now());
   const before = [address, proxy ? proxyFinding(proxy) : [], tls ?? []].flat();
