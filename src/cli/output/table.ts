@@ -51,6 +51,7 @@ const looks: Readonly<Record<string, TextStyle>> = {
   stopped: 'bad',
   failing: 'bad',
   silent: 'bad',
+  hidden: 'bad',
   failed: 'bad',
   '✗': 'bad',
   unpaired: 'faint',

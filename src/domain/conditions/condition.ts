@@ -13,6 +13,7 @@ export const conditions = [
   'dark',
   'never_seen',
   'stopped',
+  'hidden',
   'failing',
   'silent',
   'asleep',
@@ -25,7 +26,13 @@ export const conditions = [
 export type Condition = (typeof conditions)[number];
 
 /** Conditions in which the shop surely sees nothing, or nothing is known to be seen. */
-export const badConditions: readonly Condition[] = ['dark', 'stopped', 'failing', 'silent'];
+export const badConditions: readonly Condition[] = [
+  'dark',
+  'stopped',
+  'failing',
+  'silent',
+  'hidden',
+];
 
 /**
  * Errors older than this no longer make a screen that plays partly failing, unless its TV reports
@@ -79,6 +86,9 @@ export function asleep({ condition, ...others }: Judgement): Judgement {
   return { ...others, condition: 'asleep', asleepWith: condition };
 }
 
+/** Whether the TV said last that its page is hidden. */
+export const isHidden = ({ hidden }: Pick<LastActivity, 'hidden'>) => hidden?.until === null;
+
 const none: readonly PlayError[] = [];
 const judge = (condition: Condition, since: number | null, errors = none): Judgement => ({
   condition,
@@ -128,13 +138,14 @@ export function conditionOf({
 }: ConditionInput): Judgement {
   if (!device) return judge('unpaired', screenSince);
   const { activity, createdAt } = device;
-  const { lastSeenAt = createdAt, seenSince = lastSeenAt, stoppedAt } = activity;
+  const { lastSeenAt = createdAt, seenSince = lastSeenAt, stoppedAt, hidden } = activity;
   const { at: lastPlayAt, creativeId: lastPlayId } = lastVisible(activity) ?? {};
   const windowMs = onlineWindowMs(config);
   if (Math.abs(nowMs - lastSeenAt) > (darkAfterMs ?? windowMs)) return judge('dark', lastSeenAt);
   if (isNeverSeen(device)) return judge('never_seen', device.createdAt);
   if (stoppedAt != null) return judge('stopped', stoppedAt);
   if (playlist?.status !== 'active') return judge('idle', null);
+  if (hidden && isHidden(activity)) return judge('hidden', hidden.since);
 
   const { publishedAt, version, longestBeneathMs, creativeIds } = playlist;
   const { longestPlayGapMs = 0 } = activity;
@@ -163,7 +174,7 @@ export function conditionOf({
 
   const playingMs = Math.max(windowMs, 3 * longestPlayGapMs) + longestItemMs;
   const isPlaying = lastPlayAt !== undefined && nowMs - lastPlayAt <= playingMs;
-  const quietSince = Math.max(lastPlayAt ?? 0, seenSince, publishedAt);
+  const quietSince = Math.max(lastPlayAt ?? 0, seenSince, publishedAt, hidden?.until ?? 0);
   // After a pause that `seenSince` does not see, it plays an item and reports it first.
   const returnMs = longestItemMs + config.heartbeatIntervalMinutes * minuteMs;
   const gapMs = activity.longestPlayGapMs ?? unknownGapMs;

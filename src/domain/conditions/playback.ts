@@ -18,6 +18,7 @@ export type PlaybackActivity = Pick<
   | 'clockOffsetMs'
   | 'mutedSince'
   | 'shown'
+  | 'hidden'
 >;
 
 const maxReasonLength = 120;
@@ -47,6 +48,8 @@ export class BatchPlayback {
   mutedAt: number | null | undefined;
   /** The last `shown`. `null`: the app has started or stopped since. `undefined`: neither. */
   shown: ShownLayer | null | undefined;
+  /** Whether the page is hidden, and since when. `undefined`: nothing says it. */
+  hidden: { isHidden: boolean; at: number } | undefined;
 
   add(event: PlaybackEvent): void {
     const { type, timestamp } = event;
@@ -59,6 +62,13 @@ export class BatchPlayback {
     else if (type === 'shown') this.#addShown(event);
     else if (type === 'app_started') this.#start();
     else if (type === 'app_stopped') this.#stop(timestamp);
+    if (type === 'app_started' || type === 'heartbeat') this.#noteHidden(event);
+  }
+
+  #noteHidden(event: PlaybackEvent): void {
+    const isHidden = (event as { hidden?: unknown }).hidden === true;
+    if (isHidden !== this.hidden?.isHidden)
+      this.hidden = { isHidden, at: epochMs(event.timestamp) };
   }
 
   #start(): void {
@@ -127,6 +137,18 @@ function corrector({ receivedAt, deviceTime }: Receipt) {
   };
 }
 
+function hiddenAfter(
+  { hidden }: BatchPlayback,
+  known: PlaybackActivity,
+  receipt: Receipt,
+): PlaybackActivity {
+  const wasHidden = known.hidden?.until === null;
+  if (!hidden || hidden.isHidden === wasHidden) return {};
+  const { at } = corrector(receipt)(hidden.at);
+  const since = hidden.isHidden ? at : (known.hidden?.since ?? at);
+  return { hidden: { since, until: hidden.isHidden ? null : at } };
+}
+
 function playsAfter(
   batch: BatchPlayback,
   known: PlaybackActivity,
@@ -140,10 +162,14 @@ function playsAfter(
     if (!latest || play.at >= latest.at) latest = { creativeId, ...play };
   }
   if (!latest) return {};
-  const { lastPlayAt, lastPlayReportAt, longestPlayGapMs = 0, playGapAt = 0 } = known;
-  // Neither the time before the first report nor a time without power tells how often it reports.
+  const { lastPlayAt, lastPlayReportAt, longestPlayGapMs = 0, playGapAt = 0, hidden } = known;
+  const wasHidden = hidden !== undefined && (hidden.until ?? receivedAt) > (lastPlayReportAt ?? 0);
+  // Neither the time before the first report nor a time without power or picture tells how often
+  // it reports.
   const gapMs =
-    lastPlayReportAt === undefined || batch.isStarted ? undefined : receivedAt - lastPlayReportAt;
+    lastPlayReportAt === undefined || batch.isStarted || wasHidden
+      ? undefined
+      : receivedAt - lastPlayReportAt;
   const isLongest =
     gapMs !== undefined && (gapMs >= longestPlayGapMs || receivedAt - playGapAt > dayMs);
   const isNewer = lastPlayAt === undefined || latest.at >= lastPlayAt;
@@ -205,8 +231,10 @@ export function playbackAfter(
   receipt: Receipt,
 ): PlaybackActivity {
   const { receivedAt, deviceTime } = receipt;
+  const hidden = hiddenAfter(batch, known, receipt);
   return {
-    ...playsAfter(batch, known, receipt),
+    ...playsAfter(batch, { ...known, ...hidden }, receipt),
+    ...hidden,
     ...mutedAfter(batch, known, receipt),
     ...shownAfter(batch, receipt),
     playErrors: errorsAfter(batch, known, receipt),

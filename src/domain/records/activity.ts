@@ -62,6 +62,8 @@ export const lastActivity = z.strictObject({
   clockOffsetMs: z.number().nullable().optional(),
   /** Since when its browser refuses the sound that its config asks for. */
   mutedSince: time.nullable().optional(),
+  /** The last time in which its page was hidden. `until` is `null` while it is. */
+  hidden: z.strictObject({ since: time, until: time.nullable() }).optional(),
   /** `null`: it has not reported one since its start, or never does. */
   shown: shownLayer.nullable().optional(),
 });

@@ -14,8 +14,8 @@ export interface SeenScreen {
   deviceId: string;
   condition: Condition;
   isBad: boolean;
-  /** Whether its app was stopped, and has sent nothing since. */
-  isStopped: boolean;
+  /** Whether its TV said last that it shows nothing: its app was stopped, or its page hidden. */
+  hasSaidSo: boolean;
   /** Whether the device has called since its registration. */
   hasCalled: boolean;
   lastSeenAt: number;
@@ -103,9 +103,9 @@ export class AlarmRules<S extends SeenScreen = SeenScreen> {
       const countsFromMs = Math.max(hearingSince, recoveredAt, phase.openSinceMs) + seen.windowMs;
       const badSince = isDark ? seen.lastSeenAt + seen.windowMs : phase.sinceMs;
       const heldMs = nowMs - Math.max(badSince, countsFromMs);
-      // A stopped app is told once, not again when its TV is silent because of it.
+      // A stopped app or a hidden page is told once, not again when its TV is silent because of it.
       const isTold =
-        seenIds.has(screenId) && (alarm?.isDark === isDark || (isDark && seen.isStopped));
+        seenIds.has(screenId) && (alarm?.isDark === isDark || (isDark && seen.hasSaidSo));
       if (isTold || heldMs < holdMs) continue;
       if (isDark) venue.dark.push(seen);
       else decisions.push({ type: 'screen.failing', seen });

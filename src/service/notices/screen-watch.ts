@@ -1,5 +1,5 @@
 import { minuteMs, secondMs } from '../../domain/clock.ts';
-import { badConditions, isNeverSeen } from '../../domain/conditions/condition.ts';
+import { badConditions, isHidden, isNeverSeen } from '../../domain/conditions/condition.ts';
 import type { Alarm, Watch } from '../../domain/notices/rows.ts';
 import { onlineWindowMs } from '../../domain/records/online-window.ts';
 import type { Screen } from '../../domain/records/rows.ts';
@@ -43,7 +43,7 @@ function watched({ screen, device, judged }: JudgedScreen): WatchedScreen | unde
     deviceId,
     condition,
     isBad,
-    isStopped: activity.stoppedAt != null,
+    hasSaidSo: activity.stoppedAt != null || isHidden(activity),
     hasCalled: !isNeverSeen({ createdAt, activity }),
     lastSeenAt: activity.lastSeenAt ?? createdAt,
     windowMs: onlineWindowMs(config),

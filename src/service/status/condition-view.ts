@@ -1,6 +1,7 @@
 import { iso, isoOrNull, secondMs } from '../../domain/clock.ts';
 import {
   clockToleranceMs,
+  isHidden,
   type Judgement,
   lastVisible,
 } from '../../domain/conditions/condition.ts';
@@ -122,10 +123,17 @@ export function reasonOf({ judgement, ...others }: Judged): ScreenStatusView['re
       return { code: 'no_device', text: 'No TV is paired.' };
     case 'never_seen':
       return { code: 'no_calls', text: 'The TV is paired, and has not called yet.' };
-    case 'dark':
-      return { code: 'no_calls', text: 'The TV does not call the service.' };
+    case 'dark': {
+      const frozen = isHidden(activity ?? {}) ? ' Its page was hidden, and may be frozen.' : '';
+      return { code: 'no_calls', text: `The TV does not call the service.${frozen}` };
+    }
     case 'stopped':
       return { code: 'app_stopped', text: 'The app of the TV was stopped.' };
+    case 'hidden':
+      return {
+        code: 'hidden',
+        text: 'The page of the TV is hidden, such as by a display that is off.',
+      };
     case 'failing':
       return failure(errors, facts);
     case 'partly_failing': {
@@ -175,8 +183,14 @@ function visibleLayer(
   return { layer: known?.layer ?? layerOfEntry(entryId), entryId };
 }
 
-/** Conditions in which nothing is known of the screen. */
-const away: readonly Judgement['condition'][] = ['unpaired', 'dark', 'never_seen', 'stopped'];
+/** Conditions in which nothing is known of the screen, or nothing is visible. */
+const away: readonly Judgement['condition'][] = [
+  'unpaired',
+  'dark',
+  'never_seen',
+  'stopped',
+  'hidden',
+];
 
 function layerView({
   due,

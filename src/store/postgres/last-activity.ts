@@ -180,6 +180,7 @@ const timeOf: Readonly<Record<string, keyof AnyActivity>> = {
   clockOffsetMs: 'lastEventAt',
   mutedSince: 'lastEventAt',
   shown: 'lastEventAt',
+  hidden: 'lastEventAt',
 };
 
 /**

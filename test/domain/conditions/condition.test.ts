@@ -61,6 +61,13 @@ describe('the condition of a screen is', () => {
     ['dark, after the window of its config', { lastSeenAt: ago(10.1) }, 'dark', ago(10.1)],
     ['playing within that window', { lastSeenAt: ago(9.9) }, 'playing', ago(100)],
     ['stopped after app_stopped', { stoppedAt: ago(3) }, 'stopped', ago(3)],
+    ['hidden while its page is', { hidden: { since: ago(3), until: null } }, 'hidden', ago(3)],
+    [
+      'unconfirmed, not silent, when its page has just been shown after a night',
+      { lastPlayAt: ago(600), hidden: { since: ago(600), until: ago(0.2) } },
+      'unconfirmed',
+      ago(0.2),
+    ],
     [
       'failing if an item fails and nothing was played for an item and a heartbeat',
       { lastPlayAt: ago(6), playErrors: [error(6, 5)] },

@@ -55,6 +55,42 @@ describe('missing sound', () => {
   });
 });
 
+describe('a hidden page', () => {
+  const status = (hidden?: unknown, at = now - 5000, type = 'heartbeat') => ({
+    type,
+    timestamp: seconds(at),
+    hidden,
+  });
+  const since = { hidden: { since: 7, until: null } };
+
+  it('lasts from a heartbeat or start with hidden until one without', () => {
+    expect(afterBatch([status(true)]).hidden).toEqual({ since: now - 5000, until: null });
+    expect(afterBatch([status(true, now, 'app_started')]).hidden?.until).toBeNull();
+    expect(afterBatch([status(true)], since)).not.toHaveProperty('hidden');
+    for (const event of [status(), status('yes'), status(undefined, now - 5000, 'app_started')])
+      expect(afterBatch([event], since).hidden).toEqual({ since: 7, until: now - 5000 });
+    expect(afterBatch([status()])).not.toHaveProperty('hidden');
+    expect(afterBatch([play(now), status(true, now, 'shown')], since)).not.toHaveProperty('hidden');
+  });
+
+  it('is dated by the first of the heartbeats of a batch that say so', () => {
+    const batch = [status(false, now - 9000), status(true, now - 8000), status(true)];
+    expect(afterBatch(batch).hidden?.since).toBe(now - 8000);
+  });
+
+  it('tells nothing of how often its TV reports plays', () => {
+    const known = { lastPlayReportAt: now - 9 * hourMs, hidden: { since: now - 8 * hourMs } };
+    for (const until of [null, now - minuteMs])
+      expect(
+        afterBatch([play(now)], { ...known, hidden: { ...known.hidden, until } }),
+      ).not.toHaveProperty('longestPlayGapMs');
+    const earlier = { since: 1, until: now - 10 * hourMs };
+    expect(afterBatch([play(now)], { ...known, hidden: earlier }).longestPlayGapMs).toBe(
+      9 * hourMs,
+    );
+  });
+});
+
 describe('plays', () => {
   it('are dated by the clock of the service', () => {
     const wrong = now - 30 * dayMs;

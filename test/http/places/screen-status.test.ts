@@ -218,6 +218,30 @@ describe('the condition in GET /v1/status', () => {
     });
   });
 
+  it('is hidden while the heartbeats of the TV say so, and nothing plays', async () => {
+    tv = await playingTv();
+    await post(tv, play, { type: 'heartbeat', hidden: true });
+    const since = new Date(service.clock.now()).toISOString();
+    service.clock.advance(minuteMs);
+    await post(tv, { type: 'heartbeat', hidden: true });
+    expect(await statusOf(tv)).toMatchObject({
+      condition: 'hidden',
+      since,
+      reason: { code: 'hidden' },
+      playing: null,
+      layer: null,
+    });
+    service.clock.advance(11 * minuteMs);
+    expect(await statusOf(tv)).toMatchObject({
+      condition: 'dark',
+      reason: { text: expect.stringContaining('may be frozen') },
+    });
+    await post(tv, { type: 'heartbeat' });
+    expect((await statusOf(tv)).condition).toBe('unconfirmed');
+    await post(tv, play);
+    expect((await statusOf(tv)).condition).toBe('playing');
+  });
+
   it('is dark after another time of silence, on request', async () => {
     tv = await playingTv();
     service.clock.advance(2 * minuteMs);

@@ -101,6 +101,24 @@ describe('the watch over screens', () => {
     expect(first?.data.condition).toBe('stopped');
   });
 
+  it('tells a hidden page once, though its TV is frozen later', async () => {
+    const { at, span, told } = await liveTown({ venues: 1, tvsPerVenue: 1 });
+    const [tv] = town.tvs;
+    await town.hide(tv!, at(0), null);
+    await town.liveUntil(at(20));
+    expect(await told()).toEqual([['screen.failing', between(2, 3)]]);
+    tv!.off.push(span(20, 60));
+    await town.liveUntil(at(61));
+    await town.hide(tv!, at(0), at(61));
+    await town.liveUntil(at(80));
+    expect(await told()).toEqual([
+      ['screen.failing', between(2, 3)],
+      ['screen.recovered', between(63, 65)],
+    ]);
+    const [first] = await town.notices();
+    expect(first?.data.condition).toBe('hidden');
+  });
+
   it('tells a stopped TV as dark if nobody was told that it was stopped', async () => {
     const { at, span, told } = await liveTown({ venues: 1, tvsPerVenue: 1 });
     const [tv] = town.tvs;
@@ -151,6 +169,16 @@ describe('the watch over screens', () => {
     expect(told).toEqual([
       ['screen.dark', screenId, between(at(32) + tellMs - minuteMs, at(32) + tellMs + stepMs)],
       ['screen.recovered', screenId, between(at(40), at(40) + 4 * minuteMs)],
+    ]);
+  });
+
+  it('tells a page that is hidden for the night only after the opening', async () => {
+    town = await makeTown({ venues: 1, tvsPerVenue: 1, withHours: 1 });
+    const at = (hours: number) => town.startMs + hours * hourMs;
+    await town.hide(town.tvs[0]!, at(0), null);
+    await town.liveUntil(at(10));
+    expect((await town.notices()).map((one) => [one.type, one.at])).toEqual([
+      ['screen.failing', between(at(8) + tellMs - minuteMs, at(8) + tellMs + stepMs)],
     ]);
   });
 

@@ -9,6 +9,7 @@ import { makeScreenStatus } from '../../../src/service/status/screen-status.ts';
 import { openStore } from '../../../src/store/location/open.ts';
 import { sampleRow } from '../../../src/testing/store-suite/sample-rows.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
+import { playlistRow, putPlaylist } from '../../support/service/playlist-rows.ts';
 import { faultyStore } from '../../support/stores/faulty-store.ts';
 
 /** Time between two looks of the watch, and two steps of the town. */
@@ -180,6 +181,15 @@ export async function makeTown({
   const stopApp = (tv: TownTv, stoppedAt: number | null) =>
     store.touch('device', devices.get(tv) as string, { stoppedAt });
 
+  /** Publishes for a TV, and records when its page was hidden. `until`: `null` while it is. */
+  async function hide(tv: TownTv, since: number, until: number | null): Promise<void> {
+    await inner.write(async (tx) => {
+      const screen = (await tx.get('screens', tv.screenId))!;
+      await putPlaylist(tx, playlistRow(screen));
+    });
+    store.touch('device', devices.get(tv) as string, { hidden: { since, until } });
+  }
+
   /** Revokes a TV, whose screen is free then. */
   async function revoke(tv: TownTv): Promise<void> {
     await inner.write(async (tx) => {
@@ -192,7 +202,7 @@ export async function makeTown({
 
   const close = () => inner.close();
   const times = { clock, startMs, down, away };
-  return { ...times, venues, tvs, restart, liveUntil, notices, stopApp, revoke, close };
+  return { ...times, venues, tvs, restart, liveUntil, notices, stopApp, hide, revoke, close };
 }
 
 /** The random numbers of a seed, from 0 to 1 (mulberry32). */

@@ -52,6 +52,7 @@ it('the facts of a playlist have the longest duration, and the name and host of 
 describe('the reason of a screen that is', () => {
   it.each([
     ['stopped', 'app_stopped', 'The app of the TV was stopped.'],
+    ['hidden', 'hidden', 'The page of the TV is hidden, such as by a display that is off.'],
     ['silent', 'no_plays', 'The TV calls, but no longer reports that it plays.'],
     ['outdated', 'old_version', 'The TV plays version 2 instead of 3.'],
     ['unconfirmed', 'not_yet', 'The TV has not reported a play since then.'],

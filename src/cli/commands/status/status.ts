@@ -22,6 +22,7 @@ export const status = defineCommand({
 - stopped: the app of its TV was stopped
 - failing: items fail, and nothing plays
 - silent: its TV calls, but no longer reports that it plays
+- hidden: the page of its TV is hidden, such as by a display that is off
 - asleep: it is one of these, outside its hours
 - partly_failing: it plays, but some items fail
 - outdated: it plays an older version of its playlist
@@ -31,14 +32,14 @@ export const status = defineCommand({
 - unpaired: it has no TV
 - playing: it plays
 
-GLASS says what plays, or why nothing does. Exit codes: 0 no screen is dark, stopped, failing or
-silent, 9 one is, 3 no screen matches. --fail-on chooses the conditions that give 9. Unless it is
+GLASS says what plays, or why nothing does. Exit codes: 0 no screen is dark, stopped, failing,
+silent or hidden, 9 one is, 3 no screen matches. --fail-on chooses the conditions that give 9. Unless it is
 none, webhooks that a restore has paused give 9, too.`,
   options: {
     ...statusOptions,
     failOn: option.text(
       '--fail-on <conditions>',
-      'end with exit code 9 for these conditions, with commas, or none; default: dark,stopped,failing,silent',
+      'end with exit code 9 for these conditions, with commas, or none; default: dark,stopped,failing,silent,hidden',
     ),
     watch: option.flag('--watch', 'redraw every five seconds, until Ctrl-C'),
   },
