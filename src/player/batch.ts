@@ -76,6 +76,7 @@ export function playbackError(
 export function statusEvent(
   type: 'heartbeat' | 'app_started' | 'app_stopped',
   atMs: number,
+  isHidden = false,
 ): EventInput {
-  return { type, timestamp: seconds(atMs) };
+  return { type, timestamp: seconds(atMs), ...(isHidden && { hidden: true }) };
 }

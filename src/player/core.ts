@@ -39,6 +39,8 @@ export class PlayerCore {
     error: undefined,
   };
   showing: Showing | undefined;
+  /** Whether nobody can see the stage. Nothing is played meanwhile. */
+  isHidden = false;
   readonly answers: Partial<Record<RuntimeOperation, PlayerAnswer>> = {};
   /** Whether the last call reached the service. Ignores holds without a response. */
   reached = true;

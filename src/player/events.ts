@@ -1,7 +1,7 @@
 import type { EventInput } from '../client/entities.ts';
 import { dayMs, secondMs } from '../domain/clock.ts';
 import type { SignageError } from '../domain/error.ts';
-import { type Batch, largestBatch } from './batch.ts';
+import { type Batch, largestBatch, statusEvent } from './batch.ts';
 import { callWithKey, type PlayerCall } from './call.ts';
 import type { PlayerCore } from './core.ts';
 
@@ -32,6 +32,11 @@ export function queueEvent(core: PlayerCore, event: EventInput, isUrgent = false
   if (dropped.length > 0) core.observer.onDropped?.(dropped, 'overflow');
   core.saveInBackground();
   core.networkNotifier.notify();
+}
+
+/** Queues a heartbeat, which is sent at once. */
+export function queueHeartbeat(core: PlayerCore): void {
+  queueEvent(core, statusEvent('heartbeat', core.clock.now(), core.isHidden), true);
 }
 
 export const unsentCount = ({ record, state }: PlayerCore) =>

@@ -1,9 +1,8 @@
 import { secondMs } from '../domain/clock.ts';
 import { hasCode } from '../domain/error.ts';
 import { retryDelayMs, withJitter } from './backoff.ts';
-import { statusEvent } from './batch.ts';
 import type { FetchOperation, PlayerCore } from './core.ts';
-import { flushOnce, queueEvent, unsentCount } from './events.ts';
+import { flushOnce, queueHeartbeat, unsentCount } from './events.ts';
 import { fetchConfig, fetchPlaylist } from './fetch.ts';
 import { JobTimer } from './job-timer.ts';
 import { rotateOnce, rotationDelayMs } from './key-rotation.ts';
@@ -35,7 +34,7 @@ class HeartbeatTimer {
 
   #schedule(): void {
     this.#cancel = this.#core.clock.after(withJitter(this.#core, this.#intervalMs), () => {
-      queueEvent(this.#core, statusEvent('heartbeat', this.#core.clock.now()), true);
+      queueHeartbeat(this.#core);
       this.#schedule();
     });
   }

@@ -18,11 +18,13 @@ import { playlistFiles } from './media/playlist-files.ts';
 import { BindingCopy } from './memory/binding-copy.ts';
 import { PlayerDatabase } from './memory/database.ts';
 import { IndexedDbMemory } from './memory/indexed-db-memory.ts';
+import { build, installServiceWorker, scriptUrl } from './page-files.ts';
 import { askForCode } from './pairing/ask-for-code.ts';
 import { codeInFragment } from './pairing/keypad.ts';
 import { formatSeconds } from './pairing/messages.ts';
 import { PairingScreen } from './pairing/pairing-screen.ts';
 import { CrashLoop } from './recovery/crash-loop.ts';
+import { restWhileHidden } from './recovery/hidden-page.ts';
 import { crashPauseMs } from './recovery/pauses.ts';
 import { Reloader } from './recovery/reload.ts';
 import { takeOver } from './recovery/single-tab.ts';
@@ -48,12 +50,6 @@ const stopLimitMs = 5 * secondMs;
 const now = () => systemClock.now();
 const elementOf = (id: string) => document.getElementById(id) as HTMLElement;
 
-// Read here, because `currentScript` is only set while the script is evaluated.
-const scriptUrl = (document.currentScript as HTMLScriptElement).src;
-
-/** Name of the running script, such as `app.<hash>.js`. It has no hash if it is not bundled. */
-const build = /app\.[0-9a-f]+\.js/.exec(scriptUrl)?.[0] ?? 'app.js';
-
 /**
  * Removes a code from the URL, so that a reload does not use the code again. A link with a key
  * stays in the URL, so that a reload uses it again.
@@ -61,15 +57,6 @@ const build = /app\.[0-9a-f]+\.js/.exec(scriptUrl)?.[0] ?? 'app.js';
 function clearFragment(): void {
   if (location.hash !== '' && !bindingInFragment(location.hash))
     history.replaceState(null, '', location.pathname + location.search);
-}
-
-/**
- * Installs the Service Worker. Browsers allow one only over HTTPS, and from the loopback address.
- */
-function installServiceWorker(pageUrl: string): void {
-  navigator.serviceWorker
-    ?.register(`${pageUrl}/sw.js`, { scope: pageUrl, updateViaCache: 'none' })
-    .catch(() => {});
 }
 
 /** The web player of this page: its parts, and what they tell each other. */
@@ -146,6 +133,7 @@ export class PagePlayer {
     await this.#pauseAfterCrashes();
     if (this.#power.signal.aborted) return;
     const ended = this.#player.run(this.#power.signal);
+    restWhileHidden(this.#player, this.#stage, () => this.#onNext(ended));
     // Ends the crash count after a minute, because an item may last a day.
     setTimeout(() => this.#crashLoop.end(), minuteMs);
     this.#stage.onNext = () => this.#onNext(ended);
@@ -200,9 +188,9 @@ export class PagePlayer {
     if (!this.#power.signal.aborted) this.#screen.hide();
   }
 
-  /** Returns whether the playlist has an item to show now. */
+  /** Returns whether the playlist has an item to show now, and somebody can see it. */
   #isDue(): boolean {
-    if (this.#power.signal.aborted) return false;
+    if (this.#power.signal.aborted || document.hidden) return false;
     const { playlist, validUntilMs = 0 } = this.#player.state;
     return playlist !== undefined && playlist.items.length > 0 && validUntilMs > now();
   }

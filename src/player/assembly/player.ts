@@ -3,7 +3,7 @@ import { keepProcessAlive } from '../../client/pause.ts';
 import { statusEvent } from '../batch.ts';
 import { watchChanges } from '../changes.ts';
 import { PlayerCore } from '../core.ts';
-import { flushOnce, queueEvent, unsentCount } from '../events.ts';
+import { flushOnce, queueEvent, queueHeartbeat, unsentCount } from '../events.ts';
 import { fetchConfig, fetchPlaylist } from '../fetch.ts';
 import { rotateOnce } from '../key-rotation.ts';
 import { runNetworkLoop, sendRemainingEvents } from '../loop.ts';
@@ -26,7 +26,7 @@ function connectPower(core: PlayerCore, signal: AbortSignal | undefined): () => 
  */
 async function play(core: PlayerCore): Promise<void> {
   core.isPlaying = true;
-  queueEvent(core, statusEvent('app_started', core.clock.now()), true);
+  queueEvent(core, statusEvent('app_started', core.clock.now(), core.isHidden), true);
   await Promise.all([showItems(core), runNetworkLoop(core), watchChanges(core)]);
 }
 
@@ -166,6 +166,19 @@ export class Player {
   /** Makes one attempt to rotate the key. After a lost response, call `rotateKey` again. */
   rotateKey(): Promise<void> {
     return this.#step(rotateOnce);
+  }
+
+  /**
+   * Tells whether nobody can see the stage, such as while the display is off. The player then plays
+   * and counts nothing, and says so with each heartbeat. Afterwards it begins at once with the item
+   * that it had interrupted.
+   */
+  setHidden(isHidden: boolean): void {
+    const core = this.#core;
+    if (core.isHidden === isHidden) return;
+    core.isHidden = isHidden;
+    core.showNotifier.notify();
+    if (core.isLive) queueHeartbeat(core);
   }
 
   /** Queues an event. It is sent together with the other queued events. */

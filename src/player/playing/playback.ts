@@ -76,8 +76,12 @@ class Playback {
   }
 
   showNothing(): void {
+    this.#core.stage.clear();
+    this.#endShowing();
+  }
+
+  #endShowing(): void {
     const core = this.#core;
-    core.stage.clear();
     this.#shown.forget();
     if (!core.showing) return;
     core.showing = undefined;
@@ -85,8 +89,18 @@ class Playback {
     core.reportPhase();
   }
 
+  /** Waits while nobody can see the stage. Goes on with the item that was interrupted. */
+  async #rest(): Promise<void> {
+    const core = this.#core;
+    this.#lookahead.stop();
+    this.#endShowing();
+    while (core.isLive && core.isHidden) await core.showNotifier.wait();
+    if (this.#place) this.#lookahead.begin(this.#place, true);
+  }
+
   async #showNext(): Promise<void> {
     const core = this.#core;
+    if (core.isHidden) return this.#rest();
     const top = playable(core);
     if (!top) {
       this.#lookahead.stop();
@@ -216,7 +230,8 @@ class Playback {
    * playlist is ready.
    */
   #mustLeave({ playlist: before, index, item }: ItemPlace, endsAtMs: number): boolean {
-    const top = this.#core.isLive ? playable(this.#core) : undefined;
+    const { isLive, isHidden } = this.#core;
+    const top = isLive && !isHidden ? playable(this.#core) : undefined;
     const playlist = top && this.#layers.choose(top, this.#core.clock.now());
     if (!playlist) return true;
     const isDropped = playingEntryId(playlist) !== playingEntryId(before) || !names(playlist, item);

@@ -11,7 +11,6 @@ import { makeImageLayer } from './image-layer.ts';
 import type { Layer } from './layer.ts';
 import { makePageLayer } from './page-layer.ts';
 import { VideoLayer, VideoPool } from './video-layer.ts';
-import { VisibleTime } from './visible-time.ts';
 
 /** Maximum time until an item that is due shows its first frame. */
 const startLimitMs = 9 * secondMs;
@@ -45,12 +44,8 @@ interface Prepared {
 
 const isLayer = (made: Layer | PlaybackFailure): made is Layer => typeof made === 'object';
 
-/**
- * Resolves after the browser has painted, or after one second. Resolves at once if the page is
- * hidden, because the browser then paints nothing.
- */
+/** Resolves after the browser has painted, or after one second. */
 async function painted(): Promise<void> {
-  if (document.hidden) return;
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
   await Promise.race([frame().then(frame), after(secondMs)]);
 }
@@ -136,6 +131,12 @@ export class ScreenStage implements Stage {
     this.#current?.dispose();
     this.#current = undefined;
     this.isShowing = false;
+  }
+
+  /** Ends the sound of a video. Its picture stays until the next item is ready. */
+  silence(): void {
+    const element = this.#current?.element;
+    if (element instanceof HTMLVideoElement) element.pause();
   }
 
   /** Downloads the item's file again, because the stored file may be damaged. */
@@ -239,16 +240,13 @@ export class ScreenStage implements Stage {
   }
 
   async #play(layer: Layer, forMs: number, signal: AbortSignal): Promise<Shown> {
-    const time = new VisibleTime();
     const startedAtMs = performance.now();
     this.isShowing = true;
     this.onVisible();
     this.#endsAtMs = startedAtMs + forMs;
-    time.start();
     const ended = after(forMs).then(() => undefined);
     const failure = await unlessAborted(Promise.race([ended, layer.failed]), signal);
-    const playedMs = Math.min(forMs, time.stop());
-    return { playedMs, failure };
+    return { playedMs: Math.min(forMs, performance.now() - startedAtMs), failure };
   }
 
   #dropPrepared(): void {

@@ -135,8 +135,7 @@ export class VideoLayer implements Layer {
     let movedAtMs = performance.now();
     this.#watch = window.setInterval(() => {
       const isMoving = element.currentTime !== seconds || element.ended;
-      // A hidden page may pause its videos.
-      if (isMoving || document.hidden) movedAtMs = performance.now();
+      if (isMoving) movedAtMs = performance.now();
       seconds = element.currentTime;
       if (performance.now() - movedAtMs > stallMs) this.#stall('stalled');
     }, checkMs);

@@ -44,12 +44,14 @@ afterEachFile(async () => {
   shared = undefined;
 });
 
+export const launchArguments = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
 const launchOptions = (args: readonly string[] = []) => ({
   executablePath: chromiumPath!,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', ...args],
+  args: [...launchArguments, ...args],
 });
 
-async function openPage(
+/** Watches the first page of a browser, and closes the browser after the tests of the file. */
+export async function openPage(
   context: BrowserContext,
   profile: string,
   initScript: string | undefined,

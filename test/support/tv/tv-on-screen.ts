@@ -1,7 +1,12 @@
 // A TV with the web player, its service and its media, for tests in a real Chromium.
 import { expect } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { openTvBrowser, openTvPage, type TvBrowserOptions } from '../browser/chromium.ts';
+import {
+  openTvBrowser,
+  openTvPage,
+  type TvBrowser,
+  type TvBrowserOptions,
+} from '../browser/chromium.ts';
 import { colourAt } from '../browser/colour-at.ts';
 import { startService } from '../service/service.ts';
 
@@ -10,6 +15,8 @@ export interface TvOnScreenOptions extends TvBrowserOptions {
   config?: object;
   /** Whether to open a browser of its own, whose profile can be opened again. Default: false. */
   keepsProfile?: boolean;
+  /** The browser to use. Default: a new one, or a page of the one that all tests share. */
+  browser?: TvBrowser;
   /** Address of the service in the browser. Default: its own. */
   url?: (serviceUrl: string) => Promise<string> | string;
 }
@@ -20,6 +27,7 @@ export async function startTvOnScreen({
   config = {},
   url = (own) => own,
   keepsProfile = false,
+  browser: given,
   ...options
 }: TvOnScreenOptions) {
   const service = await startService<Clock>({ clock: systemClock });
@@ -31,7 +39,7 @@ export async function startTvOnScreen({
   await service.manage('PUT', `/v1/screens/${screenId}/config`, config);
   if (items.length > 0) await publish(items);
   const isAlone = keepsProfile || options.args !== undefined;
-  const browser = await (isAlone ? openTvBrowser : openTvPage)(options);
+  const browser = given ?? (await (isAlone ? openTvBrowser : openTvPage)(options));
   const { page } = browser;
   await page.goto(`${await url(service.url)}/player#${code}`);
   // A reload before the code is saved would lose it.
