@@ -17,6 +17,8 @@ it('settings have defaults', () => {
     pixelShift: false,
     reloadHours: undefined,
     idle: undefined,
+    rotate: undefined,
+    language: undefined,
   };
   for (const given of [undefined, {}, { fit: 'wide', sound: 1, background: 5, pixelShift: 'no' }])
     expect(readPageSettings(config(given))).toEqual(defaults);
@@ -31,6 +33,8 @@ it('settings come from the member player of the config', () => {
     pixelShift: true,
     reloadHours: 9,
     idle: 'info',
+    rotate: 90,
+    language: 'de',
   };
   expect(readPageSettings(config(player))).toEqual(player);
 });
@@ -42,6 +46,8 @@ const setting = fc.record(
     background: fc.constantFrom('#000', 'navy', 'rgb(1, 2, 3)', '#12', 'no colour', '', 7),
     pixelShift: fc.constantFrom(true, false, 'yes'),
     reloadHours: fc.constantFrom(1, 168, 0, '9'),
+    rotate: fc.constantFrom(0, 90, 180, 270, 45, '90', -90),
+    language: fc.constantFrom('de', 'en', 'pt', 'pt-BR', 'ja', 5),
     idle: fc.constantFrom('info', 'black', '/media/a.png', 'https://a.example/b.png', 'blak', true),
   },
   { requiredKeys: [] },
@@ -70,6 +76,10 @@ it.each([
   ['reloadHours', '9'],
   ['idle', 'blak'],
   ['idle', true],
+  ['rotate', 45],
+  ['rotate', '90'],
+  ['language', 'ja'],
+  ['language', 'DE'],
 ])('a config refuses %s: %j, and stored configs may have it', (name, value) => {
   const given = { player: name === 'player' ? value : { [name]: value } };
   expect(configInput.safeParse(given).success).toBe(false);

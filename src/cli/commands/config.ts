@@ -1,12 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { isObject } from '../../domain/json/is-object.ts';
-import {
-  type ConfigTree,
-  listAssignments,
-  mergeConfigTrees,
-  readAssignment,
-} from '../input/config-path.ts';
+import { type ConfigTree, mergeConfigTrees, readAssignment } from '../input/config-path.ts';
 import { readSource } from '../input/input-file.ts';
 import * as option from '../input/option.ts';
 import { usage } from '../input/settings.ts';
@@ -26,7 +21,6 @@ import {
 } from '../records/config-level.ts';
 import { orUndefined } from '../records/find.ts';
 import { forEachRecord } from '../records/for-each-record.ts';
-import { nearNames } from '../records/near-names.ts';
 import {
   confirmDestroyed,
   confirmSelected,
@@ -34,6 +28,7 @@ import {
   selectionOptions,
   selectScreens,
 } from '../records/select-screens.ts';
+import { unknownSettings } from '../records/unknown-settings.ts';
 
 type NamedOwner = LevelOwner & { name: string };
 
@@ -126,33 +121,6 @@ async function readFile({ io }: CommandContext, file: string | undefined): Promi
   );
 }
 
-const lastPart = (key: string) => key.slice(key.lastIndexOf('.') + 1).toLowerCase();
-const lettersOf = (text: string) => [...text].sort().join('');
-
-/** Whether a short word is another one with one letter changed, or with its letters swapped. */
-async function isSlip(typed: string, known: string): Promise<boolean> {
-  const { default: leven } = await import('leven');
-  const [one, other] = [lastPart(typed), lastPart(known)];
-  return one.length > 5 || leven(one, other) <= 1 || lettersOf(one) === lettersOf(other);
-}
-
-/**
- * Warns of a setting whose name resembles a well-known one. Any other name may be a setting of the
- * TV app.
- */
-async function noteMistyped(call: CommandContext, config: ConfigTree): Promise<void> {
-  const { defaultConfig, playerSettings } = await import('../../domain/records/config.ts');
-  const known = [
-    ...listAssignments(defaultConfig).map(({ key }) => key),
-    ...Object.keys(playerSettings.shape).map((name) => `player.${name}`),
-  ].map((name) => ({ name }));
-  for (const { key } of listAssignments(config)) {
-    const [near] = known.some(({ name }) => name === key) ? [] : await nearNames(key, known);
-    if (near && (await isSlip(key, near.name)))
-      call.note(`TVs know no setting "${key}". Did you mean "${near.name}"?`);
-  }
-}
-
 const set = defineCommand({
   summary: 'Change settings of a screen, a venue or the tenant',
   description: `Settings that you do not name are kept unless you give --replace. TVs get the change
@@ -201,7 +169,7 @@ cachePolicy.maxSizeGB=20`,
     const wanted = assignments
       .map(readAssignment)
       .reduce(mergeConfigTrees, await readFile(call, file));
-    await noteMistyped(call, wanted);
+    for (const sentence of await unknownSettings(wanted)) call.note(sentence);
     if (isMany) {
       const owners = await selectOwners(call, isNamed ? name : undefined);
       return setConfigs(call, owners, wanted);

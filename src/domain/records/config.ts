@@ -35,6 +35,9 @@ const isPicture = (text: string) =>
 const isColour = (text: string) => /^(?:#(?:[\da-f]{3,4}){1,2}|[a-z]+|[a-z-]+\(.+\))$/i.test(text);
 const yesOrNo = z.boolean('must be true or false').optional();
 
+/** Languages of the texts of the web player. */
+export const playerLanguages = ['de', 'en', 'es', 'fr', 'it', 'pl', 'pt'] as const;
+
 /** The settings of the web player (docs/web-player.md). */
 export const playerSettings = z.looseObject(
   {
@@ -52,6 +55,8 @@ export const playerSettings = z.looseObject(
         'must be info, black, or the URL of a picture',
       )
       .optional(),
+    rotate: z.literal([0, 90, 180, 270], 'must be one of 0, 90, 180, 270').optional(),
+    language: z.enum(playerLanguages, `must be one of ${playerLanguages.join(', ')}`).optional(),
     reloadHours: z
       .number('must be a number of hours, 1 or more')
       .min(1, 'must be 1 or more')

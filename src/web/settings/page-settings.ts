@@ -2,6 +2,7 @@ import type { DeviceConfig } from '../../client/entities.ts';
 import { minuteMs } from '../../domain/clock.ts';
 
 const fits = ['contain', 'cover', 'fill'] as const;
+const rotations = [0, 90, 180, 270] as const;
 const shiftPixels = 2;
 const shiftMs = 10 * minuteMs;
 const corners = [
@@ -24,6 +25,10 @@ export interface PlayerSettings extends MediaLook {
   reloadHours: unknown;
   /** What a TV shows with nothing to play: `info`, `black`, or the URL of a picture. */
   idle: string | undefined;
+  /** Degrees, clockwise. `undefined`: as the panel was told by its URL. */
+  rotate: (typeof rotations)[number] | undefined;
+  /** `undefined`: the language of the browser. */
+  language: string | undefined;
 }
 
 /**
@@ -32,7 +37,7 @@ export interface PlayerSettings extends MediaLook {
  */
 export function readPageSettings(config: DeviceConfig | undefined): PlayerSettings {
   const player = (config as { player?: Record<string, unknown> } | undefined)?.player ?? {};
-  const { fit, sound, background, pixelShift, reloadHours, idle } = player;
+  const { fit, sound, background, pixelShift, reloadHours, idle, rotate, language } = player;
   return {
     fit: fits.find((one) => one === fit) ?? 'contain',
     sound: sound === true,
@@ -40,6 +45,8 @@ export function readPageSettings(config: DeviceConfig | undefined): PlayerSettin
     pixelShift: pixelShift === true,
     reloadHours,
     idle: typeof idle === 'string' ? idle : undefined,
+    rotate: rotations.find((one) => one === rotate),
+    language: typeof language === 'string' ? language : undefined,
   };
 }
 

@@ -3,9 +3,11 @@ import type { Device, Screen } from '../../../client/entities.ts';
 import { dayMs, minuteMs } from '../../../domain/clock.ts';
 import { hasCode } from '../../../domain/error.ts';
 import { asGuid } from '../../../domain/id.ts';
+import { isObject } from '../../../domain/json/is-object.ts';
 import { layerText } from '../../../domain/layers/layer-text.ts';
 import type { CommandClient, ServiceReader } from '../../connection/client.ts';
 import { readScreenStatus } from '../../glass/fleet-status.ts';
+import { unknownSettings } from '../../records/unknown-settings.ts';
 import { isPrintable } from '../../terminal/escape.ts';
 import { countText, relativeTime, shellQuote } from '../../terminal/text.ts';
 import { venueTimes } from '../../times/venue-times.ts';
@@ -177,6 +179,24 @@ function checkCampaigns({ quotedName }: ScreenContext, { items }: Playlist): Doc
   ];
 }
 
+/** Finds settings of the web player that it ignores: version 0.1.0 stored any. */
+async function checkSettings({ reader, screen, quotedName }: ScreenContext) {
+  const { playerSettings } = await import('../../../domain/records/config.ts');
+  const { config } = await reader.read('explainScreen', { params: { id: screen.id } });
+  const player = config.player?.value;
+  if (player === undefined) return [];
+  const issues = playerSettings.safeParse(player).error?.issues ?? [];
+  const sentences = [
+    ...issues.map(
+      ({ path, message }) =>
+        `${['player', ...path].join('.')} ${message}. The player uses its default.`,
+    ),
+    ...(isObject(player) ? await unknownSettings({ player }) : []),
+  ];
+  const next = `signage explain ${quotedName}`;
+  return sentences.map((sentence) => warn('config', sentence, next));
+}
+
 /** Checks whether the TV has fetched what is due: the playlist, or a layer above it. */
 function checkFetch(
   { quotedName, nowMs, ago }: ScreenContext,
@@ -249,6 +269,7 @@ export async function checkScreen(
   const findings = [
     ok('screen', `${name}, ${screen.state}.${zone}`),
     ...checkGlass(context, status),
+    ...(await checkSettings(context)),
   ];
   const media =
     playlist === undefined

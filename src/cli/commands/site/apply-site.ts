@@ -1,9 +1,11 @@
 import { hasCode } from '../../../domain/error.ts';
 import type { Publication } from '../../../domain/playlists/playlist.ts';
 import { examineFirst } from '../../examination/examine-first.ts';
+import { type ConfigTree, mergeConfigTrees } from '../../input/config-path.ts';
 import { member, members, type View } from '../../output/view.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { failedExitCode } from '../../program/exit-code.ts';
+import { unknownSettings } from '../../records/unknown-settings.ts';
 import { isPrintable } from '../../terminal/escape.ts';
 import { countsText, countText } from '../../terminal/text.ts';
 import { type Applied, applyPlan, deletionRefusal, plannedResult } from './apply-plan.ts';
@@ -73,6 +75,12 @@ async function plansOf(
   const site = await readSite(call, files, { allowOutside });
   const warning = garbledWarning(site);
   if (warning !== undefined) call.note(warning);
+  const owners = [site.tenant, ...site.venues.flatMap((venue) => [venue, ...venue.screens])];
+  // Only the names of the settings count.
+  const settings = owners
+    .map((owner) => owner?.config ?? {})
+    .reduce<ConfigTree>(mergeConfigTrees, {});
+  for (const sentence of await unknownSettings(settings)) call.note(sentence);
   return { plans: await planSite(call, site, { prune }), site };
 }
 
