@@ -1,8 +1,12 @@
 /** The 31 characters of codes, without the easily confused `0 O 1 I L` (docs/protocol.md §4). */
 export const codeAlphabet = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 
-/** Characters that people type between or around the two halves of a code or claim. */
-const separators = /[\s\p{Pd}._]/gu;
+/**
+ * Characters that people type between or around the two halves of a code or claim: spaces, points
+ * and dashes. Chromium 63 does not know `\p{Pd}`.
+ */
+const separators =
+  /[\s._\-\u058a\u05be\u1400\u1806\u2010-\u2015\u2e17\u2e1a\u2e3a\u2e3b\u2e40\u2e5d\u301c\u3030\u30a0\ufe31\ufe32\ufe58\ufe63\uff0d]/g;
 
 /** Returns whether a typed character may stand between the halves of a code. */
 export const isSeparator = (character: string): boolean => character.replace(separators, '') === '';

@@ -37,8 +37,12 @@ describe('the bundle of the web player', () => {
   });
 
   it('is ES2017, for Chromium 63', () => {
-    for (const name of [script, 'sw.js'])
-      expect(() => parse(contentOf(name).toString(), { ecmaVersion: 2017 })).not.toThrow();
+    for (const name of [script, 'sw.js']) {
+      const text = contentOf(name).toString();
+      expect(() => parse(text, { ecmaVersion: 2017 })).not.toThrow();
+      // The bundler moves newer regular expressions into strings. These forms came with Chromium 64.
+      expect(text).not.toMatch(/\\p\{|\(\?<[a-z]/i);
+    }
   });
 
   it('tells old browsers why it cannot start in ES5', () => {
