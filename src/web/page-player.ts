@@ -9,6 +9,7 @@ import { bindingInFragment, stateOfLink } from '../player/pairing/player-link.ts
 import type { PlaybackFailure } from '../player/stage.ts';
 import { readDeviceInfo } from './device-info.ts';
 import { IdleScreen } from './idle-screen.ts';
+import { installServiceWorker } from './install-service-worker.ts';
 import { isolatesPages } from './isolation.ts';
 import { describeStart, logEvent } from './log-events.ts';
 import { MediaBudget } from './media/media-budget.ts';
@@ -35,6 +36,7 @@ import {
   readPageSettings,
   startPixelShift,
 } from './settings/page-settings.ts';
+import { Rotation } from './settings/rotation.ts';
 import { after, never } from './settings/timing.ts';
 import { SoundReport } from './sound-report.ts';
 import { ScreenStage } from './stage/screen-stage.ts';
@@ -65,6 +67,8 @@ export class PagePlayer {
   readonly #pageUrl = `${this.#serviceUrl}/player`;
   readonly #started = describeStart(build);
   readonly #isolated = isolatesPages(scriptUrl);
+  /** Made before the members that read the URL: it removes its part of it. */
+  readonly #rotation = new Rotation(localStorage);
   /** The key in the URL with which the page was opened. */
   readonly #link = bindingInFragment(location.hash);
   /** A code of the URL that was not used yet. */
@@ -284,7 +288,8 @@ export class PagePlayer {
   }
 
   #applyConfig(): void {
-    const { fit, sound, background } = this.#settings;
+    const { fit, sound, background, rotate } = this.#settings;
+    this.#rotation.use(rotate);
     this.#stage.look = { fit, sound };
     if (!sound) this.#soundReport.note(false);
     elementOf('stage').style.background = background;
