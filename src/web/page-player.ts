@@ -9,7 +9,6 @@ import { bindingInFragment, stateOfLink } from '../player/pairing/player-link.ts
 import type { PlaybackFailure } from '../player/stage.ts';
 import { readDeviceInfo } from './device-info.ts';
 import { IdleScreen } from './idle-screen.ts';
-import { installServiceWorker } from './install-service-worker.ts';
 import { isolatesPages } from './isolation.ts';
 import { describeStart, logEvent } from './log-events.ts';
 import { MediaBudget } from './media/media-budget.ts';

@@ -13,9 +13,8 @@ import {
 export interface MediaSource {
   /** A `blob:` URL of the stored file, or the file's own URL. */
   src: string;
-  isStored: boolean;
-  /** The `Content-Type` of a stored file. */
-  type: string | undefined;
+  /** The stored file, with its `Content-Type`. `undefined`: the source is the file's own URL. */
+  file: Blob | undefined;
   /** Must be called once the file is not shown any more. */
   release(): void;
 }
@@ -91,7 +90,7 @@ export class MediaLibrary {
     const now = this.#recentFailure(file.url);
     if (now?.error.isFinal) return now.error.reason;
     if (now) this.#onUncached(file.url);
-    return { src: file.url, isStored: false, type: undefined, release() {} };
+    return { src: file.url, file: undefined, release() {} };
   }
 
   /**
@@ -106,10 +105,10 @@ export class MediaLibrary {
   async #readStored(url: string): Promise<MediaSource | undefined> {
     const { store, now } = this.#dependencies;
     // Without a database, all media are shown from their own URLs.
-    const blob = await store.read(url, now()).catch(() => undefined);
-    if (!blob) return undefined;
-    const src = URL.createObjectURL(blob);
-    return { src, isStored: true, type: blob.type, release: () => URL.revokeObjectURL(src) };
+    const file = await store.read(url, now()).catch(() => undefined);
+    if (!file) return undefined;
+    const src = URL.createObjectURL(file);
+    return { src, file, release: () => URL.revokeObjectURL(src) };
   }
 
   #recentFailure(url: string): Failure | undefined {

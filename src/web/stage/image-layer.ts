@@ -3,11 +3,12 @@ import type { MediaSource } from '../media/media-library.ts';
 import type { MediaLook } from '../settings/page-settings.ts';
 import { never } from '../settings/timing.ts';
 import { type Layer, nextEvent } from './layer.ts';
+import { turnUpright } from './orientation.ts';
 
 /** Returns why an image from this source cannot be decoded. */
-function failureOf({ isStored, type }: MediaSource): PlaybackFailure {
-  if (!isStored) return 'unreachable';
-  return type?.startsWith('image/') ? 'codec' : 'not_media';
+function failureOf({ file }: MediaSource): PlaybackFailure {
+  if (!file) return 'unreachable';
+  return file.type.startsWith('image/') ? 'codec' : 'not_media';
 }
 
 async function decode(image: HTMLImageElement, source: MediaSource) {
@@ -17,6 +18,7 @@ async function decode(image: HTMLImageElement, source: MediaSource) {
   ]);
   image.src = source.src;
   if (!(await ended) || image.naturalWidth === 0) return failureOf(source);
+  if (source.file) await turnUpright(image, source.file);
   // Chromium 63 has no `decode`, and decodes an image when it paints the image.
   if (!image.decode) return undefined;
   return image.decode().then(

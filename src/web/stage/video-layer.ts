@@ -41,9 +41,9 @@ export class VideoPool {
   }
 }
 
-function failureOf(video: HTMLVideoElement, { isStored, type }: MediaSource): PlaybackFailure {
-  if (!isStored && video.error?.code !== MediaError.MEDIA_ERR_DECODE) return 'unreachable';
-  return /^(?:video|audio)\/|octet-stream/.test(type ?? 'video/') ? 'codec' : 'not_media';
+function failureOf(video: HTMLVideoElement, { file }: MediaSource): PlaybackFailure {
+  if (!file && video.error?.code !== MediaError.MEDIA_ERR_DECODE) return 'unreachable';
+  return /^(?:video|audio)\/|octet-stream/.test(file?.type ?? 'video/') ? 'codec' : 'not_media';
 }
 
 /** Resolves once a new frame is presented. */

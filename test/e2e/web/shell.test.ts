@@ -40,7 +40,7 @@ describe('the bundle of the web player', () => {
     for (const name of [script, 'sw.js']) {
       const text = contentOf(name).toString();
       expect(() => parse(text, { ecmaVersion: 2017 })).not.toThrow();
-      // The bundler moves newer regular expressions into strings. These forms came with Chromium 64.
+      // The bundler moves newer regular expressions into strings. These came with Chromium 64.
       expect(text).not.toMatch(/\\p\{|\(\?<[a-z]/i);
     }
   });
