@@ -1,7 +1,15 @@
 // Bundles the pages of src/web. The service can serve the files of the web player for a year: their
 // names contain a hash of their content. Those of `signage board` have a new address at each start.
 import { createHash } from 'node:crypto';
-import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync, Visitor } from 'oxc-parser';
@@ -90,15 +98,36 @@ function hashedName(name, content) {
   return name.replace('.', `.${hash}.`);
 }
 
+/** Returns the texts of the web player in a language, as JSON. */
+async function textsOf(file) {
+  const bundle = await rolldown({ input: fromWeb(`texts/${file}`), tsconfig: false });
+  const [{ code }] = (await bundle.generate({ format: 'esm' })).output;
+  const { texts } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+  return JSON.stringify(texts);
+}
+
+/** Writes the texts of all languages but English. Returns the names of the files by language. */
+async function writeLanguages(folder) {
+  const files = {};
+  for (const file of readdirSync(fromWeb('texts')).filter((name) => /^[a-z]{2}\.ts$/.test(name))) {
+    const content = await textsOf(file);
+    const name = file.slice(0, 2);
+    files[name] = hashedName(`${name}.json`, content);
+    writeFileSync(join(folder, files[name]), content);
+  }
+  return files;
+}
+
 /** Writes the files of all pages to a folder. Replaces the folder. */
 export async function bundleWeb(folder) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const languages = await writeLanguages(folder);
   const contents = {
-    'app.js': await bundleScript('main.ts'),
+    'app.js': await bundleScript('main.ts', { LANGUAGE_FILES: JSON.stringify(languages) }),
     'app.css': readFileSync(fromWeb('app.css'), 'utf8'),
     'engine.js': readFileSync(fromWeb('engine.js'), 'utf8'),
   };
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
   let page = readFileSync(fromWeb('index.html'), 'utf8');
   const names = [];
   for (const [name, content] of Object.entries(contents)) {
@@ -108,11 +137,11 @@ export async function bundleWeb(folder) {
     writeFileSync(join(folder, hashed), content);
   }
   writeFileSync(join(folder, 'index.html'), page);
-  const shellFiles = JSON.stringify(names);
-  writeFileSync(
-    join(folder, 'sw.js'),
-    await bundleScript('service-worker.ts', { SHELL_FILES: shellFiles }),
-  );
+  const workerFiles = {
+    SHELL_FILES: JSON.stringify(names),
+    LAZY_FILES: JSON.stringify(Object.values(languages)),
+  };
+  writeFileSync(join(folder, 'sw.js'), await bundleScript('service-worker.ts', workerFiles));
   writeFileSync(join(folder, 'board.js'), await bundleScript('board/main.ts'));
   copyFileSync(fromWeb('board/index.html'), join(folder, 'board.html'));
   copyFileSync(fromWeb('board/board.css'), join(folder, 'board.css'));

@@ -2,28 +2,28 @@ import type { PlaylistItem } from '../client/entities.ts';
 import type { ScreenPlace } from '../domain/error.ts';
 import type { PlaybackFailure } from '../player/stage.ts';
 import { addElement } from './pairing/add-element.ts';
+import type { Texts } from './texts/english.ts';
+import { keepFitting } from './texts/keep-fitting.ts';
+import type { Language } from './texts/language.ts';
+import { fill, type Phrase, textFor } from './texts/phrase.ts';
 
 const playedItem = 'signage-player-played';
 const maxFailures = 5;
 
-const failureTexts: Partial<Record<PlaybackFailure, string>> = {
-  unreachable: 'cannot be reached',
-  not_media: 'sends something else than the file',
-  codec: 'sends a format that this TV cannot show',
-  stalled: 'is too slow',
-  hung: 'does not load the page',
-  too_large: 'sends a file that is too large',
-  mixed_content: 'must use https, as this page does',
-};
-
 const hostOf = (url: string) => /\/\/([^/?#]+)/.exec(url)?.[1] ?? url;
 
 /** A line about an item that cannot be shown: its host, and why. */
-function failureText({ creativeUrl }: PlaylistItem, failure: PlaybackFailure): string {
-  const status = /^http_(\d+)$/.exec(failure)?.[1];
-  const why = status === undefined ? failureTexts[failure] : `answers ${status}`;
-  return `${hostOf(creativeUrl)} ${why ?? failure}`;
+function failureText({ creativeUrl }: PlaylistItem, failure: PlaybackFailure): Phrase {
+  const host = hostOf(creativeUrl);
+  const [, status = ''] = /^http_(\d+)$/.exec(failure) ?? [];
+  return (texts) => {
+    const text = status ? texts.item_status : textFor(texts, `item_${failure}`);
+    return fill(text ?? `{host}: ${failure}`, { host, status });
+  };
 }
+
+/** Names in Japanese need the forms of its characters. */
+const languageOf = (name: string) => (/[\u3040-\u30ff]/.test(name) ? 'ja' : '');
 
 /** What the player knows when it decides what to show. */
 export interface IdleState {
@@ -43,17 +43,20 @@ export interface IdleState {
  */
 export class IdleScreen {
   readonly #root: HTMLElement;
+  readonly #language: Language;
   readonly #storage: Storage;
-  readonly #failures = new Map<string, string>();
+  readonly #failures = new Map<string, Phrase>();
   #place: ScreenPlace | undefined;
   /** Whether the service has answered that the screen has no playlist. */
   #isWaiting = false;
   /** The texts on the screen, or the URL of the picture. */
   #shown: readonly string[] = [];
 
-  constructor(root: HTMLElement, storage: Storage) {
+  constructor(root: HTMLElement, language: Language, storage: Storage) {
     this.#root = root;
+    this.#language = language;
     this.#storage = storage;
+    keepFitting(root);
   }
 
   /** The service has no playlist for the screen. */
@@ -100,29 +103,34 @@ export class IdleScreen {
     if (this.#root.hidden) return;
     const isInfo = wanted === 'info';
     const failures = hasPlaylist ? [...this.#failures.values()] : [];
-    const status = isBreak ? 'Nothing plays now.' : this.#status(isReached, hasPlaylist, isFirst);
+    const status: Phrase = (texts) =>
+      texts[isBreak ? 'nothingNow' : this.#status(isReached, hasPlaylist, isFirst)];
     const { name = '', venue = { name: '' } } = this.#place ?? {};
-    const texts = isInfo ? [venue.name, name, status, ...failures] : [wanted];
+    const phrases = [status, ...failures];
+    const lines = phrases.map((phrase) => this.#language.read(phrase));
+    const texts = isInfo ? [venue.name, name, ...lines] : [wanted];
     if (texts.join('\n') === this.#shown.join('\n')) return;
     this.#shown = texts;
     this.#root.textContent = '';
     this.#root.classList.toggle('picture', !isInfo);
-    if (isInfo) this.#renderInfo(venue.name, name, status, failures);
+    if (isInfo) this.#renderInfo([venue.name, name], status, failures);
     else addElement(this.#root, 'img', 'idle-picture').src = wanted;
   }
 
-  #renderInfo(venue: string, screen: string, status: string, failures: readonly string[]): void {
-    addElement(this.#root, 'p', 'idle-venue', venue);
-    addElement(this.#root, 'h1', 'idle-screen', screen);
-    addElement(this.#root, 'p', 'idle-status', status).setAttribute('role', 'status');
-    for (const failure of failures) addElement(this.#root, 'p', 'idle-failure', failure);
+  #renderInfo([venue, screen]: [string, string], status: Phrase, failures: readonly Phrase[]) {
+    addElement(this.#root, 'p', 'idle-venue', venue).lang = languageOf(venue);
+    addElement(this.#root, 'h1', 'idle-screen', screen).lang = languageOf(screen);
+    const line = addElement(this.#root, 'p', 'idle-status');
+    line.setAttribute('role', 'status');
+    this.#language.write(line, status);
+    for (const failure of failures)
+      this.#language.write(addElement(this.#root, 'p', 'idle-failure'), failure);
   }
 
-  #status(isReached: boolean, hasPlaylist: boolean, isFirst: boolean): string {
-    if (!isReached) return 'The service cannot be reached.';
-    if (hasPlaylist)
-      return this.#failures.size > 0 ? 'The playlist cannot be shown:' : 'Loading the playlist …';
-    if (!this.#isWaiting) return 'Asking for the playlist …';
-    return isFirst ? 'Waiting for its first playlist' : 'No playlist';
+  #status(isReached: boolean, hasPlaylist: boolean, isFirst: boolean): keyof Texts {
+    if (!isReached) return 'unreachable';
+    if (hasPlaylist) return this.#failures.size > 0 ? 'notShown' : 'loading';
+    if (!this.#isWaiting) return 'asking';
+    return isFirst ? 'waiting' : 'noPlaylist';
   }
 }

@@ -23,3 +23,25 @@ export async function describeStart(build: string): Promise<EventInput> {
     quotaBytes: (await storageQuota()) ?? null,
   });
 }
+
+/** Reports about files, each once for each version of the playlist. */
+export class FileReports {
+  readonly #noted = new Set<string>();
+  readonly #report: (event: EventInput) => void;
+
+  constructor(report: (event: EventInput) => void) {
+    this.#report = report;
+  }
+
+  note(message: string, more: { creativeUrl: string; [member: string]: unknown }): void {
+    const key = `${message} ${more.creativeUrl}`;
+    if (this.#noted.has(key)) return;
+    this.#noted.add(key);
+    this.#report(logEvent(message, more));
+  }
+
+  /** A new version of the playlist begins. */
+  clear(): void {
+    this.#noted.clear();
+  }
+}

@@ -2,6 +2,8 @@ import './shims.ts';
 import { secondMs } from '../domain/clock.ts';
 import { blockThread } from './isolation.ts';
 import { PagePlayer } from './page-player.ts';
+import { Language } from './texts/language.ts';
+import { fill } from './texts/phrase.ts';
 
 const retryMs = 30 * secondMs;
 
@@ -11,7 +13,10 @@ async function startPlayer(): Promise<void> {
     await new PagePlayer().run();
   } catch (error) {
     const panel = document.getElementById('panel') as HTMLElement;
-    panel.textContent = `The player cannot use the storage of this browser: ${(error as Error).message}`;
+    const { message: reason } = error as Error;
+    const language = new Language();
+    language.write(panel, ({ storage }) => fill(storage, { reason }));
+    void language.use(navigator.language);
     panel.hidden = false;
     setTimeout(() => location.reload(), retryMs);
   }

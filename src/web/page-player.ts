@@ -10,7 +10,7 @@ import type { PlaybackFailure } from '../player/stage.ts';
 import { readDeviceInfo } from './device-info.ts';
 import { IdleScreen } from './idle-screen.ts';
 import { isolatesPages } from './isolation.ts';
-import { describeStart, logEvent } from './log-events.ts';
+import { describeStart, FileReports, logEvent } from './log-events.ts';
 import { MediaBudget } from './media/media-budget.ts';
 import { MediaLibrary } from './media/media-library.ts';
 import { KeptMedia } from './media/media-store.ts';
@@ -39,6 +39,9 @@ import { Rotation } from './settings/rotation.ts';
 import { after, never } from './settings/timing.ts';
 import { SoundReport } from './sound-report.ts';
 import { ScreenStage } from './stage/screen-stage.ts';
+import type { Texts } from './texts/english.ts';
+import { Language } from './texts/language.ts';
+import { fill } from './texts/phrase.ts';
 
 const rotateEveryMs = 30 * dayMs;
 const queueLimit = 200_000;
@@ -66,6 +69,7 @@ export class PagePlayer {
   readonly #pageUrl = `${this.#serviceUrl}/player`;
   readonly #started = describeStart(build);
   readonly #isolated = isolatesPages(scriptUrl);
+  readonly #language = new Language();
   /** Made before the members that read the URL: it removes its part of it. */
   readonly #rotation = new Rotation(localStorage);
   /** The key in the URL with which the page was opened. */
@@ -74,28 +78,31 @@ export class PagePlayer {
   #firstCode = codeInFragment(location.hash);
   /** The key with which the player has started. */
   #startKey: string | undefined;
-  /** URLs of the playlist whose lack of a stored file was reported. */
-  readonly #uncached = new Set<string>();
+  readonly #fileReports = new FileReports((event) => this.#player.report(event));
   readonly #database = new PlayerDatabase();
   readonly #store = new KeptMedia(this.#database);
   readonly #budget = new MediaBudget(this.#store, now);
   readonly #memory = new IndexedDbMemory(this.#database, new BindingCopy(localStorage), () =>
     this.#budget.evictOne(),
   );
-  readonly #library = new MediaLibrary({ store: this.#store, budget: this.#budget, now }, (url) =>
-    this.#reportUncached(url),
+  readonly #library = new MediaLibrary(
+    { store: this.#store, budget: this.#budget, now },
+    (creativeUrl) =>
+      this.#fileReports.note('media file not stored', { creativeUrl, cached: false }),
   );
   readonly #stage = new ScreenStage(elementOf('stage'), this.#library);
   readonly #soundReport = new SoundReport((event) => this.#player.report(event));
   readonly #screen = new PairingScreen(
     elementOf('panel'),
+    this.#language,
     [
-      `Get a code with: signage pair Venue/Screen --url ${this.#serviceUrl}`,
-      ...(window.isSecureContext ? [] : ['Without HTTPS, this TV needs the network to start.']),
+      ({ getCode }) =>
+        fill(getCode, { command: `signage pair Venue/Screen --url ${this.#serviceUrl}` }),
+      ...(window.isSecureContext ? [] : [({ needsNetwork }: Texts) => needsNetwork]),
     ],
     () => this.#player.withdrawCode(),
   );
-  readonly #idle = new IdleScreen(elementOf('idle'), localStorage);
+  readonly #idle = new IdleScreen(elementOf('idle'), this.#language, localStorage);
   readonly #client = new DeviceClient({
     url: this.#serviceUrl,
     makeRequester: makeFetchRequester,
@@ -151,15 +158,13 @@ export class PagePlayer {
   #listen(): void {
     this.#stage.onSound = (isAllowed) => this.#soundReport.note(!isAllowed);
     void this.#isolated.then((isIsolated) => {
-      if (!isIsolated) this.#screen.addNote('In this browser, a web page can freeze the player.');
+      if (!isIsolated) this.#screen.addNote(({ frozen }) => frozen);
     });
     window.addEventListener('hashchange', () => this.#onFragment());
     takeOver(() => {
       this.#power.abort();
       this.#stage.clear();
-      this.#screen.tell(
-        'Another tab of this browser shows the player now. Reload this page to show it here.',
-      );
+      this.#screen.tell(({ otherTab }) => otherTab);
     });
     startPixelShift(elementOf('stage'), () => this.#settings.pixelShift);
     setInterval(() => this.#library.retryFailed(), retryDownloadsMs);
@@ -184,8 +189,8 @@ export class PagePlayer {
   async #pauseAfterCrashes(): Promise<void> {
     const pauseMs = this.#isDue() ? crashPauseMs(this.#crashLoop.begin()) : 0;
     if (pauseMs === 0) return;
-    this.#screen.tell(
-      `The player crashed several times. It starts again in ${formatSeconds(pauseMs / secondMs)}.`,
+    this.#screen.tell((texts) =>
+      fill(texts.crashed, { time: formatSeconds(texts, pauseMs / secondMs) }),
     );
     await after(pauseMs);
     if (!this.#power.signal.aborted) this.#screen.hide();
@@ -266,7 +271,7 @@ export class PagePlayer {
           setTimeout(() => this.#applyConfig(), 0);
       },
       onPlaylist: (playlist) => {
-        this.#uncached.clear();
+        this.#fileReports.clear();
         this.#library.want(playlistFiles(playlist));
         this.#idle.clearFailures();
         this.#showIdle();
@@ -287,8 +292,9 @@ export class PagePlayer {
   }
 
   #applyConfig(): void {
-    const { fit, sound, background, rotate } = this.#settings;
+    const { fit, sound, background, rotate, language } = this.#settings;
     this.#rotation.use(rotate);
+    void this.#language.use(language ?? navigator.language);
     this.#stage.look = { fit, sound };
     if (!sound) this.#soundReport.note(false);
     elementOf('stage').style.background = background;
@@ -310,11 +316,5 @@ export class PagePlayer {
   async #reportStart(): Promise<void> {
     this.#player.report(await this.#started);
     if (!(await this.#isolated)) this.#player.report(logEvent(pagesNotIsolated, {}));
-  }
-
-  #reportUncached(creativeUrl: string): void {
-    if (this.#uncached.has(creativeUrl)) return;
-    this.#uncached.add(creativeUrl);
-    this.#player.report(logEvent('media file not stored', { creativeUrl, cached: false }));
   }
 }

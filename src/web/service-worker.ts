@@ -19,10 +19,14 @@ interface Fetching extends Lifecycle {
 
 /** Names of the other files that the page loads. The build inserts the names. */
 declare const SHELL_FILES: readonly string[];
+/** Names of the files that the player loads later, if it needs them. */
+declare const LAZY_FILES: readonly string[];
 
 const scope = self as unknown as WorkerScope;
 const pageUrl = new URL('../player', scope.location.href).href;
-const fileUrls = SHELL_FILES.map((file) => new URL(file, scope.location.href).href);
+const fileUrls = [...SHELL_FILES, ...LAZY_FILES].map(
+  (file) => new URL(file, scope.location.href).href,
+);
 const prefix = 'signage-player ';
 const cacheName = prefix + SHELL_FILES.join(' ');
 /** Maximum wait of a page load for the network. After this time, the stored page is loaded. */

@@ -11,6 +11,7 @@ import {
 } from '../../src/web/pairing/keypad.ts';
 import { explainDelay, explainRequest, formatSeconds } from '../../src/web/pairing/messages.ts';
 import { readRemoteKey } from '../../src/web/pairing/remote-keys.ts';
+import { english } from '../../src/web/texts/english.ts';
 
 const directions: Direction[] = ['left', 'right', 'up', 'down'];
 
@@ -77,19 +78,21 @@ it.each([
 describe('messages', () => {
   it('name the code that was refused', () => {
     const error = new SignageError('pairing_code_expired', 'gone');
-    expect(explainRequest('refused', error, formatCode('ABCD2345'))).toBe(
+    expect(explainRequest('refused', error, formatCode('ABCD2345'))(english)).toBe(
       'The code ABCD-2345 has expired. Ask for a new one.',
     );
-    expect(explainRequest('revoked', undefined, '')).toContain('was removed');
+    expect(explainRequest('revoked', undefined, '')(english)).toContain('was removed');
   });
 
   it('use the text of the service for other errors', () => {
-    expect(explainDelay(new SignageError('internal_error', 'It broke.'))).toBe('It broke.');
+    expect(explainDelay(new SignageError('internal_error', 'It broke.'))(english)).toBe(
+      'It broke.',
+    );
   });
 
   it.each([
     [1, '1 second'],
     [59, '59 seconds'],
     [125, '2:05 minutes'],
-  ])('%s s is %s', (seconds, text) => expect(formatSeconds(seconds)).toBe(text));
+  ])('%s s is %s', (seconds, text) => expect(formatSeconds(english, seconds)).toBe(text));
 });

@@ -5,6 +5,7 @@ import type { SignageError } from '../../domain/error.ts';
 import type { UnpairedReason } from '../../player/observer.ts';
 import { type ClaimKeyMemory, waitForOfferedCode } from '../../player/pairing/claim.ts';
 import { after } from '../settings/timing.ts';
+import { fill } from '../texts/phrase.ts';
 import { explainDelay, explainNoClaim } from './messages.ts';
 import type { PairingScreen } from './pairing-screen.ts';
 
@@ -41,7 +42,8 @@ export async function askForCode(
   /** Shows an offer. Asks for confirmation if the offer requires it. */
   const accept = async (offer: ClaimOffer) => {
     if (offer.confirm) return screen.confirm(offer);
-    screen.tell(`This TV becomes ${offer.venue}/${offer.screen} of ${offer.tenant}.`);
+    const { venue, screen: name, tenant } = offer;
+    screen.tell(({ becomes }) => fill(becomes, { place: `${venue}/${name}`, tenant }));
     await after(offerShownMs);
     return true;
   };

@@ -1,4 +1,6 @@
 import type { ClaimOffer } from '../../client/entities.ts';
+import type { Language } from '../texts/language.ts';
+import { fill } from '../texts/phrase.ts';
 import { addButton, addElement } from './add-element.ts';
 import type { RemoteInput } from './remote-keys.ts';
 
@@ -13,16 +15,20 @@ export class OfferQuestion {
   readonly #tenantId: HTMLElement;
   readonly #accept: HTMLElement;
   readonly #back: HTMLElement;
+  readonly #language: Language;
   #isAcceptSelected = false;
   #answer: ((isAccepted: boolean) => void) | undefined;
 
-  constructor(parent: HTMLElement) {
+  constructor(parent: HTMLElement, language: Language) {
+    this.#language = language;
     this.#root = addElement(parent, 'div', 'question');
     this.#text = addElement(this.#root, 'p', 'question-text');
     this.#tenantId = addElement(this.#root, 'p', 'question-tenant');
     const buttons = addElement(this.#root, 'div', 'answers');
-    this.#back = addButton(buttons, 'answer', 'Back', () => this.close());
-    this.#accept = addButton(buttons, 'answer', 'Pair', () => this.#end(true));
+    this.#back = addButton(buttons, 'answer', '', () => this.close());
+    this.#accept = addButton(buttons, 'answer', '', () => this.#end(true));
+    language.write(this.#back, ({ back }) => back);
+    language.write(this.#accept, ({ pair }) => pair);
     this.#back.addEventListener('focus', () => this.#mark(false));
     this.#accept.addEventListener('focus', () => this.#mark(true));
     this.#root.hidden = true;
@@ -34,8 +40,9 @@ export class OfferQuestion {
 
   /** Resolves with the answer, or with `false` when the question is closed. */
   ask({ tenant, tenantId, venue, screen }: ClaimOffer): Promise<boolean> {
-    this.#text.textContent = `Pair this TV with ${venue}/${screen} of ${tenant}?`;
-    this.#tenantId.textContent = `Tenant ${tenantId}`;
+    const place = `${venue}/${screen}`;
+    this.#language.write(this.#text, ({ question }) => fill(question, { place, tenant }));
+    this.#language.write(this.#tenantId, (texts) => fill(texts.tenant, { id: tenantId }));
     this.#root.hidden = false;
     this.#select(false);
     return new Promise((resolve) => {

@@ -3,6 +3,9 @@ import { secondMs } from '../../domain/clock.ts';
 import type { SignageError } from '../../domain/error.ts';
 import { groupedCode } from '../../domain/records/typed-code.ts';
 import type { UnpairedReason } from '../../player/observer.ts';
+import { keepFitting } from '../texts/keep-fitting.ts';
+import type { Language } from '../texts/language.ts';
+import { fill, type Phrase } from '../texts/phrase.ts';
 import { addButton, addElement } from './add-element.ts';
 import {
   codeIn,
@@ -23,6 +26,7 @@ import { type RemoteInput, readRemoteKey } from './remote-keys.ts';
  */
 export class PairingScreen {
   readonly #root: HTMLElement;
+  readonly #language: Language;
   readonly #boxes: HTMLElement[];
   readonly #buttons: HTMLElement[];
   readonly #message: HTMLElement;
@@ -40,28 +44,36 @@ export class PairingScreen {
    * `notes` are lines about this TV, below the keypad. `onOtherCode` is called when a person wants
    * to type another code instead of the delayed code.
    */
-  constructor(root: HTMLElement, notes: readonly string[], onOtherCode: () => void) {
+  constructor(
+    root: HTMLElement,
+    language: Language,
+    notes: readonly Phrase[],
+    onOtherCode: () => void,
+  ) {
     this.#root = root;
+    this.#language = language;
     root.textContent = '';
-    addElement(root, 'h1', 'title', 'Pair this TV');
+    language.write(addElement(root, 'h1', 'title'), ({ title }) => title);
     this.#message = addElement(root, 'p', 'message');
     this.#message.setAttribute('role', 'status');
     const code = addElement(root, 'div', 'code');
     this.#boxes = [...formatCode('')].map(() => addElement(code, 'span', 'box'));
     const keypad = addElement(root, 'div', 'keypad');
     this.#buttons = keys.map((key, index) => this.#addKey(keypad, key, index));
-    this.#otherCode = addButton(root, 'other-code', 'Type another code', onOtherCode);
-    this.#question = new OfferQuestion(root);
+    this.#otherCode = addButton(root, 'other-code', '', onOtherCode);
+    language.write(this.#otherCode, ({ otherCode }) => otherCode);
+    this.#question = new OfferQuestion(root, language);
     this.#claim = addElement(root, 'p', 'claim');
     for (const note of notes) this.addNote(note);
     document.addEventListener('keydown', (event) => this.#onKey(event));
     document.addEventListener('paste', (event) => this.#onPaste(event));
     this.hide();
+    keepFitting(root);
   }
 
   /** Adds a line about this TV below the keypad. */
-  addNote(note: string): void {
-    addElement(this.#root, 'p', 'note', note);
+  addNote(note: Phrase): void {
+    this.#language.write(addElement(this.#root, 'p', 'note'), note);
   }
 
   get #isShown(): boolean {
@@ -75,7 +87,7 @@ export class PairingScreen {
   }
 
   /** Shows only a message, such as the progress of a task. */
-  tell(message: string): void {
+  tell(message: Phrase): void {
     this.#stopCountdown();
     this.#question.close();
     this.#show(message, { isBusy: true });
@@ -108,12 +120,17 @@ export class PairingScreen {
   }
 
   showClaim(claim: string): void {
-    this.#claim.textContent = `Or from a computer: signage pair Venue/Screen --tv ${groupedCode(claim)}`;
+    const command = `signage pair Venue/Screen --tv ${groupedCode(claim)}`;
+    const put = (text: string) => {
+      this.#claim.textContent = `${text} `;
+      addElement(this.#claim, 'span', 'command', command);
+    };
+    this.#language.write(this.#claim, ({ fromComputer }) => fromComputer, put);
   }
 
   /** Shows why this TV has no claim. Shows nothing for an empty text. */
-  showNoClaim(why = ''): void {
-    this.#claim.textContent = why;
+  showNoClaim(why: Phrase = () => ''): void {
+    this.#language.write(this.#claim, why);
   }
 
   /** Asks whether to accept an offer. The partly typed code stays. */
@@ -126,7 +143,7 @@ export class PairingScreen {
 
   /** Shows that a code is being checked. */
   showProgress(): void {
-    if (this.#countdown === undefined) this.#show('Checking the code …', { isBusy: true });
+    if (this.#countdown === undefined) this.#show(({ checking }) => checking, { isBusy: true });
   }
 
   /** Shows why a code is not accepted yet, and when the player retries it. */
@@ -136,8 +153,9 @@ export class PairingScreen {
     const endsAtMs = performance.now() + (error.retryAfterSeconds ?? 0) * secondMs;
     const tick = () => {
       const seconds = Math.ceil((endsAtMs - performance.now()) / secondMs);
-      const when = seconds > 0 ? `Trying again in ${formatSeconds(seconds)}.` : 'Trying again …';
-      this.#show(`${text} ${when}`, { isBusy: true, isWrong: true });
+      const when: Phrase = (texts) =>
+        seconds > 0 ? fill(texts.retryIn, { time: formatSeconds(texts, seconds) }) : texts.retrying;
+      this.#show((texts) => `${text(texts)} ${when(texts)}`, { isBusy: true, isWrong: true });
       if (seconds <= 0) window.clearInterval(this.#countdown);
     };
     this.#otherCode.hidden = false;
@@ -151,12 +169,12 @@ export class PairingScreen {
     this.#otherCode.hidden = true;
   }
 
-  #show(message: string, { isBusy = false, isWrong = false }): void {
+  #show(message: Phrase, { isBusy = false, isWrong = false }): void {
     this.#root.hidden = false;
     this.#root.classList.remove('telling');
     this.#root.classList.toggle('busy', isBusy);
     this.#message.classList.toggle('wrong', isWrong);
-    this.#message.textContent = message;
+    this.#language.write(this.#message, message);
   }
 
   #addKey(keypad: HTMLElement, key: KeypadKey, index: number): HTMLElement {
@@ -164,7 +182,10 @@ export class PairingScreen {
       this.#select(index);
       this.#press(key);
     });
-    if (key === deleteKey) button.setAttribute('aria-label', 'Delete');
+    if (key === deleteKey) {
+      const label = (text: string) => button.setAttribute('aria-label', text);
+      this.#language.write(button, (texts) => texts.delete, label);
+    }
     button.setAttribute('data-key', key);
     button.addEventListener('focus', () => this.#mark(index));
     return button;
@@ -206,14 +227,14 @@ export class PairingScreen {
     if (!this.#isShown || !this.#submit || this.#question.isOpen || text === '') return;
     event.preventDefault();
     const code = codeIn(text);
-    if (code === undefined) this.#show('The pasted text is not a pairing code.', { isWrong: true });
+    if (code === undefined) this.#show(({ notACode }) => notACode, { isWrong: true });
     else this.submit(code);
   }
 
   #type(character: string): void {
     this.#isTyping = true;
     if (keys.includes(character)) this.#press(character);
-    else this.#show(`Pairing codes have no ${character}.`, { isWrong: true });
+    else this.#show(({ noCharacter }) => fill(noCharacter, { character }), { isWrong: true });
   }
 
   /** Selects a key. The selected key has the focus, so that Tab continues there. */

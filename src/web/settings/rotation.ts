@@ -23,6 +23,8 @@ export class Rotation {
     this.#configured = configured;
     const degrees = configured ?? Number(readJson(this.#storage, itemName) ?? 0);
     document.documentElement.setAttribute('data-rotate', String(degrees));
+    // The texts must fit into the other format.
+    window.dispatchEvent(new Event('resize'));
   }
 
   /** Keeps the rotation of the URL, and removes it there. The rest of the fragment stays. */

@@ -12,6 +12,7 @@ const nameOf = (pattern: RegExp) => names.find((name) => pattern.test(name)) ?? 
 const script = nameOf(/^app\.[0-9a-f]{16}\.js$/);
 const style = nameOf(/^app\.[0-9a-f]{16}\.css$/);
 const engine = nameOf(/^engine\.[0-9a-f]{16}\.js$/);
+const german = nameOf(/^de\.[0-9a-f]{16}\.json$/);
 const contentOf = (name: string) => readAsset('web', name);
 
 const policy = {
@@ -97,6 +98,7 @@ describe('GET /player', () => {
     [script, /^text\/javascript/],
     [engine, /^text\/javascript/],
     [style, /^text\/css/],
+    [german, /^application\/json/],
   ])('/player/%s may be stored for a year', async (name, type) => {
     const { status, headers, text } = await get(`/player/${name}`);
     expect(status).toBe(200);
