@@ -23,6 +23,7 @@ import { askForCode } from './pairing/ask-for-code.ts';
 import { codeInFragment } from './pairing/keypad.ts';
 import { formatSeconds } from './pairing/messages.ts';
 import { PairingScreen } from './pairing/pairing-screen.ts';
+import { describePanel } from './panel-report.ts';
 import { CrashLoop } from './recovery/crash-loop.ts';
 import { restWhileHidden } from './recovery/hidden-page.ts';
 import { crashPauseMs } from './recovery/pauses.ts';
@@ -315,6 +316,7 @@ export class PagePlayer {
 
   async #reportStart(): Promise<void> {
     this.#player.report(await this.#started);
+    this.#player.report(await describePanel(this.#isolated));
     if (!(await this.#isolated)) this.#player.report(logEvent(pagesNotIsolated, {}));
   }
 }

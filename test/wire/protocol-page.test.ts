@@ -41,7 +41,7 @@ describe('docs/protocol.md', () => {
   });
 
   it('names only codes that exist', () => {
-    const eventTypes = ['playback_error', 'app_started', 'app_stopped'];
+    const eventTypes = ['playback_error', 'app_started', 'app_stopped', 'player_report'];
     const playbackFailures = ['not_media', 'too_large', 'mixed_content'];
     const layerFailures = ['takeover_failed', 'entry_failed'];
     const known = [...codes, ...eventTypes, ...playbackFailures, ...layerFailures, ...conditions];

@@ -175,6 +175,7 @@ export const statusView: View<NamedStatus> = {
     { name: 'playlist', value: playlistText, wide: true },
     { name: 'given', value: ({ device }) => device?.lastPlaylistVersion, wide: true },
     { name: 'model', value: ({ device }) => device?.deviceInfo.model, wide: true },
+    { name: 'engine', value: ({ device }) => device?.report?.engine, wide: true },
     { name: 'deviceId', value: ({ device }) => device?.id, wide: true },
     { name: 'screenId', value: ({ screen }) => screen.id, wide: true },
   ],

@@ -1,6 +1,7 @@
 import { dayMs, minuteMs } from '../clock.ts';
 import { epochMs } from '../fields.ts';
 import type { LastActivity, PlayError, ShownLayer } from '../records/activity.ts';
+import { readPlayerReport, type StoredReport } from '../records/player-report.ts';
 import { maxPlayErrors } from './condition.ts';
 
 /** The members of an activity that events change. */
@@ -19,6 +20,7 @@ export type PlaybackActivity = Pick<
   | 'mutedSince'
   | 'shown'
   | 'hidden'
+  | 'report'
 >;
 
 const maxReasonLength = 120;
@@ -50,6 +52,8 @@ export class BatchPlayback {
   shown: ShownLayer | null | undefined;
   /** Whether the page is hidden, and since when. `undefined`: nothing says it. */
   hidden: { isHidden: boolean; at: number } | undefined;
+  /** The last `player_report`. */
+  report: StoredReport | undefined;
 
   add(event: PlaybackEvent): void {
     const { type, timestamp } = event;
@@ -60,6 +64,7 @@ export class BatchPlayback {
     else if (type === 'muted') this.mutedAt ??= epochMs(timestamp);
     else if (type === 'unmuted') this.mutedAt = null;
     else if (type === 'shown') this.#addShown(event);
+    else if (type === 'player_report') this.report = readPlayerReport(event);
     else if (type === 'app_started') this.#start();
     else if (type === 'app_stopped') this.#stop(timestamp);
     if (type === 'app_started' || type === 'heartbeat') this.#noteHidden(event);
@@ -219,6 +224,19 @@ function mutedAfter(
   return { mutedSince: known.mutedSince ?? corrector(receipt)(mutedAt).at };
 }
 
+function reportAfter({ report }: BatchPlayback, receipt: Receipt): PlaybackActivity {
+  if (!report) return {};
+  const { at, checkedAt } = report;
+  const correct = corrector(receipt);
+  return {
+    report: {
+      ...report,
+      at: correct(at).at,
+      ...(checkedAt !== undefined && { checkedAt: correct(checkedAt).at }),
+    },
+  };
+}
+
 function shownAfter({ shown }: BatchPlayback, receipt: Receipt): PlaybackActivity {
   if (!shown) return shown === null ? { shown } : {};
   return { shown: { ...shown, at: corrector(receipt)(shown.at).at } };
@@ -237,6 +255,7 @@ export function playbackAfter(
     ...hidden,
     ...mutedAfter(batch, known, receipt),
     ...shownAfter(batch, receipt),
+    ...reportAfter(batch, receipt),
     playErrors: errorsAfter(batch, known, receipt),
     stoppedAt: batch.stoppedAt === null ? null : corrector(receipt)(batch.stoppedAt).at,
     clockOffsetMs: deviceTime === undefined ? null : receivedAt - deviceTime,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { minuteMs } from '../clock.ts';
 import type { DeviceSequence } from '../events/sequence.ts';
+import { storedReport } from './player-report.ts';
 
 const text = z.string();
 /** Unix epoch milliseconds, by the clock of the service. */
@@ -64,6 +65,7 @@ export const lastActivity = z.strictObject({
   mutedSince: time.nullable().optional(),
   /** The last time in which its page was hidden. `until` is `null` while it is. */
   hidden: z.strictObject({ since: time, until: time.nullable() }).optional(),
+  report: storedReport.optional(),
   /** `null`: it has not reported one since its start, or never does. */
   shown: shownLayer.nullable().optional(),
 });

@@ -3,6 +3,7 @@ import { freeText, isoTime, lineOfText, recordId } from '../fields.ts';
 import { booleanQuery, pageQuery, selectorQuery } from '../paging.ts';
 import { deviceConfig } from './config.ts';
 import { pairingCodeText, simulated } from './pairing-code.ts';
+import { playerReport } from './player-report.ts';
 import { screen } from './screen.ts';
 
 const mac = /^(?:[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5})$/;
@@ -122,6 +123,9 @@ export const device = z
       description: 'Time of the latest request with a revoked or replaced key of the device.',
     }),
     ...sequenceMembers,
+    report: playerReport.nullable().optional().meta({
+      description: 'What its player found out about it at its last start; `null`: nothing.',
+    }),
     online: z.boolean(),
     suspendedAt: isoTime.nullable(),
     suspendReason: text,

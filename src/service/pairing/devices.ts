@@ -2,6 +2,7 @@ import { iso, isoOrNull } from '../../domain/clock.ts';
 import type { Page } from '../../domain/paging.ts';
 import { isOnline } from '../../domain/records/config.ts';
 import type { DeviceQuery, DeviceView } from '../../domain/records/device.ts';
+import type { StoredReport } from '../../domain/records/player-report.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
 import type { ScreenView } from '../../domain/records/screen.ts';
 import type { Store, Tx } from '../../store/store.ts';
@@ -17,6 +18,16 @@ import { putScreenNotice } from '../notices/outbox.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { readEffectiveConfig } from '../places/configs.ts';
 import { viewScreen } from '../places/screens.ts';
+
+function reportView(report: StoredReport | undefined): DeviceView['report'] {
+  if (!report) return null;
+  const { checkedAt, at, ...findings } = report;
+  return {
+    ...findings,
+    ...(checkedAt !== undefined && { checkedAt: iso(checkedAt) }),
+    at: iso(at),
+  };
+}
 
 /** Returns the view of a device, with its last activity. */
 export async function viewDevice(
@@ -43,6 +54,7 @@ export async function viewDevice(
     lastSeq: activity.lastSeq ?? null,
     missingEvents: activity.missingEvents ?? 0,
     conflictingEvents: activity.conflictingEvents ?? 0,
+    report: reportView(activity.report),
     online: isOnline(row.state, activity.lastSeenAt, config, nowMs),
     suspendedAt: isoOrNull(row.suspendedAt),
     suspendReason: row.suspendReason,

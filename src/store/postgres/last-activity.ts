@@ -181,6 +181,7 @@ const timeOf: Readonly<Record<string, keyof AnyActivity>> = {
   mutedSince: 'lastEventAt',
   shown: 'lastEventAt',
   hidden: 'lastEventAt',
+  report: 'lastEventAt',
 };
 
 /**

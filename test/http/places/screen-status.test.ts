@@ -242,6 +242,20 @@ describe('the condition in GET /v1/status', () => {
     expect((await statusOf(tv)).condition).toBe('playing');
   });
 
+  it('comes with the latest report of the player', async () => {
+    const reporter = await service.tv();
+    const report = { engine: 'Chromium 80', plays: ['h264'], lacks: ['hevc'], sound: false };
+    await post(reporter, { type: 'player_report', engine: 'Chromium 79', turnsVideos: true });
+    const checkedAt = service.clock.now() / 1000 - 60;
+    await post(reporter, { type: 'player_report', ...report, checkedAt, width: 'wide', more: {} });
+    await post(reporter, { type: 'heartbeat' });
+    expect((await statusOf(reporter)).device.report).toEqual({
+      ...report,
+      checkedAt: new Date(service.clock.now() - minuteMs).toISOString(),
+      at: new Date(service.clock.now()).toISOString(),
+    });
+  });
+
   it('is dark after another time of silence, on request', async () => {
     tv = await playingTv();
     service.clock.advance(2 * minuteMs);

@@ -14,6 +14,7 @@ import { venueTimes } from '../../times/venue-times.ts';
 import { type DoctorFinding, fail, ok, warn } from './finding.ts';
 import { checkGlass, type ScreenContext, type ScreenStatus } from './glass-checks.ts';
 import { checkMedia } from './media-checks.ts';
+import { checkPanel } from './panel-checks.ts';
 
 type Playlist = CallAnswer<'readPlaylist'>;
 
@@ -296,6 +297,7 @@ export async function checkScreen(
   return [
     ...findings,
     checkDevice(context, device),
+    ...(await checkPanel(context, device, status, playlist?.items)),
     ...former,
     content,
     ...media,

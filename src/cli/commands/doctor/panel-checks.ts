@@ -1,0 +1,79 @@
+import type { CallAnswer } from '../../../client/call.ts';
+import type { Device } from '../../../client/entities.ts';
+import { isObject } from '../../../domain/json/is-object.ts';
+import { type DoctorFinding, ok, warn } from './finding.ts';
+import type { ScreenContext, ScreenStatus } from './glass-checks.ts';
+
+type Report = NonNullable<Device['report']>;
+
+const codecNames: Readonly<Record<string, string>> = {
+  h264: 'H.264',
+  hevc: 'HEVC',
+  vp9: 'VP9',
+  av1: 'AV1',
+};
+const nameOf = (codec: string) => codecNames[codec] ?? codec;
+const namesOf = (codecs: readonly string[]) => codecs.map(nameOf).join(', ');
+
+function describe({ engine, width, height, plays = [], lacks = [] }: Report): string {
+  const size = width && height ? ` on ${width} × ${height} pixels` : '';
+  const without = lacks.length > 0 ? `, not ${namesOf(lacks)}` : '';
+  const videos = plays.length > 0 ? ` plays ${namesOf(plays)}${without}` : ' plays no known video';
+  return `${engine ?? 'Its browser'}${size}${videos}.`;
+}
+
+/** Says whether videos turn as the config asks for. */
+function checkRotation({ turnsVideos }: Report, rotate: unknown): DoctorFinding[] {
+  if (typeof rotate !== 'number' || rotate === 0 || turnsVideos === true) return [];
+  const what =
+    turnsVideos === false
+      ? 'Somebody saw at /player#check that its videos do not turn with player.rotate.'
+      : 'Nobody has seen yet whether its videos turn with player.rotate: open /player#check on it.';
+  return [warn('rotate', `${what} Prefer the setting of the panel itself.`)];
+}
+
+/** Reports what the web player found out about its TV, and what of it disturbs the playlist. */
+export async function checkPanel(
+  { reader, screen, ago }: ScreenContext,
+  { report }: Device,
+  { errors, muted }: ScreenStatus,
+  items: CallAnswer<'readPlaylist'>['items'] = [],
+): Promise<DoctorFinding[]> {
+  if (!report) return [];
+  const { config } = await reader.read('explainScreen', { params: { id: screen.id } });
+  const settings = isObject(config.player?.value) ? config.player.value : {};
+  const { at, checkedAt, lacks = [], isolatesPages, keepsStorage, sound } = report;
+  const tried =
+    checkedAt === undefined
+      ? 'Open /player#check on it to try more.'
+      : `It was tried by /player#check at ${ago(checkedAt)}.`;
+  const cannotDecode = errors.some(({ reason }) => reason === 'codec');
+  const hasPages = items.some(({ creativeType }) => creativeType === 'html');
+  const problems: readonly [isSo: boolean, check: string, text: string][] = [
+    [
+      cannotDecode && lacks.length > 0,
+      'codec',
+      `A video cannot be decoded, and the TV plays no ${namesOf(lacks)}. Convert it: ffmpeg -i IN -c:v libx264 -pix_fmt yuv420p -movflags +faststart OUT.mp4`,
+    ],
+    [
+      isolatesPages === false && hasPages,
+      'isolation',
+      'Its browser does not isolate web pages: a loop in a page freezes the TV. Show only pages that you trust.',
+    ],
+    [
+      keepsStorage === false,
+      'storage',
+      'It has lost what it stored when it was restarted. Switch on persistent storage in its settings, or pair it with --player-link-file.',
+    ],
+    [
+      sound === false && settings.sound === true && !muted,
+      'sound',
+      'Its browser forbids sound, as /player#check has found.',
+    ],
+  ];
+  return [
+    ok('panel', `${describe(report)} Its player started at ${ago(at)}. ${tried}`),
+    ...problems.filter(([isSo]) => isSo).map(([, check, text]) => warn(check, text)),
+    ...checkRotation(report, settings.rotate),
+  ];
+}

@@ -1,0 +1,27 @@
+// What the web player finds out about its panel, in a real Chromium.
+import { describe, expect, it } from 'vitest';
+import { chromiumPath, needsChromium } from '../../support/browser/chromium.ts';
+import { startTvOnScreen } from '../../support/tv/tv-on-screen.ts';
+
+describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
+  it('reports at each start what its browser says of the panel', async () => {
+    const tv = await startTvOnScreen({ items: [] });
+    await tv.reload();
+    const reports = () => tv.events('player_report');
+    await expect.poll(async () => (await reports()).length).toBeGreaterThan(0);
+    const [report] = await reports();
+    expect(report).toMatchObject({
+      engine: expect.stringMatching(/^Chromium \d+$/),
+      width: 1280,
+      height: 720,
+      pixelRatio: 1,
+      plays: expect.arrayContaining(['vp9']),
+      isolatesPages: true,
+      turnsPictures: true,
+    });
+    const { body } = await tv.service.manage('GET', '/v1/status');
+    const { type, timestamp, seq, ...found } = report!;
+    expect(body.items[0].device.report).toMatchObject(found);
+    await tv.browser.close();
+  });
+});
