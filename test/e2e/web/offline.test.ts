@@ -183,9 +183,10 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     await expect.poll(() => tv.page.evaluate('caches.keys().then((keys) => keys.length)')).toBe(1);
     const url = tv.page.url();
     const session = await tv.browser.context.newCDPSession(tv.page);
-    await tv.page.goto('about:blank');
-    const origin = new URL(url).origin;
+    const { origin } = new URL(url);
+    await tv.page.goto(`${origin}/healthz`);
     await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
+    await expect.poll(() => tv.page.evaluate('indexedDB.databases()')).toEqual([]);
     proxy?.goAway();
     await tv.page.goto(url);
     await expect.poll(() => tv.page.locator('img.visible').count()).toBeGreaterThan(0);
