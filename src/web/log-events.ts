@@ -33,8 +33,8 @@ export class FileReports {
     this.#report = report;
   }
 
-  note(message: string, more: { creativeUrl: string; [member: string]: unknown }): void {
-    const key = `${message} ${more.creativeUrl}`;
+  note(message: string, more: object): void {
+    const key = message + JSON.stringify(more);
     if (this.#noted.has(key)) return;
     this.#noted.add(key);
     this.#report(logEvent(message, more));

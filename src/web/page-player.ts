@@ -157,6 +157,8 @@ export class PagePlayer {
 
   /** Listens to the parts, the URL and other tabs, and starts what runs at intervals. */
   #listen(): void {
+    this.#stage.onNoSubtitles = ({ creativeId, creativeUrl, subtitles }, reason) =>
+      this.#fileReports.note('subtitles not shown', { creativeId, creativeUrl, subtitles, reason });
     this.#stage.onSound = (isAllowed) => this.#soundReport.note(!isAllowed);
     void this.#isolated.then((isIsolated) => {
       if (!isIsolated) this.#screen.addNote(({ frozen }) => frozen);

@@ -14,26 +14,30 @@ const creativeTypes = ['image', 'video', 'html'] as const;
 const tooLong = `must have at most ${maxMediaUrl} characters`;
 
 /**
- * A media URL, converted to its canonical form. The maximum length applies to both forms
+ * A URL of a TV, converted to its canonical form. The maximum length applies to both forms
  * (docs/protocol.md §5.4).
  */
-const mediaUrl = z
-  .string('must be an http or https URL')
-  .max(maxMediaUrl, { error: tooLong, abort: true })
-  .superRefine((input, context) => {
-    const message = mediaIdOf(input) === undefined ? mediaUrlFault(input) : undefined;
-    if (message !== undefined)
-      context.addIssue({ code: 'custom', message, input, continue: false });
-  })
-  .overwrite(canonicalMediaUrl)
-  .max(maxMediaUrl, tooLong)
-  .meta({
-    description:
-      'An http or https URL, stored in the form that a WHATWG URL parser produces. Or the path of a file of the service, `/media/<id>.<extension>`, which TVs get as an absolute URL.',
-    format: 'uri-reference',
-    pattern: '^(?:[hH][tT][tT][pP][sS]?:|/media/[0-9a-f]{64})',
-    example: 'https://media.example.com/spring.mp4',
-  });
+const urlWithout = (faultOf: (input: string) => string | undefined) =>
+  z
+    .string('must be an http or https URL')
+    .max(maxMediaUrl, { error: tooLong, abort: true })
+    .superRefine((input, context) => {
+      const message = faultOf(input);
+      if (message !== undefined)
+        context.addIssue({ code: 'custom', message, input, continue: false });
+    })
+    .overwrite(canonicalMediaUrl)
+    .max(maxMediaUrl, tooLong);
+
+const mediaUrl = urlWithout((input) =>
+  mediaIdOf(input) === undefined ? mediaUrlFault(input) : undefined,
+).meta({
+  description:
+    'An http or https URL, stored in the form that a WHATWG URL parser produces. Or the path of a file of the service, `/media/<id>.<extension>`, which TVs get as an absolute URL.',
+  format: 'uri-reference',
+  pattern: '^(?:[hH][tT][tT][pP][sS]?:|/media/[0-9a-f]{64})',
+  example: 'https://media.example.com/spring.mp4',
+});
 
 const itemMembers = {
   creativeId: recordId,
@@ -81,6 +85,11 @@ const publishedItem = z
         .guid('must be a UUID; a name belongs into campaign, such as campaign: summer')
         .nullish()
         .meta({ description: 'Default: follows from `campaign`.' }),
+      subtitles: urlWithout(mediaUrlFault).optional().meta({
+        description: 'For `video`: the URL of its subtitles, a WebVTT file.',
+        format: 'uri',
+        example: 'https://media.example.com/spring.de.vtt',
+      }),
     },
     'must be an object',
   )

@@ -15,6 +15,8 @@ export interface ExpectedMedia {
   url: string;
   size?: number | undefined;
   sha256?: string | undefined;
+  /** Whether the file cannot be used from its own URL. */
+  needsCopy?: boolean;
 }
 
 /**

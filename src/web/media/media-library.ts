@@ -83,12 +83,12 @@ export class MediaLibrary {
     const stored = await this.#readStored(file.url);
     if (stored) return stored;
     const failure = this.#recentFailure(file.url);
-    if (failure?.error.isFinal) return failure.error.reason;
+    if (failure && (failure.error.isFinal || file.needsCopy)) return failure.error.reason;
     if (!failure) await this.#waitForDownload(file, patienceMs, signal);
     const late = await this.#readStored(file.url);
     if (late) return late;
     const now = this.#recentFailure(file.url);
-    if (now?.error.isFinal) return now.error.reason;
+    if (now && (now.error.isFinal || file.needsCopy)) return now.error.reason;
     if (now) this.#onUncached(file.url);
     return { src: file.url, file: undefined, release() {} };
   }

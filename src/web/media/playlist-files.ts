@@ -15,15 +15,23 @@ export function expectedMedia({ creativeUrl, size, sha256 }: PlaylistItem): Expe
   };
 }
 
+/** Returns the file with the subtitles of a video, if it has any. */
+export function subtitlesOf({ creativeType, subtitles }: PlaylistItem): ExpectedMedia | undefined {
+  const hasSubtitles = creativeType === 'video' && typeof subtitles === 'string';
+  return hasSubtitles ? { url: subtitles, needsCopy: true } : undefined;
+}
+
 /**
- * Returns the images and videos of a playlist and of its upcoming entries in playing order, without
- * duplicates.
+ * Returns the images, videos and subtitles of a playlist and of its upcoming entries in playing
+ * order, without duplicates.
  */
 export function playlistFiles(playlist: ActivePlaylist | undefined): ExpectedMedia[] {
   const files = new Map<string, ExpectedMedia>();
   const items = (playlist ? playlistsOf(playlist) : []).flatMap((one) => one.items);
-  for (const item of items)
-    if (item.creativeType !== 'html' && !files.has(item.creativeUrl))
-      files.set(item.creativeUrl, expectedMedia(item));
+  for (const item of items) {
+    const own = item.creativeType === 'html' ? undefined : expectedMedia(item);
+    for (const file of [own, subtitlesOf(item)])
+      if (file && !files.has(file.url)) files.set(file.url, file);
+  }
   return [...files.values()];
 }

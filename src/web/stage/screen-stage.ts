@@ -4,12 +4,13 @@ import { unlessAborted } from '../../domain/concurrency.ts';
 import { creativeKey } from '../../player/playing/lookahead.ts';
 import type { PlaybackFailure, Shown, Stage } from '../../player/stage.ts';
 import type { MediaLibrary } from '../media/media-library.ts';
-import { expectedMedia } from '../media/playlist-files.ts';
+import { expectedMedia, subtitlesOf } from '../media/playlist-files.ts';
 import type { MediaLook } from '../settings/page-settings.ts';
 import { after } from '../settings/timing.ts';
 import { makeImageLayer } from './image-layer.ts';
 import type { Layer } from './layer.ts';
 import { makePageLayer } from './page-layer.ts';
+import { showSubtitles } from './subtitles.ts';
 import { VideoLayer, VideoPool } from './video-layer.ts';
 
 /** Maximum time until an item that is due shows its first frame. */
@@ -61,6 +62,8 @@ export class ScreenStage implements Stage {
   onVisible: () => void = () => {};
   /** Called when a video with sound begins, with whether the browser allows the sound. */
   onSound: (isAllowed: boolean) => void = () => {};
+  /** Called when the subtitles of a video cannot be shown. */
+  onNoSubtitles: (item: PlaylistItem, reason: PlaybackFailure) => void = () => {};
   readonly #root: HTMLElement;
   readonly #library: MediaLibrary;
   readonly #videos: VideoPool;
@@ -175,11 +178,22 @@ export class ScreenStage implements Stage {
       source.release();
       return 'stalled';
     }
-    if (video)
-      return new VideoLayer(this.#videos, video, source, this.look, (isAllowed) =>
-        this.onSound(isAllowed),
-      );
-    return makeImageLayer(this.#root, source, this.look);
+    if (!video) return makeImageLayer(this.#root, source, this.look);
+    const layer = new VideoLayer(this.#videos, video, source, this.look, (isAllowed) =>
+      this.onSound(isAllowed),
+    );
+    this.#addSubtitles(item, layer);
+    return layer;
+  }
+
+  #addSubtitles(item: PlaylistItem, { element, signal }: VideoLayer): void {
+    const file = subtitlesOf(item);
+    if (!file) return;
+    const opening = this.#library.open(file, patienceMs, signal);
+    void showSubtitles(element, opening, signal, (reason) => {
+      if (reason === 'not_media') this.#library.doubt(file);
+      this.onNoSubtitles(item, reason);
+    });
   }
 
   /** Waits for the first frame of an item. Reveals the item unless the signal has aborted. */

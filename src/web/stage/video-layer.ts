@@ -82,6 +82,8 @@ export class VideoLayer implements Layer {
   readonly #onSound: (isAllowed: boolean) => void;
   readonly #error: Promise<PlaybackFailure>;
   readonly #disposed = new AbortController();
+  /** Aborts when the layer is disposed. */
+  readonly signal = this.#disposed.signal;
   #stall = (_reason: PlaybackFailure) => {};
   #watch: number | undefined;
 

@@ -54,6 +54,7 @@ describe('PUT /v1/screens/:id/playlist', () => {
       item({
         campaignId: '33333333-3333-4333-8333-333333333333',
         duration: 0.5,
+        subtitles: 'https://media.example.com/spring.de.vtt',
         mood: { tags: ['a', null, 1.5], deep: { er: true } },
       }),
       item({ creativeType: 'image', creativeUrl: 'http://media.example.com/%C3%A4%20.png?x=1#y' }),

@@ -33,6 +33,10 @@ files.`,
       '--campaign <name>',
       'the campaign whose plays are counted in reports, such as summer',
     ),
+    subtitles: option.text(
+      '--subtitles <url>',
+      'the URL of a WebVTT file with the subtitles of the video; its host must allow other origins',
+    ),
     add: option.flag('--add', 'keep the present items, and append the new ones'),
     validUntil: option.text(
       '--valid-until <time>',

@@ -4,6 +4,7 @@ import { hasCode } from '../../../domain/error.ts';
 import type { Publication } from '../../../domain/playlists/playlist.ts';
 import { preconditionOf } from '../../connection/conditional.ts';
 import { MediaFiles } from '../../content/media-files.ts';
+import type { MediaItem } from '../../content/media-item.ts';
 import { isUrl, makeItems, pathOf } from '../../content/shown-items.ts';
 import { examineFirst } from '../../examination/examine-first.ts';
 import { publishOn } from '../../glass/publish-on.ts';
@@ -72,6 +73,22 @@ async function readCampaign(name: string): Promise<string> {
   return data;
 }
 
+/** Adds subtitles to the only video. Throws `usage` before anything is uploaded. */
+function withSubtitles(items: readonly MediaItem[], subtitles: string | undefined) {
+  if (subtitles === undefined) return items;
+  if (!isUrl(subtitles))
+    throw usage(
+      `--subtitles takes the URL of a WebVTT file, not "${subtitles}": the service keeps no subtitles.`,
+    );
+  const videos = items.filter(({ creativeType }) => creativeType === 'video');
+  if (videos.length !== 1)
+    throw usage(
+      `--subtitles belong to one video, and there ${videos.length === 0 ? 'is none' : `are ${videos.length}`}.`,
+      'Name the subtitles of each video in a playlist file: signage playlist publish.',
+    );
+  return items.map((item) => (item.creativeType === 'video' ? { ...item, subtitles } : item));
+}
+
 /** Returns the command that publishes a version again, with the connection of this command. */
 function undoLine({ flags }: CommandContext, { id, name }: Selected, version: number): string {
   const connection = Object.entries(connectionOptions).flatMap(([key, setting]) => {
@@ -87,7 +104,7 @@ function undoLine({ flags }: CommandContext, { id, name }: Selected, version: nu
 /** Runs `signage show`. */
 export async function runShow(call: CommandContext): Promise<number | undefined> {
   const given: readonly string[] = call.args.what;
-  const { add, campaign, check, validUntil } = call.options;
+  const { add, campaign, check, subtitles, validUntil } = call.options;
   const [name, ...rest] = given;
   const words = hasFilter(call) ? given : rest;
   const selection = await selectionOf(call, hasFilter(call) ? undefined : name);
@@ -110,7 +127,8 @@ export async function runShow(call: CommandContext): Promise<number | undefined>
     );
   const files = new MediaFiles(call, { allowOutside: true });
   const named = campaign === undefined ? {} : { campaign: await readCampaign(campaign) };
-  const items = (await makeItems(call, words, files)).map((item) => ({ ...item, ...named }));
+  const made = withSubtitles(await makeItems(call, words, files), subtitles);
+  const items = made.map((item) => ({ ...item, ...named }));
   if (!check) await examineFirst(call, items);
   await files.upload(call, [{ items }]);
   const reading = single && call.readWithEtag('readPlaylist', { params: { id: single.id } });
