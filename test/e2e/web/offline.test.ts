@@ -184,7 +184,7 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     const url = tv.page.url();
     const session = await tv.browser.context.newCDPSession(tv.page);
     const { origin } = new URL(url);
-    await tv.page.goto(`${origin}/healthz`);
+    await tv.page.goto(`${origin}/player/icon-80.png`);
     await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
     await expect.poll(() => tv.page.evaluate('indexedDB.databases()')).toEqual([]);
     proxy?.goAway();
