@@ -70,6 +70,27 @@ const withoutIterators = {
   },
 };
 
+/**
+ * Replaces the helpers of the compiler for spreads and rests of objects by short ones, which do the
+ * same for objects without symbols and accessors.
+ */
+const shortHelpers = {
+  name: 'short-helpers',
+  renderChunk(code) {
+    const helpers = {
+      _objectSpread2: 'Object.assign',
+      _objectWithoutProperties: '_objectWithoutPropertiesLoose',
+    };
+    let short = code;
+    for (const [name, own] of Object.entries(helpers))
+      short = short.replace(
+        new RegExp(`^\\tfunction ${name}\\(.*?^\\t}$`, 'ms'),
+        `\tconst ${name} = ${own};`,
+      );
+    return short;
+  },
+};
+
 /** Bundles a module into one classic script. TVs of 2019 have Chromium 63. */
 async function bundleScript(entry, define = {}) {
   const bundle = await rolldown({
@@ -78,7 +99,7 @@ async function bundleScript(entry, define = {}) {
     platform: 'browser',
     // The target of tsconfig.json would undo the assumption about class fields.
     tsconfig: false,
-    plugins: [runtimeOnly, withoutIterators, publicMembers],
+    plugins: [runtimeOnly, withoutIterators, publicMembers, shortHelpers],
     // package.json says that no module has side effects. The shims have.
     treeshake: { moduleSideEffects: (id) => id === fromWeb('shims.ts') },
     transform: {
