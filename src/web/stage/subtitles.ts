@@ -18,7 +18,7 @@ export async function showSubtitles(
     onFailure(source);
     return;
   }
-  if (signal.aborted || !source.isStored) {
+  if (signal.aborted || source.file === undefined) {
     source.release();
     return;
   }
