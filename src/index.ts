@@ -13,6 +13,12 @@ export {
 } from './domain/error.ts';
 export type { BatchSums, DaySums, ImpressionCount } from './domain/events/batch-counts.ts';
 export type { CountedEvent, EventQuery, TelemetryEvent } from './domain/events/event.ts';
+export type {
+  DayPlays,
+  PlayCell,
+  PlayCount,
+  PlayKey,
+} from './domain/events/plays.ts';
 export type { DeviceSequence, NumberRange } from './domain/events/sequence.ts';
 export type { LogMethod, LogSink } from './domain/log.ts';
 export type { ByteRange } from './domain/media/media.ts';
@@ -42,7 +48,14 @@ export type {
 export type { ConfigBody } from './domain/records/config.ts';
 export type { DeviceInfo } from './domain/records/device.ts';
 export type { GuessCounter } from './domain/records/pairing-code.ts';
-export type { ReportQuery, ReportRow } from './domain/records/report.ts';
+export type {
+  ImpressionRow,
+  ReportClock,
+  ReportGroup,
+  ReportQuery,
+  ReportRow,
+  SimulatedChoice,
+} from './domain/records/report.ts';
 export type { Role } from './domain/records/role.ts';
 export type {
   Claim as ClaimRow,
@@ -83,6 +96,9 @@ export type {
   LoggedTvRequest,
   PastPlaylistQuery,
   PlaylistSummary,
+  PlayPlace,
+  PlayQuery,
+  PlayVisitor,
   Slice,
   StoredEvent as StoredEventRow,
   TvRequestPageQuery,

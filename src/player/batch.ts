@@ -25,7 +25,7 @@ const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
  */
 export function proofOfPlay(
   playlist: ActivePlaylist,
-  { creativeId, campaignId }: PlaylistItem,
+  { creativeId, campaignId, duration: plannedDuration }: PlaylistItem,
   atMs: number,
   duration: number,
 ): EventInput {
@@ -37,6 +37,7 @@ export function proofOfPlay(
     ...(hasCampaign && { campaignId }),
     creativeId,
     duration,
+    plannedDuration,
     ...(typeof playlist.entryId === 'string' && { entryId: playlist.entryId }),
   };
 }

@@ -1,7 +1,8 @@
 import type { BatchSums } from '../domain/events/batch-counts.ts';
 import type { EventQuery } from '../domain/events/event.ts';
+import type { PlayKey } from '../domain/events/plays.ts';
 import type { AuditQuery } from '../domain/records/audit.ts';
-import type { ReportQuery } from '../domain/records/report.ts';
+import type { ReportClock, ReportGroup, SimulatedChoice } from '../domain/records/report.ts';
 import type { Playlist } from '../domain/records/rows.ts';
 import type { TvRequestQuery, TvRequestView } from '../domain/records/tv-request.ts';
 import type { Selector } from '../domain/selector.ts';
@@ -82,8 +83,48 @@ export interface WithinVenues {
   venueIds?: readonly string[] | undefined;
 }
 
-export interface ImpressionQuery extends ReportQuery, WithinVenues {
+export interface ImpressionQuery extends WithinVenues {
   tenantId: string;
+  groupBy: ReportGroup;
+  by: ReportClock;
+  simulated?: SimulatedChoice | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+/** A screen on one UTC day and one local day. The counts of its plays are stored together. */
+export interface PlayPlace {
+  clock: ReportClock;
+  tenantId: string;
+  venueId: string;
+  screenId: string;
+  simulated: boolean;
+  /** The UTC day, counted from 1 January 1970. */
+  day: number;
+  /** The local day minus the UTC day: -1, 0 or 1. */
+  shift: number;
+}
+
+/** Receives the counts of a report, place by place. */
+export interface PlayVisitor {
+  /** Returns whether the cells of the place count. They follow. */
+  place(place: PlayPlace): boolean;
+  /** Gets the same object for the same key of a place, and often for that of other places. */
+  readonly cell: (
+    key: PlayKey,
+    events: number,
+    seconds: number,
+    partial: number,
+    unknown: number,
+  ) => void;
+}
+
+/** Days are UTC days, counted from 1 January 1970. `to` is exclusive. */
+export interface PlayQuery {
+  tenantId: string;
+  by: ReportClock;
+  from?: number | undefined;
+  to?: number | undefined;
 }
 
 /**

@@ -21,6 +21,7 @@ import {
   deviceKeyRow,
   deviceRow,
   largeContentRow,
+  nameRow,
   pastContentRow,
   playlistRow,
   type StoredConfig,
@@ -55,6 +56,7 @@ const pastContentDocument = shardNames('disk-pastContents', 256);
 const layersDocument = shardNames('rows-layers', screenShards);
 const pastScheduleDocument = shardNames('disk-pastSchedules', 256);
 const campaignDocument = shardNames('rows-campaigns', 16);
+const creativeDocument = shardNames('rows-creatives', 64);
 const noticeDocument = shardNames('disk-notices', 256);
 const creationDocument = shardNames('rows-creations', 64);
 const webhookDocument = shardNames('rows-webhooks', 16);
@@ -157,6 +159,11 @@ export const sections = {
   campaigns: section({
     row: campaignRow,
     document: ({ id }) => campaignDocument(id),
+  }),
+  /** Names of creatives, for reports. */
+  creatives: section({
+    row: nameRow,
+    document: ({ id }) => creativeDocument(id),
   }),
   layers: section({
     row: layersRow,

@@ -1,7 +1,7 @@
 import type { Activities } from '../domain/records/activity.ts';
 import type { AuditEntry } from '../domain/records/audit.ts';
 import type { GuessCounter } from '../domain/records/pairing-code.ts';
-import type { ReportRow } from '../domain/records/report.ts';
+import type { ImpressionRow } from '../domain/records/report.ts';
 import type { Content, Device, DeviceKey, Playlist, Screen } from '../domain/records/rows.ts';
 import type {
   AuditPageQuery,
@@ -12,6 +12,8 @@ import type {
   LoggedTvRequest,
   PastPlaylistQuery,
   PlaylistSummary,
+  PlayQuery,
+  PlayVisitor,
   Slice,
   StoredEvent,
   TvRequestPageQuery,
@@ -110,10 +112,16 @@ export interface Store {
   events(query: EventPageQuery): Promise<Slice<StoredEvent>>;
 
   /**
-   * Returns exact impressions by group, sorted by key. `from` and `to` are UTC days; `to` is
-   * exclusive.
+   * Gives the exact counts of batches with offsets (`BatchSums`) to the visitor that `begin` makes.
+   * May begin again with a new visitor. Returns the one that got all counts.
    */
-  impressions(query: ImpressionQuery): Promise<ReportRow[]>;
+  plays<V extends PlayVisitor>(query: PlayQuery, begin: () => V): Promise<V>;
+
+  /**
+   * Returns exact impressions of batches without offsets, by group, sorted by key. `from` and `to`
+   * are UTC days; `to` is exclusive. Only 0.1.0 stored such batches.
+   */
+  impressions(query: ImpressionQuery): Promise<ImpressionRow[]>;
 
   /**
    * Returns one page of the audit trail of `query.tenantIds`, newest first. The tenant id `null`

@@ -36,8 +36,8 @@ describe('A simulated day in a user’s test', () => {
     expect(await tv.run(undefined, day)).toEqual({ reason: 'stopped' });
 
     const report = await management.call('reportImpressions', { query: { groupBy: 'campaign' } });
-    expect(report.items).toEqual([
-      { key: items[0]?.campaignId, name: null, impressions: 2880, seconds: day / 1000 },
+    expect(report.items).toMatchObject([
+      { key: items[0]?.campaignId, impressions: 2880, seconds: day / 1000, fullPlays: 2880 },
     ]);
     expect((await management.call('getDevice', { params: { id: tv.state.deviceId! } })).state).toBe(
       'bound',

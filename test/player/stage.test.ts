@@ -126,6 +126,7 @@ describe('The stage of a player', () => {
       playlistId: 'playlist',
       creativeId: video(1, 10).creativeId,
       duration: 10,
+      plannedDuration: 10,
       seq: expect.any(Number),
     });
     expect(tv.events('impression').map(({ duration }) => duration)).toEqual([20]);

@@ -126,11 +126,11 @@ export function flag(flags: string, help: string): Setting<boolean> {
   return { flags, help, read, initial: false };
 }
 
-/** A day in UTC, such as `2026-11-20`. Default: `undefined`. */
+/** A day, such as `2026-11-20`. Default: `undefined`. */
 export function day(flags: string, help: string): Setting<string | undefined> {
   const read = (value: string, source: string) => {
     if (value.includes('T') || Number.isNaN(isoMs(value)))
-      throw usage(`${source} must be a day in UTC such as 2026-11-20, not "${value}".`);
+      throw usage(`${source} must be a day such as 2026-11-20, not "${value}".`);
     return value;
   };
   return { flags, help, read, initial: undefined };

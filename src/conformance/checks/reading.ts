@@ -109,7 +109,19 @@ const reports = checkGroup(
       'text/csv, key,impressions,seconds',
       async (fixture) => {
         const { headers, text } = await report(fixture, 'groupBy=campaign', { accept: 'text/csv' });
-        return [headers['content-type']?.split(';')[0], text.split(/\r?\n/)[0]];
+        const columns = text.split(/\r?\n/)[0]?.split(',').slice(0, 3);
+        return [headers['content-type']?.split(';')[0], columns?.join(',')];
+      },
+    ),
+    profile('two-groups', 'groupBy=screen,day counts by both, on the days of venues').expects(
+      '2',
+      async (fixture) => {
+        const { tv, from, to } = await reported(fixture);
+        const query = `groupBy=screen,day&days=venue&screenId=${tv.screenId}`;
+        const { json } = await report(fixture, `${query}&from=${from}&to=${to}`);
+        const rows = listAt(json, 'items');
+        const sum = (total: number, row: unknown) => total + Number(at(row, 'impressions'));
+        return String(rows.reduce(sum, 0));
       },
     ),
     profile('400', '400 for a time within a day').expects(

@@ -1,17 +1,13 @@
 import { dayMs } from '../clock.ts';
 import { epochMs } from '../fields.ts';
 import type { CountedEvent } from './event.ts';
+import { addPlay, type DayPlays, entryOf, secondsOf, sumOfSeconds } from './plays.ts';
 import { addNumber, type NumberRange } from './sequence.ts';
 
 /** Number of impressions, and the sum of their durations. */
 export interface ImpressionCount {
   impressions: number;
   seconds: number;
-}
-
-/** Adds two durations. The sum is capped, because JSON has no infinity. */
-function sumOfSeconds(one: number, other: number): number {
-  return Math.min(one + other, Number.MAX_VALUE);
 }
 
 export function addTo(cell: ImpressionCount, { impressions, seconds }: ImpressionCount): void {
@@ -29,13 +25,6 @@ export function addCount(
   if (cell) addTo(cell, more);
   else cells.set(key, { ...more });
 }
-
-function secondsOf({ duration }: CountedEvent): number {
-  return typeof duration === 'number' && Number.isFinite(duration) ? duration : 0;
-}
-
-/** Longer ids of entries are ignored. Names have at most 200 characters. */
-const maxEntryId = 400;
 
 /**
  * Impressions of one day, by campaign, by creative, and by entry of a schedule. Ids of campaigns
@@ -59,9 +48,8 @@ export class DaySums {
     const once: ImpressionCount = { impressions: 1, seconds: secondsOf(event) };
     addCount(this.campaigns, event.campaignId?.toLowerCase() ?? '', once);
     addCount(this.creatives, event.creativeId?.toLowerCase() ?? '', once);
-    const { entryId } = event;
-    if (typeof entryId === 'string' && entryId !== '' && entryId.length <= maxEntryId)
-      addCount(this.entries, entryId, once);
+    const entryId = entryOf(event);
+    if (entryId !== '') addCount(this.entries, entryId, once);
     addTo(this.all, once);
   }
 
@@ -83,8 +71,20 @@ export class BatchSums {
   length = 0;
   /** Distinct event types. */
   readonly types: string[] = [];
-  /** Sums of impressions, one element per day. */
+  /** Sums of impressions, one element per day. Only of batches without `offsets`. */
   readonly days: DaySums[] = [];
+  /** Sums of impressions and plays, one element per UTC day and local day. */
+  readonly plays: DayPlays[] = [];
+  /**
+   * How far the clock of the venue was ahead of UTC at each event, and last at the receipt, in
+   * seconds. A single number: the same at all of them. `undefined`: a batch of 0.1.0, whose
+   * impressions have UTC days only.
+   */
+  readonly offsets: readonly number[] | undefined;
+
+  constructor(offsets?: readonly number[]) {
+    this.offsets = offsets;
+  }
   /** Sequence numbers as ranges, in the order of the events (docs/protocol.md §2.5). */
   readonly numbers: NumberRange[] = [];
 
@@ -92,6 +92,12 @@ export class BatchSums {
     this.length++;
     if (event.seq !== undefined) addNumber(this.numbers, event.seq);
     if (!this.types.includes(event.type)) this.types.push(event.type);
+    if (event.type !== 'impression' && event.type !== 'play') return;
+    if (this.offsets) {
+      const offset = this.offsets.length === 1 ? this.offsets[0] : this.offsets[this.length - 1];
+      addPlay(this.plays, event, offset ?? 0);
+      return;
+    }
     if (event.type !== 'impression') return;
     const day = Math.floor(epochMs(event.timestamp) / dayMs);
     let sums = this.days.find((one) => one.day === day);
@@ -103,8 +109,8 @@ export class BatchSums {
   }
 }
 
-export function batchSums(events: readonly CountedEvent[]): BatchSums {
-  const sums = new BatchSums();
+export function batchSums(events: readonly CountedEvent[], offsets?: readonly number[]): BatchSums {
+  const sums = new BatchSums(offsets);
   for (const event of events) sums.add(event);
   return sums;
 }

@@ -36,6 +36,11 @@ const telemetryEvent = z
           minimum: 0,
           example: 15,
         }),
+      plannedDuration: z.unknown().optional().meta({
+        description:
+          'Of an impression or play: the seconds that the item should play. Anything but a number is kept and ignored.',
+        example: 15,
+      }),
       entryId: z.unknown().optional().meta({
         description: 'Of an impression: the entry of the schedule, or `takeover`.',
         example: 'Breakfast',
@@ -86,7 +91,14 @@ export type TelemetryEvent = z.infer<typeof telemetryEvent>;
 /** The members of an event that the service reads. The whole event is stored as sent. */
 export type CountedEvent = Pick<
   TelemetryEvent,
-  'type' | 'timestamp' | 'campaignId' | 'creativeId' | 'entryId' | 'duration' | 'seq'
+  | 'type'
+  | 'timestamp'
+  | 'campaignId'
+  | 'creativeId'
+  | 'entryId'
+  | 'duration'
+  | 'plannedDuration'
+  | 'seq'
 >;
 
 export const eventBatch = z

@@ -2,8 +2,8 @@ import { foldName } from '../fold-name.ts';
 import { asGuid, nameGuid } from '../id.ts';
 import { campaignName, type Publication } from './playlist.ts';
 
-/** A campaign that an item names. */
-export interface NamedCampaign {
+/** A campaign or creative that an item names. */
+export interface Named {
   /** A UUID in lower case. */
   id: string;
   name: string;
@@ -43,12 +43,27 @@ export function withoutDerivedIds<I extends Record<string, unknown>>(
 }
 
 /** Returns the campaigns that items give both an id and a name. The last name of an id counts. */
-export function campaignsOf(items: readonly unknown[]): NamedCampaign[] {
+export function campaignsOf(items: readonly unknown[]): Named[] {
+  return namesIn(items, 'campaignId', ({ campaign }) => campaignName.safeParse(campaign).data);
+}
+
+/** Returns the creatives that items name. The last name of an id counts. */
+export function creativesOf(items: readonly unknown[]): Named[] {
+  const textOf = (name: unknown) => (typeof name === 'string' && name !== '' ? name : undefined);
+  return namesIn(items, 'creativeId', ({ name }) => textOf(name));
+}
+
+function namesIn(
+  items: readonly unknown[],
+  idMember: string,
+  nameOf: (item: Record<string, unknown>) => string | undefined,
+): Named[] {
   const names = new Map<string, string>();
   for (const item of items) {
-    const { campaign, campaignId } = (item ?? {}) as { campaign?: unknown; campaignId?: unknown };
-    const id = typeof campaignId === 'string' ? asGuid(campaignId) : undefined;
-    const { data: name } = campaignName.safeParse(campaign);
+    const members = (item ?? {}) as Record<string, unknown>;
+    const given = members[idMember];
+    const id = typeof given === 'string' ? asGuid(given) : undefined;
+    const name = nameOf(members);
     if (id !== undefined && name !== undefined) names.set(id, name);
   }
   return [...names].map(([id, name]) => ({ id, name }));

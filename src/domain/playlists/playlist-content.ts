@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson } from '../json/canonical-json.ts';
 import { mediaIdOf } from '../media/media.ts';
 import type { Playlist } from '../records/rows.ts';
-import { campaignsOf, type NamedCampaign, withCampaignIds } from './campaign.ts';
+import { campaignsOf, creativesOf, type Named, withCampaignIds } from './campaign.ts';
 import type { Publication } from './playlist.ts';
 
 /** What a version shows, and until when. Different content makes the next version. */
@@ -14,7 +14,9 @@ export interface PlaylistContent {
   /** Ids of the files of the service that the items name, once each. */
   mediaIds: readonly string[];
   /** The campaigns that the items name. */
-  campaigns: readonly NamedCampaign[];
+  campaigns: readonly Named[];
+  /** The creatives that the items name. */
+  creatives: readonly Named[];
   /** Expiry that the publisher gave, if any. */
   validUntil: number | null;
 }
@@ -28,6 +30,7 @@ export function playlistContent(
     digest: hash('sha256', canonicalJson(items), 'base64url'),
     mediaIds: mediaIdsOf(items),
     campaigns: campaignsOf(items),
+    creatives: creativesOf(items),
     validUntil,
   };
 }

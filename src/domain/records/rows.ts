@@ -160,6 +160,7 @@ export const largeContentRow = z.strictObject({ id: text, tenantId: text, bytes:
 export const pastContentRow = contentRow.extend({ movedAt: time });
 
 /** The name of a campaign, as items name it. `id` is `<tenant id>/<campaign id>`. */
+export const nameRow = z.strictObject({ id: text, tenantId: text, name: text });
 export const campaignRow = z.strictObject({ id: text, tenantId: text, name: text });
 
 /**

@@ -85,7 +85,11 @@ export function managementHandlers(
       };
     },
     reportImpressions: async ({ principal, query, request }) =>
-      reportCsv(await reading.impressions(principal, query), request.context),
+      reportCsv(
+        await reading.impressions(principal, query),
+        query.groupBy.length > 1,
+        request.context,
+      ),
     listAudit: ({ principal, query }) => result(reading.audit(principal, query)),
     listRequests: ({ principal, query }) => result(requests.list(principal, query)),
   } satisfies Partial<Handlers>;

@@ -90,7 +90,8 @@ const otherMedia: Record<string, ZodOpenApiResponseObject['content']> = {
   reportImpressions: {
     'text/csv': {
       schema: { type: 'string' },
-      example: 'key,impressions,seconds\r\n2026-11-20,128,1920\r\n',
+      example:
+        'key,impressions,seconds,fullPlays,partialPlays,unknownPlays,plays,name\r\n2026-11-20,128,1920,126,2,0,0,\r\n',
     },
   },
   createBackup: { 'text/plain': { schema: { type: 'string' } } },

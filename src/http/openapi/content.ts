@@ -66,8 +66,21 @@ export const examples: Partial<Record<SchemaName, unknown>> = {
   },
   screenPatch: { name: 'Lobby left', labels: { floor: null } },
   impressionReport: {
-    items: [{ key: campaignId, impressions: 128, seconds: 1920 }],
+    items: [
+      {
+        key: campaignId,
+        name: 'summer',
+        impressions: 128,
+        seconds: 1920,
+        fullPlays: 126,
+        partialPlays: 2,
+        unknownPlays: 0,
+        plays: 0,
+      },
+    ],
     misdated: { impressions: 12, screens: 1, firstDay: '1970-01-01', lastDay: '1970-01-01' },
+    venueDaysSince: null,
+    ungrouped: null,
   },
 };
 

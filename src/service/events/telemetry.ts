@@ -15,6 +15,7 @@ import type { DevicePrincipal, ServiceDependencies, TenantPrincipal } from '../c
 import { type ConcurrencySlot, longPoll } from '../long-poll.ts';
 import { venueScopeFilter } from '../lookup.ts';
 import { afterId } from '../paging.ts';
+import { makeVenueClocks } from './venue-clocks.ts';
 
 /** A batch of events as a TV sent it. */
 export interface SentBatch {
@@ -46,6 +47,7 @@ function view({ receivedAt, offsetMs = null, ...row }: StoredEvent): StoredEvent
 export function makeTelemetry(deps: ServiceDependencies) {
   const { store, clock } = deps;
 
+  const offsetsOf = makeVenueClocks(deps);
   const known = new BoundedMap<string, KnownPlayback>(devicesKnown);
 
   /** Records what a batch says about the screen (docs/protocol.md §5.15). */
@@ -84,7 +86,7 @@ export function makeTelemetry(deps: ServiceDependencies) {
       simulated,
       deviceTime,
       body: line,
-      sums: batchSums(events),
+      sums: batchSums(events, await offsetsOf(venueId, events)),
       ...idempotency,
     });
     const isRepeated = outcome === 'repeated';

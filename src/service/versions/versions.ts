@@ -1,5 +1,6 @@
 import { SignageError } from '../../domain/error.ts';
 import type { ScreenContents } from '../../domain/media/rows.ts';
+import type { Named } from '../../domain/playlists/campaign.ts';
 import { keptVersions, playlistStatusAt } from '../../domain/playlists/playlist.ts';
 import {
   contentId,
@@ -20,7 +21,8 @@ import { noteContentMedia, noteScreenContents } from '../media/media-notes.ts';
 import { putScreenNotice } from '../notices/outbox.ts';
 import { noteLarge, type PlaylistQuota } from './playlist-quota.ts';
 
-export const campaignRowId = (tenantId: string, campaignId: string) => `${tenantId}/${campaignId}`;
+/** Returns the id of the row that names a campaign or a creative of a tenant. */
+export const namedRowId = (tenantId: string, id: string) => `${tenantId}/${id}`;
 
 export const pastId = (screenId: string, version: number) => `${screenId}/${version}`;
 
@@ -77,21 +79,23 @@ export async function storeItems(
     const row = { id, tenantId, items: content.items };
     await tx.put('contents', row);
     if (await noteLarge(tx, row)) await quota?.check(tx, tenantId);
+    await noteNames(tx, 'creatives', tenantId, content.creatives);
   }
-  await noteCampaigns(tx, tenantId, content);
+  await noteNames(tx, 'campaigns', tenantId, content.campaigns);
   await noteContentMedia(tx, { id, tenantId }, content.mediaIds);
   return versionContent(tenantId, content);
 }
 
-/** Keeps the names of campaigns for reports. The last name of an id counts. */
-async function noteCampaigns(
+/** Keeps names for reports. The last name of an id counts. */
+async function noteNames(
   tx: Tx,
+  table: 'campaigns' | 'creatives',
   tenantId: string,
-  { campaigns }: PlaylistContent,
+  named: readonly Named[],
 ): Promise<void> {
-  for (const { id, name } of campaigns) {
-    const row = { id: campaignRowId(tenantId, id), tenantId, name };
-    if ((await tx.get('campaigns', row.id))?.name !== name) await tx.put('campaigns', row);
+  for (const { id, name } of named) {
+    const row = { id: namedRowId(tenantId, id), tenantId, name };
+    if ((await tx.get(table, row.id))?.name !== name) await tx.put(table, row);
   }
 }
 

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import type { PlayCell } from '../../domain/events/plays.ts';
 import { lastActivity } from '../../domain/records/activity.ts';
 import { firstDay, reportClocks, reportGroups } from '../../domain/records/report.ts';
 import { isSealed, type SealedEntry } from '../audit/audit-chain.ts';
 import { groupOrder, lastDay } from '../impression-counts.ts';
+import { documentDay, placeText } from '../plays.ts';
+import type { PlayPlace } from '../queries.ts';
 import { type Rows, sectionOf, type TableName, tableNames } from '../sections.ts';
 
 const text = z.string();
@@ -47,6 +50,8 @@ const batch = z.strictObject({
   simulated: z.literal(true).optional(),
   /** `receivedAt` minus the TV's clock, in milliseconds. Absent: the TV did not send its time. */
   offsetMs: z.number().optional(),
+  /** Of the venue (`BatchSums.offsets`). Absent: a batch of 0.1.0. */
+  offsets: z.array(z.int()).optional(),
   /** The events as a JSON array, as sent. */
   body: text,
 });
@@ -73,6 +78,44 @@ const impressions = z.strictObject({
   impressions: count,
   seconds: z.number(),
 });
+
+/** The plays of a screen on one UTC day and one local day (`PlayPlace` in plays.ts). */
+const plays = z.strictObject({
+  clock: z.enum(reportClocks),
+  tenantId: text,
+  /** Counted from 1 January 1970. */
+  day: count,
+  venueId: text,
+  screenId: text,
+  /** The local day minus the UTC day. */
+  shift: z.int().min(-2).max(2),
+  simulated: z.literal(true).optional(),
+  /** Creative, campaign, entry, events, seconds, partial and unknown ones. */
+  cells: z.array(z.tuple([text, text, text, count, z.number(), count, count])),
+});
+
+export function playRecord(
+  { clock, tenantId, day, venueId, screenId, shift, simulated }: PlayPlace,
+  cells: readonly PlayCell[],
+): Records['plays'] {
+  const place = { clock, tenantId, day, venueId, screenId, shift };
+  return {
+    ...place,
+    ...(simulated && { simulated }),
+    cells: cells.map(({ creativeId, campaignId, entryId, events, seconds, partial, unknown }) => [
+      ...([creativeId, campaignId, entryId, events] as const),
+      Math.min(seconds, maxSeconds),
+      partial,
+      unknown,
+    ]),
+  };
+}
+
+/** The opposite of what `playRecord` does with a cell. */
+export function playCell(values: Records['plays']['cells'][number]): PlayCell {
+  const [creativeId, campaignId, entryId, events, seconds, partial, unknown] = values;
+  return { creativeId, campaignId, entryId, events, seconds, partial, unknown };
+}
 
 /** The sequence numbers of a device (`SequenceState`). */
 const sequences = z.strictObject({
@@ -105,6 +148,7 @@ export interface Records extends Rows {
   batches: z.infer<typeof batch>;
   idempotency: z.infer<typeof idempotency>;
   impressions: z.infer<typeof impressions>;
+  plays: z.infer<typeof plays>;
   sequences: z.infer<typeof sequences>;
   audit: SealedEntry;
   marks: z.infer<typeof marks>;
@@ -152,6 +196,14 @@ const shapes: { [S in Exclude<DumpSection, TableName>]: SectionShape<DumpRecords
     keyOf: ({ clock, day, group, scope, key }) => {
       const bucket = day >= firstDay && day <= lastDay ? day : '~';
       return [clock, bucket, groupOrder.indexOf(group), scope, day, key].join('\0');
+    },
+  },
+  plays: {
+    schema: plays,
+    keyOf: ({ clock, simulated = false, ...place }) => {
+      const day = documentDay(place.day);
+      const bucket = day === 'other' ? '~' : day;
+      return [clock, bucket, placeText({ ...place, simulated })].join('\0');
     },
   },
   sequences: { schema: sequences, keyOf: ({ deviceId }) => deviceId },

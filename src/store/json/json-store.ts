@@ -2,7 +2,7 @@ import type { Low } from 'lowdb';
 import { iso } from '../../domain/clock.ts';
 import type { DeviceActivity, LastActivity, TokenActivity } from '../../domain/records/activity.ts';
 import type { AuditEntry } from '../../domain/records/audit.ts';
-import type { ReportRow } from '../../domain/records/report.ts';
+import type { ImpressionRow } from '../../domain/records/report.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
 import { ChangeTopics } from '../change-topics.ts';
 import { OpenDumps } from '../dump/dump-stream.ts';
@@ -12,6 +12,8 @@ import type {
   ListQuery,
   PastPlaylistQuery,
   PlaylistSummary,
+  PlayQuery,
+  PlayVisitor,
   Slice,
   StoredEvent,
 } from '../queries.ts';
@@ -168,9 +170,14 @@ export class JsonStore implements Store {
     return this.#parts.events.page(query);
   }
 
-  async impressions(query: Parameters<Store['impressions']>[0]): Promise<ReportRow[]> {
+  async impressions(query: Parameters<Store['impressions']>[0]): Promise<ImpressionRow[]> {
     this.#refuseClosed();
     return this.#parts.events.impressions(query);
+  }
+
+  async plays<V extends PlayVisitor>(query: PlayQuery, begin: () => V): Promise<V> {
+    this.#refuseClosed();
+    return this.#parts.events.plays(query, begin);
   }
 
   async audit(query: Parameters<Store['audit']>[0]): Promise<Slice<AuditEntry>> {

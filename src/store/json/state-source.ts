@@ -13,6 +13,8 @@ import type { LogFilesPosition } from './log/day-files.ts';
 import { batchOf } from './log/event-record.ts';
 import type { FramedLog, LogRange } from './log/framed-log.ts';
 import { readLog } from './log/log-records.ts';
+import type { PlayDocuments } from './rollups/play-documents.ts';
+import { playRecords } from './rollups/play-lines.ts';
 
 /** The parts of a store that hold its state. */
 interface StateParts {
@@ -58,16 +60,17 @@ export function stateSource(
 }
 
 /** Sections whose records are lines of documents. */
-type DocumentSection = 'idempotency' | 'impressions' | 'sequences' | 'marks';
+type DocumentSection = 'idempotency' | 'impressions' | 'plays' | 'sequences' | 'marks';
 
 /** Takes the state of the documents that hold no rows. */
 export function documentReaders(
-  [idempotencyKeys, rollups, sequences]: EventLog['owners'],
+  [idempotencyKeys, rollups, plays, sequences]: EventLog['owners'],
   lastActivity: LastActivityTable,
 ): Pick<Readers, DocumentSection> {
   return {
     idempotency: parsed(idempotencyKeys.snapshot(), lineParsers.rings),
-    impressions: parsed(rollups.snapshot(), ({ clock, line }) => lineParsers.rollups(line, clock)),
+    impressions: impressionsIn(rollups.snapshot()),
+    plays: playsIn(plays.snapshot()),
     sequences: parsed(sequences.snapshot(), lineParsers.sequences),
     marks: marksOf([lastActivity.snapshot('device'), lastActivity.snapshot('token')]),
   };
@@ -101,6 +104,21 @@ export const lineParsers = {
 function parsed<L, R>(lines: () => AsyncIterable<L>, parse: (line: L) => R) {
   return async function* (): AsyncGenerator<R> {
     for await (const line of lines()) yield parse(line);
+  };
+}
+
+type Documents = ReturnType<PlayDocuments['snapshot']>;
+
+function impressionsIn(documents: Documents) {
+  return async function* (): AsyncGenerator<Records['impressions']> {
+    for (const { clock, lines } of documents())
+      for await (const line of lines) yield lineParsers.rollups(line, clock);
+  };
+}
+
+function playsIn(documents: Documents) {
+  return async function* (): AsyncGenerator<Records['plays']> {
+    for (const { clock, lines } of documents()) yield* playRecords(lines, clock);
   };
 }
 

@@ -10,7 +10,7 @@ import {
 import { startPeriodicJob } from '../../domain/periodic-job.ts';
 import type { AnyActivity } from '../../domain/records/activity.ts';
 import type { AuditEntry } from '../../domain/records/audit.ts';
-import type { ReportRow } from '../../domain/records/report.ts';
+import type { ImpressionRow } from '../../domain/records/report.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
 import type { ChainKey } from '../audit/audit-chain.ts';
 import { ChangeTopics } from '../change-topics.ts';
@@ -24,6 +24,8 @@ import type {
   ListQuery,
   PastPlaylistQuery,
   PlaylistSummary,
+  PlayQuery,
+  PlayVisitor,
   Slice,
   StoredEvent,
 } from '../queries.ts';
@@ -221,8 +223,12 @@ export class PostgresStore implements Store {
     return eventPage(this.#database.query, query);
   }
 
-  async impressions(query: ImpressionQuery): Promise<ReportRow[]> {
+  async impressions(query: ImpressionQuery): Promise<ImpressionRow[]> {
     return this.#rollups.impressions(query);
+  }
+
+  async plays<V extends PlayVisitor>(query: PlayQuery, begin: () => V): Promise<V> {
+    return this.#rollups.plays(query, begin);
   }
 
   async audit(query: AuditPageQuery): Promise<Slice<AuditEntry>> {

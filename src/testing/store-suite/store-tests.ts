@@ -14,6 +14,7 @@ import {
 } from './lifecycle-tests.ts';
 import { listTests, playlistSummaryTests } from './list-tests.ts';
 import { pageTests } from './page-tests.ts';
+import { playTests } from './play-tests.ts';
 import { sequenceTests } from './sequence-tests.ts';
 import { type OpenEmptyStore, type StoreTest, type TestGroup, testGroup } from './store-test.ts';
 import { writeTests } from './write-tests.ts';
@@ -36,6 +37,7 @@ const groups: Record<string, (group: TestGroup) => void> = {
   'sequence numbers': sequenceTests,
   events: eventTests,
   impressions: impressionTests,
+  plays: playTests,
   audit: auditTests,
   'last activity': activityTests,
   'a page of at most 1 MiB': pageTests,

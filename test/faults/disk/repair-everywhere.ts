@@ -47,8 +47,9 @@ async function stateOf(source: DumpSource): Promise<State> {
 }
 
 function idOf(section: SectionName, record: Record<string, unknown>): string {
-  const { clock, day, group, scope, key, kind, id, deviceId, seq, entry } = record;
+  const { clock, day, group, scope, key, kind, id, deviceId, seq, entry, screenId, shift } = record;
   if (section === 'impressions') return [clock, day, group, scope, key].join(' ');
+  if (section === 'plays') return [clock, day, screenId, shift].join(' ');
   if (section === 'audit') return (entry as { id: string }).id;
   return String(
     section === 'batches' ? seq : section === 'marks' ? `${kind}/${id}` : (id ?? deviceId),
@@ -102,16 +103,23 @@ const groups: readonly [
   ['marks', (section) => section === 'marks', ({ file }) => /documents\/marks/.test(file)],
   [
     'made of events',
-    (section) => ['idempotency', 'impressions', 'sequences'].includes(section),
+    (section) => ['idempotency', 'impressions', 'plays', 'sequences'].includes(section),
     ({ file, section }) =>
-      /documents\/(rings|rollups|sequences)/.test(file) || section === 'batches',
+      /documents\/(rings|rollups|plays|sequences)/.test(file) || section === 'batches',
   ],
   [
     'rows',
     (section) =>
-      !['server', 'batches', 'audit', 'marks', 'idempotency', 'impressions', 'sequences'].includes(
-        section,
-      ),
+      ![
+        'server',
+        'batches',
+        'audit',
+        'marks',
+        'idempotency',
+        'impressions',
+        'plays',
+        'sequences',
+      ].includes(section),
     ({ file, section }) => /documents\/(rows|disk)/.test(file) || section === 'changes',
   ],
 ];
@@ -225,7 +233,7 @@ class RepairJudge {
       for (const [id, was] of records) {
         const json = after.get(section)?.get(id);
         const isSame =
-          !['idempotency', 'impressions', 'sequences'].includes(section) || json === was;
+          !['idempotency', 'impressions', 'plays', 'sequences'].includes(section) || json === was;
         if (this.#isHeld(after, section, id) && isSame) report.kept++;
         else missing++;
       }

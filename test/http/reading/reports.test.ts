@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { ReportRow } from '../../../src/domain/records/report.ts';
 import { reportCsv } from '../../../src/http/handlers/report-csv.ts';
 import {
   expectInvalid,
@@ -18,7 +19,11 @@ const guid = (digit: number) => `${digit}0000000-0000-4000-8000-000000000000`;
 const rows = async (query = '') => {
   const answer = await admin.get(`${path}${query}`);
   expect(answer.status, answer.text).toBe(200);
-  return answer.body.items;
+  return (answer.body.items as ReportRow[]).map(({ key, impressions, seconds }) => ({
+    key,
+    impressions,
+    seconds,
+  }));
 };
 const csv = (Accept: string, query = '') =>
   admin.send('GET', `${path}${query}`, { headers: { Accept } });
@@ -67,9 +72,9 @@ beforeAll(async () => {
 describe('GET /v1/reports/impressions', () => {
   it('200 by campaign, sorted by key; seconds add up valid durations', async () => {
     const expected = [
-      { key: guid(1), name: null, impressions: 3, seconds: 2.75 },
-      { key: guid(2), name: null, impressions: 1, seconds: 10 },
-      { key: guid(3), name: null, impressions: 1, seconds: 0 },
+      { key: guid(1), impressions: 3, seconds: 2.75 },
+      { key: guid(2), impressions: 1, seconds: 10 },
+      { key: guid(3), impressions: 1, seconds: 0 },
     ];
     expect(await rows()).toEqual(expected);
     expect(await rows('?groupBy=campaign&by=timestamp')).toEqual(expected);
@@ -119,9 +124,7 @@ describe('GET /v1/reports/impressions', () => {
       { key: '2026-11-19', impressions: 2, seconds: 2.5 },
     ]);
     expect(await rows('?from=2026-11-21')).toHaveLength(2);
-    expect(await rows('?to=2026-11-19')).toEqual([
-      { key: guid(2), name: null, impressions: 1, seconds: 10 },
-    ]);
+    expect(await rows('?to=2026-11-19')).toEqual([{ key: guid(2), impressions: 1, seconds: 10 }]);
     expect(await rows('?by=received&to=2026-11-21&groupBy=creative')).toMatchObject([
       { impressions: 2 },
       { impressions: 1 },
@@ -132,6 +135,13 @@ describe('GET /v1/reports/impressions', () => {
 
   it.each([
     'groupBy=device',
+    'groupBy=screen,screen',
+    'groupBy=screen,creative,day',
+    'groupBy=screen,',
+    'days=Europe/Berlin',
+    'screenId=7',
+    'venueId=hall',
+    'selector=(',
     'by=clock',
     'from=2026-11-20T00:00:00Z',
     'from=1790000000',
@@ -143,13 +153,16 @@ describe('GET /v1/reports/impressions', () => {
     expectInvalid(await admin.get(`${path}?${query}`), `query.${query.split('=')[0]}`),
   );
 
+  it('400 for days that end before they begin', async () =>
+    expectInvalid(await admin.get(`${path}?from=2026-11-21&to=2026-11-20`), 'query.to'));
+
   it('200 keeps counting events of deleted screens', async () => {
     const tv = await service.tv();
     await tv.send('POST', 'events', { body: [impression({ campaignId: guid(9), duration: 1 })] });
     await admin.delete(`/v1/screens/${tv.screenId}?force=true`);
     await admin.delete(`/v1/venues/${tv.venueId}`);
     const row = { impressions: 1, seconds: 1 };
-    expect(await rows()).toContainEqual({ key: guid(9), name: null, ...row });
+    expect(await rows()).toContainEqual({ key: guid(9), ...row });
     expect(await rows('?groupBy=venue')).toContainEqual({ key: tv.venueId, ...row });
   });
 });
@@ -161,7 +174,13 @@ describe('GET /v1/reports/impressions as CSV', () => {
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
     expect(headers.get('vary')).toBe('Accept, Accept-Encoding');
     expect(text).toBe(
-      `key,impressions,seconds\r\n${guid(1)},3,2.75\r\n${guid(2)},1,10\r\n${guid(3)},1,0\r\n`,
+      [
+        'key,impressions,seconds,fullPlays,partialPlays,unknownPlays,plays,name',
+        `${guid(1)},3,2.75,0,0,3,0,`,
+        `${guid(2)},1,10,0,0,1,0,`,
+        `${guid(3)},1,0,0,0,1,0,`,
+        '',
+      ].join('\r\n'),
     );
   });
 
@@ -185,16 +204,26 @@ describe('GET /v1/reports/impressions as CSV', () => {
   it('200 with keys quoted where necessary, and none that a spreadsheet would evaluate', async () => {
     const rowsOf = ['plain', 'a,b', 'say "hi"', 'two\nlines', 'cr\rhere', '=1+1'].map((key) => ({
       key,
+      name: null,
       impressions: 1,
       seconds: 0.5,
+      fullPlays: 1,
+      partialPlays: 0,
+      unknownPlays: 0,
+      plays: 0,
     }));
+    const report = { items: rowsOf, misdated: null, venueDaysSince: null, ungrouped: null };
     const app = new Hono().get('/', (context) =>
-      context.text(String(reportCsv({ items: rowsOf, misdated: null }, context).body)),
+      context.text(String(reportCsv(report, false, context).body)),
     );
     const text = await (await app.request('/', { headers: { Accept: 'text/csv' } })).text();
     const keys = ['plain', '"a,b"', '"say ""hi"""', '"two\nlines"', '"cr\rhere"', "'=1+1"];
     expect(text).toBe(
-      ['key,impressions,seconds', ...keys.map((key) => `${key},1,0.5`), ''].join('\r\n'),
+      [
+        'key,impressions,seconds,fullPlays,partialPlays,unknownPlays,plays,name',
+        ...keys.map((key) => `${key},1,0.5,1,0,0,0,`),
+        '',
+      ].join('\r\n'),
     );
   });
 });

@@ -1,7 +1,9 @@
 import { dayMs } from '../../../src/domain/clock.ts';
+import { batchSums } from '../../../src/domain/events/batch-counts.ts';
 import { reportClocks, reportGroups } from '../../../src/domain/records/report.ts';
 import { tableNames } from '../../../src/store/sections.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { playsIn } from '../../../src/testing/store-suite/play-tests.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { allPages } from '../../support/service/all-pages.ts';
 import { CrashDisk } from '../json/crash-disk.ts';
@@ -81,7 +83,10 @@ export async function sampleFolder(clock: ManualClock) {
   return { original: await folderOf(files), contents };
 }
 
-/** A batch with an idempotency key, the same each time. Every second device is simulated. */
+/**
+ * A batch with an idempotency key, the same each time. Every second device is simulated. The
+ * batches of the first day are those of 0.1.0.
+ */
 export function sampleBatch(day: number, device: number) {
   const at = Date.UTC(2026, 10, 20 + day, 8);
   const odd = { timestamp: -5 * 365 * dayMs, campaignId: null };
@@ -96,6 +101,7 @@ export function sampleBatch(day: number, device: number) {
     screenId: guid('scre', device),
     sent: `sent of ${day}`,
     simulated: device % 2 === 0,
+    ...(day > 0 && { sums: batchSums(events, day === 1 ? [-10_800] : [3600, 3600, 0, 7200]) }),
     ...(day % 2 === 0 && { deviceTime: at }),
   });
 }
@@ -161,6 +167,11 @@ export async function contentsOf(store: Store): Promise<object> {
     secret: Buffer.from(store.secret).toString('hex'),
     rows,
     reports,
+    plays: await Promise.all(
+      reportClocks.flatMap((by) =>
+        [tenantA, tenantB].map((tenantId) => playsIn(store, { tenantId, by })),
+      ),
+    ),
     events: [...(await allEvents(store, tenantA)), ...(await allEvents(store, tenantB))],
     audit: (await store.audit({ tenantIds: [tenantA, null], limit: 200 })).items,
     marks: [

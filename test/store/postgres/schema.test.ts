@@ -60,10 +60,10 @@ describe('the schema', () => {
   it('turns the schema of 0.1.0 into the present one, and names the step', async () => {
     const url = await freshDatabase();
     await inDatabase(url, (sql) => sql('UPDATE signage.schema SET format = 6'));
-    expect(await migrateDatabase(url, { dryRun: true })).toEqual(['format 7']);
+    expect(await migrateDatabase(url, { dryRun: true })).toEqual(['format 8']);
     expect(await formatOf(url)).toEqual([{ format: 6 }]);
-    expect(await migrateDatabase(url, make)).toEqual(['format 7']);
-    expect(await formatOf(url)).toEqual([{ format: 7 }]);
+    expect(await migrateDatabase(url, make)).toEqual(['format 8']);
+    expect(await formatOf(url)).toEqual([{ format: 8 }]);
     await (await openStore(url)).close();
   });
 

@@ -1,10 +1,9 @@
 import type { AuditEntry, Notice, TvRequest } from '../../../client/entities.ts';
 import type { StoredEventView as StoredEvent } from '../../../domain/events/event.ts';
-import type { ReportGroup, ReportRow } from '../../../domain/records/report.ts';
 import type { ServiceReader } from '../../connection/client.ts';
 import { shownEpoch } from '../../input/time.ts';
-import { type Column, member, members, type View, wideMembers } from '../../output/view.ts';
-import { screenPaths, venueNames } from '../names.ts';
+import { type Column, members, type View, wideMembers } from '../../output/view.ts';
+import { screenPaths } from '../names.ts';
 
 const ofEvent = (name: string, more: { wide?: boolean } = {}): Column<StoredEvent> => ({
   name,
@@ -80,36 +79,6 @@ export const tvRequestView = (reader: ServiceReader) => async (): Promise<View<T
     nameOf: ({ id }) => id,
   };
 };
-
-/** Rounds a sum of fractions to one decimal, because binary fractions are rarely exact. */
-const oneDecimal = (value: number) => Math.round(value * 10) / 10;
-
-/**
- * Returns the view of the report. Fetches the names of screens or venues if the report is grouped
- * by them. Rows of campaigns have their names.
- */
-export const impressionView =
-  (reader: ServiceReader, groupBy: ReportGroup | undefined) =>
-  async (): Promise<View<ReportRow>> => {
-    const hasNames = groupBy !== 'creative' && groupBy !== 'entry' && groupBy !== 'day';
-    const columns: readonly Column<ReportRow>[] = [
-      member('key', { wide: hasNames }),
-      { ...member<ReportRow, 'impressions'>('impressions'), bar: true },
-      { ...member<ReportRow, 'seconds'>('seconds'), shown: ({ seconds }) => oneDecimal(seconds) },
-    ];
-    const nameOf = ({ key }: ReportRow) => key;
-    if (!hasNames) return { columns, nameOf };
-    const read = { screen: screenPaths, venue: venueNames };
-    const isPlace = groupBy === 'screen' || groupBy === 'venue';
-    const names = isPlace ? await read[groupBy](reader) : undefined;
-    const nameIn = (row: ReportRow) => (names ? names.get(row.key) : (row.name ?? undefined));
-    const name: Column<ReportRow> = {
-      name: 'name',
-      value: nameIn,
-      shown: (row) => nameIn(row) ?? row.key,
-    };
-    return { columns: [...columns, name], nameOf };
-  };
 
 /** Formats a kind with a name or id: `token CI`, `device 0190…`, `system`. */
 const titled = ({ kind, id, name }: { kind: string; id: string | null; name?: string | null }) =>

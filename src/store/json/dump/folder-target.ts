@@ -23,6 +23,7 @@ import { dayFile } from '../log/day-files.ts';
 import { eventFormat, frameRecord } from '../log/event-record.ts';
 import { openJsonStore } from '../open.ts';
 import { isOwnFile } from '../own-files.ts';
+import { PlayDocuments, playDocument } from '../rollups/play-documents.ts';
 import { Rollups, rollupDocument } from '../rollups/rollups.ts';
 import { makeSecret } from '../secret.ts';
 import { readFolder } from './folder-state.ts';
@@ -45,6 +46,7 @@ export class FolderTarget implements DumpTarget {
   #auditFile = '';
   readonly #idempotencyKeys: IdempotencyKeys;
   readonly #rollups: Rollups;
+  readonly #plays: PlayDocuments;
   readonly #sequences: Sequences;
   readonly #documents: ManifestData['documents'] = {};
   /** Name of the document that got the last impressions. */
@@ -58,6 +60,7 @@ export class FolderTarget implements DumpTarget {
     const progress = { seq: () => this.#server?.log.seq ?? 0, due: () => true };
     this.#idempotencyKeys = new IdempotencyKeys(progress);
     this.#rollups = new Rollups(progress);
+    this.#plays = new PlayDocuments(progress);
     this.#sequences = new Sequences(progress);
   }
 
@@ -110,6 +113,14 @@ export class FolderTarget implements DumpTarget {
         this.#rollups.addCell(cell);
       }
     },
+    plays: async (places: readonly Records['plays'][]) => {
+      for (const place of places) {
+        const name = playDocument(place.clock, place.day);
+        if (name !== this.#rollup) await this.#writeDocuments(this.#plays);
+        this.#rollup = name;
+        this.#plays.addPlace(place);
+      }
+    },
     sequences: async (devices: readonly Records['sequences'][]) => {
       for (const { deviceId, ...state } of devices) this.#sequences.set(deviceId, state);
     },
@@ -153,7 +164,7 @@ export class FolderTarget implements DumpTarget {
     const { events, audit } = this.#logs;
     await events.close();
     await audit.close();
-    for (const owner of [this.#idempotencyKeys, this.#rollups, this.#sequences])
+    for (const owner of [this.#idempotencyKeys, this.#rollups, this.#plays, this.#sequences])
       await this.#writeDocuments(owner);
     await disk.syncDirectory(`${directory}/documents`);
     const manifest = await readManifest(disk, directory);

@@ -1,10 +1,12 @@
 import { dayMs, minuteMs } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
-import type { ReportRow } from '../../../domain/records/report.ts';
+import type { ImpressionRow } from '../../../domain/records/report.ts';
 import type {
   EventBatch,
   EventPageQuery,
   ImpressionQuery,
+  PlayQuery,
+  PlayVisitor,
   Slice,
   StoredEvent,
 } from '../../queries.ts';
@@ -22,6 +24,7 @@ import {
   recordPieces,
 } from '../log/event-record.ts';
 import { FramedLog } from '../log/framed-log.ts';
+import { PlayDocuments } from '../rollups/play-documents.ts';
 import { Rollups } from '../rollups/rollups.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { eventPage } from './pages.ts';
@@ -54,12 +57,13 @@ interface InFlightBatch {
 export class EventLog implements FilePart<EventLogPosition> {
   readonly name = 'events';
   /** Owners of the documents that are built from this log (`DocumentOwner.log` is `events`). */
-  readonly owners: readonly [IdempotencyKeys, Rollups, Sequences];
+  readonly owners: readonly [IdempotencyKeys, Rollups, PlayDocuments, Sequences];
   readonly sequences: Sequences;
   readonly #context: PartContext;
   readonly log: FramedLog<BatchNumber, EventLogPosition>;
   readonly #idempotencyKeys: IdempotencyKeys;
   readonly #rollups: Rollups;
+  readonly #plays: PlayDocuments;
   readonly #inFlight = new Map<string, InFlightBatch>();
   #nextSeq = 1;
   /** `log.failures` at the last record. */
@@ -81,8 +85,9 @@ export class EventLog implements FilePart<EventLogPosition> {
     const progress = { seq: () => this.log.end.seq, due: () => this.#writesDocuments };
     this.#idempotencyKeys = new IdempotencyKeys(progress);
     this.#rollups = new Rollups(progress);
+    this.#plays = new PlayDocuments(progress);
     this.sequences = new Sequences(progress);
-    this.owners = [this.#idempotencyKeys, this.#rollups, this.sequences];
+    this.owners = [this.#idempotencyKeys, this.#rollups, this.#plays, this.sequences];
   }
 
   async append(batch: EventBatch): Promise<'stored' | 'repeated'> {
@@ -122,6 +127,7 @@ export class EventLog implements FilePart<EventLogPosition> {
       deviceId,
       simulated: simulated || undefined,
       offsetMs: deviceTime === undefined ? undefined : this.#receivedAt - deviceTime,
+      offsets: sums.offsets && [...sums.offsets],
       recordedKey,
       sums,
     };
@@ -138,6 +144,7 @@ export class EventLog implements FilePart<EventLogPosition> {
   #apply(record: EventRecord): void {
     this.#idempotencyKeys.apply(record);
     this.#rollups.apply(record);
+    this.#plays.apply(record);
     this.sequences.apply(record);
   }
 
@@ -163,8 +170,12 @@ export class EventLog implements FilePart<EventLogPosition> {
     return eventPage(this.log, query);
   }
 
-  impressions(query: ImpressionQuery): Promise<ReportRow[]> {
+  impressions(query: ImpressionQuery): Promise<ImpressionRow[]> {
     return this.#rollups.impressions(query);
+  }
+
+  plays<V extends PlayVisitor>(query: PlayQuery, begin: () => V): Promise<V> {
+    return this.#plays.read(query, begin);
   }
 
   /** Deletes the idempotency keys and sequence numbers of a deleted device. */

@@ -55,7 +55,7 @@ const beforeEvents = '"events":';
 /** Returns the line of a batch in pieces. The events are the bytes that were sent. */
 export function recordPieces(record: BatchHead, body: EventBatch['body']): Uint8Array[] {
   const { seq, receivedAt, tenantId, venueId, screenId, deviceId } = record;
-  const { simulated, offsetMs, recordedKey } = record;
+  const { simulated, offsetMs, offsets, recordedKey } = record;
   const head = JSON.stringify({
     seq,
     id: idOf(record, 0),
@@ -66,6 +66,7 @@ export function recordPieces(record: BatchHead, body: EventBatch['body']): Uint8
     deviceId,
     simulated,
     offsetMs,
+    offsets,
     ...recordedKey,
   });
   return framePieces(`${head.slice(1, -1)},${beforeEvents}`, body, '}');
@@ -75,19 +76,23 @@ export function frameRecord(record: BatchHead, body: EventBatch['body']): Buffer
   return Buffer.concat(recordPieces(record, body));
 }
 
-const maxHeadBytes = 512;
+/** Enough unless the offset changes between the events of a batch. */
+const usualHeadBytes = 512;
+const maxHeadBytes = 2048;
 const headPattern =
-  /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"id":"[^"]*","receivedAt":(\d+),"tenantId":"([^"]*)","venueId":"([^"]*)","screenId":"([^"]*)","deviceId":"([^"]*)"(,"simulated":true)?(?:,"offsetMs":(-?\d+))?/;
+  /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"id":"[^"]*","receivedAt":(\d+),"tenantId":"([^"]*)","venueId":"([^"]*)","screenId":"([^"]*)","deviceId":"([^"]*)"(,"simulated":true)?(?:,"offsetMs":(-?\d+))?(?:,"offsets":(\[[-\d,]+\]))?/;
 
 /**
  * Parses the beginning of a line. Returns `undefined` for a line that begins differently from those
  * of `frameRecord`.
  */
 export function headOf(line: Buffer): EventHead | undefined {
-  const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, maxHeadBytes)));
+  const textOf = (bytes: number) => line.toString('latin1', 0, Math.min(line.length, bytes));
+  const usual = textOf(usualHeadBytes);
+  const found = headPattern.exec(usual.includes(beforeEvents) ? usual : textOf(maxHeadBytes));
   if (!found) return undefined;
   const [, seq, receivedAt, tenantId = '', venueId = '', screenId = '', deviceId = ''] = found;
-  const [mark, offsetMs] = found.slice(7);
+  const [mark, offsetMs, offsets] = found.slice(7);
   return {
     seq: Number(seq),
     receivedAt: Number(receivedAt),
@@ -97,6 +102,7 @@ export function headOf(line: Buffer): EventHead | undefined {
     deviceId,
     ...(mark !== undefined && { simulated: true }),
     ...(offsetMs !== undefined && { offsetMs: Number(offsetMs) }),
+    ...(offsets !== undefined && { offsets: JSON.parse(offsets) as number[] }),
   };
 }
 
@@ -133,6 +139,6 @@ export function eventsOf(line: Buffer): (CountedEvent & Record<string, unknown>)
 /** Parses a whole line. */
 export function recordOf(line: Buffer): EventRecord {
   const { crc: _crc, id: _id, key, sent, events, ...head } = JSON.parse(line.toString());
-  const record = { ...head, sums: batchSums(events) };
+  const record = { ...head, sums: batchSums(events, head.offsets) };
   return key === undefined ? record : { ...record, recordedKey: { key, sent } };
 }

@@ -34,7 +34,7 @@ export interface FoundDocument {
 /** Returns whether a line has a record that its document may hold. */
 export type TakeLine = (text: string, version: DocumentVersion, offset: number) => boolean;
 
-const pattern = /^((?:rows|disk|marks|rings|rollups|sequences)-.+)\.(\d+)\.json$/;
+const pattern = /^((?:rows|disk|marks|rings|rollups|plays|sequences)-.+)\.(\d+)\.json$/;
 
 /** Reads a version of a document, and gives its undamaged lines to `take`. */
 export async function readVersion(

@@ -14,20 +14,33 @@ import {
   recordOf,
 } from '../log/event-record.ts';
 import type { LogFiles } from '../log/log-records.ts';
+import type { Lines } from '../rollups/day-documents.ts';
 import { prefixOf } from '../rollups/merge.ts';
+import { PlayDocuments } from '../rollups/play-documents.ts';
 import { Rollups } from '../rollups/rollups.ts';
 import { documentInMemory, type FoundDocument, undamagedLines } from './damaged-documents.ts';
+import { mergedPlayLines } from './damaged-plays.ts';
 import type { FolderFindings } from './finding.ts';
 import { filesOf, linesOf, NumberedLog } from './numbered-log.ts';
 
-type EventOwner = (IdempotencyKeys | Rollups | Sequences) & DocumentOwner;
-const owners = { rings: IdempotencyKeys, rollups: Rollups, sequences: Sequences };
+type EventOwner = (IdempotencyKeys | Rollups | PlayDocuments | Sequences) & DocumentOwner;
+const owners = {
+  rings: IdempotencyKeys,
+  rollups: Rollups,
+  plays: PlayDocuments,
+  sequences: Sequences,
+};
 type EventDocumentKind = keyof typeof owners;
 
 const kindOf = (name: string) => name.slice(0, name.indexOf('-')) as EventDocumentKind;
 export const isEventDocument = (name: string) => kindOf(name) in owners;
 
-const sections = { rings: 'idempotency', rollups: 'impressions', sequences: 'sequences' } as const;
+const sections = {
+  rings: 'idempotency',
+  rollups: 'impressions',
+  plays: 'plays',
+  sequences: 'sequences',
+} as const;
 type FoundBatch = Records['batches'] & { line: Buffer };
 
 /** Lines that the events have instead of those of a damaged document. */
@@ -40,7 +53,7 @@ interface Rebuilt {
 
 /** The undamaged batches of an event log, and the documents that are made from all batches. */
 export class DamagedEvents {
-  readonly owners: [IdempotencyKeys, Rollups, Sequences];
+  readonly owners: [IdempotencyKeys, Rollups, PlayDocuments, Sequences];
   readonly #context: PartContext;
   readonly #findings: FolderFindings;
   readonly #manifest: ManifestData | undefined;
@@ -58,7 +71,12 @@ export class DamagedEvents {
     this.#manifest = manifest;
     this.#findings = findings;
     const progress = { seq: () => this.#last.seq, due: () => true };
-    this.owners = [new IdempotencyKeys(progress), new Rollups(progress), new Sequences(progress)];
+    this.owners = [
+      new IdempotencyKeys(progress),
+      new Rollups(progress),
+      new PlayDocuments(progress),
+      new Sequences(progress),
+    ];
   }
 
   /** The last batch that ever existed. */
@@ -167,21 +185,18 @@ export class DamagedEvents {
     isKnownDevice: (id: string) => boolean,
   ): Promise<void> {
     const { name, current } = document;
+    const rebuilt = (await owner.render(name, undefined))?.lines ?? [];
     const isRollup = kindOf(name) === 'rollups';
-    const keyOf = isRollup ? prefixOf : (line: string) => JSON.parse(line)[0] as string;
-    const merged = new Map(lines.map((line) => [keyOf(line), line]));
-    const whole = merged.size;
-    for await (const line of (await owner.render(name, undefined))?.lines ?? []) {
-      const key = keyOf(line);
-      if (!merged.has(key) && (isRollup || isKnownDevice(key))) merged.set(key, line);
-    }
-    const sorted = [...merged.keys()].sort().map((key) => merged.get(key) as string);
+    const { sorted, added } =
+      kindOf(name) === 'plays'
+        ? await mergedPlayLines(name, lines, rebuilt)
+        : await mergedByKey(lines, rebuilt, isRollup, isKnownDevice);
     const { seq } = current.entry;
     await this.#ownerOf(name).load(name, documentInMemory(seq, sorted));
     const { what, offset } = current.problem as NonNullable<typeof current.problem>;
-    const missing = current.expected === undefined ? undefined : current.expected - whole;
-    const added = merged.size - whole;
-    const exact = this.#isComplete(name, seq) ? added : 0;
+    const missing = current.expected === undefined ? undefined : current.expected - lines.length;
+    const isComplete = this.#isComplete(name, seq);
+    const exact = isComplete ? (kindOf(name) === 'plays' ? (missing ?? added) : added) : 0;
     const lost = missing === undefined ? (exact > 0 ? 0 : null) : Math.max(0, missing - exact);
     const how = added > 0 ? `${what}; ${added} lines were rebuilt from the events` : what;
     const section = lost === 0 ? null : sections[kindOf(name)];
@@ -190,7 +205,7 @@ export class DamagedEvents {
 
   /** Whether all batches are there that a document contains. */
   #isComplete(name: string, to: number): boolean {
-    const [, day = ''] = /^rollups-received-(.+)$/.exec(name) ?? [];
+    const [, day = ''] = /^(?:rollups|plays)-received-(.+)$/.exec(name) ?? [];
     if (this.#days.has(day) && !this.#damagedDays.has(day)) return true;
     return this.#first === 1 && !this.#gaps.some(({ from }) => from <= to);
   }
@@ -221,6 +236,24 @@ export class DamagedEvents {
     }
     for (; next <= this.#last.seq; next++) yield emptyBatch(next, receivedAt);
   }
+}
+
+/** Returns the undamaged lines of a document, and the rebuilt ones that it lacks. */
+async function mergedByKey(
+  lines: readonly string[],
+  rebuilt: Lines,
+  isRollup: boolean,
+  isKnownDevice: (id: string) => boolean,
+): Promise<{ sorted: string[]; added: number }> {
+  const keyOf = isRollup ? prefixOf : (line: string) => JSON.parse(line)[0] as string;
+  const merged = new Map(lines.map((line) => [keyOf(line), line]));
+  const whole = merged.size;
+  for await (const line of rebuilt) {
+    const key = keyOf(line);
+    if (!merged.has(key) && (isRollup || isKnownDevice(key))) merged.set(key, line);
+  }
+  const sorted = [...merged.keys()].sort().map((key) => merged.get(key) as string);
+  return { sorted, added: merged.size - whole };
 }
 
 function emptyBatch(seq: number, receivedAt: number): Records['batches'] {

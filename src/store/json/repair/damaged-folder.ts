@@ -83,12 +83,14 @@ export async function readDamagedFolder(
     log: events.last,
     chain: { head, start, gaps },
   };
-  const { idempotency, sequences, impressions, marks } = documentReaders(events.owners, activity);
+  const made = documentReaders(events.owners, activity);
+  const { idempotency, sequences, impressions, plays, marks } = made;
   const readers: { [S in SectionName]?: () => Iterable<unknown> | AsyncIterable<unknown> } = {
     server: () => [server],
     batches: () => events.batches(),
     idempotency: () => without(idempotency(), (one) => rows.isDeleted('devices', one.deviceId)),
     impressions,
+    plays,
     sequences: () => without(sequences(), (one) => rows.isDeleted('devices', one.deviceId)),
     audit: () => trail.entries(),
     marks: () => without(marks(), ({ kind, id }) => rows.isDeleted(`${kind}s`, id)),

@@ -25,6 +25,10 @@ export class ImpressionCounter {
    */
   readonly #groups = new Map<string, Map<string, Record<ReportGroup, CountsByKey>>>();
 
+  get isEmpty(): boolean {
+    return this.sections.size === 0;
+  }
+
   /** Adds the counts of one day of a batch to the counters of its tenant and of its venue. */
   add(source: BatchSource, { day, sums }: DayCount): void {
     const { venueId, screenId } = source;

@@ -1,5 +1,5 @@
 import { addTo, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
-import type { ReportRow } from '../../../domain/records/report.ts';
+import type { ImpressionRow } from '../../../domain/records/report.ts';
 import { checksumLength } from '../checkpoint/document-line.ts';
 import type { WrittenDocument } from '../checkpoint/document-owner.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
@@ -111,7 +111,7 @@ function haveSamePrefix(bytes: Buffer, one: number, other: number, length: numbe
  * first compared with the key that is expected next. This comparison creates no string.
  */
 export class ReportTotals {
-  readonly #rows: ReportRow[] = [];
+  readonly #rows: ImpressionRow[] = [];
   readonly #positions = new Map<string, number>();
   /** Position of the row whose key is expected next. */
   #next = 0;
@@ -138,20 +138,20 @@ export class ReportTotals {
   }
 
   /** Returns the totals, sorted by key. */
-  rows(): ReportRow[] {
+  rows(): ImpressionRow[] {
     return this.#rows.sort((one, other) => (one.key < other.key ? -1 : 1));
   }
 
-  #rowOf(key: string): ReportRow {
+  #rowOf(key: string): ImpressionRow {
     const known = this.#positions.get(key);
     const position = known ?? this.#rows.push({ key, impressions: 0, seconds: 0 }) - 1;
     if (known === undefined) this.#positions.set(key, position);
     this.#next = position + 1;
-    return this.#rows[position] as ReportRow;
+    return this.#rows[position] as ImpressionRow;
   }
 
   /** Reads a key and returns the row with this key. */
-  #readRow(bytes: Buffer, start: number): ReportRow {
+  #readRow(bytes: Buffer, start: number): ImpressionRow {
     const next = this.#rows[this.#next];
     if (next && isKeyAt(bytes, start, next.key)) {
       this.#next++;

@@ -1,3 +1,4 @@
+import { dayMs } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { firstDay } from '../../../domain/records/report.ts';
 import { publicUrl } from '../../../domain/store-url.ts';
@@ -9,10 +10,13 @@ import { readChain } from '../audit/chain.ts';
 import { sealedRow } from '../audit/trail.ts';
 import { longTimeouts } from '../connection/connect.ts';
 import { Database } from '../connection/database.ts';
+import { playRecords } from '../events/plays.ts';
 import { Rollups, unfoldedSums } from '../events/rollups.ts';
 import { migrate } from '../migration/migrate.ts';
 import { tableSchema } from '../rows/columns.ts';
 import { DumpSession } from './dump-session.ts';
+
+const dayOfName = (name: string) => Date.parse(name) / dayMs;
 
 /** The cursor of a section. */
 interface Cursor<R> {
@@ -23,7 +27,7 @@ interface Cursor<R> {
   recordOf(row: any): R;
 }
 
-type Cursors = { [S in SectionName]: Cursor<Records[S]> };
+type Cursors = { [S in Exclude<SectionName, 'plays'>]: Cursor<Records[S]> };
 
 /** Begins a transaction that sees one state. */
 export const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
@@ -41,7 +45,7 @@ export async function databaseSource(session: DumpSession): Promise<DumpSource> 
     },
     batches,
     idempotency,
-    impressions: impressionsCursor(JSON.stringify(sums)),
+    impressions: impressionsCursor(JSON.stringify(sums.impressions)),
     sequences,
     audit: {
       select: 'SELECT seq, entry, writer, link, mac FROM signage.audit ORDER BY seq',
@@ -52,7 +56,11 @@ export async function databaseSource(session: DumpSession): Promise<DumpSource> 
     }),
     marks,
   };
-  return { read: (section) => readCursor(session, cursors[section]) };
+  const read = (section: SectionName) =>
+    section === 'plays'
+      ? playRecords(session.query, readPages(session, playsCursor), sums.plays)
+      : recordsOf(readPages(session, cursors[section]), cursors[section] as Cursor<unknown>);
+  return { read: read as DumpSource['read'] };
 }
 
 /**
@@ -83,14 +91,21 @@ async function requireStore(session: DumpSession, location: string): Promise<voi
     throw unusable('holds no data: no service has ever started on it');
 }
 
-async function* readCursor<R>(
-  session: DumpSession,
-  { select, pageRows = 500, recordOf }: Cursor<R>,
+async function* recordsOf<R>(
+  pages: AsyncIterable<readonly unknown[]>,
+  { recordOf }: Cursor<R>,
 ): AsyncGenerator<R> {
+  for await (const rows of pages) yield* rows.map(recordOf);
+}
+
+async function* readPages<R>(
+  session: DumpSession,
+  { select, pageRows = 500 }: Pick<Cursor<unknown>, 'select' | 'pageRows'>,
+): AsyncGenerator<readonly R[]> {
   await session.queryAll(`DECLARE section NO SCROLL CURSOR FOR ${select}`);
   for (let found = pageRows; found === pageRows; ) {
-    const rows = await session.queryAll(`FETCH FORWARD ${pageRows} FROM section`);
-    yield* rows.map(recordOf);
+    const rows = await session.queryAll<R>(`FETCH FORWARD ${pageRows} FROM section`);
+    yield rows;
     found = rows.length;
   }
   await session.queryAll('CLOSE section');
@@ -105,14 +120,21 @@ function rowsCursor<T extends TableName>(table: T): Cursor<Rows[T]> {
   };
 }
 
+/** In the order of a dump. Days that share a document come last. */
+const playsCursor = {
+  select: `SELECT clock, tenant_id, day, place, cells FROM signage.plays
+    ORDER BY clock, CASE WHEN day BETWEEN ${dayOfName(firstDay)} AND ${dayOfName(lastDay)} THEN day ELSE ${Number.MAX_SAFE_INTEGER} END, tenant_id, day, place`,
+};
+
 const batches: Cursors['batches'] = {
   select: `SELECT seq, received_at AS "receivedAt", tenant_id AS "tenantId", venue_id AS "venueId", screen_id AS "screenId",
-    device_id AS "deviceId", simulated, offset_ms AS "offsetMs", body FROM signage.batches ORDER BY received_at, batches.seq`,
+    device_id AS "deviceId", simulated, offset_ms AS "offsetMs", offsets, body FROM signage.batches ORDER BY received_at, batches.seq`,
   pageRows: 50,
-  recordOf: ({ simulated, offsetMs, ...row }) => ({
+  recordOf: ({ simulated, offsetMs, offsets, ...row }) => ({
     ...row,
     simulated: simulated || undefined,
     offsetMs: offsetMs ?? undefined,
+    offsets: offsets === null ? undefined : JSON.parse(offsets),
   }),
 };
 

@@ -6,6 +6,7 @@ import type { Records, SectionName } from '../../dump/records.ts';
 import type { DumpTarget } from '../../dump/restore-dump.ts';
 import { type TableName, tableNames } from '../../sections.ts';
 import { putChain } from '../audit/chain.ts';
+import { placesOf, storePlays } from '../events/plays.ts';
 import { migrate } from '../migration/migrate.ts';
 import { storableText, tableSchema } from '../rows/columns.ts';
 import { auditColumns, rowColumns } from '../rows/transaction-steps.ts';
@@ -17,6 +18,7 @@ const tableOf = {
   batches: 'signage.batches',
   idempotency: 'signage.batch_keys',
   impressions: 'signage.rollups',
+  plays: 'signage.plays',
   sequences: 'signage.sequences',
   audit: 'signage.audit',
   marks: 'signage.marks',
@@ -93,6 +95,8 @@ class DatabaseTarget implements DumpTarget {
   async accept<S extends SectionName>(section: S, records: readonly Records[S][]): Promise<void> {
     const { query } = this.#session;
     if (section === 'batches') return this.#addBatches(records as readonly Records['batches'][]);
+    if (section === 'plays')
+      return storePlays(query, placesOf(records as readonly Records['plays'][]));
     const name = section as keyof typeof tableOf;
     const table = tableOf[name] ?? tableSchema(section as TableName).name;
     const columnsOf = (name in columns ? columns[name as keyof typeof columns] : undefined) as
@@ -114,11 +118,15 @@ class DatabaseTarget implements DumpTarget {
     const { query } = this.#session;
     for (const day of new Set(records.map(({ receivedAt }) => Math.floor(receivedAt / dayMs))))
       await query('SELECT signage.add_days($1::bigint, 1)', [day * dayMs]);
-    const headers = records.map(({ body, ...header }) => ({ ...header, types: typesOf(body) }));
+    const headers = records.map(({ body, offsets, ...header }) => ({
+      ...header,
+      offsets: offsets && JSON.stringify(offsets),
+      types: typesOf(body),
+    }));
     await query(
-      `INSERT INTO signage.batches (seq, received_at, tenant_id, venue_id, screen_id, device_id, simulated, offset_ms, types, body)
+      `INSERT INTO signage.batches (seq, received_at, tenant_id, venue_id, screen_id, device_id, simulated, offset_ms, offsets, types, body)
         SELECT b.* FROM ROWS FROM (
-          json_to_recordset($1::text::json) AS (seq bigint, "receivedAt" bigint, "tenantId" text, "venueId" text, "screenId" text, "deviceId" text, simulated boolean, "offsetMs" bigint, types text[]),
+          json_to_recordset($1::text::json) AS (seq bigint, "receivedAt" bigint, "tenantId" text, "venueId" text, "screenId" text, "deviceId" text, simulated boolean, "offsetMs" bigint, offsets text, types text[]),
           unnest(string_to_array($2::text, E'\\n'))
         ) AS b`,
       [JSON.stringify(headers), records.map(({ body }) => body).join('\n')],

@@ -7,6 +7,7 @@ import type { Database } from '../connection/database.ts';
 import { isLockHeld, lacksPartition } from '../connection/errors.ts';
 import { Batcher } from '../rows/batcher.ts';
 import { keptCounts } from './batch-counts.ts';
+import { keptPlays } from './plays.ts';
 
 /**
  * Limits of a group commit. A small batch takes half as long in a group of 64 as in a group of 16.
@@ -125,7 +126,8 @@ function headerOf({
     device_time: deviceTime,
     numbers,
     types: sums.types,
-    counts: keptCounts(sums),
+    offsets: sums.offsets && JSON.stringify(sums.offsets),
+    counts: sums.offsets ? keptPlays(sums) : keptCounts(sums),
     ...keys,
   };
 }

@@ -1,11 +1,12 @@
 import { addCount, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
-import { dayOf, type ReportRow } from '../../../domain/records/report.ts';
+import { dayOf, type ImpressionRow } from '../../../domain/records/report.ts';
 import { maxSeconds } from '../../dump/records.ts';
 import { reportScopes, scopesOf } from '../../impression-counts.ts';
-import type { ImpressionQuery } from '../../queries.ts';
+import type { ImpressionQuery, PlayQuery, PlayVisitor } from '../../queries.ts';
 import type { Database } from '../connection/database.ts';
 import type { Query } from '../connection/query.ts';
 import { dayCounts } from './batch-counts.ts';
+import { addPlays, type PlacesOfPlays, storePlays, visitPlays } from './plays.ts';
 
 /**
  * Number of batches folded in one transaction. A large batch of many campaigns takes a millisecond
@@ -18,6 +19,8 @@ interface Position {
 }
 
 interface CountedBatch extends Position {
+  /** `null`: a batch of 0.1.0. */
+  offsets: string | null;
   tenant_id: string;
   venue_id: string;
   screen_id: string;
@@ -49,15 +52,23 @@ export class Rollups {
     }
   }
 
+  /** Gives all counts of a tenant between two UTC days to a visitor. */
+  async plays<V extends PlayVisitor>(query: PlayQuery, begin: () => V): Promise<V> {
+    await this.fold();
+    const visitor = begin();
+    await visitPlays(this.#database.query, query, visitor);
+    return visitor;
+  }
+
   /** Returns the report, sorted by key. */
-  async impressions(query: ImpressionQuery): Promise<ReportRow[]> {
+  async impressions(query: ImpressionQuery): Promise<ImpressionRow[]> {
     await this.fold();
     const { groupBy, by, from = '', to = '~' } = query;
     const text = `SELECT key, sum(impressions)::bigint AS impressions,
         CASE WHEN max(seconds) < 1e300 THEN sum(seconds) ELSE $1::double precision END AS seconds
       FROM signage.rollups WHERE scope = ANY ($2::text[]) AND clock = $3 AND grouped = $4 AND day >= $5 AND day < $6
       GROUP BY key ORDER BY key`;
-    const rows = await this.#database.query<ReportRow>(text, [
+    const rows = await this.#database.query<ImpressionRow>(text, [
       Number.MAX_VALUE,
       reportScopes(query),
       by,
@@ -70,8 +81,12 @@ export class Rollups {
 }
 
 /** Returns the sums of the batches that are not folded yet. Few are: fold them first. */
-export async function unfoldedSums(query: Query): Promise<RollupSum[]> {
-  return sumsOf(await nextBatches(query, 'SELECT received_at, seq FROM signage.rollup_mark', null));
+export async function unfoldedSums(
+  query: Query,
+): Promise<{ impressions: RollupSum[]; plays: PlacesOfPlays }> {
+  const mark = 'SELECT received_at, seq FROM signage.rollup_mark';
+  const batches = await nextBatches(query, mark, null);
+  return { impressions: sumsOf(batches), plays: playsOf(batches) };
 }
 
 async function nextBatches(
@@ -81,7 +96,7 @@ async function nextBatches(
 ): Promise<readonly CountedBatch[]> {
   const [position] = (await query<Position>(selectPosition)) as [Position];
   return query<CountedBatch>(
-    `SELECT received_at, seq, tenant_id, venue_id, screen_id, simulated, counts FROM signage.batches
+    `SELECT received_at, seq, tenant_id, venue_id, screen_id, simulated, offsets, counts FROM signage.batches
       WHERE received_at >= $1::bigint AND (received_at, seq) > ($1::bigint, $2::bigint) ORDER BY received_at, seq LIMIT $3`,
     [position.received_at, position.seq, limit],
   );
@@ -99,6 +114,7 @@ async function foldNext(query: Query): Promise<number> {
   if (!last) return Number.POSITIVE_INFINITY;
   const sums = sumsOf(batches);
   if (sums.length > 0) await query(upsertCounts, [JSON.stringify(sums), maxSeconds]);
+  await storePlays(query, playsOf(batches));
   await query('UPDATE signage.rollup_mark SET received_at = $1, seq = $2', [
     last.received_at,
     last.seq,
@@ -114,12 +130,31 @@ type RollupSum = {
   key: string;
 } & ImpressionCount;
 
-/** Sums the batches' counts per tenant and per venue. */
+/** Sums the plays of batches by place. */
+function playsOf(batches: readonly CountedBatch[]): PlacesOfPlays {
+  const places: PlacesOfPlays = new Map();
+  for (const batch of batches) {
+    const { offsets, counts } = batch;
+    if (counts === null || offsets === null) continue;
+    addPlays(places, {
+      tenantId: batch.tenant_id,
+      venueId: batch.venue_id,
+      screenId: batch.screen_id,
+      simulated: batch.simulated === true,
+      receivedAt: batch.received_at,
+      offsets,
+      counts,
+    });
+  }
+  return places;
+}
+
+/** Sums the counts of batches of 0.1.0 per tenant and per venue. */
 function sumsOf(batches: readonly CountedBatch[]): RollupSum[] {
   const cells = new Map<string, ImpressionCount>();
   for (const batch of batches) {
     const { received_at, venue_id, screen_id, counts } = batch;
-    if (counts === null) continue;
+    if (counts === null || batch.offsets !== null) continue;
     const scopes = scopesOf({
       tenantId: batch.tenant_id,
       venueId: venue_id,

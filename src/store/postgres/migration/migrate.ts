@@ -9,9 +9,13 @@ import { functionStatements, tableStatements } from '../rows/row-tables.ts';
 import { rowColumns } from '../rows/transaction-steps.ts';
 
 const schemaFile = 'schema.sql';
+const playsFile = 'plays.sql';
 /** The format that `schema.sql` stores. Databases of unknown formats are refused. */
-const schemaFormat = 7;
-/** 6: of 0.1.0. Its rows are rows of this format without newer members. */
+const schemaFormat = 8;
+/**
+ * 6: of 0.1.0. Its rows are rows of this format without newer members. `plays.sql` adds what it
+ * lacks.
+ */
 const convertibleFormats: readonly number[] = [6];
 const formatStep = `format ${schemaFormat}`;
 
@@ -104,6 +108,8 @@ async function applySteps(client: Client): Promise<string[]> {
     );
     await sendAll(client, readAsset('schema', schemaFile).toString());
   }
+  if (steps.includes(schemaFile) || steps.includes(formatStep))
+    await sendAll(client, readAsset('schema', playsFile).toString());
   if (steps.includes(formatStep))
     await sendAll(client, `UPDATE signage.schema SET format = ${schemaFormat}`);
   const tables = await changedTables(client);

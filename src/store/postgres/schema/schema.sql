@@ -6,7 +6,7 @@ CREATE TABLE signage.schema (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   format integer NOT NULL
 );
-INSERT INTO signage.schema (format) VALUES (7);
+INSERT INTO signage.schema (format) VALUES (8);
 
 -- The server's secret, shared by all instances: one row.
 CREATE TABLE signage.server (
@@ -111,7 +111,7 @@ CREATE TABLE signage.batch_keys (
   UNIQUE (device_id, key)
 );
 
--- Daily impressions. `scope` is a tenant or a venue.
+-- Daily impressions of batches of 0.1.0. `scope` is a tenant or a venue.
 CREATE TABLE signage.rollups (
   scope text COLLATE "C",
   clock text COLLATE "C",
@@ -239,48 +239,6 @@ BEGIN
   INSERT INTO signage.sequences VALUES (device, floor, missing, conflicts, received)
     ON CONFLICT (device_id) DO UPDATE SET (floor, missing, conflicts, received)
       = (excluded.floor, excluded.missing, excluded.conflicts, excluded.received);
-END $$;
-
--- Stores batches, given as one JSON head per batch and one body per line. Returns an outcome for
--- each, in order: `stored`, `repeated` (known key, same bytes) or `reused` (known key, other
--- bytes). `store_ms` is the time of receipt. Default: the database's time. The time never goes
--- back.
-CREATE FUNCTION signage.append_batches(heads text, bodies text, store_ms bigint) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  body text[] := string_to_array(bodies, E'\n');
-  place integer := 0;
-  head record;
-  number bigint;
-  last_seq bigint;
-  at bigint;
-  sent_before text;
-  outcomes text[] := '{}';
-BEGIN
-  UPDATE signage.log_head SET received_at = greatest(received_at, coalesce(store_ms, signage.now_ms()))
-    RETURNING received_at, seq INTO at, last_seq;
-  FOR head IN SELECT * FROM json_to_recordset(heads::json) AS h (tenant text, venue text, screen text, device text, simulated boolean, device_time bigint, numbers json, types text[], counts text, key text, sent text) LOOP
-    place := place + 1;
-    IF head.key IS NOT NULL THEN
-      SELECT k.sent INTO sent_before FROM signage.batch_keys k WHERE k.device_id = head.device AND k.key = head.key;
-      IF FOUND THEN
-        outcomes := outcomes || CASE WHEN sent_before = head.sent THEN 'repeated' ELSE 'reused' END;
-        CONTINUE;
-      END IF;
-      INSERT INTO signage.batch_keys (device_id, n, key, sent)
-        SELECT head.device, coalesce(max(k.n), 0) + 1, head.key, head.sent FROM signage.batch_keys k WHERE k.device_id = head.device
-        RETURNING n INTO number;
-      DELETE FROM signage.batch_keys k WHERE k.device_id = head.device AND k.n <= number - 128;
-    END IF;
-    last_seq := last_seq + 1;
-    INSERT INTO signage.batches (received_at, seq, tenant_id, venue_id, screen_id, device_id, simulated, offset_ms, types, counts, body)
-      VALUES (at, last_seq, head.tenant, head.venue, head.screen, head.device, head.simulated, at - head.device_time, head.types, head.counts, body[place]);
-    IF head.numbers IS NOT NULL THEN
-      PERFORM signage.add_numbers(head.device, head.numbers);
-    END IF;
-    outcomes := outcomes || 'stored'::text;
-  END LOOP;
-  UPDATE signage.log_head SET seq = last_seq;
-  RETURN array_to_string(outcomes, ',');
 END $$;
 
 -- Optimistic concurrency control. An instance reads committed rows and records their versions. It

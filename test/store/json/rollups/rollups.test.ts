@@ -4,9 +4,9 @@ import { dayMs, minuteMs } from '../../../../src/domain/clock.ts';
 import type { TelemetryEvent } from '../../../../src/domain/events/event.ts';
 import {
   dayOf,
+  type ImpressionRow,
   type ReportClock,
   type ReportGroup,
-  type ReportRow,
   reportClocks,
   reportGroups,
 } from '../../../../src/domain/records/report.ts';
@@ -177,7 +177,7 @@ describe('a report', () => {
     await minute();
     await rig.log.append(batchOf([impression(noon, { duration: 1 })]));
     clock.advance(minuteMs);
-    const reports: Promise<ReportRow[]>[] = [];
+    const reports: Promise<ImpressionRow[]>[] = [];
     disk.before = (operation) => {
       if (operation === 'open' || operation.startsWith('read')) return;
       for (const groupBy of ['campaign', 'screen'] as const)
@@ -289,8 +289,8 @@ describe('reports in random runs', () => {
     groupBy: ReportGroup,
     by: ReportClock,
     bounds: { from?: string; to?: string },
-  ): ReportRow[] {
-    const rows = new Map<string, ReportRow>();
+  ): ImpressionRow[] {
+    const rows = new Map<string, ImpressionRow>();
     for (const { tenantId, screenId, receivedAt, event } of all) {
       if (tenantId !== tenantA || event.type !== 'impression') continue;
       const day = dayOf(

@@ -1,0 +1,44 @@
+import type { ReportRow } from '../../../domain/records/report.ts';
+import { type Column, member, type View } from '../../output/view.ts';
+
+/** Rounds a sum of fractions to one decimal, because binary fractions are rarely exact. */
+const oneDecimal = (value: number) => Math.round(value * 10) / 10;
+
+const seconds: Column<ReportRow> = {
+  ...member<ReportRow, 'seconds'>('seconds'),
+  shown: (row) => oneDecimal(row.seconds),
+};
+
+/** Columns of the key of a group, and of its name. Keys that are names are not shown twice. */
+function keyColumns(
+  group: string | undefined,
+  place: '' | '2',
+): [Column<ReportRow>, Column<ReportRow>] {
+  const isName = group === 'day' || group === 'entry';
+  const nameOf = (row: ReportRow) => row[`name${place}`] ?? row[`key${place}`];
+  return [
+    member<ReportRow, `key${typeof place}`>(`key${place}`, { wide: !isName }),
+    {
+      ...member<ReportRow, `name${typeof place}`>(`name${place}`, { wide: isName }),
+      shown: nameOf,
+    },
+  ];
+}
+
+/** Returns the view of a report by one group or two, with the columns of the CSV of the service. */
+export function impressionView(groupBy: string): View<ReportRow> {
+  const [first, second] = groupBy.split(',');
+  const counts = [
+    member<ReportRow, 'fullPlays'>('fullPlays'),
+    member<ReportRow, 'partialPlays'>('partialPlays', { wide: true }),
+    member<ReportRow, 'unknownPlays'>('unknownPlays', { wide: true }),
+    member<ReportRow, 'plays'>('plays', { wide: groupBy === 'campaign' }),
+  ];
+  const impressions = { ...member<ReportRow, 'impressions'>('impressions'), bar: true };
+  const nameOf = ({ key, key2 }: ReportRow) => (key2 === undefined ? key : `${key} ${key2}`);
+  const [key, name] = keyColumns(first, '');
+  if (second === undefined)
+    return { columns: [key, impressions, seconds, ...counts, name], nameOf };
+  const columns = [key, name, ...keyColumns(second, '2'), impressions, seconds, ...counts];
+  return { columns, nameOf };
+}
