@@ -4,6 +4,13 @@ import type { Phrase } from './phrase.ts';
 /** Names of the files with the texts of the other languages. The build inserts them. */
 declare const LANGUAGE_FILES: Readonly<Record<string, string>>;
 
+async function loadTexts(file: string) {
+  const response = await fetch(`player/${file}`);
+  // An updated service does not have the files of an older page.
+  if (!response.ok) throw new Error(`The service answered ${response.status}.`);
+  return response.json();
+}
+
 /** The language of the page. Texts on the page change when it changes. */
 export class Language {
   #texts: Texts = english;
@@ -41,7 +48,7 @@ export class Language {
     if (wanted === this.#wanted) return;
     this.#wanted = wanted;
     try {
-      const texts = file ? await (await fetch(`player/${file}`)).json() : english;
+      const texts: Texts = file ? await loadTexts(file) : english;
       if (this.#wanted !== wanted) return;
       this.#texts = texts;
       document.documentElement.lang = wanted;

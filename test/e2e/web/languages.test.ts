@@ -119,6 +119,25 @@ describe.skipIf(!chromiumPath)(`the languages of the web player${needsChromium}`
     await tv.close();
   });
 
+  it('stays in English while the service does not have the texts', async () => {
+    const tv = await openTvPage({ initScript: inLanguage('de') });
+    const { code, screenId } = await service.code();
+    const problem = {
+      status: 404,
+      contentType: 'application/problem+json',
+      body: '{"status":404}',
+    };
+    await tv.page.route('**/player/de.*.json', (route) => route.fulfill(problem));
+    await tv.page.goto(`${service.url}/player#${code}`);
+    const status = () => tv.page.locator('.idle-status').innerText();
+    await expect.poll(status).toBe('Waiting for its first playlist');
+    expect(await lang(tv)).toBe('en');
+    await tv.page.unroute('**/player/de.*.json');
+    await service.manage('PUT', `/v1/screens/${screenId}/config`, { volume: 1 });
+    await expect.poll(status).toBe('Wartet auf die erste Playlist');
+    await tv.close();
+  });
+
   it('speaks its language without network, after the first visit', async () => {
     const proxy = await databaseProxy(`${service.url}/`);
     const tv = await openTvBrowser({ initScript: inLanguage('pl') });
