@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { playerKeyLink } from '../../../src/player/pairing/player-link.ts';
+import { boxFaults } from '../../support/browser/box-faults.ts';
 import {
   chromiumPath,
   needsChromium,
@@ -210,6 +211,7 @@ describe.skipIf(!chromiumPath)(`the pairing screen${needsChromium}`, () => {
         /^Too many wrong codes came from this network\. Trying again in (60|59|58) seconds\.$/,
       );
     const before = await message(tv.page).innerText();
+    expect(await boxFaults(tv.page, '#panel')).toEqual([]);
     await expect.poll(() => message(tv.page).innerText()).not.toBe(before);
     await pressRemoteKey(tv.page, backOfWebOs);
     await expect
@@ -248,6 +250,7 @@ describe.skipIf(!chromiumPath)(`the pairing screen${needsChromium}`, () => {
     await offer(first);
     const { tenantId } = venue.body;
     expect(await tv.page.locator('.question').innerText()).toContain(`Tenant ${tenantId}`);
+    expect(await boxFaults(tv.page, '#panel')).toEqual([]);
     await tv.page.keyboard.down('Enter');
     expect(await question.isVisible()).toBe(true);
     expect(await tv.page.locator('.code').isVisible()).toBe(false);
