@@ -3,7 +3,7 @@ import type { Texts } from './english.ts';
 export const texts: Texts = {
   title: 'Dieses Gerät koppeln',
   otherCode: 'Anderen Code eingeben',
-  fromComputer: 'Oder vom Computer aus:',
+  fromComputer: 'Oder am Computer:',
   getCode: 'Code anfordern mit: {command}',
   checking: 'Der Code wird geprüft …',
   retryIn: 'Neuer Versuch in {time}.',
@@ -19,7 +19,7 @@ export const texts: Texts = {
   back: 'Zurück',
   pair: 'Koppeln',
   becomes: 'Dieses Gerät wird zu {place} von {tenant}.',
-  noClaim: 'Vom Computer aus lässt sich dieses Gerät nicht koppeln: {reason}',
+  noClaim: 'Dieses Gerät lässt sich nicht am Computer koppeln: {reason}',
   new: 'Bitte den Kopplungscode des Bildschirms eingeben.',
   revoked: 'Dieses Gerät wurde von seinem Bildschirm getrennt. Bitte einen neuen Code eingeben.',
   orphaned: 'Den Bildschirm dieses Geräts gibt es nicht mehr. Bitte einen neuen Code eingeben.',
