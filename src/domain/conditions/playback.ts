@@ -225,16 +225,7 @@ function mutedAfter(
 }
 
 function reportAfter({ report }: BatchPlayback, receipt: Receipt): PlaybackActivity {
-  if (!report) return {};
-  const { at, checkedAt } = report;
-  const correct = corrector(receipt);
-  return {
-    report: {
-      ...report,
-      at: correct(at).at,
-      ...(checkedAt !== undefined && { checkedAt: correct(checkedAt).at }),
-    },
-  };
+  return report ? { report: { ...report, at: corrector(receipt)(report.at).at } } : {};
 }
 
 function shownAfter({ shown }: BatchPlayback, receipt: Receipt): PlaybackActivity {

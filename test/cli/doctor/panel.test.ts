@@ -5,7 +5,7 @@ import { item } from '../../support/service/content.ts';
 import type { BoundTv, TestService } from '../../support/service/service.ts';
 import { type Cli, startCli } from '../run-cli.ts';
 
-const page = item({ creativeType: 'html' });
+const video = item({ creativeType: 'video' });
 
 describe('signage doctor', () => {
   let cli: Cli;
@@ -14,7 +14,7 @@ describe('signage doctor', () => {
   beforeAll(async () => {
     ({ cli, service } = await startCli());
     tv = await service.tv();
-    await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [page] });
+    await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [video] });
   });
   const post = (...events: object[]) =>
     tv.send('POST', 'events', { body: events.map((one) => ({ timestamp: 1, ...one })) });
@@ -22,7 +22,7 @@ describe('signage doctor', () => {
     service.manage('PUT', `/v1/screens/${tv.screenId}/config`, { player });
   async function findings() {
     const { json } = await cli(['doctor', tv.screenId, '-o', 'json']);
-    const checks = ['panel', 'codec', 'isolation', 'storage', 'sound', 'rotate'];
+    const checks = ['panel', 'codec', 'storage', 'sound', 'rotate'];
     return json
       .filter(({ check }: { check: string }) => checks.includes(check))
       .map(({ check, status, detail }: Record<string, string>) => `${status} ${check}: ${detail}`);
@@ -44,17 +44,16 @@ describe('signage doctor', () => {
     ]);
   });
 
-  it('names what disturbs the playlist: codecs, pages, storage and sound', async () => {
-    const found = { isolatesPages: false, keepsStorage: false, sound: false, checkedAt: 1 };
+  it('names what disturbs the playlist: codecs, storage and sound', async () => {
+    const found = { keepsStorage: false, sound: false, checkedAt: 1 };
     await post(
-      { type: 'playback_error', creativeId: page.creativeId, reason: 'codec' },
+      { type: 'playback_error', creativeId: video.creativeId, reason: 'codec' },
       { type: 'player_report', plays: ['h264'], lacks: ['hevc'], ...found },
     );
     const [panel, ...others] = await findings();
     expect(panel).toMatch(/Its browser plays H.264, not HEVC\. .* was tried by \/player#check at /);
     expect(others).toEqual([
       expect.stringContaining('warn codec: A video cannot be decoded, and the TV plays no HEVC.'),
-      expect.stringContaining('warn isolation: '),
       expect.stringContaining('warn storage: '),
       expect.stringContaining('warn sound: '),
     ]);

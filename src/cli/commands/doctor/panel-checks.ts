@@ -1,4 +1,3 @@
-import type { CallAnswer } from '../../../client/call.ts';
 import type { Device } from '../../../client/entities.ts';
 import { isObject } from '../../../domain/json/is-object.ts';
 import { type DoctorFinding, ok, warn } from './finding.ts';
@@ -37,43 +36,27 @@ export async function checkPanel(
   { reader, screen, ago }: ScreenContext,
   { report }: Device,
   { errors, muted }: ScreenStatus,
-  items: CallAnswer<'readPlaylist'>['items'] = [],
 ): Promise<DoctorFinding[]> {
   if (!report) return [];
   const { config } = await reader.read('explainScreen', { params: { id: screen.id } });
   const settings = isObject(config.player?.value) ? config.player.value : {};
-  const { at, checkedAt, lacks = [], isolatesPages, keepsStorage, sound } = report;
+  const { at, checkedAt, lacks = [], keepsStorage, sound } = report;
   const tried =
     checkedAt === undefined
       ? 'Open /player#check on it to try more.'
       : `It was tried by /player#check at ${ago(checkedAt)}.`;
-  const cannotDecode = errors.some(({ reason }) => reason === 'codec');
-  const hasPages = items.some(({ creativeType }) => creativeType === 'html');
-  const problems: readonly [isSo: boolean, check: string, text: string][] = [
-    [
-      cannotDecode && lacks.length > 0,
-      'codec',
-      `A video cannot be decoded, and the TV plays no ${namesOf(lacks)}. Convert it: ffmpeg -i IN -c:v libx264 -pix_fmt yuv420p -movflags +faststart OUT.mp4`,
-    ],
-    [
-      isolatesPages === false && hasPages,
-      'isolation',
-      'Its browser does not isolate web pages: a loop in a page freezes the TV. Show only pages that you trust.',
-    ],
-    [
-      keepsStorage === false,
-      'storage',
-      'It has lost what it stored when it was restarted. Switch on persistent storage in its settings, or pair it with --player-link-file.',
-    ],
-    [
-      sound === false && settings.sound === true && !muted,
-      'sound',
-      'Its browser forbids sound, as /player#check has found.',
-    ],
-  ];
-  return [
-    ok('panel', `${describe(report)} Its player started at ${ago(at)}. ${tried}`),
-    ...problems.filter(([isSo]) => isSo).map(([, check, text]) => warn(check, text)),
-    ...checkRotation(report, settings.rotate),
-  ];
+  const findings = [ok('panel', `${describe(report)} Its player started at ${ago(at)}. ${tried}`)];
+  if (lacks.length > 0 && errors.some(({ reason }) => reason === 'codec')) {
+    const what = `A video cannot be decoded, and the TV plays no ${namesOf(lacks)}.`;
+    const convert = 'ffmpeg -i IN -c:v libx264 -pix_fmt yuv420p -movflags +faststart OUT.mp4';
+    findings.push(warn('codec', `${what} Convert it: ${convert}`));
+  }
+  if (keepsStorage === false) {
+    const what = 'It has lost what it stored when it was restarted.';
+    const advice = 'Switch on persistent storage in its settings, or pair it by a player link.';
+    findings.push(warn('storage', `${what} ${advice}`));
+  }
+  if (sound === false && settings.sound === true && !muted)
+    findings.push(warn('sound', 'Its browser forbids sound, as /player#check has found.'));
+  return [...findings, ...checkRotation(report, settings.rotate)];
 }

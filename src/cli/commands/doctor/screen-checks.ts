@@ -297,7 +297,7 @@ export async function checkScreen(
   return [
     ...findings,
     checkDevice(context, device),
-    ...(await checkPanel(context, device, status, playlist?.items)),
+    ...(await checkPanel(context, device, status)),
     ...former,
     content,
     ...media,
