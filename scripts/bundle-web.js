@@ -10,7 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, parse } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync, Visitor } from 'oxc-parser';
 import { rolldown } from 'rolldown';
@@ -139,13 +139,40 @@ async function writeLanguages(folder) {
   return files;
 }
 
+/** Writes the files of `/player#check`, with its clips inside. Returns their names. */
+async function writeCheck(folder) {
+  const clips = readdirSync(fromWeb('check/clips')).map((file) => [
+    parse(file).name,
+    readFileSync(fromWeb(`check/clips/${file}`), 'base64'),
+  ]);
+  const contents = {
+    script: [
+      'check.js',
+      await bundleScript('check/main.ts', { CLIPS: JSON.stringify(Object.fromEntries(clips)) }),
+    ],
+    style: ['check.css', readFileSync(fromWeb('check/check.css'), 'utf8')],
+  };
+  return Object.fromEntries(
+    Object.entries(contents).map(([kind, [name, content]]) => {
+      const hashed = hashedName(name, content);
+      writeFileSync(join(folder, hashed), content);
+      return [kind, hashed];
+    }),
+  );
+}
+
 /** Writes the files of all pages to a folder. Replaces the folder. */
 export async function bundleWeb(folder) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const languages = await writeLanguages(folder);
+  const check = await writeCheck(folder);
+  const pageFiles = {
+    LANGUAGE_FILES: JSON.stringify(languages),
+    CHECK_FILES: JSON.stringify(check),
+  };
   const contents = {
-    'app.js': await bundleScript('main.ts', { LANGUAGE_FILES: JSON.stringify(languages) }),
+    'app.js': await bundleScript('main.ts', pageFiles),
     'app.css': readFileSync(fromWeb('app.css'), 'utf8'),
     'engine.js': readFileSync(fromWeb('engine.js'), 'utf8'),
   };
@@ -160,7 +187,7 @@ export async function bundleWeb(folder) {
   writeFileSync(join(folder, 'index.html'), page);
   const workerFiles = {
     SHELL_FILES: JSON.stringify(names),
-    LAZY_FILES: JSON.stringify(Object.values(languages)),
+    LAZY_FILES: JSON.stringify([...Object.values(languages), ...Object.values(check)]),
   };
   writeFileSync(join(folder, 'sw.js'), await bundleScript('service-worker.ts', workerFiles));
   writeFileSync(join(folder, 'board.js'), await bundleScript('board/main.ts'));

@@ -1,7 +1,17 @@
+import { secondMs } from '../domain/clock.ts';
+import { after } from './settings/timing.ts';
+
 const busyMs = 300;
 const tickMs = 20;
 /** Minimum number of ticks of the player while a frame is blocked. In one thread, there is one. */
 const minTicks = 3;
+
+/** Maximum wait for a frame that may never answer. */
+const limitMs = 5 * secondMs;
+
+/** Resolves with `undefined` if the frame does not answer in time, as without a network. */
+export const inTime = (isolated: Promise<boolean>): Promise<boolean | undefined> =>
+  Promise.race([isolated, after(limitMs).then(() => undefined)]);
 
 /** The part of the player's script that runs in the frame: blocks its own thread. */
 export function blockThread(): void {

@@ -1,6 +1,7 @@
 import './shims.ts';
 import { secondMs } from '../domain/clock.ts';
 import { blockThread } from './isolation.ts';
+import { checkFragment, loadCheck } from './page-files.ts';
 import { PagePlayer } from './page-player.ts';
 import { Language } from './texts/language.ts';
 import { fill } from './texts/phrase.ts';
@@ -22,10 +23,12 @@ async function startPlayer(): Promise<void> {
   }
 }
 
+const isTooOld = document.documentElement.hasAttribute('data-too-old');
 // Only the player itself loads its script in a frame: its page forbids frames.
 if (window.parent !== window) blockThread();
+else if (!isTooOld && location.hash === checkFragment) loadCheck();
 // Until the player shows its own errors, engine.js shows why the player does not start.
-else if (!document.documentElement.hasAttribute('data-too-old')) {
+else if (!isTooOld) {
   document.documentElement.setAttribute('data-started', '');
   void startPlayer();
 }

@@ -12,3 +12,19 @@ export function installServiceWorker(pageUrl: string): void {
     ?.register(`${pageUrl}/sw.js`, { scope: pageUrl, updateViaCache: 'none' })
     .catch(() => {});
 }
+
+/** Fragment of the address that opens the check instead of the player. */
+export const checkFragment = '#check';
+
+/** Names of the files of the check. The build inserts them. */
+declare const CHECK_FILES: { script: string; style: string };
+
+/** Loads `/player#check`. If that fails, engine.js says so, and reloads the page. */
+export function loadCheck(): void {
+  const style = document.createElement('link');
+  style.rel = 'stylesheet';
+  style.href = `player/${CHECK_FILES.style}`;
+  const script = document.createElement('script');
+  script.src = `player/${CHECK_FILES.script}`;
+  document.head.append(style, script);
+}

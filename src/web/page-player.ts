@@ -18,7 +18,7 @@ import { playlistFiles } from './media/playlist-files.ts';
 import { BindingCopy } from './memory/binding-copy.ts';
 import { PlayerDatabase } from './memory/database.ts';
 import { IndexedDbMemory } from './memory/indexed-db-memory.ts';
-import { build, installServiceWorker, scriptUrl } from './page-files.ts';
+import { build, checkFragment, installServiceWorker, scriptUrl } from './page-files.ts';
 import { askForCode } from './pairing/ask-for-code.ts';
 import { codeInFragment } from './pairing/keypad.ts';
 import { formatSeconds } from './pairing/messages.ts';
@@ -218,7 +218,7 @@ export class PagePlayer {
   }
 
   #onFragment(): void {
-    if (bindingInFragment(location.hash)) {
+    if (location.hash === checkFragment || bindingInFragment(location.hash)) {
       location.reload();
       return;
     }

@@ -1,26 +1,23 @@
 import type { EventInput } from '../client/entities.ts';
 import { secondMs, systemClock } from '../domain/clock.ts';
 import { engineOf } from './device-info.ts';
+import { inTime } from './isolation.ts';
 import { readJson } from './recovery/reload.ts';
-import { after } from './settings/timing.ts';
 
 /** In `localStorage`: the members of a report that `/player#check` has found. */
-const checkItem = 'signage-player-check';
+export const checkItem = 'signage-player-check';
 
-type Codec = 'h264' | 'hevc' | 'vp9' | 'av1';
+export type Codec = 'h264' | 'hevc' | 'vp9' | 'av1';
 const codecTypes: Readonly<Record<Codec, string>> = {
   h264: 'video/mp4; codecs="avc1.4d401f"',
   hevc: 'video/mp4; codecs="hvc1.1.6.L93.B0"',
   vp9: 'video/webm; codecs="vp9"',
   av1: 'video/mp4; codecs="av01.0.04M.08"',
 };
-const codecs = Object.keys(codecTypes) as Codec[];
-
-/** Maximum wait for a frame that may never answer. */
-const isolationLimitMs = 10 * secondMs;
+export const codecs = Object.keys(codecTypes) as Codec[];
 
 /** Returns the size of the page in pixels of the display. */
-function pageSize() {
+export function pageSize() {
   const { innerWidth, innerHeight, devicePixelRatio: pixelRatio = 1 } = window;
   return {
     width: Math.round(innerWidth * pixelRatio),
@@ -44,7 +41,7 @@ export async function describePanel(isolated: Promise<boolean>): Promise<EventIn
     plays: codecs.filter(isPlayed),
     lacks: codecs.filter((codec) => !isPlayed(codec)),
     turnsPictures: CSS.supports('image-orientation', 'from-image'),
-    isolatesPages: await Promise.race([isolated, after(isolationLimitMs)]),
+    isolatesPages: await inTime(isolated),
     ...(readJson(localStorage, checkItem) as object | null),
   };
 }

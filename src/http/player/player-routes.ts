@@ -40,7 +40,7 @@ const shared = {
 };
 const page = 'index.html';
 const serviceWorker = 'sw.js';
-const hashedNames = /^(?:app|engine|[a-z]{2})\.[0-9a-f]+\./;
+const hashedNames = /^(?:app|check|engine|[a-z]{2})\.[0-9a-f]+\./;
 const fixedNames = /^(?:sw\.js|manifest\.webmanifest|icon-\d+\.png)$/;
 
 /** Returns the `Cache-Control` of a file. The name of a hashed file changes with its content. */

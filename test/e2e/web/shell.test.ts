@@ -13,6 +13,7 @@ const script = nameOf(/^app\.[0-9a-f]{16}\.js$/);
 const style = nameOf(/^app\.[0-9a-f]{16}\.css$/);
 const engine = nameOf(/^engine\.[0-9a-f]{16}\.js$/);
 const german = nameOf(/^de\.[0-9a-f]{16}\.json$/);
+const check = nameOf(/^check\.[0-9a-f]{16}\.js$/);
 const contentOf = (name: string) => readAsset('web', name);
 
 const policy = {
@@ -38,7 +39,7 @@ describe('the bundle of the web player', () => {
   });
 
   it('is ES2017, for Chromium 63', () => {
-    for (const name of [script, 'sw.js']) {
+    for (const name of [script, check, 'sw.js']) {
       const text = contentOf(name).toString();
       expect(() => parse(text, { ecmaVersion: 2017 })).not.toThrow();
       // The bundler moves newer regular expressions into strings. These came with Chromium 64.
@@ -97,6 +98,7 @@ describe('GET /player', () => {
   it.each([
     [script, /^text\/javascript/],
     [engine, /^text\/javascript/],
+    [check, /^text\/javascript/],
     [style, /^text\/css/],
     [german, /^application\/json/],
   ])('/player/%s may be stored for a year', async (name, type) => {
