@@ -92,6 +92,11 @@ export class ManagementClient {
     return buffersOf(await this.#api.stream('createBackup', input, this.#headers));
   }
 
+  /** Streams the single plays of a report as lines of JSON. */
+  async plays(input: CallInput<'reportPlays'> = {}): Promise<AsyncIterable<Buffer>> {
+    return buffersOf(await this.#api.stream('reportPlays', input, this.#headers));
+  }
+
   /**
    * Sends a request that is not an operation. `path` begins with `/` and includes the query; bytes
    * in `body` are sent as they are, other values as JSON. Returns the raw response.

@@ -11,11 +11,14 @@ interface PageBatch {
   deviceId: string;
   screenId: string;
   offsetMs?: number | null | undefined;
+  venueId: string;
+  simulated?: boolean | null | undefined;
+  offsets?: readonly number[] | undefined;
 }
 
 /** Returns the matching events of a batch after a position, in the page's order. */
 export function matchingEvents(
-  { seq, receivedAt, deviceId, screenId, offsetMs = null }: PageBatch,
+  { seq, receivedAt, offsets, simulated, ...batch }: PageBatch,
   events: readonly Record<string, unknown>[],
   { order, type }: EventPageQuery,
   after: EventPosition | undefined,
@@ -25,7 +28,10 @@ export function matchingEvents(
   const found = events.flatMap((event, index): StoredEvent[] => {
     if (!isAfter(index) || (type !== undefined && event.type !== type)) return [];
     const id = eventId({ receivedAtMs: receivedAt, batch: seq, index });
-    return [{ id, deviceId, screenId, receivedAt, offsetMs, event }];
+    const { deviceId, screenId, venueId, offsetMs = null } = batch;
+    const utcOffset = offsets?.length === 1 ? offsets[0] : offsets?.[index];
+    const place = { deviceId, screenId, venueId, simulated: simulated === true, utcOffset };
+    return [{ id, ...place, receivedAt, offsetMs, event }];
   });
   return order === 'asc' ? found : found.reverse();
 }

@@ -155,6 +155,15 @@ export interface StoredEvent {
    * time.
    */
   offsetMs?: number | null | undefined;
+  /** The venue of the screen at the receipt. */
+  venueId: string;
+  /** Whether the device was simulated. */
+  simulated?: boolean | undefined;
+  /**
+   * How far the clock of the venue was ahead of UTC at the event, in seconds. `undefined`: 0.1.0
+   * received it.
+   */
+  utcOffset?: number | undefined;
   /** The event, unchanged. */
   event: Record<string, unknown>;
 }

@@ -42,7 +42,7 @@ import {
 import { deviceChanges, deviceChangesQuery } from '../domain/records/device-changes.ts';
 import { mirrorList, mirrorQuery, mirrorRepair } from '../domain/records/mirror.ts';
 import { codeCreation, codeStatus, createdCode } from '../domain/records/pairing-code.ts';
-import { impressionReport, reportQuery } from '../domain/records/report.ts';
+import { impressionReport, playsQuery, reportQuery } from '../domain/records/report.ts';
 import {
   screen,
   screenCreation,
@@ -162,6 +162,7 @@ export const schemas = {
   publishedPlaylist,
   registered,
   registration,
+  playsQuery,
   reportQuery,
   revocation,
   revoked,

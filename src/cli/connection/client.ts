@@ -53,6 +53,8 @@ export interface CommandClient extends ServiceReader {
   change<I extends ChangeId>(id: I, ...input: CallArguments<I>): Promise<Made<I> | undefined>;
   /** Streams a backup. Returns `undefined` under `--dry-run`. */
   backup(input: CallInput<'createBackup'>): Promise<AsyncIterable<Buffer> | undefined>;
+  /** Streams the single plays of a report as lines of JSON. */
+  plays(input: CallInput<'reportPlays'>): Promise<AsyncIterable<Buffer>>;
   /** Sends any request. Under `--dry-run`, sends only GET requests. */
   send(
     method: Operation['method'],
@@ -180,6 +182,7 @@ export function makeApiClient({ connect, plan, signal }: ApiClientParts): Comman
         return planned(plan, 'POST', requestPath(operations.createBackup, input), undefined);
       return (await connect()).client.backup({ ...input, signal });
     },
+    plays: async (input) => (await connect()).client.plays({ ...input, signal }),
     async send(method, path, body, options) {
       if (plan && method !== 'GET') return planned(plan, method, path, body);
       const { client } = await connect();

@@ -54,7 +54,7 @@ export const secondsOf = ({ duration }: Pick<CountedEvent, 'duration'>): number 
  * Returns whether an impression or play lasted as long as planned, by what its TV reports.
  * `undefined`: it does not say (docs/protocol.md §5.6).
  */
-function isFull({ duration, plannedDuration }: CountedEvent): boolean | undefined {
+export function isFull({ duration, plannedDuration }: CountedEvent): boolean | undefined {
   const played = durationOf(duration);
   const planned = durationOf(plannedDuration);
   if (played === undefined || planned === undefined) return undefined;

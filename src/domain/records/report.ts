@@ -85,6 +85,37 @@ export interface ImpressionRow {
   seconds: number;
 }
 
+export const playsQuery = z
+  .strictObject({
+    campaign: z.string().min(1).max(200).optional().meta({
+      description: 'Only impressions of this campaign, by its name or id.',
+      example: 'summer',
+    }),
+    ...reportRange,
+  })
+  .superRefine(checkDays);
+export type PlaysQuery = z.infer<typeof playsQuery>;
+
+/** One play. `null`: nothing names it, or its TV did not report it. */
+export interface PlayRow {
+  venue: string | null;
+  screen: string | null;
+  item: string | null;
+  creativeId: string | null;
+  campaign: string | null;
+  campaignId: string | null;
+  /** By the clock of the venue, with its offset. */
+  localStart: string;
+  start: string;
+  seconds: number;
+  planned: number | null;
+  full: boolean | null;
+  receivedAt: string;
+  seq: number | null;
+  screenId: string;
+  venueId: string;
+}
+
 const nameOfKey = z.string().nullable().meta({
   description:
     'The name of the key: `Venue/Screen`, a venue, a campaign, the name of an item, an entry. `null`: nothing names it, or it is a day.',

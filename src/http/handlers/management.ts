@@ -8,7 +8,7 @@ import type { BaseUrlOf } from '../request/base-url.ts';
 import { makeLongPollReply } from '../request/held.ts';
 import { type Call, type Handlers, noStore } from '../request/pipeline.ts';
 import { created, done, idempotentRequest, result, revised } from './replies.ts';
-import { reportCsv } from './report-csv.ts';
+import { playStream, reportCsv } from './reports.ts';
 import { scheduleHandlers } from './schedules.ts';
 import { webhookHandlers } from './webhooks.ts';
 
@@ -90,6 +90,8 @@ export function managementHandlers(
         query.groupBy.length > 1,
         request.context,
       ),
+    reportPlays: async ({ principal, query, request, slot }) =>
+      playStream(reading.plays(principal, query, slot?.signal), request.context),
     listAudit: ({ principal, query }) => result(reading.audit(principal, query)),
     listRequests: ({ principal, query }) => result(requests.list(principal, query)),
   } satisfies Partial<Handlers>;

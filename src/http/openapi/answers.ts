@@ -84,6 +84,7 @@ const ownHeaders: Record<string, HeaderName[]> = {
   getDeviceChanges: ['Cache-Control'],
   rotateDeviceKey: ['Cache-Control'],
   createBackup: ['Content-Disposition'],
+  reportPlays: ['Vary'],
 };
 
 const otherMedia: Record<string, ZodOpenApiResponseObject['content']> = {
@@ -93,6 +94,10 @@ const otherMedia: Record<string, ZodOpenApiResponseObject['content']> = {
       example:
         'key,impressions,seconds,fullPlays,partialPlays,unknownPlays,plays,name\r\n2026-11-20,128,1920,126,2,0,0,\r\n',
     },
+  },
+  reportPlays: {
+    'application/x-ndjson': { schema: { type: 'string' } },
+    'text/csv': { schema: { type: 'string' } },
   },
   createBackup: { 'text/plain': { schema: { type: 'string' } } },
 };

@@ -40,7 +40,8 @@ const knownForMs = minuteMs;
 const devicesKnown = 4096;
 
 function view({ receivedAt, offsetMs = null, ...row }: StoredEvent): StoredEventView {
-  return { ...row, receivedAt: iso(receivedAt), offsetMs };
+  const { id, deviceId, screenId, event } = row;
+  return { id, deviceId, screenId, receivedAt: iso(receivedAt), offsetMs, event };
 }
 
 /** Events: accepts them from TVs, and lists them for managers (docs/protocol.md §2.5, §5.5). */

@@ -27,6 +27,18 @@ export interface PlayFilter extends Pick<ReportQuery, 'days' | 'from' | 'to' | '
   screenIds: ReadonlySet<string> | undefined;
 }
 
+/** Whether a report counts the plays of a screen on a day. */
+export function passesPlace(
+  { venueId, screenId, simulated }: Pick<PlayPlace, 'venueId' | 'screenId' | 'simulated'>,
+  day: string,
+  { from, to, simulated: wanted = 'include', venueIds, screenIds }: PlayFilter,
+): boolean {
+  if (wanted === 'exclude' ? simulated : wanted === 'only' && !simulated) return false;
+  if (venueIds && !venueIds.has(venueId.toLowerCase())) return false;
+  if (screenIds && !screenIds.has(screenId.toLowerCase())) return false;
+  return (from === undefined || day >= from) && (to === undefined || day < to);
+}
+
 type PlaceGroup = 'screen' | 'venue' | 'day';
 const placeGroups: readonly ReportGroup[] = ['screen', 'venue', 'day'];
 const memberOf = { creative: 'creativeId', campaign: 'campaignId', entry: 'entryId' } as const;
@@ -68,13 +80,9 @@ export class PlayTotals implements PlayVisitor {
   }
 
   place(place: PlayPlace): boolean {
-    const { days, from, to, simulated = 'include', venueIds, screenIds } = this.#filter;
-    if (simulated === 'exclude' ? place.simulated : simulated === 'only' && !place.simulated)
-      return false;
-    if (venueIds && !venueIds.has(place.venueId.toLowerCase())) return false;
-    if (screenIds && !screenIds.has(place.screenId.toLowerCase())) return false;
-    const day = this.#dayName(days === 'venue' ? place.day + place.shift : place.day);
-    if ((from !== undefined && day < from) || (to !== undefined && day >= to)) return false;
+    const isLocal = this.#filter.days === 'venue';
+    const day = this.#dayName(isLocal ? place.day + place.shift : place.day);
+    if (!passesPlace(place, day, this.#filter)) return false;
     const { screenId, venueId } = place;
     const ids = { screen: screenId.toLowerCase(), venue: venueId.toLowerCase(), day };
     this.#placeKeys = this.#ofPlace.map((group) => ids[group]);

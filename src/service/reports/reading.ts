@@ -5,6 +5,7 @@ import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { venueScopeFilter } from '../lookup.ts';
 import { afterId, toPage } from '../paging.ts';
 import { makeImpressionReport } from './impressions.ts';
+import { makePlayList } from './play-list.ts';
 
 function auditView(row: AuditEntry): AuditView {
   const { id, actor, action, subject, address, requestId, details } = row;
@@ -31,5 +32,5 @@ export function makeReading(deps: ServiceDependencies) {
     return toPage(slice, auditView);
   }
 
-  return { impressions: makeImpressionReport(deps), audit };
+  return { impressions: makeImpressionReport(deps), plays: makePlayList(deps), audit };
 }

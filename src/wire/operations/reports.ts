@@ -28,6 +28,12 @@ export const readingOperations = {
     answer: 'impressionReport',
     command: ['report', 'impressions'],
   }),
+  reportPlays: get('/v1/reports/plays', 'viewer', {
+    summary: 'List single plays by time of receipt, oldest first, as NDJSON or CSV',
+    query: 'playsQuery',
+    searches: true,
+    command: ['report', 'plays'],
+  }),
   listAudit: get('/v1/audit', 'admin', {
     summary: 'List the audit trail, newest first',
     query: 'auditQuery',

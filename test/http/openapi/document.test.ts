@@ -256,6 +256,7 @@ describe.each(table)('%s in the document', (id, operation) => {
         getClaimStatus: ['Cache-Control'],
         getDeviceChanges: ['Cache-Control'],
         createBackup: ['Content-Disposition'],
+        reportPlays: ['Vary'],
         registerDevice: ['RateLimit-Policy', 'RateLimit'],
       }[id] ?? [];
     const hasCacheControl =
@@ -263,7 +264,7 @@ describe.each(table)('%s in the document', (id, operation) => {
       (operation.access !== 'public' && operation.conditional) ||
       operation.status === 201;
     const location = operation.status === 201 && isManagement ? ['Location'] : [];
-    const isCompressed = isManagement && /^(list|report|getTakeover|explain)/.test(id);
+    const isCompressed = isManagement && /^(list|reportImpressions|getTakeover|explain)/.test(id);
     expect(Object.keys(answer.headers!).toSorted()).toEqual(
       [
         ...everywhere,

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ReportRow } from '../../../src/domain/records/report.ts';
-import { reportCsv } from '../../../src/http/handlers/report-csv.ts';
+import { reportCsv } from '../../../src/http/handlers/reports.ts';
 import {
   expectInvalid,
   impression,

@@ -12,7 +12,14 @@ import { turns } from '../../support/runtime/turns.ts';
 
 const principal = { actor: system, tenantId: 't', venueIds: ['v'] } as unknown as TenantPrincipal;
 const query: EventQuery = { order: 'asc', limit: 50, after: 'start', waitSeconds: 30 };
-const event: StoredEvent = { id: 'e', deviceId: 'd', screenId: 's', receivedAt: 0, event: {} };
+const event: StoredEvent = {
+  id: 'e',
+  deviceId: 'd',
+  screenId: 's',
+  venueId: 'v',
+  receivedAt: 0,
+  event: {},
+};
 const nothingBefore = (next: string): Slice<StoredEvent> => ({ items: [], next });
 
 /** A long poll over a list of pages, of which the last one repeats. */

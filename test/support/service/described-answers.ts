@@ -139,7 +139,7 @@ export function describedAnswers(document: any) {
       const type = headers.get('content-type')?.split(';')[0];
       if (!described.content) return text === '' ? wrong : [...wrong, 'it has a body'];
       if (!type || !described.content[type]) return [...wrong, `${type} is not described`];
-      if (!/json$/.test(type)) return wrong;
+      if (!/[/+]json$/.test(type)) return wrong;
       return [...wrong, ...complaint(at(...place, 'content', type, 'schema'), body)];
     },
 

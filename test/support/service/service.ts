@@ -101,7 +101,7 @@ export async function sendTo(
   });
   const response = await send(request);
   const text = await response.text();
-  const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '') && text !== '';
+  const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '') && text !== '';
   return {
     status: response.status,
     headers: response.headers,

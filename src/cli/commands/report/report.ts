@@ -1,15 +1,15 @@
 import type { CallAnswer } from '../../../client/call.ts';
 import * as option from '../../input/option.ts';
 import { type Setting, usage } from '../../input/settings.ts';
-import { checkRange } from '../../input/time.ts';
 import { limitPages } from '../../output/results.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { defineCommand } from '../../program/spec.ts';
-import { venueIdsOf } from '../../records/of-venues.ts';
-import { hasFilter, selectionOptions } from '../../records/select-screens.ts';
+import { hasFilter } from '../../records/select-screens.ts';
 import { impressionView } from '../../records/views/report-views.ts';
 import { isForPeople } from '../../terminal/format.ts';
 import { countText } from '../../terminal/text.ts';
+import { plays } from './plays.ts';
+import { rangeFilters, rangeOptions } from './range.ts';
 import { type ReportFilters, selectsScreens, whyEmpty } from './why-empty.ts';
 
 type Report = CallAnswer<'reportImpressions'>;
@@ -30,34 +30,6 @@ const groupOption: Setting<string | undefined> = {
     );
   },
 };
-
-/** Options that all reports share. */
-export const rangeOptions = {
-  from: option.day('--since, --from <day>', 'first day, such as 2026-11-20'),
-  to: option.day('--until, --to <day>', 'end before this day'),
-  days: option.choice(
-    ['venue', 'utc'],
-    '--days <days>',
-    'days of the venue of each screen, or UTC days (default: venue)',
-  ),
-  includeSimulated: option.flag('--include-simulated', 'also count simulated TVs'),
-  ...selectionOptions,
-};
-
-/** Returns the filters of the shared options. Throws `usage` for a wrong range. */
-export async function rangeFilters(call: CommandContext): Promise<ReportFilters> {
-  const { from, to, days = 'venue', includeSimulated, selector, venue } = call.options;
-  checkRange({ flag: '--from', time: from }, { flag: '--to', time: to });
-  const venueId = await venueIdsOf(call, venue);
-  return {
-    from,
-    to,
-    days,
-    simulated: includeSimulated ? undefined : 'exclude',
-    ...(selector.length > 0 && { selector: [...selector] }),
-    ...(venueId.length > 0 && { venueId }),
-  };
-}
 
 /** Prints the number of impressions of simulated TVs that a report leaves out. */
 async function noteSimulated(call: CommandContext, filters: ReportFilters): Promise<void> {
@@ -141,4 +113,4 @@ is given. With --selector and --venue, the default is one row per screen.`,
   },
 });
 
-export const report = { impressions };
+export const report = { impressions, plays };

@@ -44,19 +44,18 @@ export async function whyEmpty(call: CommandContext, filters: ReportFilters): Pr
   const isOfSimulated = filters.simulated === 'exclude';
   if (isOfSimulated && (await count({ ...filters, simulated: 'only' })).length > 0)
     return 'Nothing found: only simulated TVs have played. --include-simulated counts them.';
+  if ((await count(filters)).length > 0)
+    return 'Nothing found: only items without a campaign were played. --group-by creative counts them.';
   const days = await count({ ...always, simulated: 'include' });
   const [first] = days;
   const last = days.at(-1);
-  if (first && last) {
-    if (first.impressions + first.plays > 0 && days.every(({ impressions }) => impressions === 0))
-      return 'Nothing found: only items without a campaign were played. --group-by creative counts them.';
+  if (first && last)
     return `Nothing found in these days: TVs have played from ${first.key} to ${last.key}.`;
-  }
   if (hasFilter(call)) return 'Nothing found: the selected screens have not played.';
   if (await hasRefused(call))
     return 'Nothing found: the service has refused events of TVs. signage logs --refused shows them.';
   const events = await call.read('listEvents', { query: { limit: 1 } });
   if (events.items.length > 0)
     return 'Nothing found: TVs have reported events, but no plays. signage event list shows them.';
-  return 'Nothing found: no TV has reported an event yet. signage status shows the TVs.';
+  return 'Nothing found: no event of a TV is stored. signage status shows the TVs.';
 }

@@ -15,6 +15,10 @@ interface EventBatchRow {
   screenId: string;
   deviceId: string;
   offsetMs: number | null;
+  venueId: string;
+  simulated: boolean | null;
+  /** JSON. */
+  offsets: string | null;
   /**
    * The events as JSON text. `null` in a row that only marks where a scan without enough matches
    * ended.
@@ -37,7 +41,8 @@ export async function eventPage(
     const batches = await query<EventBatchRow>(...pageStatement(pageQuery, after));
     for (const batch of batches) {
       const events = JSON.parse(batch.body ?? '[]') as Record<string, unknown>[];
-      for (const item of matchingEvents(batch, events, pageQuery, after)) {
+      const offsets = batch.offsets === null ? undefined : JSON.parse(batch.offsets);
+      for (const item of matchingEvents({ ...batch, offsets }, events, pageQuery, after)) {
         if (!page.add(item, jsonBytes(item.event)))
           return { items: page.items, next: (page.items.at(-1) as StoredEvent).id };
       }
@@ -85,7 +90,7 @@ function pageStatement(
   }
   const sorted = `ORDER BY received_at ${order}, seq ${order}`;
   const reversed = order === 'asc' ? 'DESC' : 'ASC';
-  const columns = 'received_at, seq, screen_id, device_id, offset_ms';
+  const columns = 'received_at, seq, screen_id, device_id, offset_ms, venue_id, simulated, offsets';
   const matching = `FROM signage.batches WHERE ${where.text} ${sorted}`;
   if (type === undefined)
     return [
@@ -107,7 +112,7 @@ function pageStatement(
  * included.
  */
 function upToPage(statement: string, sorted: string): string {
-  return `SELECT received_at AS "receivedAt", seq, screen_id AS "screenId", device_id AS "deviceId", offset_ms AS "offsetMs", body, bytes FROM (
+  return `SELECT received_at AS "receivedAt", seq, screen_id AS "screenId", device_id AS "deviceId", offset_ms AS "offsetMs", venue_id AS "venueId", simulated, offsets, body, bytes FROM (
       SELECT found.*, coalesce(sum(octet_length(body)) OVER (${sorted} ROWS UNBOUNDED PRECEDING), 0) AS bytes FROM (${statement}) found) sized
     WHERE bytes - coalesce(octet_length(body), 0) <= ${maxPageBytes} ${sorted}`;
 }

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import { csvLine } from '../../domain/csv.ts';
-import type { ImpressionReport, ReportRow } from '../../domain/records/report.ts';
+import type { ImpressionReport, PlayRow, ReportRow } from '../../domain/records/report.ts';
 import type { HandlerReply } from '../request/pipeline.ts';
 
 /** Reports with more rows are sent as a stream, in pieces of so many rows. */
@@ -46,6 +46,46 @@ function streamOf(texts: Iterator<string>): ReadableStream<Uint8Array> {
   });
 }
 
+function accepted(context: Context | undefined, supports: string[]): string | undefined {
+  return (
+    context && accepts(context, { header: 'Accept', supports, default: supports[0] as string })
+  );
+}
+
+const playColumns = [
+  ...(['venue', 'screen', 'item', 'creativeId', 'campaign', 'campaignId'] as const),
+  ...(['localStart', 'start', 'seconds', 'planned', 'full', 'receivedAt', 'seq'] as const),
+];
+
+/** Returns plays as a stream: NDJSON, or CSV if the client accepts `text/csv`. */
+export function playStream(
+  groups: AsyncGenerator<PlayRow[]>,
+  context: Context | undefined,
+): HandlerReply {
+  const isCsv = accepted(context, ['application/x-ndjson', 'text/csv']) === 'text/csv';
+  const cellOf = (value: PlayRow[keyof PlayRow]) =>
+    typeof value === 'number' ? value : String(value ?? '');
+  const lineOf = (row: PlayRow) =>
+    isCsv ? csvLine(playColumns.map((name) => cellOf(row[name]))) : `${JSON.stringify(row)}\n`;
+  let isBegun = !isCsv;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const header = isBegun ? '' : csvLine(playColumns);
+        isBegun = true;
+        if (header !== '') return controller.enqueue(Buffer.from(header));
+        const { value, done } = await groups.next();
+        if (done) controller.close();
+        else controller.enqueue(Buffer.from(value.map(lineOf).join('')));
+      },
+      cancel: async () => void (await groups.return(undefined)),
+    },
+    { highWaterMark: 0 },
+  );
+  const type = isCsv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson';
+  return { body, type, headers: { Vary: 'Accept' } };
+}
+
 /**
  * Returns the report as JSON, or as CSV if the client accepts `text/csv` (docs/protocol.md §5.6).
  */
@@ -54,13 +94,7 @@ export function reportCsv(
   hasTwoGroups: boolean,
   context: Context | undefined,
 ): HandlerReply {
-  const type =
-    context &&
-    accepts(context, {
-      header: 'Accept',
-      supports: ['application/json', 'text/csv'],
-      default: 'application/json',
-    });
+  const type = accepted(context, ['application/json', 'text/csv']);
   const headers = { Vary: 'Accept' };
   const isLarge = report.items.length > rowsPerPiece;
   if (type !== 'text/csv') return { body: isLarge ? streamOf(jsonOf(report)) : report, headers };
