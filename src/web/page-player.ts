@@ -2,7 +2,6 @@ import { DeviceClient } from '../client/device-client.ts';
 import { makeFetchRequester } from '../client/fetch-requester.ts';
 import { dayMs, minuteMs, secondMs, systemClock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import { pagesNotIsolated } from '../domain/events/web-player-log.ts';
 import { Player } from '../player/assembly/player.ts';
 import type { PlayerObserver, UnpairedReason } from '../player/observer.ts';
 import { bindingInFragment, stateOfLink } from '../player/pairing/player-link.ts';
@@ -319,6 +318,5 @@ export class PagePlayer {
   async #reportStart(): Promise<void> {
     this.#player.report(await this.#started);
     this.#player.report(await describePanel(this.#isolated));
-    if (!(await this.#isolated)) this.#player.report(logEvent(pagesNotIsolated, {}));
   }
 }

@@ -1,6 +1,5 @@
 import { serviceAddress } from '../../client/transport.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import { pagesNotIsolated, webPlayerStarted } from '../../domain/events/web-player-log.ts';
 import { smallest } from '../../domain/numbers/extremes.ts';
 import type { Publication } from '../../domain/playlists/playlist.ts';
 import { type ConfigBody, effectiveConfig } from '../../domain/records/config.ts';
@@ -83,18 +82,10 @@ async function smallestLimit(call: CommandContext, screens: readonly Selected[])
   return smallest(await mapBounded(screens, limitOf));
 }
 
-/** Number of newest `log` events of a TV in which its last start is looked for. */
-const newestEvents = 100;
-
-/** Returns whether a TV has reported since its last start that its browser isolates no pages. */
+/** Returns whether a TV has reported at its last start that its browser isolates no pages. */
 async function reportsNoIsolation(call: CommandContext, deviceId: string): Promise<boolean> {
-  const query = { deviceId, type: 'log', limit: newestEvents };
-  const { items } = await call.read('listEvents', { query });
-  const messages = items.map(({ event }) => event.message);
-  return (
-    messages.find((one) => one === pagesNotIsolated || one === webPlayerStarted) ===
-    pagesNotIsolated
-  );
+  const { report } = await call.read('getDevice', { params: { id: deviceId } });
+  return report?.isolatesPages === false;
 }
 
 /** Finds the TVs of screens that a web page may freeze, in the order of the screens. */

@@ -1,4 +1,4 @@
-// Warnings about TVs whose browser isolates no web pages, from the events of the web player.
+// Warnings about TVs whose browser isolates no web pages, from the reports of the web player.
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../../src/domain/clock.ts';
@@ -14,22 +14,17 @@ let venue: { id: string; name: string };
 let page: object;
 let image: object;
 
-const started = 'web player started';
-const notIsolated = 'web pages not isolated';
-
-async function report(tv: BoundTv, ...messages: string[]): Promise<void> {
-  for (const message of messages) {
-    const body = [{ type: 'log', timestamp: 1_760_000_000, message }];
-    expect((await tv.send('POST', 'events', { body })).status).toBe(202);
-  }
+async function report(tv: BoundTv, isolatesPages: boolean): Promise<void> {
+  const body = [{ type: 'player_report', timestamp: 1_760_000_000, isolatesPages }];
+  expect((await tv.send('POST', 'events', { body })).status).toBe(202);
 }
 
-/** Creates a screen with this playlist and a TV that reports these messages. */
-async function makeTv(name: string, items: object[], ...messages: string[]): Promise<BoundTv> {
+/** Creates a screen with this playlist and a TV that reports this at its starts. */
+async function makeTv(name: string, items: object[], ...isolation: boolean[]): Promise<BoundTv> {
   const { id } = await service.screen({ venueId: venue.id, name });
   await service.manage('PUT', `/v1/screens/${id}/playlist`, { items });
   const tv = await service.tv(id);
-  await report(tv, ...messages);
+  for (const isolatesPages of isolation) await report(tv, isolatesPages);
   return tv;
 }
 
@@ -40,17 +35,18 @@ beforeAll(async () => {
   const images = await mediaSite(serveFile(files.png));
   page = item({ creativeUrl: pages.url, creativeType: 'html' });
   image = item({ creativeUrl: images.url, creativeType: 'image' });
-  await makeTv('Old', [image, page], started, notIsolated, 'media file not stored');
-  await makeTv('Updated', [page], started, notIsolated, started);
-  await makeTv('Images', [image], started, notIsolated);
-  const gone = await makeTv('Replaced', [page], started, notIsolated);
+  await makeTv('Old', [image, page], false);
+  await makeTv('Updated', [page], false, true);
+  await makeTv('Unknown', [page]);
+  await makeTv('Images', [image], false);
+  const gone = await makeTv('Replaced', [page], false);
   await service.manage('POST', `/v1/devices/${gone.deviceId}/revoke`, {});
-  await report(await service.tv(gone.screenId), started);
+  await report(await service.tv(gone.screenId), true);
   await service.screen({ venueId: venue.id, name: 'Empty' });
 });
 
 describe('signage playlist check', () => {
-  it('names the TVs that report since their start that web pages are not isolated', async () => {
+  it('names the TVs that report at their start that web pages are not isolated', async () => {
     const run = await cli(['playlist', 'check', '--venue', venue.name, '-o', 'json']);
     expect(run.code).toBe(0);
     expect(run.json).toEqual([
