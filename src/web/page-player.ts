@@ -9,7 +9,7 @@ import type { PlaybackFailure } from '../player/stage.ts';
 import { readDeviceInfo } from './device-info.ts';
 import { IdleScreen } from './idle-screen.ts';
 import { isolatesPages } from './isolation.ts';
-import { describeStart, FileReports, logEvent } from './log-events.ts';
+import { describeStart, FileReports } from './log-events.ts';
 import { MediaBudget } from './media/media-budget.ts';
 import { MediaLibrary } from './media/media-library.ts';
 import { KeptMedia } from './media/media-store.ts';
