@@ -2,9 +2,8 @@ import { dayMs } from '../../../src/domain/clock.ts';
 import { batchSums } from '../../../src/domain/events/batch-counts.ts';
 import type { TelemetryEvent } from '../../../src/domain/events/event.ts';
 import { type ReportClock, reportClocks } from '../../../src/domain/records/report.ts';
-import type { Records } from '../../../src/store/dump/records.ts';
-import { countBatch } from '../../../src/store/impression-counts.ts';
-import { ImpressionCounter } from '../../../src/store/json/rollups/impression-counts.ts';
+import { playRecord, type Records } from '../../../src/store/dump/records.ts';
+import { countPlays, placeText, sortedCells } from '../../../src/store/plays.ts';
 import { shortHash } from '../../../src/store/short-hash.ts';
 import { guid } from '../../store/sample-batch.ts';
 import type { BoundTv } from './fleet.ts';
@@ -58,6 +57,7 @@ export class FleetHistory {
           venueId,
           screenId,
           deviceId,
+          offsets: [0],
           body,
         };
       }
@@ -73,35 +73,25 @@ export class FleetHistory {
     }
   }
 
-  *impressions(): Generator<Records['impressions']> {
+  *plays(): Generator<Records['plays']> {
     for (const clock of reportClocks) {
-      for (let day = 0; day < this.#size.days; day++) yield* this.#impressionsOf(clock, day);
+      for (let day = 0; day < this.#size.days; day++) yield* this.#playsOf(clock, day);
     }
   }
 
-  *#impressionsOf(clock: ReportClock, day: number): Generator<Records['impressions']> {
-    const counter = new ImpressionCounter();
+  *#playsOf(clock: ReportClock, day: number): Generator<Records['plays']> {
     const samples = this.#samplesOf(day);
+    const places: [text: string, record: Records['plays']][] = [];
     for (const [n, tv] of this.#tvs.entries()) {
       const { events } = samples[n % variants] as Sample;
-      const counted = countBatch(batchSums(events), this.#at(day, n));
-      for (const one of counted) if (one.clock === clock) counter.add(tv, one);
-    }
-    for (const [section, days] of counter.sections) {
-      const [group, scope] = JSON.parse(`${section.slice(0, -1)}]`) as [string, string];
-      for (const [name, counts] of days) {
-        for (const [key, cell] of counts) {
-          yield {
-            scope,
-            clock,
-            group: group.slice(2) as Records['impressions']['group'],
-            day: name,
-            key,
-            ...cell,
-          };
-        }
+      const { tenantId, venueId, screenId } = tv;
+      for (const one of countPlays(batchSums(events, [0]), this.#at(day, n))) {
+        if (one.clock !== clock) continue;
+        const place = { ...one, tenantId, venueId, screenId, simulated: false };
+        places.push([placeText(place), playRecord(place, sortedCells(one.cells))]);
       }
     }
+    for (const [, record] of places.sort(([one], [other]) => (one < other ? -1 : 1))) yield record;
   }
 
   #at(day: number, n: number): number {

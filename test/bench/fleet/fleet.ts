@@ -144,7 +144,7 @@ export async function fillWithFleet(
     ...(await rowsOf(tvs, now)),
     batches: () => history.batches(),
     idempotency: () => history.keys(),
-    impressions: () => history.impressions(),
+    plays: () => history.plays(),
     marks: () => activityOf(tvs, now),
   };
   const context = {

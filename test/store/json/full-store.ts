@@ -2,6 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
+import { batchSums } from '../../../src/domain/events/batch-counts.ts';
+import type { ReportClock } from '../../../src/domain/records/report.ts';
 import { openJsonStore } from '../../../src/store/json/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
@@ -44,6 +46,8 @@ async function addRows(store: Store, at: number, number: number): Promise<void> 
 }
 
 const isSimulated = (number: number) => number % 2 === 0;
+/** Whether the events of a device are counted with local days. The others are those of 0.1.0. */
+const isLocated = (number: number) => number % 4 >= 2;
 
 async function addDay(store: Store, clock: ManualClock, day: number): Promise<void> {
   for (let number = day * eachDay + 1; number <= (day + 1) * eachDay; number++) {
@@ -60,6 +64,7 @@ async function addDay(store: Store, clock: ManualClock, day: number): Promise<vo
         deviceId: guid('devi', number),
         simulated: isSimulated(number),
         key: `key ${number}`,
+        ...(isLocated(number) && { sums: batchSums(events, [3600]) }),
       }),
     );
     store.touch('device', guid('devi', number), { lastSeenAt: clock.now() });
@@ -133,6 +138,20 @@ export async function folderOf(files: ReadonlyMap<string, Buffer>): Promise<stri
 
 const numberOf = ({ id }: { id: string }) => Number(id.split('/')[0]?.slice(-6));
 
+/** Impressions of batches with local days. */
+async function playsByCreative(store: Store, by: ReportClock, simulated: 'exclude' | 'only') {
+  const sums = new Map<string, number>();
+  await store.plays({ tenantId: tenantA, by }, () => {
+    sums.clear();
+    return {
+      place: (place) => place.simulated === (simulated === 'only'),
+      cell: ({ creativeId }, events) =>
+        void sums.set(creativeId, (sums.get(creativeId) ?? 0) + events),
+    };
+  });
+  return Array.from(sums, ([key, impressions]) => ({ key, impressions }));
+}
+
 /** Holdings of a store, by number, and totals. */
 export async function holdings(store: Store) {
   const numbers = Array.from({ length: 3 * eachDay }, (_, index) => index + 1);
@@ -149,13 +168,14 @@ export async function holdings(store: Store) {
     .map(numberOf)
     .sort((a, b) => a - b);
   const counted = async (by: 'received' | 'timestamp', simulated: 'exclude' | 'only') =>
-    (await store.impressions({ tenantId: tenantA, groupBy: 'creative', by, simulated })).map(
-      ({ key, impressions }) => {
-        const number = Number(key.slice(-6));
-        const isRight = isSimulated(number) === (simulated === 'only');
-        return { number, text: `${number}: ${impressions}${isRight ? '' : ', scope is wrong'}` };
-      },
-    );
+    [
+      ...(await store.impressions({ tenantId: tenantA, groupBy: 'creative', by, simulated })),
+      ...(await playsByCreative(store, by, simulated)),
+    ].map(({ key, impressions }) => {
+      const number = Number(key.slice(-6));
+      const isRight = isSimulated(number) === (simulated === 'only');
+      return { number, text: `${number}: ${impressions}${isRight ? '' : ', scope is wrong'}` };
+    });
   const byCreative = async (by: 'received' | 'timestamp') =>
     [...(await counted(by, 'exclude')), ...(await counted(by, 'only'))]
       .sort((one, other) => one.number - other.number)

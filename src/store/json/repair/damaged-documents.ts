@@ -6,7 +6,7 @@ import type { ManifestData } from '../checkpoint/manifest.ts';
 import type { PartContext } from '../disk/parts.ts';
 import { checksumText } from '../log/checksum.ts';
 import { readFrames } from '../log/frame.ts';
-import { isRecordLine } from './record-line.ts';
+import { isRecordLine, orderOfLine } from './record-line.ts';
 
 /** One version of a document, as its lines tell. */
 export interface DocumentVersion {
@@ -62,6 +62,7 @@ export async function readVersion(
     version.problem ??= { what: 'its contents were changed or damaged', offset };
   };
   let isBegun = false;
+  let last = '';
   let isEnded = false;
   let checksum = 0;
   for await (const { line, offset, length } of readFrames(disk, `${directory}/${path}`)) {
@@ -75,8 +76,12 @@ export async function readVersion(
     } else if (lines !== undefined) {
       isEnded = true;
       version.expected = Number(lines);
-    } else if (text !== undefined && take(text, version, offset)) version.found++;
-    else damaged(offset);
+    } else if (text !== undefined && take(text, version, offset)) {
+      version.found++;
+      const order = orderOfLine(text, name);
+      if (order < last) damaged(offset);
+      last = order;
+    } else damaged(offset);
     if (length === line.length) damaged(offset);
   }
   entry.crc = checksumText(checksum);

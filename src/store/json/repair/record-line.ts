@@ -3,6 +3,7 @@ import { parsePlace } from '../../plays.ts';
 import { activityDocument } from '../activity/last-activity.ts';
 import { idempotencyDocument } from '../events/idempotency-keys.ts';
 import { sequenceDocument } from '../events/sequences.ts';
+import { prefixOf } from '../rollups/merge.ts';
 import { playDocument } from '../rollups/play-documents.ts';
 import { keyOfLine, splitLine } from '../rollups/play-lines.ts';
 import { rollupDocument } from '../rollups/rollups.ts';
@@ -31,6 +32,14 @@ const documents: Record<string, (text: string, name: string) => string> = {
   },
   marks: (text) => activityDocument(checked('marks', lineParsers.marks(text)).id),
 };
+
+/** Returns a text by which the lines of a document are sorted. Empty: they need not be. */
+export function orderOfLine(text: string, name: string): string {
+  if (name.startsWith('rollups-')) return prefixOf(text);
+  if (!name.startsWith('plays-')) return '';
+  const [number] = keyOfLine(text) ?? [];
+  return number === undefined ? splitLine(text).place : `!${String(number).padStart(9, '0')}`;
+}
 
 /** Whether an undamaged line is a record that its document may hold. */
 export function isRecordLine(text: string, { name }: { name: string }): boolean {

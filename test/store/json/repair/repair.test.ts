@@ -138,7 +138,12 @@ describe('a repair of a store with one damaged file', { timeout: 120_000 }, () =
     ['nothing with a journal whose changes are in documents', /^journal/, [], false],
     ['no row that is in the journal', /^documents\/(rows|disk)/, undefined, true],
     ['at most last activity with its documents', /^documents\/marks/, ['seen'], false],
-    ['nothing with counts, which events have', /^documents\/(rings|rollups|sequences)/, [], false],
+    [
+      'nothing with counts, which events have',
+      /^documents\/(rings|rollups|plays|sequences)/,
+      [],
+      false,
+    ],
     ['batches of damaged lines, which reports keep counting', /^events/, ['events'], false],
     ['audit entries that are not in the journal', /^audit/, ['audit'], true],
   ])('loses %s', (_, kind, kinds, onlyOld) =>
@@ -306,7 +311,7 @@ describe('a repair of a store with many missing files', () => {
     await store.purgeBefore(clock.now());
     await store.close();
     for (const file of await filesIn(folder)) {
-      if (!/^documents\/(rollups|rings)/.test(file)) continue;
+      if (!/^documents\/(rollups|plays|rings)/.test(file)) continue;
       const bytes = await readFile(join(folder, file));
       await writeFile(join(folder, file), bytes.subarray(0, bytes.length - 1));
     }
