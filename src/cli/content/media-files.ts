@@ -1,13 +1,14 @@
 import { isAbsolute, join } from 'node:path';
-import { type FieldError, hasCode } from '../../domain/error.ts';
+import { type FieldError, hasCode, SignageError } from '../../domain/error.ts';
 import { isObject } from '../../domain/json/is-object.ts';
+import { fileText, playsNowhere } from '../examination/finding.ts';
+import { type LocalMedia, type MediaReading, readLocalMedia } from '../examination/local-media.ts';
 import { fileProblem } from '../input/file-error.ts';
 import { realPathInside } from '../input/inside-folder.ts';
 import type { Path, SourceDocument } from '../input/source-document.ts';
 import { findWrittenPath } from '../input/written-path.ts';
 import type { CommandContext } from '../program/context.ts';
 import { countText } from '../terminal/text.ts';
-import { type LocalMedia, type MediaReading, readLocalMedia } from './local-media.ts';
 import { itemOfFile, type MediaItem } from './media-item.ts';
 import { uploadMedia } from './upload.ts';
 
@@ -24,24 +25,46 @@ const anyItem: MediaItem = {
   duration: 1,
 };
 
+/** Returns what is wrong with files, once for each kind of finding. */
+function fileWarnings(files: readonly LocalMedia[]): string[] {
+  const all = files.flatMap(({ path, findings }) => findings.map((one) => ({ path, ...one })));
+  const checks = [...new Set(all.map(({ check }) => check))];
+  return checks.map((check) => {
+    const [first, ...others] = all.filter((one) => one.check === check);
+    const more = others.length === 0 ? '' : ` So do ${countText(others.length, 'more file')}.`;
+    return first ? `${fileText(first.path, first)}${more}` : '';
+  });
+}
+
+interface MediaFilesOptions {
+  /** Whether documents may name files outside their folder. */
+  allowOutside: boolean;
+  /** Whether files are taken that no TV shows. */
+  force?: boolean | undefined;
+}
+
 /** The media files that playlists of a command name, each read once. */
 export class MediaFiles {
   readonly #call: MediaReading;
-  readonly #options: { allowOutside: boolean };
+  readonly #options: MediaFilesOptions;
   readonly #byPath = new Map<string, Promise<LocalMedia>>();
   readonly #byId = new Map<string, LocalMedia>();
 
-  /** @param options.allowOutside whether documents may name files outside their folder */
-  constructor(call: MediaReading, options: { allowOutside: boolean }) {
+  constructor(call: MediaReading, options: MediaFilesOptions) {
     this.#call = call;
     this.#options = options;
   }
 
-  /** Reads a file. Throws `invalid_file` if TVs cannot show it. */
+  /** Examines a file. Throws `media_not_accepted` if no TV shows it as it was meant. */
   async read(path: string): Promise<LocalMedia> {
     const reading = this.#byPath.get(path) ?? readLocalMedia(this.#call, path);
     this.#byPath.set(path, reading);
     const file = await reading;
+    const refusal = file.findings.find((one) => playsNowhere(one));
+    if (refusal && this.#options.force !== true)
+      throw new SignageError('media_not_accepted', fileText(file.path, refusal), {
+        hint: 'To take it all the same: --force, or with apply --unexamined.',
+      });
     this.#byId.set(file.id, file);
     return file;
   }
@@ -102,7 +125,7 @@ export class MediaFiles {
       if (hasCode(error, 'interrupted') || hasCode(error, 'unavailable')) throw error;
       refuse(
         hasCode(error, 'invalid_file') || hasCode(error, 'media_not_accepted')
-          ? error.message.replace(/\.$/, '')
+          ? [error.message, error.hint ?? ''].join(' ').replace(/\.? ?$/, '')
           : fileProblem(error, isAbsolute(given) ? given : join(source.folder, given)),
       );
       return { ...anyItem, ...own };
@@ -120,11 +143,15 @@ export class MediaFiles {
     return [...new Set(ids)].flatMap((id) => this.#byId.get(id) ?? []);
   }
 
+  /** Warns about what some TVs do not show of files. */
+  warn(call: CommandContext, files: readonly LocalMedia[]): void {
+    for (const text of fileWarnings(files)) call.note(`Warning: ${text}`);
+  }
+
   /** Uploads the files that playlists name and the service lacks, and warns about their faults. */
   async upload(call: CommandContext, playlists: readonly NamingPlaylist[]): Promise<void> {
     const files = this.namedIn(playlists);
-    for (const { path, video } of files)
-      if (video?.flaw !== undefined) call.note(`Warning: ${path} ${video.flaw}`);
+    this.warn(call, files);
     const sent = await uploadMedia(call, files, { verifies: false });
     if (sent > 0 && !call.common.dryRun) call.note(`Uploaded ${countText(sent, 'file')}.`);
   }

@@ -1,10 +1,11 @@
 import { nameGuid } from '../../domain/id.ts';
-import { mediaTypes } from '../../domain/media/media-types.ts';
+import { type MediaTypeRow, mediaTypes } from '../../domain/media/media-types.ts';
 import { nameInMediaUrl } from '../../domain/playlists/media-url.ts';
 import { shownUrl } from '../examination/finding.ts';
+import type { LocalMedia } from '../examination/local-media.ts';
 import { usage } from '../input/settings.ts';
 import type { CommandContext } from '../program/context.ts';
-import type { LocalMedia } from './local-media.ts';
+import { memoize } from '../terminal/memoize.ts';
 
 /** A playlist item that the command line makes. */
 export type MediaItem = {
@@ -32,9 +33,9 @@ const roundUp = (seconds: number) => Math.ceil(seconds * 1000) / 1000;
  * Makes the members of an item from a file. `duration` is `undefined` if the file has no length.
  */
 export function itemOfFile(file: LocalMedia): Omit<MediaItem, 'duration'> & { duration?: number } {
-  const { id, name, type, bytes, video } = file;
+  const { id, name, type, bytes } = file;
   const { extension, creativeType } = mediaTypes[type];
-  const seconds = creativeType === 'video' ? video?.duration : stillSeconds;
+  const seconds = creativeType === 'video' ? file.duration : stillSeconds;
   return {
     name: name.slice(0, 200),
     creativeId: creativeIdOf(id),
@@ -46,54 +47,43 @@ export function itemOfFile(file: LocalMedia): Omit<MediaItem, 'duration'> & { du
   };
 }
 
-const typeOfExtension: Readonly<Record<string, MediaItem['creativeType']>> = {
-  ...Object.fromEntries(
-    ['png', 'jpg', 'jpeg', 'webp', 'gif', 'avif', 'svg'].map((one) => [one, 'image' as const]),
+const typeOfExtension: ReadonlyMap<string, MediaItem['creativeType']> = new Map(
+  Object.values<MediaTypeRow>(mediaTypes).flatMap(({ extension, alsoNamed = [], creativeType }) =>
+    [extension, ...alsoNamed].map((name) => [name, creativeType] as const),
   ),
-  mp4: 'video',
-  webm: 'video',
-  m4v: 'video',
-  html: 'html',
-  htm: 'html',
-};
+);
 
-/** Returns the type of a URL by its extension, or else by what its server sends. */
-async function typeOf(call: CommandContext, url: URL): Promise<MediaItem['creativeType']> {
-  const extension = /\.([a-z0-9]+)$/i.exec(url.pathname)?.[1]?.toLowerCase() ?? '';
-  const known = typeOfExtension[extension];
-  if (known) return known;
-  const { typeOfUrl } = await import('../examination/url-content.ts');
-  const found = await typeOfUrl(call, url);
-  if (!found)
-    call.note(
-      `${shownUrl(url)} does not say here what it is, and is shown as a page. To show it as a picture or video, name its creativeType in a playlist file: signage playlist publish.`,
-    );
-  return found ?? 'html';
-}
-
-async function ownDuration(
-  call: CommandContext,
-  url: URL,
-  type: MediaItem['creativeType'],
-): Promise<number | undefined> {
-  if (type !== 'video') return stillSeconds;
-  const { videoOfUrl } = await import('../examination/url-content.ts');
-  return (await videoOfUrl(call, url))?.duration;
+/** How to make an item from a URL. */
+interface UrlOptions {
+  /** The duration, if it was given. */
+  seconds: number | undefined;
+  /** Maximum time in milliseconds for what the server says. */
+  limitMs?: number | undefined;
 }
 
 /**
- * Makes an item from a URL. The length of a video is read from it.
- *
- * @param seconds the duration, if it was given
+ * Makes an item from a URL. Its type follows from its extension, or else from what its server
+ * sends, and the length of a video from the video.
  */
 export async function itemOfUrl(
   call: CommandContext,
   url: string,
-  seconds: number | undefined,
+  { seconds, limitMs }: UrlOptions,
 ): Promise<MediaItem> {
   const parsed = new URL(url);
-  const creativeType = await typeOf(call, parsed);
-  const duration = seconds ?? (await ownDuration(call, parsed, creativeType));
+  const ask = memoize(async () => {
+    const { contentOfUrl } = await import('../examination/url-content.ts');
+    return contentOfUrl(call, parsed, limitMs);
+  });
+  const extension = /\.([a-z0-9]+)$/i.exec(parsed.pathname)?.[1]?.toLowerCase() ?? '';
+  const found = typeOfExtension.get(extension) ?? (await ask())?.type;
+  if (!found)
+    call.note(
+      `${shownUrl(parsed)} does not say here what it is, and is shown as a page. To show it as a picture or video, name its creativeType in a playlist file: signage playlist publish.`,
+    );
+  const creativeType = found ?? 'html';
+  const own = async () => (creativeType === 'video' ? (await ask())?.duration : stillSeconds);
+  const duration = seconds ?? (await own());
   if (duration === undefined)
     throw usage(`The length of the video ${url} cannot be read: give --duration.`);
   return {

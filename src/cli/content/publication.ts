@@ -1,12 +1,12 @@
 import { type FieldError, SignageError } from '../../domain/error.ts';
 import type { Publication } from '../../domain/playlists/playlist.ts';
 import type { ServiceReader } from '../connection/client.ts';
+import type { MediaReading } from '../examination/local-media.ts';
 import { readSource } from '../input/input-file.ts';
 import type { SourceDocument } from '../input/source-document.ts';
 import { type ReadZone, readLocalEnd } from '../input/time.ts';
 import { orUndefined } from '../records/find.ts';
 import type { Environment } from '../terminal/environment.ts';
-import type { MediaReading } from './local-media.ts';
 import type { MediaFiles } from './media-files.ts';
 
 /** Returns the version of a screen's playlist, or `undefined` if it has none. */
@@ -49,11 +49,15 @@ function writtenEndOf({ value }: SourceDocument): string | number | null {
 export async function readPublication(
   call: Environment & MediaReading,
   file: string,
-  { validUntil, allowOutside }: { validUntil?: string | undefined; allowOutside: boolean },
+  {
+    validUntil,
+    allowOutside,
+    force,
+  }: { validUntil?: string | undefined; allowOutside: boolean; force?: boolean | undefined },
   readZone: ReadZone = async () => 'UTC',
 ): Promise<WrittenPublication> {
   const { MediaFiles } = await import('./media-files.ts');
-  const files = new MediaFiles(call, { allowOutside });
+  const files = new MediaFiles(call, { allowOutside, force });
   const { localPlaylistDocument, playlistDocument } = await import('./playlist-document.ts');
   const { withLocalEnds } = await import('../times/local-ends.ts');
   const { invalidFile } = await import('../input/source-document.ts');

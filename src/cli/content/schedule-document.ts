@@ -3,13 +3,13 @@ import type { FieldError } from '../../domain/error.ts';
 import { isObject } from '../../domain/json/is-object.ts';
 import type { NamedTimes } from '../../domain/schedule/entry-times.ts';
 import { type Schedule, schedule as scheduleSchema } from '../../domain/schedule/schedule.ts';
+import type { MediaReading } from '../examination/local-media.ts';
 import { checkDocument } from '../input/check-document.ts';
 import { readSource } from '../input/input-file.ts';
 import { invalidFile, type Path, type SourceDocument } from '../input/source-document.ts';
 import type { ReadZone } from '../input/time.ts';
 import type { Environment } from '../terminal/environment.ts';
 import { withLocalEnds } from '../times/local-ends.ts';
-import type { MediaReading } from './local-media.ts';
 import { MediaFiles } from './media-files.ts';
 import { makePlaylistFiles } from './named-files.ts';
 
@@ -136,11 +136,11 @@ export async function parseSchedule(
 export async function readSchedule(
   call: Environment & MediaReading,
   file: string,
-  { allowOutside }: { allowOutside: boolean },
+  { allowOutside, force }: { allowOutside: boolean; force?: boolean | undefined },
   readZone: ReadZone,
 ): Promise<WrittenSchedule> {
   const fieldErrors: FieldError[] = [];
-  const files = new MediaFiles(call, { allowOutside });
+  const files = new MediaFiles(call, { allowOutside, force });
   const nowMs = call.clock.now();
   const readPlaylist = makePlaylistFiles(fieldErrors, files, { allowOutside, nowMs });
   const source = await readSource(call.io, file);

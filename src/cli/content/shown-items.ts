@@ -37,18 +37,27 @@ async function makeItem(
   call: CommandContext,
   word: string,
   files: MediaFiles,
-  seconds: number | undefined,
+  options: Parameters<typeof itemOfUrl>[2],
 ): Promise<MediaItem> {
-  if (isUrl(word)) return itemOfUrl(call, word, seconds);
+  if (isUrl(word)) return itemOfUrl(call, word, options);
   const item = itemOfFile(await files.read(word));
-  const duration = seconds ?? item.duration;
+  const duration = options.seconds ?? item.duration;
   if (duration === undefined)
     throw usage(`The video ${word} does not say its length: give --duration.`);
   return { ...item, duration };
 }
 
-/** Makes the items of files, folders and URLs. */
-export async function makeItems(call: CommandContext, words: readonly string[], files: MediaFiles) {
+/**
+ * Makes the items of files, folders and URLs.
+ *
+ * @param untilMs when to stop asking the servers of URLs. Default: after some time for each.
+ */
+export async function makeItems(
+  call: CommandContext,
+  words: readonly string[],
+  files: MediaFiles,
+  untilMs?: number,
+) {
   const { duration } = call.options;
   const seconds = duration === undefined ? undefined : duration / secondMs;
   const items: MediaItem[] = [];
@@ -57,7 +66,8 @@ export async function makeItems(call: CommandContext, words: readonly string[], 
     const isFolder = kind === 'folder';
     for (const one of isFolder ? await filesIn(path) : [path]) {
       try {
-        items.push(await makeItem(call, one, files, seconds));
+        const limitMs = untilMs && Math.max(0, untilMs - call.clock.now());
+        items.push(await makeItem(call, one, files, { seconds, limitMs }));
       } catch (error) {
         // A folder may hold other files, too.
         if (!isFolder || !hasCode(error, 'media_not_accepted')) throw error;

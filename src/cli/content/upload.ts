@@ -1,11 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { hasCode, SignageError } from '../../domain/error.ts';
+import type { LocalMedia } from '../examination/local-media.ts';
 import type { CommandContext } from '../program/context.ts';
 import { orUndefined } from '../records/find.ts';
 import { hasAllBytes } from '../records/has-all-bytes.ts';
 import { sizeText } from '../records/size-text.ts';
 import { withProgress } from '../terminal/progress.ts';
-import type { LocalMedia } from './local-media.ts';
 
 const mebibyte = 1024 * 1024;
 const smallestPart = mebibyte / 2;

@@ -1,3 +1,4 @@
+import { basename } from 'node:path/posix';
 import type { ForeignFile, Verdict } from '../../media/examination/verdict.ts';
 import { isLoopback } from '../connection/loopback.ts';
 import {
@@ -12,12 +13,12 @@ import {
   typeProblem,
 } from './content-checks.ts';
 import { corsProblem, corsRangeProblems } from './cors-checks.ts';
-import { error, type MediaProblem, warning } from './finding.ts';
+import { error, type MediaProblem, warning, withFileNames } from './finding.ts';
 import { followRedirects, type Hop } from './follow-redirects.ts';
-import { mp4Problem } from './mp4.ts';
 import { framingProblem, storageProblem } from './page-checks.ts';
 import { fileSize, firstRange, firstRangeProblem, largeFileProblems } from './range-checks.ts';
-import type { MediaReply, Send } from './send.ts';
+import { remoteFile } from './remote-file.ts';
+import type { Send } from './send.ts';
 import { expiryProblem } from './signed-url.ts';
 
 export type Examine = (file: ForeignFile) => Promise<Verdict>;
@@ -105,8 +106,21 @@ function addressProblems({ url, type }: CheckedMedia, player: URL): MediaProblem
   return [...(isLocal ? [local] : []), ...(isMixed ? [mixed] : [])];
 }
 
-const formatOf = async ({ body }: MediaReply, isWhole: boolean, examine: Examine) =>
-  (await examine({ head: body, isWhole })).format;
+/** Returns what the file itself lacks. Without ranges, a TV cannot reach an index at the end. */
+function fileProblems({ findings }: Verdict, { url, reply }: Hop): MediaProblem[] {
+  const name = basename(url.pathname) || url.host;
+  return findings.map((finding): MediaProblem => {
+    const isFar = finding.check === 'moov' && reply.status !== 206;
+    return {
+      ...finding,
+      advice: withFileNames(finding.advice, name),
+      ...(isFar && {
+        level: 'error',
+        effect: 'Without ranges, a TV that streams must load the whole file first. Some give up.',
+      }),
+    };
+  });
+}
 
 /** Returns the result of each check of a web page. `undefined`: the check passed. */
 async function pageProblems(
@@ -114,7 +128,9 @@ async function pageProblems(
   { storage }: CheckedMedia,
   { player, examine }: MediaCheckContext,
 ): Promise<(MediaProblem | undefined)[]> {
-  const format = isEncoded(reply) ? undefined : await formatOf(reply, false, examine);
+  const { format } = isEncoded(reply)
+    ? { format: undefined }
+    : await examine({ head: reply.body, isWhole: false });
   return [
     contentProblem('html', format) ?? typeProblem('html', reply, format),
     attachmentProblem(reply),
@@ -138,20 +154,22 @@ async function checkFile(
   };
   const isCompressed = isEncoded(file.reply);
   const size = isCompressed ? undefined : fileSize(file.reply);
-  const isWhole = size === file.reply.body.length;
-  const format = isCompressed ? undefined : await formatOf(file.reply, isWhole, examine);
+  const rangeFault = firstRangeProblem(file);
+  const { head, isWhole, source } = remoteFile(file, size, send);
+  const examined = { head, isWhole, source: rangeFault ? undefined : source };
+  const verdict = isCompressed ? undefined : await examine(examined);
+  const format = verdict?.format;
   const content = isCompressed ? encodingProblem(file.reply) : contentProblem(type, format);
   add(content);
   // The headers of a wrong file, such as an error page, say nothing about the right one.
   if (content?.level === 'error') return undefined;
   add(typeProblem(type, file.reply, format));
   const isLarge = type === 'video' || (size ?? 0) > partBytes;
-  const rangeFault = firstRangeProblem(file);
   add(rangeFault);
   if (!isCompressed && !rangeFault) {
     add(size === undefined ? lengthProblem() : sizeProblem(size, maxSizeGB));
     if (isLarge) add(...(await largeFileProblems(file, send)));
-    if (format?.kind === 'video') add(await mp4Problem(file, size, send));
+    if (verdict) add(...fileProblems(verdict, file));
   }
   const refused = corsProblem(hops, player);
   add(refused);

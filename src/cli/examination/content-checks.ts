@@ -87,7 +87,8 @@ export function contentProblem(
     effect: isOther ? 'A TV cannot show it as that type.' : 'The browser of a TV does not show it.',
     advice: isOther
       ? 'Correct creativeType, or the URL. Login and error pages are HTML.'
-      : 'Convert the file: JPEG, PNG or WebP for images, MP4 or WebM for videos.',
+      : (format?.advice ??
+        'Convert the file: JPEG, PNG or WebP for images, MP4 or WebM for videos.'),
   });
 }
 

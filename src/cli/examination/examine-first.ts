@@ -6,55 +6,64 @@ import { mediaIdOf } from '../../domain/media/media.ts';
 import type { CommandContext } from '../program/context.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { type CheckedPlaylist, checkPlaylistMedia } from './check-media.ts';
-import type { MediaFinding } from './finding.ts';
+import { type MediaFinding, mattersOnGlass, playsNowhere } from './finding.ts';
 import { sendOptionsOf } from './send-options.ts';
 
-type CheckedItem = CheckedPlaylist['items'][number];
+export type CheckedItem = CheckedPlaylist['items'][number];
 
 /** Maximum time before something is put on a wall, in an emergency, too. */
-const maxMs = 3 * secondMs;
+export const examinationMs = 3 * secondMs;
 const itemsAtOnce = 8;
 const maxShown = 5;
 
-/** Checks whose errors say that no TV shows anything. */
-const fatal: readonly MediaFinding['check'][] = [
-  'status',
-  'framing',
-  'content',
-  'empty',
-  'attachment',
-];
 /** Checks that say that this machine could not look. TVs may see more. */
 const unseen: readonly MediaFinding['check'][] = ['dns', 'connect', 'tls', 'connection', 'timeout'];
 
-const isFatal = ({ level, check }: MediaFinding, { creativeType }: CheckedItem) =>
-  level === 'error' && (fatal.includes(check) || (check === 'type' && creativeType === 'html'));
-
 const hostOf = ({ creativeUrl }: CheckedItem) => new URL(creativeUrl).host;
 
-/** What an examination found, in the order of the items. */
-interface Examined {
-  refused: string[];
-  warnings: Set<string>;
-  /** Number of URLs that were not examined in time. */
-  late: number;
+/** What an examination found of an item: a text, and whether no TV shows anything of it. */
+export interface ItemFinding {
+  item: CheckedItem;
+  level: MediaFinding['level'];
+  isFatal: boolean;
+  text: string;
 }
 
 /** Returns the URLs of other hosts, each once. */
-function foreignItems(items: readonly CheckedItem[]): CheckedItem[] {
+export function foreignItems(items: readonly CheckedItem[]): CheckedItem[] {
   const byUrl = new Map<string, CheckedItem>();
   for (const item of items)
     if (mediaIdOf(item.creativeUrl) === undefined)
-      byUrl.set(`${item.creativeType} ${item.creativeUrl}`, item);
+      byUrl.set(`${item.creativeType} ${item.storage === true} ${item.creativeUrl}`, item);
   return [...byUrl.values()];
 }
 
-async function examineAll(call: CommandContext, items: readonly CheckedItem[]): Promise<Examined> {
+function findingsOf(item: CheckedItem, findings: readonly MediaFinding[]): ItemFinding[] {
+  return findings.filter(mattersOnGlass).map((finding): ItemFinding => {
+    const { url, level, check, detail, effect, advice } = finding;
+    if (unseen.includes(check)) {
+      const text = `The media of ${hostOf(item)} were not examined. ${detail}`;
+      return { item, level: 'warning', isFatal: false, text };
+    }
+    const isFatal = playsNowhere(finding, item.creativeType);
+    return { item, level, isFatal, text: `${url}: ${detail} ${effect} ${advice}` };
+  });
+}
+
+/**
+ * Examines the URLs of items, each once, for at most `limitMs` in all. Leaves out what is about
+ * copies and speed. `late` are the items that were not examined in time.
+ */
+export async function examineUrls(
+  call: CommandContext,
+  items: readonly CheckedItem[],
+  limitMs: number,
+): Promise<{ found: ItemFinding[]; late: CheckedItem[] }> {
   const limit = new AbortController();
-  const cancel = call.clock.after(maxMs, () => limit.abort());
+  const cancel = call.clock.after(limitMs, () => limit.abort());
   const { url } = await call.profile();
   const options = {
-    ...(await sendOptionsOf(call, maxMs)),
+    ...(await sendOptionsOf(call, limitMs)),
     interrupted: AbortSignal.any([call.interrupted, limit.signal]),
     player: new URL(serviceAddress(url.value)),
     examine: call.examine,
@@ -72,45 +81,55 @@ async function examineAll(call: CommandContext, items: readonly CheckedItem[]): 
     }
   };
   try {
-    await withProgress(call, async (show) => {
-      show('Examining the media …');
-      await forEachBounded(items, itemsAtOnce, examine);
-    });
+    await forEachBounded(items, itemsAtOnce, examine);
   } finally {
     cancel();
   }
-  const examined: Examined = { refused: [], warnings: new Set(), late: items.length - found.size };
-  for (const [item, findings] of found)
-    for (const finding of findings) {
-      if (isFatal(finding, item)) examined.refused.push(`${finding.url}: ${finding.detail}`);
-      else if (unseen.includes(finding.check))
-        examined.warnings.add(`The media of ${hostOf(item)} were not examined. ${finding.detail}`);
-    }
-  return examined;
+  return {
+    found: items.flatMap((item) => findingsOf(item, found.get(item) ?? [])),
+    late: items.filter((item) => !found.has(item)),
+  };
+}
+
+interface FirstOptions {
+  /** The flag of the command that leaves this out. Default: force. */
+  flag?: 'force' | 'unexamined';
+  /** When the examination ends. Default: after 3 seconds. */
+  untilMs?: number;
 }
 
 /**
  * Examines the URLs of items before they are put on a wall, for at most 3 seconds. Throws
- * `media_not_accepted` if one answers 4xx or 5xx, forbids frames, or is no image, video or page.
- * What this machine cannot reach, TVs may, so it only warns. Does nothing with the flag `unless`.
+ * `media_not_accepted` if no TV shows anything of one. What some TVs do not show, and what this
+ * machine cannot reach, it only warns of.
  */
 export async function examineFirst(
   call: CommandContext,
   items: readonly CheckedItem[],
-  unless: 'force' | 'unexamined' = 'force',
+  { flag = 'force', untilMs = call.clock.now() + examinationMs }: FirstOptions = {},
 ): Promise<void> {
   const foreign = foreignItems(items);
-  if (call.options[unless] || foreign.length === 0) return;
-  const { refused, warnings, late } = await examineAll(call, foreign);
-  for (const detail of [...warnings].slice(0, maxShown)) call.note(`Warning: ${detail}`);
-  if (late > 0)
-    call.note(`Warning: ${late} of ${foreign.length} URLs could not be examined in 3 seconds.`);
+  if (call.options[flag] || foreign.length === 0) return;
+  const limitMs = Math.max(0, untilMs - call.clock.now());
+  const { found, late } = await withProgress(call, (show) => {
+    show('Examining the media …');
+    return examineUrls(call, foreign, limitMs);
+  });
+  const warnings = new Set(found.flatMap(({ isFatal, text }) => (isFatal ? [] : [text])));
+  for (const text of [...warnings].slice(0, maxShown)) call.note(`Warning: ${text}`);
+  if (warnings.size > maxShown)
+    call.note(`And ${warnings.size - maxShown} more warnings: signage playlist check lists all.`);
+  if (late.length > 0)
+    call.note(
+      `Warning: ${late.length} of ${foreign.length} URLs could not be examined in 3 seconds.`,
+    );
+  const refused = found.filter(({ isFatal }) => isFatal).map(({ text }) => text);
   if (refused.length === 0) return;
   const hidden = refused.length - maxShown;
   const more = hidden > 0 ? ` And ${hidden} more.` : '';
   throw new SignageError(
     'media_not_accepted',
-    `Nothing was changed, because a TV would show nothing of ${refused.slice(0, maxShown).join(' ')}${more}`,
-    { hint: `To put it on the wall all the same: --${unless}` },
+    `Nothing was changed, because no TV shows these as they were meant. ${refused.slice(0, maxShown).join(' ')}${more}`,
+    { hint: `To put it on the wall all the same: --${flag}` },
   );
 }

@@ -1,6 +1,8 @@
+import { type FileFinding, fileChecks } from '../../media/examination/file-finding.ts';
 import { shownPath } from '../connection/connect.ts';
 import type { View } from '../output/view.ts';
 import { members, wideMembers } from '../output/view.ts';
+import { shellQuote } from '../terminal/text.ts';
 
 /** The checks of media, in the order in which docs/media.md lists them. */
 export const mediaChecks = [
@@ -28,8 +30,7 @@ export const mediaChecks = [
   'ranges',
   'if-range',
   'validator',
-  'truncated',
-  'moov',
+  ...fileChecks,
   'cors',
   'preflight',
   'expose',
@@ -82,6 +83,40 @@ const problem =
 
 export const error = problem('error');
 export const warning = problem('warning');
+
+/**
+ * Whether a finding matters before a file is shown: no TV, or not every TV, shows it. Others are
+ * about copies and speed.
+ */
+export const mattersOnGlass = ({ level, check }: MediaProblem): boolean =>
+  level === 'error' || fileChecks.some((one) => one === check);
+
+const fatal: readonly MediaCheck[] = [
+  'status',
+  'framing',
+  'content',
+  'empty',
+  'attachment',
+  ...fileChecks.filter((check) => check !== 'moov'),
+];
+
+/** Whether no TV shows anything of an item. */
+export const playsNowhere = ({ level, check }: MediaProblem, creativeType?: string): boolean =>
+  level === 'error' && (fatal.includes(check) || (check === 'type' && creativeType === 'html'));
+
+/** Puts the name of a file, and that of a new one, into the commands of a text. */
+export function withFileNames(text: string, path: string): string {
+  const stem = path.replace(/\.[^./\\]+$/, '');
+  return text
+    .replaceAll(/\bIN\b/g, () => shellQuote(path))
+    .replaceAll(/\bOUT(\.[a-z\d]+)?\b/g, (_, extension = '') =>
+      shellQuote(`${stem}-new${extension}`),
+    );
+}
+
+/** Formats a finding about a file for people. */
+export const fileText = (path: string, { detail, effect, advice }: FileFinding): string =>
+  `${path}: ${detail} ${effect} ${withFileNames(advice, path)}`;
 
 /** Formats a finding for people, without its URL. */
 export function findingText({

@@ -10,7 +10,7 @@ export const allowOutsideOption = option.flag(
 
 export const forceOption = option.flag(
   '--force',
-  'also if a URL answers with an error, forbids frames, or is no image, video or page',
+  'also if no TV shows it: a cut file, a URL that answers with an error, a page that forbids frames',
 );
 
 /** Options of `playlist publish` for the same check. */

@@ -21,7 +21,14 @@ import { progressBar, withProgress } from '../terminal/progress.ts';
 import { countText } from '../terminal/text.ts';
 import type { CheckedPlaylist } from './check-media.ts';
 import { checkPlaylistMedia, type MediaReport } from './check-media.ts';
-import { findingText, type MediaFinding, mediaFindingView, warning } from './finding.ts';
+import {
+  findingText,
+  type MediaFinding,
+  mediaFindingView,
+  warning,
+  withFileNames,
+} from './finding.ts';
+import type { LocalMedia } from './local-media.ts';
 import { sendOptionsOf } from './send-options.ts';
 
 const unlimited: ConfigBody = { cachePolicy: { maxSizeGB: Number.POSITIVE_INFINITY } };
@@ -181,6 +188,20 @@ async function fileAsPlaylist(
   };
 }
 
+/** A playlist from a file, without the items that are files of this computer. */
+export interface CheckedFile {
+  publication: Publication;
+  /** The files, with the position of the first item that names each, from 1. */
+  local: readonly (LocalMedia & { item: number })[];
+}
+
+const findingsOf = ({ path, item, findings }: CheckedFile['local'][number]): MediaFinding[] =>
+  findings.map((finding) => ({
+    ...finding,
+    advice: withFileNames(finding.advice, path),
+    ...{ screen: null, item, uses: 1, url: path },
+  }));
+
 /**
  * Runs `playlist check`. Returns the exit code: 9 if a media file has an error, else 0.
  *
@@ -188,12 +209,17 @@ async function fileAsPlaylist(
  */
 export async function runCheck(
   call: CommandContext,
-  written: Publication | undefined,
+  written: CheckedFile | undefined,
 ): Promise<number> {
   const { origin, timeout: timeoutMs } = call.options;
   const player = await playerUrl(call, origin);
-  const playlists = await chosenPlaylists(call, written);
-  const report = await examine(call, playlists, { player, timeoutMs });
+  const { publication, local = [] } = written ?? {};
+  const playlists = await chosenPlaylists(call, publication);
+  const { files, findings } = await examine(call, playlists, { player, timeoutMs });
+  const report = {
+    files: files + local.length,
+    findings: [...local.flatMap(findingsOf), ...findings],
+  };
   return (await printReport(call, report, player)) > 0 ? failedExitCode : 0;
 }
 

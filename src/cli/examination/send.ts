@@ -111,7 +111,7 @@ const browserAgent = 'Mozilla/5.0 (compatible; signage)';
 export interface MediaReply {
   status: number;
   headers: IncomingHttpHeaders;
-  /** At most `maxBodyBytes`. Never decompressed. Empty unless the status is 2xx. */
+  /** At most the bytes of the range, or `prefixBytes`. Never decompressed. Empty unless 2xx. */
   body: Buffer;
   /** Whether `body` is the whole body of the response. */
   isWhole: boolean;
@@ -134,8 +134,6 @@ export interface SendOptions {
   /** Sends each request on a connection of its own. */
   requester: NodeRequester;
   interrupted: AbortSignal;
-  /** Maximum number of bytes that are read of a body. Default: `prefixBytes`. */
-  maxBodyBytes?: number;
   /** Called for each request, for `--verbose`. The path is the URL without secrets. */
   onExchange?: ((exchange: Exchanged) => void) | undefined;
   report(problem: MediaProblem): void;
@@ -170,6 +168,12 @@ async function readPrefix(
   return { body: Buffer.concat(chunks).subarray(0, maxBytes), isWhole: size <= maxBytes };
 }
 
+/** Returns how many bytes of a body are read: those of the range that is asked for. */
+function wantedBytes({ range }: Record<string, string>): number {
+  const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
+  return Math.max(prefixBytes, Number(end ?? 0) - Number(start ?? 0) + 1);
+}
+
 const timeoutProblem = (url: URL, timeoutMs: number, received: number | undefined) =>
   error('timeout', {
     detail:
@@ -191,7 +195,7 @@ const slowProblem = (url: URL, tookMs: number) =>
 /** Makes the sender for one media URL. `stop` clears its timeout. */
 export function makeSender(options: SendOptions): { send: Send; stop: () => void } {
   const { clock, timeoutMs, requester, report, onExchange } = options;
-  const { interrupted: stopSignal, maxBodyBytes = prefixBytes } = options;
+  const { interrupted: stopSignal } = options;
   const deadline = new AbortController();
   const abort = () => deadline.abort();
   const cancel = clock.after(timeoutMs, abort);
@@ -217,7 +221,7 @@ export function makeSender(options: SendOptions): { send: Send; stop: () => void
       const tookMs = clock.now() - startedMs;
       if (tookMs >= slowMs && !isSlow) report(slowProblem(url, tookMs));
       isSlow ||= tookMs >= slowMs;
-      const prefix = await readPrefix(answer, deadline.signal, maxBodyBytes, (size) => {
+      const prefix = await readPrefix(answer, deadline.signal, wantedBytes(headers), (size) => {
         received = size;
       });
       tell(String(answer.statusCode));

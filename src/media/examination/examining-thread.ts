@@ -12,8 +12,8 @@ import {
 const limitMs = 2000;
 /** A busy machine may take long to start a thread. */
 const startLimitMs = 30_000;
-/** The index of a video of several hours has a few MiB. */
-const maxReadBytes = 8 * 1024 * 1024;
+/** Pictures are read whole, up to 32 MiB, and a little of videos. */
+const maxReadBytes = 34 * 1024 * 1024;
 const maxReads = 4096;
 /** With the parts of the file that it has read, a thread stays below 128 MiB. */
 const resourceLimits = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 8 };

@@ -1,5 +1,6 @@
 import { fileTypeFromBuffer } from 'file-type';
 import { isMediaType, mediaTypes } from '../../domain/media/media-types.ts';
+import { addPicture } from './finding-texts.ts';
 import { fromFirstTag, type Markup, svgNamespace, type Xml } from './markup.ts';
 
 /** The type of a file, according to its first bytes. */
@@ -9,6 +10,8 @@ export interface FileFormat {
   kind: 'image' | 'video' | 'html' | 'other';
   /** Reason why browsers do not show a file of this format. */
   flaw?: string;
+  /** How to convert a file that the service does not keep. */
+  advice?: string;
 }
 
 /** Types of file-type with another name than ours. */
@@ -23,21 +26,58 @@ const sameAs: Readonly<Record<string, string>> = {
   'video/MP2P': 'video/mpeg',
 };
 
+const toMp4 =
+  'Convert it to MP4: ffmpeg -i IN -c:v libx264 -pix_fmt yuv420p -movflags +faststart OUT.mp4';
+const toPng = 'Convert it to PNG: magick IN OUT.png';
+const toPictures = 'Turn its pages into pictures: pdftoppm -jpeg -r 150 IN OUT';
+const slides = [
+  'a presentation',
+  'other',
+  'Turn its slides into pictures: soffice --headless --convert-to pdf IN, and then pdftoppm -jpeg -r 150 OUT.pdf OUT',
+] as const;
+const text = [
+  'a text document',
+  'other',
+  'Turn its pages into pictures: soffice --headless --convert-to pdf IN, and then pdftoppm -jpeg -r 150 OUT.pdf OUT',
+] as const;
+
+type TypeRow = readonly [name: string, kind: FileFormat['kind'], advice?: string];
+
 /** Types that the service does not keep. */
-const others: Readonly<Record<string, readonly [name: string, kind: FileFormat['kind']]>> = {
-  'image/bmp': ['a BMP image', 'image'],
-  'image/heic': ['a HEIC image', 'other'],
-  'image/tiff': ['a TIFF image', 'other'],
-  'video/quicktime': ['a QuickTime video', 'video'],
-  'video/matroska': ['a Matroska video', 'video'],
-  'video/3gpp': ['a 3GPP video', 'video'],
-  'application/ogg': ['an Ogg video', 'video'],
-  'video/vnd.avi': ['an AVI video', 'other'],
-  'video/mp2t': ['an MPEG transport stream', 'other'],
-  'video/mpeg': ['an MPEG programme stream', 'other'],
-  'application/pdf': ['a PDF file', 'other'],
-  'application/zip': ['a ZIP archive', 'other'],
+const others: Readonly<Record<string, TypeRow>> = {
+  'image/bmp': ['a BMP image', 'image', toPng],
+  'image/heic': [
+    'a HEIC image',
+    'other',
+    'Convert it to JPEG, such as by heif-convert IN OUT.jpg, or set the camera of the phone to "most compatible".',
+  ],
+  'image/tiff': ['a TIFF image', 'other', toPng],
+  'image/vnd.adobe.photoshop': ['a Photoshop image', 'other', toPng],
+  'image/jxl': ['a JPEG XL image', 'other', toPng],
+  'video/quicktime': ['a QuickTime video (MOV)', 'video', toMp4],
+  'video/matroska': ['a Matroska video (MKV)', 'video', toMp4],
+  'video/3gpp': ['a 3GPP video', 'video', toMp4],
+  'application/ogg': ['an Ogg video', 'video', toMp4],
+  'video/vnd.avi': ['an AVI video', 'other', toMp4],
+  'video/mp2t': ['an MPEG transport stream', 'other', toMp4],
+  'video/mpeg': ['an MPEG programme stream', 'other', toMp4],
+  'video/x-ms-asf': ['a Windows Media video', 'other', toMp4],
+  'video/x-flv': ['a Flash video', 'other', toMp4],
+  'application/pdf': ['a PDF file', 'other', toPictures],
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation': slides,
+  'application/vnd.oasis.opendocument.presentation': slides,
+  'application/x-cfb': ['a document of an old office program', 'other', slides[2]],
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': text,
+  'application/vnd.oasis.opendocument.text': text,
+  'application/zip': ['a ZIP archive', 'other', 'Unpack it, and show the files in it.'],
 };
+
+/** Returns the row of a type that the service does not keep. */
+function otherType(type: string): TypeRow {
+  if (type.startsWith('audio/'))
+    return ['sound without a picture', 'other', `Give it a picture: ${addPicture}`];
+  return others[type] ?? [`a file of the type ${type}`, 'other'];
+}
 
 /** Tags that identify HTML: WHATWG MIME Sniffing, section 7.1. */
 const htmlTag =
@@ -97,6 +137,6 @@ export function formatOf(
   if (type === undefined) return (xml && xmlFormat(xml)) ?? formatOfStart(markup.text);
   if (isMediaType(type))
     return { name: mediaTypes[type].name, kind: mediaTypes[type].creativeType };
-  const [name, kind] = others[type] ?? [`a file of the type ${type}`, 'other'];
-  return { name, kind };
+  const [name, kind, advice] = otherType(type);
+  return { name, kind, ...(advice !== undefined && { advice }) };
 }

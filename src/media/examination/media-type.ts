@@ -1,4 +1,5 @@
 import { isMediaType, type MediaType, mediaTypes } from '../../domain/media/media-types.ts';
+import type { FileFormat } from './format.ts';
 import { fromFirstTag, type Markup, svgNamespace, type Xml } from './markup.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -12,18 +13,6 @@ type TypeJudgement = Pick<Verdict, 'type' | 'refusal'>;
 
 const is = (type: MediaType): TypeJudgement => ({ type, refusal: undefined });
 const refused = (refusal: string): TypeJudgement => ({ type: undefined, refusal });
-
-/** Types with advice of their own. */
-const advice: Readonly<Record<string, string>> = {
-  'video/quicktime':
-    'This is a QuickTime video (MOV), which few TVs play. Convert it to MP4: ffmpeg -i video.mov -c:v libx264 -pix_fmt yuv420p -movflags +faststart video.mp4',
-  'video/matroska':
-    'This is a Matroska video (MKV), which few TVs play. Convert it to MP4: ffmpeg -i video.mkv -c:v libx264 -pix_fmt yuv420p -movflags +faststart video.mp4',
-  'video/vnd.avi':
-    'This is an AVI video, which no browser plays. Convert it to MP4: ffmpeg -i IN.avi -c:v libx264 -pix_fmt yuv420p -movflags +faststart OUT.mp4',
-  'image/heic':
-    'This is a HEIC image, which browsers do not show. Convert it to JPEG, such as by `heif-convert photo.heic photo.jpg`, or set the camera of the phone to "most compatible".',
-};
 
 const htmlStart = /^<(?:!doctype\s+html|html)[\s>]/i;
 
@@ -56,16 +45,22 @@ function typeOfText({ text, isWhole, isDamaged }: Markup, xml: Xml | undefined):
  * Judges the type of a file by its content, never by its name.
  *
  * @param type of the file, unless it may be a text
+ * @param format of the file
  * @param text the first bytes of the file as text, and as XML
  */
 export function judgeType(
   type: string | undefined,
+  format: FileFormat | undefined,
   { markup, xml }: { markup: Markup; xml: Xml | undefined },
 ): TypeJudgement {
   if (markup.text === '') return refused('The file is empty.');
   if (type === undefined) return typeOfText(markup, xml);
   if (isMediaType(type)) return is(type);
-  return refused(
-    advice[type] ?? `This is a file of the type ${type}. The accepted types are ${accepted}.`,
-  );
+  const {
+    name = type,
+    kind = 'other',
+    advice = `The accepted types are ${accepted}.`,
+  } = format ?? {};
+  const effect = kind === 'other' ? 'which browsers do not show' : 'which few TVs play';
+  return refused(`This is ${name}, ${effect}. ${advice}`);
 }

@@ -1,6 +1,7 @@
 import type { MediaType } from '../../domain/media/media-types.ts';
+import type { FileFinding } from './file-finding.ts';
 import type { FileFormat } from './format.ts';
-import type { ByteSource, Video } from './video.ts';
+import type { ByteSource } from './formats/byte-source.ts';
 
 /** Number of first bytes of a file that are examined. */
 export const headBytes = 64 * 1024;
@@ -11,7 +12,7 @@ export interface ForeignFile {
   head: Uint8Array;
   /** Whether `head` is the whole file. Only then the end of an SVG is checked. */
   isWhole: boolean;
-  /** For the end of a file and the length of a video. `undefined`: only the head is examined. */
+  /** For all but the type. `undefined`: only the head is examined. */
   source?: ByteSource | undefined;
 }
 
@@ -23,8 +24,13 @@ export interface Verdict {
   refusal: string | undefined;
   /** How browsers take the file, by its first bytes. `undefined`: the format is unknown. */
   format: FileFormat | undefined;
-  /** Set for a video with a `source`. */
-  video: Video | undefined;
+  /**
+   * The length of a video with a `source`, in seconds. `undefined`: the file does not say, such as
+   * a fragmented MP4 or a live recording.
+   */
+  duration: number | undefined;
+  /** What is wrong with a file of a `type`. Empty without a `source`. */
+  findings: readonly FileFinding[];
 }
 
 /** The verdict on a file that could not be examined. */
@@ -32,7 +38,8 @@ export const refusedFile = (name: string, refusal: string): Verdict => ({
   type: undefined,
   refusal,
   format: { name, kind: 'other' },
-  video: undefined,
+  duration: undefined,
+  findings: [],
 });
 
 /** What the examiner sends to its worker. */

@@ -32,11 +32,11 @@ describe('the format of a file', () => {
     ['II*\0', 'a TIFF image', 'other'],
     ['\0\0\0\x18ftypmp42', 'an MP4 video', 'video'],
     ['\0\0\0\x18ftyp3gp4', 'a 3GPP video', 'video'],
-    ['\0\0\0\x18ftypqt  ', 'a QuickTime video', 'video'],
-    ['\0\0\0\x18moov', 'a QuickTime video', 'video'],
-    ['\0\0\0\x18ftypM4A ', 'a file of the type audio/x-m4a', 'other'],
+    ['\0\0\0\x18ftypqt  ', 'a QuickTime video (MOV)', 'video'],
+    ['\0\0\0\x18moov', 'a QuickTime video (MOV)', 'video'],
+    ['\0\0\0\x18ftypM4A ', 'sound without a picture', 'other'],
     ['\x1a\x45\xdf\xa3\x87\x42\x82\x84webm', 'a WebM video', 'video'],
-    ['\x1a\x45\xdf\xa3\x8b\x42\x82\x88matroska', 'a Matroska video', 'video'],
+    ['\x1a\x45\xdf\xa3\x8b\x42\x82\x88matroska', 'a Matroska video (MKV)', 'video'],
     [`OggS\0\x02${'\0'.repeat(22)}\x80theora${'\0'.repeat(20)}`, 'an Ogg video', 'video'],
     ['RIFF\x10\0\0\0AVI LIST', 'an AVI video', 'other'],
     [`G${'\0'.repeat(187)}G`, 'an MPEG transport stream', 'other'],
@@ -47,7 +47,7 @@ describe('the format of a file', () => {
     ['\xef\xbb\xbf<html lang="en">', 'an HTML page', 'html'],
     ['<!-- a --><script>', 'an HTML page', 'html'],
   ])('%j is %s', async (text, name, kind) => {
-    expect(await formatOf(latin1(text))).toEqual({ name, kind });
+    expect(await formatOf(latin1(text))).toMatchObject({ name, kind });
   });
 
   it.each(['', 'soup', '{"error":1}', '<?xml version="1.0"?><Error>', 'BMW is a car'])(

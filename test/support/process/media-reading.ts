@@ -1,4 +1,4 @@
-import type { MediaReading } from '../../../src/cli/content/local-media.ts';
+import type { MediaReading } from '../../../src/cli/examination/local-media.ts';
 import { examine } from '../../../src/media/examination/examine.ts';
 
 /** What a command needs to read media files, without a thread. */

@@ -15,9 +15,9 @@ import {
 import { countText } from '../../terminal/text.ts';
 import { checkCredential } from './credential-checks.ts';
 import { type DoctorFinding, fail, findingView, ok } from './finding.ts';
-import { makePageChecks } from './page-checks.ts';
 import { checkScreen } from './screen-checks.ts';
 import { checkService } from './service-checks.ts';
+import { makeUrlChecks } from './url-checks.ts';
 
 const failed = (findings: readonly DoctorFinding[]) =>
   findings.some(({ status }) => status === 'fail');
@@ -31,12 +31,12 @@ function findingOf(check: string, error: unknown): DoctorFinding {
 async function examineScreen(
   call: CommandContext,
   find: () => Promise<Screen>,
-  checkPages = makePageChecks(call),
+  checkUrls = makeUrlChecks(call),
 ): Promise<DoctorFinding[]> {
   try {
     const screen = await find();
     const findings = await checkScreen(call, screen, call.clock.now());
-    return [...findings, ...(await checkPages(screen))];
+    return [...findings, ...(await checkUrls(screen))];
   } catch (error) {
     return [findingOf('screen', error)];
   }
@@ -51,9 +51,9 @@ async function examineScreens(
   names: readonly string[],
 ): Promise<DoctorFinding[]> {
   const { screens } = await selectScreens(call, names);
-  const checkPages = makePageChecks(call);
+  const checkUrls = makeUrlChecks(call);
   const findings = await mapRecords(call, 'Checking', screens, ({ screen }) =>
-    examineScreen(call, async () => screen, checkPages),
+    examineScreen(call, async () => screen, checkUrls),
   );
   const faulty = findings.filter((some) => some.some(({ status }) => status !== 'ok'));
   const sound = `${screens.length - faulty.length} of ${countText(screens.length, 'screen')} have no problem.`;
@@ -95,7 +95,7 @@ async function* examine(
 export const doctor = defineCommand({
   summary: 'Find out why something does not work, and what to do',
   description: `Checks the connection, the certificate, the clocks, the token and the service. With
-a screen, also its pairing code, TV, playlist, web pages and events. Each check is ok, warn or fail, with the
+a screen, also its pairing code, TV, playlist, media and events. Each check is ok, warn or fail, with the
 command to run next. With --selector or --venue, it checks several screens and lists only the
 problems. Exit codes: 0 no check failed, 9 a check failed.`,
   arguments: {

@@ -1,6 +1,6 @@
 import type { Media } from '../../../client/entities.ts';
 import { SignageError } from '../../../domain/error.ts';
-import { publishCheckOptions } from '../../examination/options.ts';
+import { forceOption, publishCheckOptions } from '../../examination/options.ts';
 import * as option from '../../input/option.ts';
 import { usage } from '../../input/settings.ts';
 import type { CommandContext } from '../../program/context.ts';
@@ -20,7 +20,8 @@ of their names. URLs are published as they are. Without files, lists what the sc
 Pictures and pages stay for 10 seconds, videos for their own length. --duration sets another time for
 all. The files may be PNG, JPEG, WebP, GIF, AVIF, SVG, MP4, WebM and single HTML pages.
 
-The new items replace the playlist of the screen; with --add they follow it. At a terminal, the
+Files and URLs are examined first: what no TV shows is refused, and what some TVs do not show is
+warned of. The new items replace the playlist of the screen; with --add they follow it. At a terminal, the
 command waits up to 60 seconds until the TV has them. With --venue or --selector, all words are
 files.`,
   arguments: { what: many('the screen, by name or id, then files, folders or URLs', 'screen') },
@@ -82,10 +83,12 @@ async function findMedia(call: CommandContext, word: string): Promise<Media> {
 
 const add = defineCommand({
   summary: 'Upload pictures, videos and pages, without showing them',
-  description: `Files that the service has already are not sent again: it compares its bytes with
-their SHA-256, and takes a damaged file anew. An upload that broke off goes on where it stopped, if
-you run the command again within 3 minutes. signage show uploads and publishes in one step.`,
+  description: `Files that no TV shows, such as cut ones, are refused. Files that the service has
+already are not sent again: it compares its bytes with their SHA-256, and takes a damaged file anew. An
+upload that broke off goes on where it stopped, if you run the command again within 3 minutes. signage
+show uploads and publishes in one step.`,
   arguments: { files: many('files to upload') },
+  options: { force: forceOption },
   examples: [
     ['signage media add welcome.png', 'a picture'],
     ['signage media add *.mp4 -o name', 'prints the ids'],
@@ -94,9 +97,11 @@ you run the command again within 3 minutes. signage show uploads and publishes i
   async run(call) {
     const { MediaFiles } = await import('../../content/media-files.ts');
     const { uploadMedia } = await import('../../content/upload.ts');
-    const files = new MediaFiles(call, { allowOutside: true });
+    const { force } = call.options;
+    const files = new MediaFiles(call, { allowOutside: true, force });
     const local = [];
     for (const path of call.args.files) local.push(await files.read(path));
+    files.warn(call, local);
     await uploadMedia(call, local, { verifies: true });
     if (call.common.dryRun) return;
     const records: Media[] = [];

@@ -125,7 +125,7 @@ export async function runShow(call: CommandContext): Promise<number | undefined>
     throw usage(
       '--add adds to what one screen plays, so it needs one screen. For several, list all that they play, without --add.',
     );
-  const files = new MediaFiles(call, { allowOutside: true });
+  const files = new MediaFiles(call, { allowOutside: true, force: call.options.force });
   const named = campaign === undefined ? {} : { campaign: await readCampaign(campaign) };
   const made = withSubtitles(await makeItems(call, words, files), subtitles);
   const items = made.map((item) => ({ ...item, ...named }));

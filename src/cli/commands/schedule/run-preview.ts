@@ -15,6 +15,7 @@ import { memoize } from '../../terminal/memoize.ts';
 import { noteZone } from '../../times/venue-times.ts';
 import { zoneOfVenues } from '../../times/venue-zone.ts';
 import { drawWeek } from './draw-week.ts';
+import { findMedia } from './media-findings.ts';
 import { checkSchedule, type ScheduleFinding } from './schedule-findings.ts';
 import {
   findOwner,
@@ -30,6 +31,8 @@ interface Shown {
   timezone: string | null;
   /** `undefined`: no venue was named. */
   venue: string | undefined;
+  /** Examines the media of the entries. */
+  media(): Promise<ScheduleFinding[]>;
 }
 
 function readTimezone(text: string | undefined): string | null {
@@ -60,7 +63,9 @@ async function readShown(call: CommandContext): Promise<Shown> {
   });
   const readZone: ReadZone = async (...text) => given ?? zoneOfOwner(...text);
   const written =
-    file === undefined ? undefined : await readSchedule(call, file, call.options, readZone);
+    file === undefined
+      ? undefined
+      : await readSchedule(call, file, { ...call.options, force: true }, readZone);
   return shownOf(call, { written, owner: await owner(), given });
 }
 
@@ -71,7 +76,11 @@ async function shownOf(
   if (!written && !owner) throw usage('Give a file with --file, or name a screen or --venue.');
   const venue = owner && (await readVenue(call, owner));
   const zone = given ?? venue?.timezone ?? null;
-  if (written) return { entries: written.times, timezone: zone, venue: venue?.name };
+  const shown = { timezone: zone, venue: venue?.name };
+  if (written) {
+    const media = () => findMedia(call, written.body.entries, written.files);
+    return { ...shown, entries: written.times, media };
+  }
   const { entries } = await readFollowedSchedule(call, owner as NonNullable<typeof owner>);
   const stored = entries.map(
     ({ at, until, ...entry }): NamedTimes => ({
@@ -80,7 +89,7 @@ async function shownOf(
       ...(until !== undefined && { until: until * 1000 }),
     }),
   );
-  return { entries: stored, timezone: zone, venue: venue?.name };
+  return { ...shown, entries: stored, media: () => findMedia(call, entries, undefined) };
 }
 
 const marks = { error: 'fail', warning: 'warn', info: 'ok' } as const;
@@ -98,7 +107,8 @@ const findingView: View<ScheduleFinding> = {
 /** Runs `signage schedule check`. Returns the exit code. */
 export async function runCheckSchedule(call: CommandContext): Promise<number> {
   const shown = await readShown(call);
-  const findings = checkSchedule({ ...shown, nowMs: call.clock.now() });
+  const media = await shown.media();
+  const findings = checkSchedule({ ...shown, media, nowMs: call.clock.now() });
   await call.results.list([findings], findingView);
   noteZone(call, shown.timezone);
   if (shown.timezone === null && shown.venue === undefined && shown.entries.some(needsTimezone))

@@ -4,7 +4,7 @@ import type { Publication } from '../../../domain/playlists/playlist.ts';
 import { MediaFiles } from '../../content/media-files.ts';
 import { readPublication } from '../../content/publication.ts';
 import { makeItems } from '../../content/shown-items.ts';
-import { examineFirst } from '../../examination/examine-first.ts';
+import { examinationMs, examineFirst } from '../../examination/examine-first.ts';
 import { waitForGlass } from '../../glass/glass-wait.ts';
 import { usage } from '../../input/settings.ts';
 import { type ReadZone, readTimeIn, shownEpoch } from '../../input/time.ts';
@@ -54,17 +54,16 @@ async function readEnd(
 const isPlaylistFile = (word: string) => word === '-' || /\.(ya?ml|json)["'”’]?\s*$/i.test(word);
 
 /** Reads the items of a playlist file, or makes them of media files and URLs. */
-async function readItems(call: CommandContext, words: readonly string[]) {
+async function readItems(call: CommandContext, words: readonly string[], untilMs: number) {
   const [first = ''] = words;
   if (words.length > 1 && words.some(isPlaylistFile))
     throw usage('Give one playlist file, or media files and URLs.');
   if (isPlaylistFile(first) && !/^https?:/i.test(first)) {
-    const { allowOutside } = call.options;
-    const { publication, files } = await readPublication(call, first, { allowOutside });
+    const { publication, files } = await readPublication(call, first, call.options);
     return { items: publication.items, files };
   }
-  const files = new MediaFiles(call, { allowOutside: true });
-  const items: Publication['items'] = await makeItems(call, words, files);
+  const files = new MediaFiles(call, { allowOutside: true, force: call.options.force });
+  const items: Publication['items'] = await makeItems(call, words, files, untilMs);
   return { items, files };
 }
 
@@ -81,8 +80,9 @@ export async function runSetTakeover(call: CommandContext): Promise<number | und
     call,
     zoneOfScreens(call, async () => selection),
   );
-  const { items, files } = await readItems(call, words);
-  await examineFirst(call, items);
+  const untilMs = call.clock.now() + examinationMs;
+  const { items, files } = await readItems(call, words, untilMs);
+  await examineFirst(call, items, { untilMs });
   if (single) {
     await files.upload(call, [{ items }]);
     const params = { id: single.id };

@@ -16,7 +16,7 @@ export interface ScheduleFinding {
   level: 'error' | 'warning' | 'info';
   /** Id of the entry. `null`: the schedule as a whole. */
   entry: string | null;
-  problem: 'timezone' | 'hidden' | 'partly_hidden' | 'never' | 'over' | 'base';
+  problem: 'timezone' | 'hidden' | 'partly_hidden' | 'never' | 'over' | 'base' | 'media';
   detail: string;
 }
 
@@ -27,6 +27,8 @@ interface CheckOptions {
   /** The venue that has no time zone. `undefined`: no venue was named. */
   venue?: string | undefined;
   nowMs: number;
+  /** What was found in its media. */
+  media?: readonly ScheduleFinding[];
 }
 
 /** Entries are looked at for at least a year and a month. */
@@ -178,8 +180,8 @@ const worstFirst = ['error', 'warning', 'info'] as const;
  * and the times of the coming week at which no entry holds. The worst come first.
  */
 export function checkSchedule(options: CheckOptions): ScheduleFinding[] {
-  const { entries, timezone, venue, nowMs } = options;
-  const findings: ScheduleFinding[] = [];
+  const { entries, timezone, venue, nowMs, media = [] } = options;
+  const findings: ScheduleFinding[] = [...media];
   const local = entries.findIndex(needsTimezone);
   if (timezone === null && venue !== undefined && local >= 0)
     findings.push({

@@ -107,8 +107,9 @@ playlist.`,
 
 const check = defineCommand({
   summary: 'Find entries of a schedule that never play',
-  description: `Lists errors (an entry never plays, or needs a time zone that its venue does not have),
-warnings (an entry is over) and facts: what hides an entry at times, and when in the coming week the
+  description: `Examines the media of the entries, too, as playlist check does. Lists errors (an entry
+never plays, needs a time zone that its venue does not have, or has a file that no TV shows), warnings
+(an entry is over, or has a file that some TVs do not show) and facts: what hides an entry at times, and when in the coming week the
 playlist of the screen plays. With --file alone it needs no service. Exit codes: 0 no error, 9
 errors.`,
   arguments: ofScreen,

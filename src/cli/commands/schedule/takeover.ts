@@ -9,8 +9,8 @@ const set = defineCommand({
   description: `Shows pictures, videos, pages, URLs, or a playlist file (.yaml, .yml or .json), instead
 of the playlist, the schedule and the on-demand source of the screens. It ends by itself, and what
 was there before is back. A new takeover replaces the one before. apply never touches takeovers.
-With --venue or --selector, all words are files. URLs are examined first, for at most 3 seconds: one
-that answers with an error, forbids frames, or is no image, video or page is refused. At a terminal, the command waits up to 60 seconds
+With --venue or --selector, all words are files. Files and URLs are examined first, URLs for at most 3
+seconds: what no TV shows is refused. At a terminal, the command waits up to 60 seconds
 until the TVs say that they show it. --wait ends with exit code 8 if none says so in time, and with 9
 if only some do.`,
   arguments: { what: many('the screen, by name or id, then files or URLs', 'screen') },

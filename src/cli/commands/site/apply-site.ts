@@ -72,7 +72,9 @@ async function plansOf(
   call: CommandContext,
   { files, prune, allowOutside }: SiteOptions,
 ): Promise<{ plans: Planned[]; site: Site }> {
-  const site = await readSite(call, files, { allowOutside });
+  // diff has no such flag: it uploads nothing.
+  const force = call.options.unexamined ?? true;
+  const site = await readSite(call, files, { allowOutside, force });
   const warning = garbledWarning(site);
   if (warning !== undefined) call.note(warning);
   const owners = [site.tenant, ...site.venues.flatMap((venue) => [venue, ...venue.screens])];
@@ -161,7 +163,7 @@ export async function applySite(
   const playlists = newPlaylists(plans);
   // The schemas of site files have checked the items.
   const items = playlists.flatMap((playlist) => playlist.items ?? []) as Publication['items'];
-  await examineFirst(call, items, 'unexamined');
+  await examineFirst(call, items, { flag: 'unexamined' });
   if (deletes.length > 0) await call.confirmDestruction(deletionQuestion(deletes));
   await site.media.upload(call, playlists);
   const { results, partly, stopped } = await applyPlan(call, plans, { force });

@@ -1,9 +1,9 @@
 import type { FieldError } from '../../../domain/error.ts';
 import { foldName } from '../../../domain/fold-name.ts';
-import type { MediaReading } from '../../content/local-media.ts';
 import { MediaFiles } from '../../content/media-files.ts';
 import { makeNamedFiles, makePlaylistFiles } from '../../content/named-files.ts';
 import { parseSchedule } from '../../content/schedule-document.ts';
+import type { MediaReading } from '../../examination/local-media.ts';
 import { checkDocument } from '../../input/check-document.ts';
 import { foundInput, readInput } from '../../input/input-file.ts';
 import { usage } from '../../input/settings.ts';
@@ -196,10 +196,10 @@ async function readDocuments(
 export async function readSite(
   context: ReadContext,
   files: readonly string[],
-  { allowOutside }: { allowOutside: boolean },
+  { allowOutside, force }: { allowOutside: boolean; force?: boolean | undefined },
 ): Promise<Site> {
   const fieldErrors: FieldError[] = [];
-  const media = new MediaFiles(context, { allowOutside });
+  const media = new MediaFiles(context, { allowOutside, force });
   const all = await readDocuments(context, files, media, fieldErrors);
   const nowMs = context.clock.now();
   const readPlaylist = makePlaylistPlaces(

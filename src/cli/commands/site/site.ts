@@ -18,9 +18,9 @@ export const apply = defineCommand({
 docs/site-files.md has the format. CSV has one line for each screen, with the columns venue, name,
 address, timezone, hours, labels, label.KEY, config.KEY and playlist. The hours are those of the
 screen; in a line without a name, those of the venue. Records that already match are not changed.
-Run the same command again at any time; after an interruption it continues. URLs of new playlists
-and schedules are examined first, for at most 3 seconds; if one would show nothing, nothing is
-changed. Records that the files do not name are kept unless you give --prune. One failed record does
+Run the same command again at any time; after an interruption it continues. Files, and for at most
+3 seconds the URLs of new playlists and schedules, are examined first; if one would show nothing,
+nothing is changed. Records that the files do not name are kept unless you give --prune. One failed record does
 not stop the others; the exit code is then 9.`,
   options: {
     ...fileOptions,
@@ -31,7 +31,7 @@ not stop the others; the exit code is then 9.`,
     force: option.flag('--force', 'with --prune: also delete active screens'),
     unexamined: option.flag(
       '--unexamined',
-      'also if a URL answers with an error, forbids frames, or is no image, video or page',
+      'also if no TV shows it: a cut file, a URL that answers with an error, a page that forbids frames',
     ),
   },
   examples: [

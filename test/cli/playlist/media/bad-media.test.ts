@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { mediaChecks } from '../../../../src/cli/examination/finding.ts';
 import { type Clock, systemClock } from '../../../../src/domain/clock.ts';
+import { fileChecks } from '../../../../src/media/examination/file-finding.ts';
 import { freePort } from '../../../support/network/free-port.ts';
 import {
   certificateFile,
@@ -313,7 +314,7 @@ const sites: BadMedia[] = [
   bad(
     'a video that was not uploaded to its end',
     'error truncated',
-    /extends beyond its 200000 bytes/,
+    /has 200,000 bytes of 50,000,/,
     serveFile(files.mp4Truncated),
     { type: 'video' },
   ),
@@ -420,8 +421,9 @@ describe('signage playlist check finds', () => {
 
   it('each kind of problem that it knows', () => {
     const found = new Set(sites.map(({ named }) => named.split(' ')[1]));
-    // A size needs the config of a screen: playlist-check.test.ts.
-    expect([...found, 'size'].toSorted()).toEqual([...mediaChecks].toSorted());
+    // A size needs the config of a screen: playlist-check.test.ts. Files: media/examination.
+    const all = new Set([...found, 'size', ...fileChecks]);
+    expect([...all].toSorted()).toEqual([...mediaChecks].toSorted());
   });
 
   it('only kinds of problems that docs/media.md explains', async () => {

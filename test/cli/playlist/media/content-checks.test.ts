@@ -22,7 +22,7 @@ describe('contentProblem', () => {
     ['image', files.html.start, /of the type image, but the file is an HTML page\. .*creativeType/],
     ['image', files.mp4.start, /but the file is an MP4 video/],
     ['html', files.png.start, /of the type html, but the file is a PNG image/],
-    ['image', files.heic.start, /a HEIC image.*Convert the file/],
+    ['image', files.heic.start, /a HEIC image.*Convert it to JPEG/],
     ['video', files.hls.start, /an HLS playlist.*Convert the file/],
     ['image', soup, /in no known format.*Convert the file/],
   ])('of the type %s for %j: %s', async (type, bytes, said) => {

@@ -10,6 +10,7 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import { fileURLToPath } from 'node:url';
 import { startLocally } from '../../../support/network/local-server.ts';
+import { mediaFixture } from '../../../support/service/media-fixtures.ts';
 
 const tlsFile = (name: string) =>
   fileURLToPath(new URL(`../../../fixtures/tls/${name}.pem`, import.meta.url));
@@ -65,41 +66,40 @@ const box = (type: string, size: number) => {
 };
 const filled = (type: string, size: number) =>
   Buffer.concat([box(type, size), Buffer.alloc(size - 8, 1)]);
-const fileType = Buffer.concat([box('ftyp', 16), Buffer.from('isom\0\0\0\0')]);
 
-const png = Buffer.concat([
-  Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
-  Buffer.from(Array.from({ length: 200 }, (_, at) => at)),
-]);
-const mp4 = Buffer.concat([fileType, filled('moov', 500), filled('mdat', 5000)]);
+const png = mediaFixture('pictures/palette.png');
+const jpeg = mediaFixture('pictures/baseline.jpg');
+const mp4 = mediaFixture('videos/h264.mp4');
+const fileType = mp4.subarray(0, mp4.readUInt32BE(0));
+const moov = mp4.subarray(fileType.length, fileType.length + mp4.readUInt32BE(fileType.length));
 const svg = Buffer.from('<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>');
 const html = Buffer.from('<!doctype html><title>Menu</title>');
 
 export const files = {
   png: { start: png, size: png.length, type: 'image/png' },
-  jpeg: { start: Buffer.from('ffd8ffe0', 'hex'), size: 300, type: 'image/jpeg' },
+  jpeg: { start: jpeg, size: jpeg.length, type: 'image/jpeg' },
   heic: { start: Buffer.from('\0\0\0\x18ftypheic', 'latin1'), size: 300, type: 'image/heic' },
   svg: { start: svg, size: svg.length, type: 'image/svg+xml' },
   mp4: { start: mp4, size: mp4.length, type: 'video/mp4' },
   /** The index comes after 100,000 bytes of media data. */
   mp4IndexBehind: {
-    start: Buffer.concat([fileType, filled('mdat', 100_000), filled('moov', 500)]),
-    size: 100_516,
+    start: Buffer.concat([fileType, filled('mdat', 100_000), moov]),
+    size: fileType.length + 100_000 + moov.length,
     type: 'video/mp4',
   },
   mp4WithoutIndex: {
     start: Buffer.concat([fileType, filled('mdat', 100_000)]),
-    size: 100_016,
+    size: fileType.length + 100_000,
     type: 'video/mp4',
   },
   /** The media data should have 50 MB, and has 200,000 bytes. */
   mp4Truncated: {
-    start: Buffer.concat([fileType, filled('moov', 500), box('mdat', 50_000_000)]),
+    start: Buffer.concat([fileType, moov, box('mdat', 50_000_000)]),
     size: 200_000,
     type: 'video/mp4',
   },
   hugeMp4: {
-    start: Buffer.concat([fileType, filled('moov', 500), box('mdat', 0)]),
+    start: Buffer.concat([fileType, moov, box('mdat', 0)]),
     size: 11_000_000_000,
     type: 'video/mp4',
   },

@@ -10,9 +10,10 @@ import { fileProblem } from '../input/file-error.ts';
 import { requireRegular } from '../input/read-file.ts';
 import { findWrittenPath } from '../input/written-path.ts';
 import type { CommandContext } from '../program/context.ts';
+import { withFileNames } from './finding.ts';
 
 /** A file of this computer that the service can keep and serve as media. */
-export interface LocalMedia extends Pick<Verdict, 'video'> {
+export interface LocalMedia extends Pick<Verdict, 'duration' | 'findings'> {
   path: string;
   /** Its name without its folder. */
   name: string;
@@ -51,21 +52,15 @@ async function readFrom(handle: FileHandle, path: string, call: MediaReading): P
     isWhole: bytes <= headBytes,
     source: { size: bytes, read },
   });
-  const { video } = verdict;
-  return {
-    path,
-    name: basename(path).normalize('NFC'),
-    id,
-    type: acceptedType(verdict),
-    bytes,
-    video,
-  };
+  const { duration, findings } = verdict;
+  const name = basename(path).normalize('NFC');
+  return { path, name, id, type: acceptedType(verdict), bytes, duration, findings };
 }
 
 /**
- * Reads what a playlist has to know about a media file. Throws `invalid_file` for a file that
- * cannot be read, `media_not_accepted` for one that TVs do not show, with the way to convert it,
- * and `interrupted`.
+ * Examines a media file, and reads what a playlist has to know about it. Throws `invalid_file` for
+ * a file that cannot be read, `media_not_accepted` for one of a type that the service does not
+ * keep, with the way to convert it, and `interrupted`.
  */
 export async function readLocalMedia(call: MediaReading, given: string): Promise<LocalMedia> {
   let handle: FileHandle | undefined;
@@ -77,7 +72,10 @@ export async function readLocalMedia(call: MediaReading, given: string): Promise
   } catch (error) {
     if (hasCode(error, 'interrupted') || hasCode(error, 'unavailable')) throw error;
     if (hasCode(error, 'media_not_accepted'))
-      throw new SignageError('media_not_accepted', `${path}: ${error.message}`);
+      throw new SignageError(
+        'media_not_accepted',
+        `${path}: ${withFileNames(error.message, path)}`,
+      );
     throw new SignageError('invalid_file', `${fileProblem(error, path)}.`, { cause: error });
   } finally {
     await handle?.close();
