@@ -9,7 +9,8 @@ import { after } from '../settings/timing.ts';
  */
 declare const CLIPS: Readonly<Record<Codec | 'turned', string>>;
 
-const limitMs = 4 * secondMs;
+/** Time limit of a clip, also on a busy machine. A browser that lacks a codec says so at once. */
+const limitMs = 10 * secondMs;
 /** A still first frame is no proof of a decoder. */
 const playedSeconds = 0.4;
 
