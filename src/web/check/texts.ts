@@ -13,7 +13,7 @@ export const texts = {
   videos: 'Videos',
   pictures: 'Photos',
   picturesYes: 'are turned as the camera says (EXIF)',
-  picturesNo: 'keep lying: the browser ignores EXIF',
+  picturesNo: 'the browser ignores EXIF: the player turns those that it stores',
   pages: 'Web pages',
   pagesYes: 'cannot freeze the player',
   pagesNo: 'can freeze the player: show only pages that you trust',
