@@ -3,7 +3,7 @@ import { secondMs, systemClock } from '../domain/clock.ts';
 import { storageQuota } from './media/media-budget.ts';
 import { takeLoadReason } from './recovery/reload.ts';
 
-export const logEvent = (message: string, more: object): EventInput => ({
+const logEvent = (message: string, more: object): EventInput => ({
   type: 'log',
   timestamp: Math.floor(systemClock.now() / secondMs),
   message,
