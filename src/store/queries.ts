@@ -107,7 +107,10 @@ export interface PlayPlace {
 
 /** Receives the counts of a report, place by place. */
 export interface PlayVisitor {
-  /** Returns whether the cells of the place count. They follow. */
+  /**
+   * Returns whether the cells of the place count. They follow. The place is valid until the next
+   * one.
+   */
   place(place: PlayPlace): boolean;
   /** Gets the same object for the same key of a place, and often for that of other places. */
   readonly cell: (

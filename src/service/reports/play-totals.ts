@@ -29,19 +29,24 @@ export interface PlayFilter extends Pick<ReportQuery, 'days' | 'from' | 'to' | '
 
 /** Whether a report counts the plays of a screen on a day. */
 export function passesPlace(
-  { venueId, screenId, simulated }: Pick<PlayPlace, 'venueId' | 'screenId' | 'simulated'>,
+  place: Pick<PlayPlace, 'venueId' | 'screenId' | 'simulated'>,
   day: string,
   { from, to, simulated: wanted = 'include', venueIds, screenIds }: PlayFilter,
 ): boolean {
-  if (wanted === 'exclude' ? simulated : wanted === 'only' && !simulated) return false;
-  if (venueIds && !venueIds.has(venueId.toLowerCase())) return false;
-  if (screenIds && !screenIds.has(screenId.toLowerCase())) return false;
+  if (wanted === 'exclude' ? place.simulated : wanted === 'only' && !place.simulated) return false;
+  if (venueIds && !venueIds.has(place.venueId.toLowerCase())) return false;
+  if (screenIds && !screenIds.has(place.screenId.toLowerCase())) return false;
   return (from === undefined || day >= from) && (to === undefined || day < to);
 }
 
 type PlaceGroup = 'screen' | 'venue' | 'day';
 const placeGroups: readonly ReportGroup[] = ['screen', 'venue', 'day'];
 const memberOf = { creative: 'creativeId', campaign: 'campaignId', entry: 'entryId' } as const;
+
+function keyOfPlace(group: PlaceGroup, place: PlayPlace, day: string): string {
+  if (group === 'day') return day;
+  return (group === 'screen' ? place.screenId : place.venueId).toLowerCase();
+}
 
 /** Returns the names of days, each made once. */
 function dayNames(): (day: number) => string {
@@ -66,7 +71,7 @@ export class PlayTotals implements PlayVisitor {
   readonly #keyTexts = new Map<PlayKey, string | undefined>();
   readonly #dayName = dayNames();
   #count = 0;
-  #placeKeys: string[] = [];
+  #placeText = '';
   /** The rows of the place that is read. */
   #inner = new Map<string, PlayTotal>();
 
@@ -83,10 +88,10 @@ export class PlayTotals implements PlayVisitor {
     const isLocal = this.#filter.days === 'venue';
     const day = this.#dayName(isLocal ? place.day + place.shift : place.day);
     if (!passesPlace(place, day, this.#filter)) return false;
-    const { screenId, venueId } = place;
-    const ids = { screen: screenId.toLowerCase(), venue: venueId.toLowerCase(), day };
-    this.#placeKeys = this.#ofPlace.map((group) => ids[group]);
-    const text = this.#placeKeys.join('\n');
+    const [first, second] = this.#ofPlace;
+    const one = first === undefined ? '' : keyOfPlace(first, place, day);
+    const text = second === undefined ? one : `${one}\n${keyOfPlace(second, place, day)}`;
+    this.#placeText = text;
     const known = this.#rows.get(text);
     this.#inner = known ?? new Map();
     // A copy, so that the row does not hold the document that its id was read from.
@@ -153,7 +158,7 @@ export class PlayTotals implements PlayVisitor {
   }
 
   #newRow(text: string, key: PlayKey): PlayTotal {
-    const places = this.#placeKeys.values();
+    const places = this.#placeText.split('\n').values();
     const keys = this.#groups.map((group) =>
       group in memberOf
         ? key[memberOf[group as keyof typeof memberOf]]

@@ -1,13 +1,15 @@
 import type { PlayKey } from '../../../domain/events/plays.ts';
 import type { ReportClock } from '../../../domain/records/report.ts';
 import { readCells } from '../../plays.ts';
-import type { PlayVisitor } from '../../queries.ts';
+import type { PlayPlace, PlayVisitor } from '../../queries.ts';
 import { checksumLength } from '../checkpoint/document-line.ts';
 import type { WrittenDocument } from '../checkpoint/document-owner.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
 import { keyOfLine, keyOpening } from './play-lines.ts';
 
 const lineFeed = 0x0a;
+const zero = 0x30;
+const minus = 0x2d;
 const digitsOfDay = 7;
 
 /**
@@ -15,8 +17,7 @@ const digitsOfDay = 7;
  * cells, so it parses them where they are, without a string or object for each.
  */
 export class PlayReader {
-  readonly #clock: ReportClock;
-  readonly #tenantId: string;
+  readonly #place: ReadPlace;
   readonly #opening: string;
   readonly #within: (day: number) => boolean;
   readonly #visitor: PlayVisitor;
@@ -27,8 +28,7 @@ export class PlayReader {
     within: (day: number) => boolean,
     visitor: PlayVisitor,
   ) {
-    this.#clock = clock;
-    this.#tenantId = tenantId;
+    this.#place = new ReadPlace(clock, tenantId);
     this.#opening = `[${JSON.stringify(tenantId)},"`;
     this.#within = within;
     this.#visitor = visitor;
@@ -62,25 +62,57 @@ export class PlayReader {
 
   #readPlace(text: string, start: number, end: number, keys: readonly PlayKey[]): void {
     const dayAt = start + this.#opening.length;
-    const day = Number(text.slice(dayAt, dayAt + digitsOfDay));
+    const day = numberAt(text, dayAt, digitsOfDay);
     if (!this.#within(day)) return;
     const venueAt = dayAt + digitsOfDay + '","'.length;
     const venueEnd = text.indexOf('"', venueAt);
-    const screenAt = venueEnd + '","'.length;
-    const screenEnd = text.indexOf('"', screenAt);
+    const screenEnd = text.indexOf('"', venueEnd + '","'.length);
     const shiftAt = screenEnd + '",'.length;
-    const shiftEnd = text.indexOf(',', shiftAt);
-    const isCounted = this.#visitor.place({
-      clock: this.#clock,
-      tenantId: this.#tenantId,
-      venueId: text.slice(venueAt, venueEnd),
-      screenId: text.slice(screenAt, screenEnd),
-      simulated: text[shiftEnd + 1] === '1',
-      day,
-      shift: Number(text.slice(shiftAt, shiftEnd)),
-    });
-    if (!isCounted) return;
-    const cellsAt = shiftEnd + ',0,"'.length;
+    const isBefore = text.charCodeAt(shiftAt) === minus;
+    const shift = numberAt(text, shiftAt + (isBefore ? 1 : 0), 1);
+    const simulatedAt = shiftAt + (isBefore ? 2 : 1) + 1;
+    const place = this.#place;
+    place.text = text;
+    place.venueAt = venueAt;
+    place.venueEnd = venueEnd;
+    place.screenEnd = screenEnd;
+    place.day = day;
+    place.shift = isBefore ? -shift : shift;
+    place.simulated = text.charCodeAt(simulatedAt) !== zero;
+    if (!this.#visitor.place(place)) return;
+    const cellsAt = simulatedAt + '0,"'.length;
     readCells(text, cellsAt, end - '"]'.length, (number) => keys[number], this.#visitor.cell);
+  }
+}
+
+function numberAt(text: string, at: number, digits: number): number {
+  let value = 0;
+  for (let n = at; n < at + digits; n++) value = value * 10 + text.charCodeAt(n) - zero;
+  return value;
+}
+
+/** The place of a line. Most reports need no ids of it, so that these are read on demand. */
+class ReadPlace implements PlayPlace {
+  readonly clock: ReportClock;
+  readonly tenantId: string;
+  simulated = false;
+  day = 0;
+  shift = 0;
+  text = '';
+  venueAt = 0;
+  venueEnd = 0;
+  screenEnd = 0;
+
+  constructor(clock: ReportClock, tenantId: string) {
+    this.clock = clock;
+    this.tenantId = tenantId;
+  }
+
+  get venueId(): string {
+    return this.text.slice(this.venueAt, this.venueEnd);
+  }
+
+  get screenId(): string {
+    return this.text.slice(this.venueEnd + '","'.length, this.screenEnd);
   }
 }
