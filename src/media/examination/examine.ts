@@ -59,7 +59,7 @@ async function examineContent(
       }),
   };
   const examined = async () => {
-    if (format?.kind === 'video') return examineVideo(type, watched);
+    if (format?.kind === 'video') return examineVideo(head, watched);
     const read = type && readers[type];
     if (!type || !read) return nothing;
     const picture = await read(head, watched);

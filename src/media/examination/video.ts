@@ -4,7 +4,15 @@ import type { FileFinding } from './file-finding.ts';
 import * as texts from './finding-texts.ts';
 import type { ByteSource } from './formats/byte-source.ts';
 import { readEbmlEnd } from './formats/ebml.ts';
-import { type Box, boxesIn, findBox, lacksPicture, paged, readLayout } from './formats/iso-box.ts';
+import {
+  type Box,
+  boxesIn,
+  findBox,
+  lacksPicture,
+  paged,
+  readLayout,
+  shortIndex,
+} from './formats/iso-box.ts';
 import { isInterlacedAvc } from './formats/sequence-parameters.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -92,40 +100,13 @@ async function pictureFindings(
   ];
 }
 
+type VideoVerdict = Pick<Verdict, 'duration' | 'findings'>;
+
 /** Bytes that stay in memory for a further read. */
 const maxCacheBytes = 1024 * 1024;
 
-/**
- * Boxes of an MP4 with a row for each frame (ISO 14496-12 §8.6, §8.7), and the box that announces
- * fragments, which have such rows (§8.8.1). Neither length nor codec follows from them. They may
- * have millions of rows, or say so.
- */
-const hidden = ['stts', 'ctts', 'stsz', 'stz2', 'stss', 'stsc', 'stco', 'co64', 'mvex'].map(
-  (name) => Buffer.from(name, 'latin1'),
-);
-const freeBox = Buffer.from('free', 'latin1');
-
-/** Returns a source in which these boxes are free space, for a reader that would expand them. */
-function withoutSampleTables({ size, read }: ByteSource): ByteSource {
-  return {
-    size,
-    async read(start, end) {
-      // A name may lie across the border of two reads.
-      const from = Math.max(0, start - 3);
-      const bytes = Buffer.from(await read(from, Math.min(size, end + 3)));
-      for (const name of hidden)
-        for (let at = bytes.indexOf(name); at >= 0; at = bytes.indexOf(name, at))
-          freeBox.copy(bytes, at);
-      return bytes.subarray(start - from, end - from);
-    },
-  };
-}
-
-type VideoVerdict = Pick<Verdict, 'duration' | 'findings'>;
-
-/** Reads length, codec and more of a video from its index, by a few small reads. */
-async function readTracks(file: ByteSource, format?: string): Promise<VideoVerdict> {
-  const { size, read } = withoutSampleTables(file);
+/** Reads length, codec and more of a video from its index. */
+async function readTracks({ size, read }: ByteSource, format?: string): Promise<VideoVerdict> {
   const source = new CustomSource({
     getSize: () => size,
     read,
@@ -188,7 +169,8 @@ async function examineMp4(file: ByteSource): Promise<VideoVerdict> {
   if (!moov && isLonger) return nothing(texts.costly());
   if (!moov) return nothing(open ? texts.truncated(file.size, open.to) : texts.noIndex());
   const track = await pictureTrack(file, moov);
-  const { duration, findings } = await readTracks(file, await sampleFormat(file, track));
+  const format = await sampleFormat(file, track);
+  const { duration, findings } = await readTracks(await shortIndex(file, moov), format);
   const isCut = lacksPicture(layout);
   return {
     duration,
@@ -210,9 +192,11 @@ async function examineWebm(file: ByteSource): Promise<VideoVerdict> {
   return { duration, findings: [...findings, ...end] };
 }
 
-/** Examines a video by a few small reads, wherever its index is. */
-export function examineVideo(type: string | undefined, source: ByteSource): Promise<VideoVerdict> {
+/** Examines a video by a few small reads, wherever its index is. Ogg videos are not examined. */
+export async function examineVideo(head: Buffer, source: ByteSource): Promise<VideoVerdict> {
   const file = paged(source);
-  if (type === 'video/mp4') return examineMp4(file);
-  return type === 'video/webm' ? examineWebm(file) : readTracks(file);
+  if (/^(?:ftyp|moov|mdat|wide|free|skip)$/.test(head.toString('latin1', 4, 8)))
+    return examineMp4(file);
+  const isEbml = head.length >= 4 && head.readUInt32BE(0) === 0x1a45dfa3;
+  return isEbml ? examineWebm(file) : { duration: undefined, findings: [] };
 }

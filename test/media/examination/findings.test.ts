@@ -173,10 +173,27 @@ describe('a file that is cut', () => {
   );
 });
 
+it('reads little of a video with an index of 12 MB', async () => {
+  const file = mediaFixture('videos/h264.mp4');
+  const start = file.readUInt32BE(0);
+  const end = start + file.readUInt32BE(start);
+  const moov = box('moov', file.subarray(start + 8, end), box('free', Buffer.alloc(12_000_000)));
+  const long = Buffer.concat([file.subarray(0, start), moov, file.subarray(end)]);
+  const { duration, findings, readBytes } = await examined(long);
+  expect({ duration, findings }).toEqual({ duration: 1, findings: [] });
+  expect(readBytes).toBeLessThan(100_000);
+});
+
 describe('a file made for the attack is refused after 1 MB', () => {
   const repeated = (part: Buffer, count: number) => Buffer.concat(Array(count).fill(part));
   const frame = bytes(',\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0');
   const ftyp = box('ftyp', bytes('isom\0\0\0\0isommp41'));
+  const nested = (depth: number) => {
+    const boxes = Array.from({ length: depth }, (_, at) =>
+      Buffer.concat([uint32((depth - at) * 8), bytes('moov')]),
+    );
+    return Buffer.concat([ftyp, ...boxes]);
+  };
   it.each<[string, Buffer]>([
     ['a million chunks', png(1, 1, repeated(chunk('tEXt'), 1_000_000))],
     [
@@ -190,6 +207,8 @@ describe('a file made for the attack is refused after 1 MB', () => {
         repeated(frame, 1_000_000),
       ]),
     ],
+    ['a million tracks', Buffer.concat([ftyp, box('moov', repeated(box('trak'), 1_000_000))])],
+    ['an index in an index in an index', nested(30_000)],
     ['a million boxes', Buffer.concat([ftyp, repeated(box('free'), 1_000_000)])],
     [
       'a header of 2 GB',

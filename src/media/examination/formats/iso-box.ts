@@ -110,3 +110,41 @@ const needed = ['mdat', 'moov', 'moof', 'meta', 'ftyp'];
 /** Returns whether the part that a file lacks is of its picture. */
 export const lacksPicture = ({ open }: Layout): boolean =>
   open !== undefined && needed.includes(open.type);
+
+const containers = ['moov', 'trak', 'mdia', 'minf', 'stbl'];
+/**
+ * Boxes with a row for each frame (ISO 14496-12 §8.6, §8.7), and the box that announces fragments,
+ * which have such rows (§8.8.1). Neither length nor codec follows from them. They may have millions
+ * of rows, or say so.
+ */
+const tables = ['stts', 'ctts', 'stsz', 'stz2', 'stss', 'stsc', 'stco', 'co64', 'mvex'];
+/** Most of what is copied of an index. Pictures and names in it may be larger. */
+const maxIndexBytes = 256 * 1024;
+
+const boxOf = (type: string, content: Uint8Array): Buffer => {
+  const header = Buffer.alloc(8);
+  header.writeUInt32BE(8 + content.length);
+  header.write(type, 4, 'latin1');
+  return Buffer.concat([header, content]);
+};
+
+/** Returns the index of a video as a file of its own, without large boxes and rows for frames. */
+export async function shortIndex(source: ByteSource, moov: Box): Promise<ByteSource> {
+  let left = maxIndexBytes;
+  async function copy({ type, from, to }: Box, depth: number): Promise<Buffer> {
+    if (!containers.includes(type) || depth > containers.length) {
+      if (tables.includes(type) || to - from > left || to > source.size) return Buffer.alloc(0);
+      left -= to - from + 8;
+      return boxOf(type, await source.read(from, to));
+    }
+    const parts: Buffer[] = [];
+    for await (const box of boxesIn(source, { from, to })) {
+      left -= 8;
+      if (left > 0) parts.push(await copy(box, depth + 1));
+    }
+    return boxOf(type, Buffer.concat(parts));
+  }
+  const ftyp = boxOf('ftyp', Buffer.from('isom\0\0\0\0isommp42', 'latin1'));
+  const file = Buffer.concat([ftyp, await copy(moov, 1)]);
+  return { size: file.length, read: async (start, end) => file.subarray(start, end) };
+}
