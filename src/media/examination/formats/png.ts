@@ -7,7 +7,7 @@ const maxChunks = 16_384;
 /** Of a picture with more bytes, only the chunks are judged: it takes seconds to inflate. */
 const maxPixelBytes = 512 * 1024 * 1024;
 /** Up to so many bytes, the pixels of a picture with an end are counted, too. */
-const quickPixelBytes = 8 * 1024 * 1024;
+const quickPixelBytes = 2 * 1024 * 1024;
 
 const channels: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 /** First column and row of each pass of an interlaced picture, and the steps to the next ones. */
