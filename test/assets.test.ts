@@ -10,7 +10,7 @@ describe('the files of the package', () => {
       'welcome.svg',
     ]);
     expect(assetNames('fixtures')).toEqual(['demo.json']);
-    expect(assetNames('schema')).toEqual(['schema.sql']);
+    expect(assetNames('schema')).toEqual(['plays.sql', 'schema.sql']);
   });
 
   it('reads a file as bytes, and Swagger UI from its package until the build copied it', () => {

@@ -41,7 +41,7 @@ const devicesKnown = 4096;
 
 function view({ receivedAt, offsetMs = null, ...row }: StoredEvent): StoredEventView {
   const { id, deviceId, screenId, event } = row;
-  return { id, deviceId, screenId, receivedAt: iso(receivedAt), offsetMs, event };
+  return { id, deviceId, screenId, event, receivedAt: iso(receivedAt), offsetMs };
 }
 
 /** Events: accepts them from TVs, and lists them for managers (docs/protocol.md §2.5, §5.5). */

@@ -71,6 +71,7 @@ describe('POST /devices/register', () => {
       lastSeq: null,
       missingEvents: 0,
       conflictingEvents: 0,
+      report: null,
       suspendedAt: null,
       suspendReason: null,
       simulated: false,

@@ -182,7 +182,9 @@ describe('DELETE /v1/screens/:id', () => {
       expect.objectContaining({ deviceId: tv.deviceId, event: impression() }),
     ]);
     const { items: rows } = (await admin.get('/v1/reports/impressions?groupBy=screen')).body;
-    expect(rows).toContainEqual({ key: screen.id, impressions: 1, seconds: 0 });
+    expect(rows).toContainEqual(
+      expect.objectContaining({ key: screen.id, impressions: 1, seconds: 0 }),
+    );
   });
 
   it('204 with force=true for one that is not active', async () => {

@@ -62,7 +62,7 @@ describe('GET /v1/reports/impressions?simulated=', () => {
       expect(await totals('&simulated=exclude')).toEqual([[1, 1.5]]);
       expect(await totals('&simulated=only')).toEqual([[1, 2.5]]);
       const csv = { headers: { Accept: 'text/csv' } };
-      expect((await admin.send('GET', `${path}&simulated=exclude`, csv)).text).toMatch(/,1,1.5\r/);
+      expect((await admin.send('GET', `${path}&simulated=exclude`, csv)).text).toMatch(/,1,1.5,/);
     };
     await expectTotals();
     await admin.post(`/v1/devices/${simulated.deviceId}/revoke`);
