@@ -52,7 +52,7 @@ it('a screen goes from its first code to the next TV on a data folder, with a re
   await service.restart();
   expect((await post()).body).toEqual({ received: 2 });
   const report = await service.manage('GET', '/v1/reports/impressions?groupBy=venue');
-  expect(report.body.items).toEqual([{ key: venue.id, impressions: 1, seconds: 15 }]);
+  expect(report.body.items).toMatchObject([{ key: venue.id, impressions: 1, seconds: 15 }]);
 
   await service.manage('POST', `/v1/devices/${deviceId}/revoke`, { reason: 'it was replaced' });
   await service.restart();

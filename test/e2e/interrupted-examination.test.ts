@@ -1,9 +1,9 @@
-// Ctrl-C and SIGTERM while the built command line examines a hostile file.
+// Ctrl-C and SIGTERM while the built command line examines many files.
 import { link, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { withTracks } from '../faults/examination/lying-videos.ts';
 import { temporaryFolder } from '../support/disk/temporary-folder.ts';
+import { png } from '../support/network/media-server.ts';
 import { endProcesses, startProcess } from '../support/process/signage-process.ts';
 import { adminToken, startService } from '../support/service/service.ts';
 
@@ -16,10 +16,10 @@ it.each([
   const service = await startService();
   const { id } = await service.screen();
   const folder = await temporaryFolder();
-  // Each takes 300 ms. They are so many that the signal comes in time on any machine.
-  const files = Array.from({ length: 30 }, (_, n) => join(folder, `tracks-${n}.mp4`));
+  // They are so many that the signal comes in time on any machine.
+  const files = Array.from({ length: 400 }, (_, n) => join(folder, `picture-${n}.png`));
   const [first = '', ...others] = files;
-  await writeFile(first, withTracks(1_000_000));
+  await writeFile(first, Buffer.concat([png([1, 2, 3], 4000, 4000), Buffer.alloc(4_000_000)]));
   for (const other of others) await link(first, other);
   const env = {
     SIGNAGE_URL: service.url,

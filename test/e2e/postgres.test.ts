@@ -57,7 +57,7 @@ describe('two instances on one database', () => {
     for (const service of [one, other]) {
       const report = (await service.manage('GET', '/v1/reports/impressions?groupBy=screen')).body
         .items;
-      expect(report).toEqual([{ key: screen.id, impressions: 1, seconds: 15 }]);
+      expect(report).toMatchObject([{ key: screen.id, impressions: 1, seconds: 15 }]);
     }
 
     expect((await one.manage('POST', `/v1/devices/${deviceId}/revoke`)).body).toMatchObject({

@@ -1,4 +1,4 @@
-import { ZoneOffsets } from '../../calendar/zone-offsets.ts';
+import type { ZoneOffsets } from '../../calendar/zone-offsets.ts';
 import { BoundedMap } from '../../domain/bounded-map.ts';
 import { minuteMs } from '../../domain/clock.ts';
 import type { CountedEvent } from '../../domain/events/event.ts';
@@ -16,6 +16,12 @@ const knownForMs = 5 * minuteMs;
 const venuesKnown = 10_000;
 const zonesKnown = 1000;
 const utc = [0];
+
+/** Loads the library of time zones only for venues that have one. */
+async function offsetsOf(timezone: string): Promise<ZoneOffsets> {
+  const { ZoneOffsets } = await import('../../calendar/zone-offsets.ts');
+  return new ZoneOffsets(timezone);
+}
 
 /** Returns a function that tells how far the clock of a venue is ahead of UTC. */
 export function makeVenueClocks({ store, clock }: Pick<ServiceDependencies, 'store' | 'clock'>) {
@@ -49,7 +55,7 @@ export function makeVenueClocks({ store, clock }: Pick<ServiceDependencies, 'sto
   return async (venueId: string, events: readonly CountedEvent[]): Promise<readonly number[]> => {
     const timezone = await zoneOf(venueId);
     if (timezone === null) return utc;
-    const zone = zones.get(timezone) ?? new ZoneOffsets(timezone);
+    const zone = zones.get(timezone) ?? (await offsetsOf(timezone));
     zones.set(timezone, zone);
     const now = zone.at(store.now());
     const offsets = events.map(({ timestamp }) => zone.at(epochMs(timestamp)));

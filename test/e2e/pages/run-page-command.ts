@@ -65,6 +65,8 @@ function substituted(words: readonly string[], values: Values): string[] {
     }
     if (word === 'x/x') return 'Lobby/Main';
     if (word === 'x.repaired') return './repaired';
+    // A panel cannot reach the service of this machine.
+    if (noun === 'player') return word;
     if (word === '4200' || word === '4300') return String(values.port);
     return word
       .replace('https://signage.example.com', values.url)

@@ -19,7 +19,6 @@ const notRun: readonly (readonly [form: RegExp, reason: string])[] = [
   [/^signage simulate /, 'takes minutes: test/cli/simulate'],
   [/^signage conformance$|^signage conformance (?:-o|--url)/, 'takes a minute: test/conformance'],
   [/--staged/, 'holds for ten minutes: test/cli/playlist/staged.test.ts'],
-  [/^signage player package /, 'needs an address that panels reach: test/cli/player'],
   [/^signage tv$|--tv(?: |$)/, 'asks, or needs a TV: test/cli/tv, test/cli/pair'],
   [/^signage conformance --tv/, 'takes minutes, and a TV: test/e2e/exam'],
 ];

@@ -182,6 +182,8 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     await expect.poll(() => isStored(tv, 'red.png')).toBe(true);
     await expect.poll(() => tv.page.evaluate('caches.keys().then((keys) => keys.length)')).toBe(1);
     const url = tv.page.url();
+    const state = 'navigator.serviceWorker.controller?.state';
+    await expect.poll(() => tv.page.evaluate(state)).toBe('activated');
     const session = await tv.browser.context.newCDPSession(tv.page);
     const { origin } = new URL(url);
     await tv.page.goto(`${origin}/player/icon-80.png`);

@@ -29,7 +29,10 @@ for each panel.`,
   local: true,
   examples: [
     ['signage player package webos --url https://signage.example.com', 'com.lg.app.signage.ipk'],
-    ['signage player package brightsign --rotate 90', 'autorun.brs, for a panel that is upright'],
+    [
+      'signage player package brightsign --url https://signage.example.com --rotate 90',
+      'autorun.brs, for a panel that hangs upright',
+    ],
   ],
   async run(call) {
     const { writePackage } = await import('./write-package.ts');
