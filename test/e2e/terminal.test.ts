@@ -140,7 +140,7 @@ describe.skipIf(process.platform !== 'linux')(
       await tv.on();
       terminal.type('\r');
       const code = await terminal.ended;
-      expect(terminal.written()).toMatch(/ 10 of 10 must, /);
+      expect(terminal.written()).toMatch(/ (\d+) of \1 must, /);
       expect(terminal.written()).not.toMatch(/✗|The service refused/);
       expect(code).toBe(0);
       await tv.off();

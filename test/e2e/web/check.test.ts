@@ -96,9 +96,11 @@ describe.skipIf(!chromiumPath)(`/player#check${needsChromium}`, () => {
     expect(await answered()).toBe('Answer kept: No, or black');
     await Promise.all([page.waitForEvent('load'), page.keyboard.press('Backspace')]);
     expect(page.url()).toBe(`${tv.service.url}/player`);
-    const queued = async () =>
-      (await storedRecords(tv, 'events', 'getAll')).map(({ type }) => type);
-    await expect.poll(queued).toContain('player_report');
+    const made = async () =>
+      [...(await storedRecords(tv, 'events', 'getAll')), ...(await tv.events('player_report'))].map(
+        ({ turnsVideos }) => turnsVideos,
+      );
+    await expect.poll(made).toContain(false);
     await page.reload();
     const report = async () => (await tv.events('player_report')).at(-1);
     await expect.poll(report).toMatchObject({

@@ -145,6 +145,8 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
   it('downloads a file again that was stored before, but cannot be shown', async () => {
     const tv = await startTvOnScreen({ items: [of('red.png', 1), of('lime.png')] });
     await expect.poll(() => isStored(tv, 'red.png')).toBe(true);
+    const loads = () => media.requests.filter(({ name }) => name === 'red.png').length;
+    const before = loads();
     // As a power cut may leave it: of the right length.
     await tv.page.evaluate(`new Promise((resolve, reject) => {
       const opening = indexedDB.open('signage-player');
@@ -157,8 +159,6 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
         transaction.oncomplete = resolve;
       };
     })`);
-    const loads = () => media.requests.filter(({ name }) => name === 'red.png').length;
-    const before = loads();
     await tv.reload();
     await expect.poll(() => tv.colour()).toBe('255,0,0');
     // More often than once if the page noticed the damage before it was reloaded.

@@ -1,13 +1,19 @@
 // What the web player finds out about its panel, in a real Chromium.
 import { describe, expect, it } from 'vitest';
 import { chromiumPath, needsChromium } from '../../support/browser/chromium.ts';
-import { startTvOnScreen } from '../../support/tv/tv-on-screen.ts';
+import { startTvOnScreen, storedRecords } from '../../support/tv/tv-on-screen.ts';
 
 describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
   it('reports at each start what its browser says of the panel', async () => {
     const tv = await startTvOnScreen({ items: [] });
-    await tv.reload();
     const reports = () => tv.events('player_report');
+    const made = async () =>
+      [...(await storedRecords(tv, 'events', 'getAll')), ...(await reports())].map(
+        ({ type }) => type,
+      );
+    await expect.poll(made).toContain('player_report');
+    // The next start sends what the last one has left.
+    await tv.reload();
     await expect.poll(async () => (await reports()).length).toBeGreaterThan(0);
     const [report] = await reports();
     expect(report).toMatchObject({
