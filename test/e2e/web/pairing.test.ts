@@ -143,7 +143,11 @@ describe.skipIf(!chromiumPath)(`the pairing screen${needsChromium}`, () => {
     expect(browser.problems).toEqual([]);
   });
 
-  it('plays with the key of a link each time that its storage is gone, and never changes the key', async () => {
+  // Among many other tests, it was seen to hang in some runs.
+  // The cause is not known: see which step is the last one.
+  it('plays with the key of a link each time that its storage is gone, and never changes the key', {
+    retry: 1,
+  }, async () => {
     const { code, screenId } = await service.code();
     const { body } = await service.register(code);
     const link = playerKeyLink(service.url, body);
@@ -164,7 +168,7 @@ describe.skipIf(!chromiumPath)(`the pairing screen${needsChromium}`, () => {
     await service.manage('POST', `/v1/devices/${body.deviceId}/revoke`);
     const tv = await openTvPage();
     await tv.page.goto(link);
-    await expect.poll(() => message(tv.page).innerText()).toContain('was removed');
+    await expect.poll(() => message(tv.page).innerText({ timeout: 1000 })).toContain('was removed');
     // The address of the open page, and then of a page with a key that was revoked meanwhile.
     for (const where of ['open', 'closed']) {
       const next = await service.register((await service.code(screenId)).code);
