@@ -90,8 +90,8 @@ export function managementHandlers(
         query.groupBy.length > 1,
         request.context,
       ),
-    reportPlays: async ({ principal, query, request, slot }) =>
-      playStream(reading.plays(principal, query, slot?.signal), request.context),
+    reportPlays: ({ principal, query, request }) =>
+      playStream(reading.plays(principal, query), request.context),
     listAudit: ({ principal, query }) => result(reading.audit(principal, query)),
     listRequests: ({ principal, query }) => result(requests.list(principal, query)),
   } satisfies Partial<Handlers>;

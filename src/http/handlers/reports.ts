@@ -27,23 +27,15 @@ function* jsonOf({ items, ...rest }: ImpressionReport): Generator<string> {
   yield `],${JSON.stringify(rest).slice(1)}`;
 }
 
-/** Returns texts as a stream, joined to larger pieces. */
-function streamOf(texts: Iterator<string>): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    pull(controller) {
-      let piece = '';
-      for (let row = 0; row < rowsPerPiece; row++) {
-        const { value, done } = texts.next();
-        if (done) {
-          if (piece !== '') controller.enqueue(Buffer.from(piece));
-          controller.close();
-          return;
-        }
-        piece += value;
-      }
-      controller.enqueue(Buffer.from(piece));
-    },
-  });
+/** Joins texts to larger pieces. */
+function* piecesOf(texts: Iterable<string>): Generator<Uint8Array> {
+  let joined: string[] = [];
+  for (const text of texts) {
+    if (joined.push(text) < rowsPerPiece) continue;
+    yield Buffer.from(joined.join(''));
+    joined = [];
+  }
+  yield Buffer.from(joined.join(''));
 }
 
 function accepted(context: Context | undefined, supports: string[]): string | undefined {
@@ -57,33 +49,27 @@ const playColumns = [
   ...(['localStart', 'start', 'seconds', 'planned', 'full', 'receivedAt', 'seq'] as const),
 ];
 
-/** Returns plays as a stream: NDJSON, or CSV if the client accepts `text/csv`. */
-export function playStream(
+/**
+ * Returns plays as a stream: NDJSON, or CSV if the client accepts `text/csv`. Waits for the first
+ * ones, so that a failure of the store is an answer of its own.
+ */
+export async function playStream(
   groups: AsyncGenerator<PlayRow[]>,
   context: Context | undefined,
-): HandlerReply {
+): Promise<HandlerReply> {
   const isCsv = accepted(context, ['application/x-ndjson', 'text/csv']) === 'text/csv';
   const cellOf = (value: PlayRow[keyof PlayRow]) =>
     typeof value === 'number' ? value : String(value ?? '');
   const lineOf = (row: PlayRow) =>
     isCsv ? csvLine(playColumns.map((name) => cellOf(row[name]))) : `${JSON.stringify(row)}\n`;
-  let isBegun = !isCsv;
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const header = isBegun ? '' : csvLine(playColumns);
-        isBegun = true;
-        if (header !== '') return controller.enqueue(Buffer.from(header));
-        const { value, done } = await groups.next();
-        if (done) controller.close();
-        else controller.enqueue(Buffer.from(value.map(lineOf).join('')));
-      },
-      cancel: async () => void (await groups.return(undefined)),
-    },
-    { highWaterMark: 0 },
-  );
+  const first = await groups.next();
+  async function* lines(): AsyncGenerator<Uint8Array> {
+    if (isCsv) yield Buffer.from(csvLine(playColumns));
+    for (let group = first; !group.done; group = await groups.next())
+      yield Buffer.from(group.value.map(lineOf).join(''));
+  }
   const type = isCsv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson';
-  return { body, type, headers: { Vary: 'Accept' } };
+  return { body: ReadableStream.from(lines()), type, headers: { Vary: 'Accept' } };
 }
 
 /**
@@ -97,10 +83,11 @@ export function reportCsv(
   const type = accepted(context, ['application/json', 'text/csv']);
   const headers = { Vary: 'Accept' };
   const isLarge = report.items.length > rowsPerPiece;
-  if (type !== 'text/csv') return { body: isLarge ? streamOf(jsonOf(report)) : report, headers };
+  if (type !== 'text/csv')
+    return { body: isLarge ? ReadableStream.from(piecesOf(jsonOf(report))) : report, headers };
   const lines = csvOf(report.items, hasTwoGroups);
   return {
-    body: isLarge ? streamOf(lines) : [...lines].join(''),
+    body: isLarge ? ReadableStream.from(piecesOf(lines)) : [...lines].join(''),
     type: 'text/csv; charset=utf-8; header=present',
     headers,
   };

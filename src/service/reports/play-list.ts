@@ -80,7 +80,6 @@ export function makePlayList({ store }: ServiceDependencies) {
   return async function* (
     principal: TenantPrincipal,
     { campaign, ...scope }: PlaysQuery,
-    signal?: AbortSignal,
   ): AsyncGenerator<PlayRow[]> {
     const { tenantId } = principal;
     const filter = await filterOf({ store }, principal, scope);
@@ -95,7 +94,7 @@ export function makePlayList({ store }: ServiceDependencies) {
       from: filter.from === undefined ? undefined : Date.parse(filter.from) - aheadMs,
       type: campaignId ? 'impression' : undefined,
     };
-    for (let after: string | null | undefined; after !== null && !signal?.aborted; ) {
+    for (let after: string | null | undefined; after !== null; ) {
       const page = await store.events({ ...query, ...(after && { after }) });
       const rows: PlayRow[] = [];
       for (const event of page.items) {
