@@ -114,21 +114,23 @@ describe.skipIf(!chromiumPath)(`/player#check${needsChromium}`, () => {
     await tv.browser.close();
   });
 
-  // The clock that the test moves sometimes also ends the request that it means to hold.
-  it('says how long the network lets a request for changes be held', { retry: 3 }, async () => {
+  it('says how long the network lets a request for changes be held', async () => {
     const tv = await startTvOnScreen({ items: [] });
     const { page } = tv;
-    await page.clock.install();
+    await page.goto('about:blank');
+    // The frame that tries the isolation blocks its thread by the clock, and must be gone before.
+    const isTried = page.waitForEvent('framedetached');
     // The first wait is held, the second is cut off.
     await page.route('**/changes*', async (route) => {
       const wait = Number(/waitSeconds=(\d+)/.exec(route.request().url())?.[1] ?? 0);
-      if (wait > 0) await page.clock.fastForward(1000 * wait);
+      await isTried;
+      await (wait === 0 ? page.clock.install() : page.clock.fastForward(1000 * wait));
       await (wait > 100
         ? route.abort()
         : route.fulfill({ json: { cursor: 'c', playlist: null, config: { etag: 'e' } } }));
     });
     await page.goto(`${tv.service.url}/player#check`);
-    await expect.poll(() => lineOf(page), { timeout: 20_000 }).toMatch(/ hold=5\ds cut=1[23]\ds /);
+    await expect.poll(() => lineOf(page)).toMatch(/ hold=5\ds cut=1[23]\ds /);
     await tv.browser.close();
   });
 

@@ -44,7 +44,7 @@ const pixels = async (text, type) => {
 /** Keeps a whole picture. Returns whether it is drawn. */
 let whole = null;
 window.keep = async (text, type) => (whole = await pixels(text, type)) !== null;
-/** Returns the share of pixels that look different from the whole picture, and the largest difference. */
+/** Returns the share of pixels that differ from the whole picture, and the largest difference. */
 window.differ = async (text, type) => {
   const cut = await pixels(text, type);
   if (cut?.length !== whole.length) return [1, 255];
