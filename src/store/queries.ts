@@ -83,6 +83,7 @@ export interface WithinVenues {
   venueIds?: readonly string[] | undefined;
 }
 
+/** The venues must be the tenant's: the counters of 0.1.0 do not say whose venue they count. */
 export interface ImpressionQuery extends WithinVenues {
   tenantId: string;
   groupBy: ReportGroup;

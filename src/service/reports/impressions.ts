@@ -25,6 +25,8 @@ interface Report {
   groups: readonly ReportGroup[];
   by: ReportQuery['by'];
   filter: PlayFilter;
+  /** Venues of the tenant whose impressions 0.1.0 has counted. `undefined`: all. */
+  oldVenueIds: readonly string[] | undefined;
 }
 
 /** The report of impressions and plays (docs/protocol.md §5.6). */
@@ -44,10 +46,26 @@ export function makeImpressionReport({ store, clock }: ServiceDependencies) {
   }
 
   /** Returns the query for impressions that 0.1.0 has counted. They have UTC days. */
-  function oldQuery({ tenantId, by, filter }: Report, groupBy: ReportGroup): ImpressionQuery {
-    const { from, to, simulated, venueIds } = filter;
-    const venues = venueIds && { venueIds: [...venueIds] };
-    return { tenantId, by, groupBy, from, to, simulated, ...venues };
+  function oldQuery(
+    { tenantId, by, filter, oldVenueIds: venueIds }: Report,
+    groupBy: ReportGroup,
+  ): ImpressionQuery {
+    const { from, to, simulated } = filter;
+    return { tenantId, by, groupBy, from, to, simulated, ...(venueIds && { venueIds }) };
+  }
+
+  /**
+   * Returns those of the venues that are the tenant's. The counters of 0.1.0 do not say whose venue
+   * they count, and a caller may name any id.
+   */
+  async function oldVenuesOf(
+    tenantId: string,
+    by: ReportQuery['by'],
+    { venueIds }: PlayFilter,
+  ): Promise<Report['oldVenueIds']> {
+    if (venueIds === undefined) return undefined;
+    const counted = await store.impressions({ tenantId, by, groupBy: 'venue' });
+    return counted.map(({ key }) => key).filter((id) => venueIds.has(id));
   }
 
   /**
@@ -128,13 +146,8 @@ export function makeImpressionReport({ store, clock }: ServiceDependencies) {
     const { days, from } = report.filter;
     if (days === 'utc') return null;
     const { tenantId, venueIds } = oldQuery(report, 'day');
-    const query = {
-      tenantId,
-      by: 'received',
-      groupBy: 'day',
-      ...(venueIds && { venueIds }),
-    } as const;
-    const last = (await store.impressions(query)).at(-1);
+    const query = { tenantId, ...(venueIds && { venueIds }), groupBy: 'day' } as const;
+    const last = (await store.impressions({ ...query, by: 'received' })).at(-1);
     if (!last) return null;
     const since = dayName(dayNumberOf(last.key) + 2);
     return from !== undefined && from >= since ? null : since;
@@ -174,7 +187,9 @@ export function makeImpressionReport({ store, clock }: ServiceDependencies) {
     { groupBy: groups, by, ...scope }: ReportQuery,
   ): Promise<ImpressionReport> => {
     const filter = await filterOf({ store }, principal, scope);
-    const report: Report = { tenantId: principal.tenantId, groups, by, filter };
+    const { tenantId } = principal;
+    const oldVenueIds = await oldVenuesOf(tenantId, by, filter);
+    const report: Report = { tenantId, groups, by, filter, oldVenueIds };
     const { totals, ungrouped } = await totalsOf(report);
     return {
       items: await withNames(report, totals),

@@ -21,11 +21,11 @@ it('the report says from which day on venue days are exact, and what two groups 
   const { asked } = (exchanges as Exchange[]).find(({ asked: { path } }) =>
     path.startsWith('/v1/reports/impressions'),
   ) as Exchange;
-  const report = async (query: string): Promise<ImpressionReport> => {
-    const { body } = (await ask(service, {
-      ...asked,
-      path: `/v1/reports/impressions?${query}`,
-    })) as { body: ImpressionReport };
+  const report = async (query: string, headers = asked.headers): Promise<ImpressionReport> => {
+    const path = `/v1/reports/impressions?${query}`;
+    const { body } = (await ask(service, { ...asked, headers, path })) as {
+      body: ImpressionReport;
+    };
     return body;
   };
   const sum = ({ items }: ImpressionReport) =>
@@ -47,5 +47,20 @@ it('the report says from which day on venue days are exact, and what two groups 
   expect(sum(await report(`groupBy=screen&${one}`))).toBe(own);
   expect(sum(await report(`groupBy=day,screen&${one}`))).toBe(own);
   expect(await report(`groupBy=campaign&${one}`)).toMatchObject({ items: [], ungrouped: own });
+  const byVenue = await report('groupBy=venue');
+  const ofVenue = `groupBy=venue&venueId=${byVenue.items[0]?.key}`;
+  expect((await report(ofVenue)).items).toEqual(byVenue.items.slice(0, 1));
+  const other = exchanges.find(
+    ({ asked: { headers } }: Exchange) =>
+      headers?.['x-tenant-id'] && headers['x-tenant-id'] !== asked.headers?.['x-tenant-id'],
+  ).asked.headers;
+  const nothing = { items: [], misdated: null, venueDaysSince: null, ungrouped: null };
+  const foreign = [byVenue.items[0]?.key, asked.headers?.['x-tenant-id']];
+  for (const venueId of foreign)
+    for (const groups of ['day', 'venue', 'screen', 'screen,creative', 'day,creative'])
+      expect(
+        await report(`groupBy=${groups}&days=venue&venueId=${venueId}`, other),
+        groups,
+      ).toEqual(nothing);
   await service.close();
 });
