@@ -143,11 +143,7 @@ describe.skipIf(!chromiumPath)(`the pairing screen${needsChromium}`, () => {
     expect(browser.problems).toEqual([]);
   });
 
-  // Among many other tests, it was seen to hang in some runs.
-  // The cause is not known: see which step is the last one.
-  it('plays with the key of a link each time that its storage is gone, and never changes the key', {
-    retry: 1,
-  }, async () => {
+  it('plays with the key of a link each time that its storage is gone, and never changes the key', async () => {
     const { code, screenId } = await service.code();
     const { body } = await service.register(code);
     const link = playerKeyLink(service.url, body);
