@@ -9,6 +9,7 @@ import { makeWebhookSender } from '../network/webhook-sender.ts';
 import { packageVersion } from '../package/version.ts';
 import { checkAdminToken } from '../service/assembly/bootstrap.ts';
 import { observedStore } from '../service/observed-store.ts';
+import { withPastInputs } from '../service/planned/past-inputs.ts';
 import { isFolder, type openStore } from '../store/location/open.ts';
 import type { Store } from '../store/store.ts';
 import { checkDataAccess } from './check-data-access.ts';
@@ -85,7 +86,7 @@ export async function openParts(open: typeof openStore, options: ServeOptions) {
     throw error;
   });
   const metrics = makeMetrics(version);
-  const observed = observedStore(plain, metrics.storeWrite);
+  const observed = observedStore(withPastInputs(plain), metrics.storeWrite);
   if (folder !== undefined) metrics.watchDisk(folder, clock);
   stops.push(closeStore);
   stops.push(media.close);

@@ -112,7 +112,7 @@ export function makeClockLook(
     ]);
     const nowMs = clock.now();
     const isWritten =
-      known &&
+      known?.inputsSince !== undefined &&
       known.steadySince === null &&
       isNear(nowMs, known.confirmedAt) &&
       Math.abs(nowMs - known.lookedAt) < writeMs;
@@ -128,8 +128,11 @@ export function makeClockLook(
         lookedAt: start,
         setAt: null,
       };
-      const next = afterLook((await tx.get('clocks', clockId)) ?? fresh, tx.now);
-      await tx.put('clocks', next);
+      const before = await tx.get('clocks', clockId);
+      const next = afterLook(before ?? fresh, tx.now);
+      // A store that nothing has looked at before is new.
+      const { inputsSince = before || watch ? tx.now : 0 } = next;
+      await tx.put('clocks', { ...next, inputsSince });
       return next;
     });
     tell(row, clock.now());

@@ -9,6 +9,7 @@ import {
   unusedMediaRow,
 } from '../domain/media/rows.ts';
 import { alarmRow, noticeLogRow, noticeRow, outboxRow, watchRow } from '../domain/notices/rows.ts';
+import { loopRow, pastInputsRow } from '../domain/planned/rows.ts';
 import { codeFinishedAt } from '../domain/records/pairing-code.ts';
 import {
   campaignRow,
@@ -55,6 +56,8 @@ const pastPlaylistDocument = shardNames('disk-pastPlaylists', 256);
 const pastContentDocument = shardNames('disk-pastContents', 256);
 const layersDocument = shardNames('rows-layers', screenShards);
 const pastScheduleDocument = shardNames('disk-pastSchedules', 256);
+const pastInputsDocument = shardNames('disk-pastInputs', 256);
+const loopDocument = shardNames('disk-loops', 64);
 const campaignDocument = shardNames('rows-campaigns', 16);
 const creativeDocument = shardNames('rows-creatives', 64);
 const noticeDocument = shardNames('disk-notices', 256);
@@ -177,6 +180,19 @@ export const sections = {
     row: pastScheduleRow,
     indexed: ['ownerId'],
     document: ({ id }) => pastScheduleDocument(id.slice(0, id.indexOf('/'))),
+    held: 'disk',
+  }),
+  pastInputs: section({
+    row: pastInputsRow,
+    indexed: ['ownerId'],
+    numbers: { until: ({ until }) => until },
+    document: ({ id }) => pastInputsDocument(id.slice(0, id.indexOf('/'))),
+    held: 'disk',
+  }),
+  loops: section({
+    row: loopRow,
+    numbers: { until: ({ until }) => until },
+    document: ({ id }) => loopDocument(id),
     held: 'disk',
   }),
   configs: section({

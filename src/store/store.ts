@@ -97,6 +97,9 @@ export interface Store {
   /** Returns the ids of `pastContents` that no version and no layers name. */
   unnamedContents(): Promise<string[]>;
 
+  /** Returns the ids of rows whose `until` is before `timeMs`. */
+  endedRows(table: 'pastInputs' | 'loops', timeMs: number): Promise<string[]>;
+
   /** Returns the ids of codes that ended before `timeMs`, oldest first, at most `limit`. */
   finishedCodes(timeMs: number, limit: number): Promise<string[]>;
 

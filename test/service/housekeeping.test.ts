@@ -14,6 +14,7 @@ import {
   pastContentRow,
   pastPlaylistRow,
   playlistRow,
+  sampleRow,
 } from '../store/sample-rows.ts';
 import { ManualClock } from '../support/runtime/manual-clock.ts';
 import { believeClock } from '../support/stores/believed-clock.ts';
@@ -126,6 +127,32 @@ describe('housekeeping of events and audit entries', () => {
     const start = clock.now();
     await passMinutes(2);
     expect(purges).toEqual([start + minuteMs - 90 * dayMs, start + 2 * minuteMs - 90 * dayMs]);
+  });
+});
+
+describe('housekeeping of what was due', () => {
+  it('keeps the items that nothing names as a loop, and purges it past its retention', async () => {
+    const items = [{ creativeId: 'ABC', campaignId: 'D', duration: 5 }, { creativeId: 'e' }];
+    const content = { ...pastContentRow(1, 0), items: JSON.stringify(items) };
+    const ended = sampleRow('pastInputs', 1, { until: clock.now() });
+    await store.write(async (tx) => {
+      await tx.put('pastContents', content);
+      await tx.put('pastInputs', ended);
+    });
+    await passHours(1);
+    const loop = () => store.read.get('loops', content.id);
+    await expect
+      .poll(async () => (await loop())?.items)
+      .toEqual([
+        { creativeId: 'abc', campaignId: 'd', duration: 5 },
+        { creativeId: 'e', duration: 0 },
+      ]);
+    expect(await store.read.get('pastContents', content.id)).toBeUndefined();
+    expect(await store.read.get('pastInputs', ended.id)).toEqual(ended);
+    clock.set(clock.now() + 92 * dayMs);
+    await passHours(1);
+    await expect.poll(loop).toBeUndefined();
+    expect(await store.read.get('pastInputs', ended.id)).toBeUndefined();
   });
 });
 

@@ -264,5 +264,7 @@ export const clockRow = z.strictObject({
   wentBack: z.boolean(),
   /** Time at which a clock that was never set, or had gone back, leapt forwards. */
   setAt: time.nullable(),
+  /** Time since which past inputs are kept. Missing in data of 0.1.0. */
+  inputsSince: time.optional(),
 });
 export type ClockRow = z.infer<typeof clockRow>;

@@ -140,6 +140,15 @@ export function startHousekeeping(
     await store.purgeBefore(timeMs, record);
   }
 
+  /** Deletes what coverage of days past their retention would need. */
+  async function purgeInputs(): Promise<void> {
+    const timeMs = Math.floor((await retainedFromMs()) / dayMs) * dayMs;
+    for (const table of ['pastInputs', 'loops'] as const) {
+      const ids = await store.endedRows(table, timeMs);
+      await inBatches(ids, (tx, id) => tx.delete(table, id));
+    }
+  }
+
   async function purge(): Promise<void> {
     await purgeCodes();
     await purgeCreations();
@@ -154,6 +163,7 @@ export function startHousekeeping(
     await purgeTakeovers();
     await purgeUnnamed(store, (await nowForPurge()) - unnamedMs);
     await moveSuperseded(store);
+    await purgeInputs();
     await endFutureCreations();
     await purgeDeliveries(store, await retainedFromMs());
   }

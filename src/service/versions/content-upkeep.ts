@@ -2,6 +2,7 @@ import { hasBegun } from '../../domain/clock.ts';
 import type { LogSink } from '../../domain/log.ts';
 import type { Store, Tx } from '../../store/store.ts';
 import type { ObservedStore } from '../observed-store.ts';
+import { keepLoop } from './loops.ts';
 
 /** Limits of one change that moves or deletes contents, which take up to a megabyte each. */
 const maxBatchBytes = 1024 * 1024;
@@ -64,6 +65,7 @@ export async function purgeUnnamed(
       return row.items.length;
     }
     if (row.movedAt > movedBeforeMs) return 0;
+    await keepLoop(tx, row);
     await tx.delete('pastContents', id);
     if (!(await tx.get('contents', id))) await tx.delete('contentMedia', id);
     return row.items.length;

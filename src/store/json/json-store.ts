@@ -33,6 +33,7 @@ import { MemoryGuessCounters } from './guess-counters.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Durable, DurableState } from './journal-replay.ts';
 import {
+  endedRows,
   listFinishedCodes,
   listPastPlaylists,
   listPlaylistSummaries,
@@ -146,6 +147,11 @@ export class JsonStore implements Store {
     this.#refuseClosed();
     const { base, disk } = this.#parts.state;
     return unnamedContents(base, disk);
+  }
+
+  async endedRows(table: 'pastInputs' | 'loops', timeMs: number): Promise<string[]> {
+    this.#refuseClosed();
+    return endedRows(this.#parts.state.disk, table, timeMs);
   }
 
   async finishedCodes(timeMs: number, limit: number): Promise<string[]> {

@@ -49,6 +49,7 @@ import { RefusedRequestsTable } from './refused-requests.ts';
 import { Batcher } from './rows/batcher.ts';
 import { DatabaseClock } from './rows/database-clock.ts';
 import {
+  endedRows,
   listFinishedCodes,
   listPastPlaylists,
   listRows,
@@ -208,6 +209,10 @@ export class PostgresStore implements Store {
 
   async unnamedContents(): Promise<string[]> {
     return unnamedContents(this.#database.query);
+  }
+
+  async endedRows(table: 'pastInputs' | 'loops', timeMs: number): Promise<string[]> {
+    return endedRows(this.#database.query, table, timeMs);
   }
 
   async finishedCodes(timeMs: number, limit: number): Promise<string[]> {

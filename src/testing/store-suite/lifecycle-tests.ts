@@ -6,6 +6,7 @@ import {
   pastContentRow,
   pastPlaylistRow,
   playlistRow,
+  sampleRow,
   venueRow,
 } from './sample-rows.ts';
 import { gate, type TestGroup } from './store-test.ts';
@@ -27,6 +28,26 @@ export function finishedCodesTests({ it, store, put }: TestGroup): void {
     assert.deepEqual(await store.finishedCodes(9000, 10), ['code-0002', 'code-0003', 'code-0001']);
     assert.deepEqual(await store.finishedCodes(9000, 2), ['code-0002', 'code-0003']);
     assert.deepEqual(await store.finishedCodes(1000, 10), []);
+  });
+}
+
+/** Tests of `endedRows`. */
+export function endedRowsTests({ it, store, put, reopen }: TestGroup): void {
+  it('returns the rows that ended before a time', async () => {
+    const rows = (['pastInputs', 'loops'] as const).map((table) => ({
+      table,
+      ids: [1, 2, 3].map((number) => String(sampleRow(table, number).id)),
+    }));
+    await put({
+      pastInputs: [1, 2, 3].map((number) => sampleRow('pastInputs', number)),
+      loops: [1, 2, 3].map((number) => sampleRow('loops', number)),
+    });
+    for (const { table, ids } of rows) {
+      assert.deepEqual((await store.endedRows(table, 3)).sort(), ids.slice(0, 2));
+      await reopen();
+      await store.write((tx) => tx.delete(table, ids[0] as string));
+      assert.deepEqual(await store.endedRows(table, 3), ids.slice(1, 2));
+    }
   });
 }
 

@@ -53,6 +53,8 @@ const given: { [T in TableName]?: (number: number) => Partial<Rows[T]> } = {
   }),
   layers: (number) => ({ id: `screen/${guid('owne', number)}` }),
   pastSchedules: (number) => ({ id: `${guid('owne', number)}/1` }),
+  pastInputs: (number) => ({ id: `${guid('owne', number)}/${number}/screens`, until: number }),
+  loops: (number) => ({ id: `content-${number}`, until: number }),
   configs: (number) => ({ id: `screen/${guid('owne', number)}` }),
   notices: (number) => ({ id: `bucket ${number}/${number}` }),
   creations: () => ({ tokenId: guid('toke', 1) }),

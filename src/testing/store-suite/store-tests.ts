@@ -7,6 +7,7 @@ import { guessCounterTests } from './guess-counter-tests.ts';
 import { impressionTests } from './impression-tests.ts';
 import { findByKeyHashTests, idsTests, selectAndCountTests, uniqueKeysTests } from './key-tests.ts';
 import {
+  endedRowsTests,
   finishedCodesTests,
   readyAndCloseTests,
   unusedContentsTests,
@@ -28,6 +29,7 @@ const groups: Record<string, (group: TestGroup) => void> = {
   findByKeyHash: findByKeyHashTests,
   list: listTests,
   playlistSummaries: playlistSummaryTests,
+  endedRows: endedRowsTests,
   finishedCodes: finishedCodesTests,
   'supersededContents and unnamedContents': unusedContentsTests,
   watch: watchTests,

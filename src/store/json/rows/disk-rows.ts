@@ -61,9 +61,15 @@ export class DiskRows implements DocumentOwner {
   /** Returns all rows whose ids are `<one of these>/…`, ordered by id as text. */
   async select<T extends TableName>(table: T, values: readonly string[]): Promise<Rows[T][]> {
     const rows: Rows[T][] = [];
-    for (const value of new Set(values)) {
-      const isOf = (id: string) => id.startsWith(`${value}/`);
-      for (const row of await this.#rowsOf(table, `${value}/`, isOf)) rows.push(row);
+    const byDocument = new Map<string, Set<string>>();
+    for (const value of values) {
+      const document = documentOf(table, `${value}/`);
+      byDocument.set(document, (byDocument.get(document) ?? new Set()).add(value));
+    }
+    for (const wanted of byDocument.values()) {
+      const [first = ''] = wanted;
+      const isOf = (id: string) => wanted.has(id.slice(0, id.indexOf('/')));
+      for (const row of await this.#rowsOf(table, `${first}/`, isOf)) rows.push(row);
     }
     return rows.sort((one, other) => (one.id < other.id ? -1 : 1));
   }
@@ -102,19 +108,18 @@ export class DiskRows implements DocumentOwner {
     return loading;
   }
 
-  /** Yields the values of a member, for the rows of each document. Some rows may be deleted. */
-  async *members<T extends TableName>(
+  /** Yields a value of each row, for the rows of each document. Some rows may be deleted. */
+  async *values<T extends TableName, V>(
     table: T,
-    member: keyof Rows[T],
-  ): AsyncGenerator<Set<unknown>> {
-    const memberOf = (row: TableRow) => (row as unknown as Rows[T])[member];
+    pick: (row: Rows[T]) => V,
+  ): AsyncGenerator<Set<V>> {
+    const ofRow = (row: TableRow) => pick(row as unknown as Rows[T]);
     for (const shard of this.#shardsOf(table))
       yield await readShard(shard, async ({ document, taken, fresh }) => {
-        const values = new Set<unknown>();
-        for (const row of [...taken.values(), ...fresh.values()])
-          if (row) values.add(memberOf(row));
+        const values = new Set<V>();
+        for (const row of [...taken.values(), ...fresh.values()]) if (row) values.add(ofRow(row));
         for await (const line of document ? linesIn(document) : [])
-          values.add(memberOf(rowOfLine(line)));
+          values.add(ofRow(rowOfLine(line)));
         return values;
       });
   }

@@ -167,12 +167,25 @@ export async function supersededContents(base: CommittedRows): Promise<string[]>
  */
 export async function unnamedContents(base: CommittedRows, disk: DiskRows): Promise<string[]> {
   const found = new Set<unknown>();
-  for await (const ids of disk.members('pastContents', 'id')) for (const id of ids) found.add(id);
+  for await (const ids of disk.values('pastContents', ({ id }) => id))
+    for (const id of ids) found.add(id);
   await deleteNamed(base, found);
   if (found.size > 0)
-    for await (const named of disk.members('pastPlaylists', 'contentId'))
+    for await (const named of disk.values('pastPlaylists', ({ contentId }) => contentId))
       for (const id of named) found.delete(id);
   return [...found] as string[];
+}
+
+export async function endedRows(
+  disk: DiskRows,
+  table: 'pastInputs' | 'loops',
+  timeMs: number,
+): Promise<string[]> {
+  const ids: string[] = [];
+  const endedId = ({ id, until }: Rows[typeof table]) => (until < timeMs ? id : undefined);
+  for await (const found of disk.values(table, endedId))
+    for (const id of found) if (id !== undefined && (await disk.get(table, id))) ids.push(id);
+  return ids;
 }
 
 /** Returns the index with the fewest candidates. */

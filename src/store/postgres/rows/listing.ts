@@ -102,6 +102,16 @@ async function unnamedIn(
   return (await query<{ id: string }>(text, [])).map(({ id }) => id);
 }
 
+export async function endedRows(
+  query: Query,
+  table: 'pastInputs' | 'loops',
+  timeMs: number,
+): Promise<string[]> {
+  const { name } = tableSchema(table);
+  const text = `SELECT id FROM ${name} WHERE until < $1::double precision ORDER BY id`;
+  return (await query<{ id: string }>(text, [timeMs])).map(({ id }) => id);
+}
+
 function pageStatement<T extends ListedTable>(
   shape: TableSchema,
   pageQuery: ListQuery<T>,
