@@ -2,7 +2,7 @@ import { BoundedMap } from '../domain/bounded-map.ts';
 import { minuteMs } from '../domain/clock.ts';
 import type { OpeningHours } from '../domain/hours/hours-text.ts';
 import { dateOf, localClock, weekdayOf } from './local-clock.ts';
-import { intervalsOf } from './schedule-spans.ts';
+import { type Interval, intervalsOf } from './schedule-spans.ts';
 
 const wholeDay = { from: '00:00', to: '00:00' };
 
@@ -18,23 +18,36 @@ function timesOn({ hours, hoursExceptions }: OpeningHours, day: number) {
 }
 
 /**
- * Returns whether a place is open (docs/protocol.md §5.3). An entry opens on each of its days at
- * `from`, and closes at the next `to`. Without entries, a place is open on all days but those of
- * its exceptions.
+ * Returns when a place is open between two instants, in order and without overlaps
+ * (docs/protocol.md §5.3). An entry opens on each of its days at `from`, and closes at the next
+ * `to`. Without entries, a place is open on all days but those of its exceptions.
  */
-export function isOpenAt(given: OpeningHours, timezone: string, timeMs: number): boolean {
-  const range = { fromMs: timeMs, untilMs: timeMs + 1 };
+export function openIntervals(given: OpeningHours, timezone: string, range: Interval): Interval[] {
   const clock = localClock(timezone, range.fromMs, range.untilMs);
-  const today = clock.dayAt(timeMs);
+  const found: Interval[] = [];
   // What opened on the day before may still be open.
-  return [today - 1, today].some((day) => {
+  const last = clock.dayAt(range.untilMs);
+  for (let day = clock.dayAt(range.fromMs) - 1; day <= last; day++) {
     const date = dateOf(day);
-    return timesOn(given, day).some(({ from, to }) =>
-      intervalsOf({ from, to, dates: { from: date, until: date } }, clock, range).some(
-        ({ fromMs, untilMs }) => fromMs <= timeMs && timeMs < untilMs,
-      ),
-    );
-  });
+    const fromMs = clock.instantOf(day, 0, 'earlier');
+    const times = { dates: { from: date, until: date } };
+    for (const { from, to } of timesOn(given, day))
+      for (const one of intervalsOf({ ...times, from, to }, clock, { fromMs, untilMs: fromMs }))
+        found.push(one);
+  }
+  found.sort((one, other) => one.fromMs - other.fromMs);
+  const open: Interval[] = [];
+  for (const { fromMs, untilMs } of found) {
+    const start = Math.max(fromMs, open.at(-1)?.untilMs ?? range.fromMs);
+    const end = Math.min(untilMs, range.untilMs);
+    if (start < end) open.push({ fromMs: start, untilMs: end });
+  }
+  return open;
+}
+
+/** Returns whether a place is open. */
+export function isOpenAt(given: OpeningHours, timezone: string, timeMs: number): boolean {
+  return openIntervals(given, timezone, { fromMs: timeMs, untilMs: timeMs + 1 }).length > 0;
 }
 
 /** Number of different hours whose answers are kept. */

@@ -11,6 +11,7 @@ import {
 } from '../domain/media/media.ts';
 import { notice, noticeQuery } from '../domain/notices/notice.ts';
 import { listOf, pageQuery, waitSeconds } from '../domain/paging.ts';
+import { coverageQuery, coverageReport } from '../domain/planned/coverage.ts';
 import { bulkPublication, bulkResults } from '../domain/playlists/bulk-publication.ts';
 import {
   activePlaylist,
@@ -141,6 +142,7 @@ export const schemas = {
   noticeList: listOf(notice),
   noticeQuery,
   eventsAccepted,
+  coverageReport,
   impressionReport,
   me,
   media,
@@ -162,6 +164,7 @@ export const schemas = {
   publishedPlaylist,
   registered,
   registration,
+  coverageQuery,
   playsQuery,
   reportQuery,
   revocation,

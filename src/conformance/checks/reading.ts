@@ -131,6 +131,21 @@ const reports = checkGroup(
   ],
 );
 
+const coverage = checkGroup(
+  { id: 'coverage', subject: 'GET /v1/reports/coverage', section: '5.6' },
+  [
+    profile('unplaced', 'counts plays from before the registration of the TV apart').expects(
+      '0 plays, 2 unplaced',
+      async (fixture) => {
+        const { tv } = await reported(fixture);
+        const path = `/v1/reports/coverage?screenId=${tv.screenId}`;
+        const row = rowOf(await fixture.manage('GET', path), tv.screenId);
+        return [`${at(row, 'plays')} plays`, `${at(row, 'unplaced')} unplaced`];
+      },
+    ),
+  ],
+);
+
 const devices = checkGroup({ id: 'device', subject: 'GET /v1/devices/:id', section: '5.3' }, [
   profile(
     'members',
@@ -245,6 +260,7 @@ const requests = checkGroup({ id: 'requests', subject: 'GET /v1/requests', secti
 export const readingChecks: readonly ConformanceCheck[] = [
   ...events,
   ...reports,
+  ...coverage,
   ...devices,
   ...audit,
   ...requests,

@@ -33,7 +33,7 @@ const isGroup = (name: string): name is ReportGroup =>
 const ids = z.union([recordId.transform((id) => [id]), z.array(recordId).max(200)]).optional();
 
 /** What `by`, `days`, `from` and `to` mean in all reports. */
-const reportRange = {
+export const reportRange = {
   days: z.enum(reportDays, { error: 'must be utc or venue' }).default('utc').meta({
     description: '`venue`: local days of the venue of each screen, as of the receipt.',
   }),
@@ -49,7 +49,7 @@ const reportRange = {
 };
 
 /** Refuses a range that ends before it begins. */
-function checkDays(
+export function checkDays(
   { from, to }: { from?: string | undefined; to?: string | undefined },
   context: z.RefinementCtx,
 ): void {
@@ -116,7 +116,7 @@ export interface PlayRow {
   venueId: string;
 }
 
-const nameOfKey = z.string().nullable().meta({
+export const nameOfKey = z.string().nullable().meta({
   description:
     'The name of the key: `Venue/Screen`, a venue, a campaign, the name of an item, an entry. `null`: nothing names it, or it is a day.',
 });

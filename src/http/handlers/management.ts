@@ -24,7 +24,7 @@ export function managementHandlers(
 ) {
   const longPollReply = makeLongPollReply(stopping);
   const { backups, codes, copies, deps, playlists } = services;
-  const { notices, reading, requests, screenStatus, telemetry } = services;
+  const { coverage, notices, reading, requests, screenStatus, telemetry } = services;
   return {
     ...recordHandlers(services),
     ...configHandlers(services),
@@ -92,6 +92,8 @@ export function managementHandlers(
       ),
     reportPlays: ({ principal, query, request }) =>
       playStream(reading.plays(principal, query), request.context),
+    reportCoverage: ({ principal, query, slot }) =>
+      result(coverage(principal, query, slot?.signal)),
     listAudit: ({ principal, query }) => result(reading.audit(principal, query)),
     listRequests: ({ principal, query }) => result(requests.list(principal, query)),
   } satisfies Partial<Handlers>;

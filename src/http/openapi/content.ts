@@ -65,6 +65,23 @@ export const examples: Partial<Record<SchemaName, unknown>> = {
     labels: { floor: '2' },
   },
   screenPatch: { name: 'Lobby left', labels: { floor: null } },
+  coverageReport: {
+    items: [
+      {
+        key: '0190a5b3-2b70-7c19-8e4d-6f5a4b3c2d1e',
+        name: 'Lobby/Main',
+        plannedSeconds: 36_000,
+        playedSeconds: 35_985.2,
+        coverage: 0.9996,
+        plays: 2399,
+        late: 0,
+        unplaced: 0,
+        lost: 1,
+        incomplete: false,
+      },
+    ],
+    unattributed: null,
+  },
   impressionReport: {
     items: [
       {

@@ -44,6 +44,7 @@ import { makeConfigs } from '../places/configs.ts';
 import { makeScreens } from '../places/screens.ts';
 import { makeTenants } from '../places/tenants.ts';
 import { makeVenues } from '../places/venues.ts';
+import { makeCoverage } from '../planned/coverage.ts';
 import { makeDeviceAnswers } from '../playlists/device-answers.ts';
 import { makeDeviceChanges } from '../playlists/device-changes.ts';
 import { makePlaylists } from '../playlists/playlists.ts';
@@ -195,6 +196,7 @@ export function makeServices(options: ServiceOptions) {
     media,
     mediaUploads: makeMediaUploads(deps, options.media),
     reading: makeReading(deps),
+    coverage: makeCoverage(deps),
     noticeFigures,
     noticeLog,
     notices: makeNotices(deps, noticeLog),

@@ -9,11 +9,9 @@ import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { venueScopeFilter } from '../lookup.ts';
 import { makeNames, type NameOf } from './names.ts';
 import { type PlayFilter, passesPlace } from './play-totals.ts';
-import { filterOf } from './report-scope.ts';
+import { aheadMs, filterOf, purgedBefore } from './report-scope.ts';
 
 const eventsPerPage = 1000;
-/** How far the clock of a TV may be ahead, so that its plays are listed by their own days. */
-const aheadMs = 2 * dayMs;
 const lastTimeMs = Date.UTC(9999, 11, 31);
 
 type Members = Parameters<typeof isFull>[0];
@@ -28,13 +26,6 @@ function localTime(timeMs: number, offsetSeconds: number): string {
 
 /** The list of single plays (docs/protocol.md §5.6). */
 export function makePlayList({ store }: ServiceDependencies) {
-  /** Returns the time before which retention has deleted events. */
-  async function purgedBefore(): Promise<number> {
-    const query = { tenantIds: [null], action: 'retention.purge', limit: 1 } as const;
-    const [purge] = (await store.audit(query)).items;
-    return purge ? Date.parse(String(purge.details.before)) : 0;
-  }
-
   async function rowOf(
     { event, receivedAt, screenId, venueId, utcOffset = 0 }: StoredEvent,
     nameOf: NameOf,
@@ -84,7 +75,7 @@ export function makePlayList({ store }: ServiceDependencies) {
     const { tenantId } = principal;
     const filter = await filterOf({ store }, principal, scope);
     const campaignId = campaign && (asGuid(campaign) ?? campaignIdOf(tenantId, campaign));
-    const purgedMs = await purgedBefore();
+    const purgedMs = await purgedBefore(store);
     const nameOf = makeNames(store.read, tenantId);
     const query: EventPageQuery = {
       tenantId,

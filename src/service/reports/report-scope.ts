@@ -1,9 +1,20 @@
+import { dayMs } from '../../domain/clock.ts';
 import type { ReportQuery } from '../../domain/records/report.ts';
+import type { Store } from '../../store/store.ts';
 import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
 import type { PlayFilter } from './play-totals.ts';
 
+/** How far the clock of a TV may be ahead, so that its plays are listed by their own days. */
+export const aheadMs = 2 * dayMs;
 /** Screens that are read at a time, to be selected. */
 const screensPerPage = 200;
+
+/** Returns the time before which retention has deleted events, in epoch milliseconds. */
+export async function purgedBefore(store: Pick<Store, 'audit'>): Promise<number> {
+  const query = { tenantIds: [null], action: 'retention.purge', limit: 1 } as const;
+  const [purge] = (await store.audit(query)).items;
+  return purge ? Date.parse(String(purge.details.before)) : 0;
+}
 
 type ScopeQuery = Pick<
   ReportQuery,

@@ -72,7 +72,7 @@ function windowStart(screenId: string, nowMs: number): number {
   return Math.floor((nowMs - offsetMs) / dayMs) * dayMs + offsetMs;
 }
 
-const baseOf = (base: Base | undefined): Playable | undefined =>
+const baseOf = (base: Pick<Base, 'contentId' | 'hasMedia'> | undefined): Playable | undefined =>
   base && { entryId: null, contentId: base.contentId, hasMedia: base.hasMedia, bytes: 0 };
 
 const takeoverOf = ({ contentId, mediaIds, bytes }: StoredTakeover): Playable => ({
@@ -81,6 +81,35 @@ const takeoverOf = ({ contentId, mediaIds, bytes }: StoredTakeover): Playable =>
   hasMedia: mediaIds.length > 0,
   bytes,
 });
+
+/** Returns what plays below a takeover, without gaps. */
+export function spansBelow(
+  schedule: StoredSchedule | undefined,
+  base: Pick<Base, 'contentId' | 'hasMedia' | 'validUntil' | 'origin'> | undefined,
+  range: Pick<Span, 'fromMs' | 'untilMs'>,
+  spansOf: (schedule: StoredSchedule) => Span[],
+): PlannedSpan[] {
+  // An on-demand source overrides the schedule, as it overrides a published playlist.
+  const spans =
+    schedule && base?.origin !== 'on-demand' ? spansOf(schedule) : [{ ...range, place: null }];
+  return spans.flatMap(({ fromMs, untilMs, place }) => {
+    const entry = place === null ? undefined : schedule?.entries[place];
+    if (entry && place !== null && entry.contentId !== null) {
+      const { contentId, bytes, mediaIds } = entry;
+      const entryId = entryIdOf(entry, place);
+      return {
+        fromMs,
+        untilMs,
+        playable: { entryId, contentId, bytes, hasMedia: mediaIds.length > 0 },
+      };
+    }
+    const endMs = Math.min(untilMs, Math.max(fromMs, base?.validUntil ?? untilMs));
+    return [
+      { fromMs, untilMs: endMs, playable: baseOf(base) },
+      { fromMs: endMs, untilMs, playable: undefined },
+    ].filter((span) => span.fromMs < span.untilMs);
+  });
+}
 
 type ScheduleSpans = (
   entries: readonly EntryTimes[],
@@ -116,34 +145,12 @@ function makePlanner(scheduleSpans: ScheduleSpans) {
     return spans;
   }
 
-  /** Returns what plays below a takeover, without gaps. */
   function below(
     { layers, base, timezone }: PlanInput,
     range: { fromMs: number; untilMs: number },
   ): PlannedSpan[] {
     const schedule = scheduleOf(layers);
-    // An on-demand source overrides the schedule, as it overrides a published playlist.
-    const spans =
-      schedule && base?.origin !== 'on-demand'
-        ? spansOf(schedule, timezone, range)
-        : [{ ...range, place: null }];
-    return spans.flatMap(({ fromMs, untilMs, place }) => {
-      const entry = place === null ? undefined : schedule?.entries[place];
-      if (entry && place !== null && entry.contentId !== null) {
-        const { contentId, bytes, mediaIds } = entry;
-        const entryId = entryIdOf(entry, place);
-        return {
-          fromMs,
-          untilMs,
-          playable: { entryId, contentId, bytes, hasMedia: mediaIds.length > 0 },
-        };
-      }
-      const endMs = Math.min(untilMs, Math.max(fromMs, base?.validUntil ?? untilMs));
-      return [
-        { fromMs, untilMs: endMs, playable: baseOf(base) },
-        { fromMs: endMs, untilMs, playable: undefined },
-      ].filter((span) => span.fromMs < span.untilMs);
-    });
+    return spansBelow(schedule, base, range, (given) => spansOf(given, timezone, range));
   }
 
   /**

@@ -34,6 +34,13 @@ export const readingOperations = {
     searches: true,
     command: ['report', 'plays'],
   }),
+  reportCoverage: get('/v1/reports/coverage', 'viewer', {
+    summary: 'Compare what was planned with what was played, by group',
+    query: 'coverageQuery',
+    searches: true,
+    answer: 'coverageReport',
+    command: ['report', 'coverage'],
+  }),
   listAudit: get('/v1/audit', 'admin', {
     summary: 'List the audit trail, newest first',
     query: 'auditQuery',

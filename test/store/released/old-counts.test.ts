@@ -3,6 +3,7 @@ import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import type { CoverageReport } from '../../../src/domain/planned/coverage.ts';
 import type { ImpressionReport } from '../../../src/domain/records/report.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
@@ -62,5 +63,9 @@ it('the report says from which day on venue days are exact, and what two groups 
         await report(`groupBy=${groups}&days=venue&venueId=${venueId}`, other),
         groups,
       ).toEqual(nothing);
+  const { body } = (await ask(service, { ...asked, path: '/v1/reports/coverage' })) as {
+    body: CoverageReport;
+  };
+  expect(new Set(body.items.map(({ incomplete }) => incomplete))).toEqual(new Set([true]));
   await service.close();
 });

@@ -6,7 +6,7 @@ import { selectionOptions } from '../../records/select-screens.ts';
 import type { ReportFilters } from './why-empty.ts';
 
 /** Options that all reports share. */
-export const rangeOptions = {
+export const placeOptions = {
   from: option.day('--since, --from <day>', 'first day, such as 2026-11-20'),
   to: option.day('--until, --to <day>', 'end before this day'),
   days: option.choice(
@@ -14,21 +14,29 @@ export const rangeOptions = {
     '--days <days>',
     'days of the venue of each screen, or UTC days (default: venue)',
   ),
-  includeSimulated: option.flag('--include-simulated', 'also count simulated TVs'),
   ...selectionOptions,
 };
 
+export const rangeOptions = {
+  ...placeOptions,
+  includeSimulated: option.flag('--include-simulated', 'also count simulated TVs'),
+};
+
 /** Returns the filters of the shared options. Throws `usage` for a wrong range. */
-export async function rangeFilters(call: CommandContext): Promise<ReportFilters> {
-  const { from, to, days = 'venue', includeSimulated, selector, venue } = call.options;
+export async function placeFilters(call: CommandContext): Promise<ReportFilters> {
+  const { from, to, days = 'venue', selector, venue } = call.options;
   checkRange({ flag: '--from', time: from }, { flag: '--to', time: to });
   const venueId = await venueIdsOf(call, venue);
   return {
     from,
     to,
     days,
-    simulated: includeSimulated ? undefined : 'exclude',
     ...(selector.length > 0 && { selector: [...selector] }),
     ...(venueId.length > 0 && { venueId }),
   };
 }
+
+export const rangeFilters = async (call: CommandContext): Promise<ReportFilters> => ({
+  ...(await placeFilters(call)),
+  simulated: call.options.includeSimulated ? undefined : 'exclude',
+});

@@ -8,6 +8,7 @@ import { hasFilter } from '../../records/select-screens.ts';
 import { impressionView } from '../../records/views/report-views.ts';
 import { isForPeople } from '../../terminal/format.ts';
 import { countText } from '../../terminal/text.ts';
+import { coverage } from './coverage.ts';
 import { plays } from './plays.ts';
 import { rangeFilters, rangeOptions } from './range.ts';
 import { type ReportFilters, selectsScreens, whyEmpty } from './why-empty.ts';
@@ -113,4 +114,4 @@ is given. With --selector and --venue, the default is one row per screen.`,
   },
 });
 
-export const report = { impressions, plays };
+export const report = { impressions, plays, coverage };

@@ -1,5 +1,6 @@
+import type { CoverageRow } from '../../../domain/planned/coverage.ts';
 import type { ReportRow } from '../../../domain/records/report.ts';
-import { type Column, member, type View } from '../../output/view.ts';
+import { type Column, member, members, type View } from '../../output/view.ts';
 
 /** Rounds a sum of fractions to one decimal, because binary fractions are rarely exact. */
 const oneDecimal = (value: number) => Math.round(value * 10) / 10;
@@ -41,4 +42,37 @@ export function impressionView(groupBy: string): View<ReportRow> {
     return { columns: [key, impressions, seconds, ...counts, name], nameOf };
   const columns = [key, name, ...keyColumns(second, '2'), impressions, seconds, ...counts];
   return { columns, nameOf };
+}
+
+/** Shows seconds to one decimal, in the column of a member. */
+const rounded = (name: 'plannedSeconds' | 'playedSeconds'): Column<CoverageRow> => ({
+  ...member<CoverageRow, typeof name>(name),
+  shown: (row) => oneDecimal(row[name]),
+});
+
+/** Returns the view of coverage by a group. */
+export function coverageView(groupBy: string): View<CoverageRow> {
+  const isDay = groupBy === 'day';
+  const name: Column<CoverageRow> = {
+    ...member<CoverageRow, 'name'>('name', { wide: isDay }),
+    shown: (row) => row.name ?? row.key,
+  };
+  const coverage: Column<CoverageRow> = {
+    ...member<CoverageRow, 'coverage'>('coverage'),
+    shown: (row) => (row.coverage === null ? null : `${oneDecimal(row.coverage * 100)} %`),
+  };
+  const hasLost = groupBy === 'screen' || groupBy === 'venue';
+  return {
+    columns: [
+      member<CoverageRow, 'key'>('key', { wide: !isDay }),
+      name,
+      rounded('plannedSeconds'),
+      rounded('playedSeconds'),
+      coverage,
+      ...members<CoverageRow>('plays', 'late', 'unplaced'),
+      ...(hasLost ? members<CoverageRow>('lost') : []),
+      member<CoverageRow, 'incomplete'>('incomplete', { wide: true }),
+    ],
+    nameOf: ({ key }) => key,
+  };
 }

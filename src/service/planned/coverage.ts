@@ -1,0 +1,214 @@
+import { setImmediate } from 'node:timers/promises';
+import { dayMs, hourMs } from '../../domain/clock.ts';
+import type {
+  CoverageGroup,
+  CoverageQuery,
+  CoverageReport,
+  CoverageRow,
+} from '../../domain/planned/coverage.ts';
+import { dayOf } from '../../domain/records/report.ts';
+import type { EventPageQuery } from '../../store/queries.ts';
+import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
+import { venueScopeFilter } from '../lookup.ts';
+import { makeNames } from '../reports/names.ts';
+import { type PlayFilter, passesPlace } from '../reports/play-totals.ts';
+import { aheadMs, filterOf, purgedBefore } from '../reports/report-scope.ts';
+import { makeHistories, type ScreenHistory } from './histories.ts';
+import { divideTimes } from './loops.ts';
+import { PlayedEvents } from './played.ts';
+
+const eventsPerPage = 1000;
+/** Screens that are planned in one turn of the event loop. A month of one takes half a millisecond. */
+const screensPerTurn = 20;
+/** Local clocks are ahead of UTC by at most this. */
+const zoneMs = 15 * hourMs;
+
+const emptySums = () => ({ plannedMs: 0, playedMs: 0, plays: 0, late: 0, unplaced: 0 });
+type Sums = ReturnType<typeof emptySums>;
+
+/** Adds up what was planned and played, by group. */
+class CoverageSums {
+  readonly #groupBy: CoverageGroup;
+  readonly #rows = new Map<string, Sums>();
+  readonly #incomplete = new Set<string>();
+  /** Days before this one are incomplete, and so are campaigns and creatives if there is one. */
+  #firstWhole = 0;
+
+  constructor(groupBy: CoverageGroup) {
+    this.#groupBy = groupBy;
+  }
+
+  /** Returns the sums of what is of one group, or `undefined` if it is of none. */
+  of(subject: Record<Exclude<CoverageGroup, 'day'>, string> & { day: number }): Sums | undefined {
+    const key =
+      this.#groupBy === 'day' ? dayOf(subject.day * dayMs) : subject[this.#groupBy].toLowerCase();
+    return key === '' ? undefined : this.row(key);
+  }
+
+  row(key: string): Sums {
+    const row = this.#rows.get(key) ?? emptySums();
+    this.#rows.set(key, row);
+    return row;
+  }
+
+  /**
+   * @param firstWhole the first day of which all is known
+   * @param keys screens and venues
+   */
+  markIncomplete(firstWhole: number, ...keys: readonly string[]): void {
+    for (const key of keys) this.#incomplete.add(key);
+    this.#firstWhole = Math.max(this.#firstWhole, firstWhole);
+  }
+
+  isIncomplete(key: string): boolean {
+    if (this.#groupBy === 'screen' || this.#groupBy === 'venue') return this.#incomplete.has(key);
+    const day = this.#groupBy === 'day' ? Date.parse(key) / dayMs : 0;
+    return day < this.#firstWhole;
+  }
+
+  entries(): [string, Sums][] {
+    return [...this.#rows].sort(([one], [other]) => (one < other ? -1 : 1));
+  }
+}
+
+const sumOrNull = (numbers: readonly (number | null)[]): number | null =>
+  numbers.length === 0 || numbers.includes(null)
+    ? null
+    : numbers.reduce<number>((sum, number) => sum + (number ?? 0), 0);
+
+/** The report of what was planned and what was played (docs/protocol.md §5.6). */
+export function makeCoverage(deps: ServiceDependencies) {
+  const { store, clock } = deps;
+  const histories = makeHistories(deps);
+
+  async function addPlanned(
+    sums: CoverageSums,
+    groupBy: CoverageGroup,
+    screens: AsyncIterable<ScreenHistory>,
+    { days, from, to }: PlayFilter,
+    knownFromMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    // The calendar takes 5 MB.
+    const { makePastPlanner } = await import('./planned.ts');
+    const planner = makePastPlanner(days);
+    const startMs = from === undefined ? 0 : Date.parse(from) - zoneMs;
+    const endMs = to === undefined ? clock.now() : Math.min(clock.now(), Date.parse(to) + zoneMs);
+    const times = new Map<string | null, number>();
+    let count = 0;
+    for await (const { screen, history } of screens) {
+      if (++count % screensPerTurn === 0) await setImmediate();
+      if (signal?.aborted) return;
+      const { id, venueId, createdAt, deletedAt } = screen;
+      const subject = { screen: id, venue: venueId, campaign: '', creative: '' };
+      const isKnown = createdAt >= knownFromMs || startMs >= knownFromMs;
+      if (!isKnown) {
+        const { timezone } = history.present.venue ?? {};
+        sums.markIncomplete(planner.dayAt(knownFromMs - 1, timezone) + 1, id, venueId);
+      }
+      const range = {
+        fromMs: Math.max(startMs, createdAt, knownFromMs),
+        untilMs: Math.min(endMs, deletedAt ?? endMs),
+      };
+      if (range.fromMs >= range.untilMs) continue;
+      for (const { day, ms, contentId } of planner.parts(history, range)) {
+        const name = dayOf(day * dayMs);
+        if ((from !== undefined && name < from) || (to !== undefined && name >= to)) continue;
+        const row = sums.of({ ...subject, day });
+        if (row) row.plannedMs += ms;
+        else times.set(contentId, (times.get(contentId) ?? 0) + ms);
+      }
+    }
+    if (groupBy !== 'campaign' && groupBy !== 'creative') return;
+    await divideTimes(store.read, times, `${groupBy}Id`, {
+      add: (id, ms) => {
+        sums.row(id).plannedMs += ms;
+      },
+      isUnknown: () => sums.markIncomplete(Number.POSITIVE_INFINITY),
+    });
+  }
+
+  /** Adds what TVs have reported. Returns the lost events by screen, and the venues of screens. */
+  async function addPlayed(
+    sums: CoverageSums,
+    principal: TenantPrincipal,
+    filter: PlayFilter,
+    signal: AbortSignal | undefined,
+  ): Promise<{ lost: Map<string, number | null>; venueOf: Map<string, string> }> {
+    const fromMs = filter.from === undefined ? 0 : Date.parse(filter.from) - aheadMs;
+    const registered = new Map<string, number>();
+    const played = new PlayedEvents(filter.days, fromMs, async (deviceId) => {
+      const known = registered.get(deviceId);
+      if (known !== undefined) return known;
+      const time = (await store.read.get('devices', deviceId))?.createdAt ?? 0;
+      registered.set(deviceId, time);
+      return time;
+    });
+    const venueOf = new Map<string, string>();
+    const query: EventPageQuery = {
+      tenantId: principal.tenantId,
+      ...venueScopeFilter({ venueIds: filter.venueIds ? [...filter.venueIds] : null }),
+      order: 'asc',
+      limit: eventsPerPage,
+      from: filter.from === undefined ? undefined : fromMs,
+    };
+    for (let after: string | null | undefined; after !== null && !signal?.aborted; ) {
+      const page = await store.events({ ...query, ...(after && { after }) });
+      for (const stored of page.items) {
+        const { venueId: venue, screenId: screen, simulated = false, receivedAt } = stored;
+        const isWithin = (day: number) =>
+          passesPlace({ venueId: venue, screenId: screen, simulated }, dayOf(day * dayMs), filter);
+        const isOfPeriod = isWithin(played.dayAt(receivedAt, stored));
+        if (isOfPeriod) venueOf.set(screen, venue);
+        const play = simulated ? undefined : await played.read(stored, isOfPeriod);
+        if (!play || !isWithin(play.day)) continue;
+        const { day, isPlaced, isLate, ms, campaignId: campaign, creativeId: creative } = play;
+        const row = sums.of({ screen, venue, campaign, creative, day });
+        if (!row) continue;
+        if (!isPlaced) row.unplaced++;
+        else {
+          row.plays++;
+          row.playedMs += ms;
+          if (isLate) row.late++;
+        }
+      }
+      after = page.next;
+    }
+    return { lost: played.lost(), venueOf };
+  }
+
+  return async (
+    principal: TenantPrincipal,
+    { groupBy, ...scope }: CoverageQuery,
+    signal?: AbortSignal,
+  ): Promise<CoverageReport> => {
+    const { tenantId } = principal;
+    const filter = await filterOf({ store }, principal, { ...scope, simulated: 'exclude' });
+    const { inputsSince = clock.now() } = (await store.read.get('clocks', 'clock')) ?? {};
+    const knownFromMs = Math.max(inputsSince, await purgedBefore(store));
+    const sums = new CoverageSums(groupBy);
+    await addPlanned(sums, groupBy, histories(tenantId, filter), filter, knownFromMs, signal);
+    const { lost, venueOf } = await addPlayed(sums, principal, filter, signal);
+    const hasLost = groupBy === 'screen' || groupBy === 'venue';
+    const lostBy = new Map<string, (number | null)[]>();
+    for (const [screenId, number] of lost) {
+      const key = groupBy === 'venue' ? (venueOf.get(screenId) ?? '') : screenId;
+      lostBy.set(key, [...(lostBy.get(key) ?? []), number]);
+      if (hasLost) sums.row(key);
+    }
+    const nameOf = makeNames(store.read, tenantId);
+    const items: CoverageRow[] = [];
+    for (const [key, { plannedMs, playedMs, ...counts }] of sums.entries())
+      items.push({
+        key,
+        name: await nameOf(groupBy, key),
+        plannedSeconds: plannedMs / 1000,
+        playedSeconds: playedMs / 1000,
+        coverage: plannedMs === 0 ? null : Math.round((playedMs / plannedMs) * 1e4) / 1e4,
+        ...counts,
+        ...(hasLost && { lost: sumOrNull(lostBy.get(key) ?? []) }),
+        incomplete: sums.isIncomplete(key),
+      });
+    return { items, unattributed: hasLost ? null : sumOrNull([...lost.values()]) };
+  };
+}
