@@ -1,4 +1,4 @@
-import { hourMs } from '../../domain/clock.ts';
+import { dayMs, hourMs } from '../../domain/clock.ts';
 import { dayNumber, secondsOf } from '../../domain/events/plays.ts';
 import {
   addNumber,
@@ -15,6 +15,8 @@ import type { StoredEvent } from '../../store/queries.ts';
 const lateMs = 24 * hourMs;
 /** How far a TV's clock may be ahead. Plays that are dated later have no day. */
 const aheadMs = hourMs;
+/** No item is longer (docs/protocol.md §5.4). */
+const longestMs = dayMs;
 
 /** A play as coverage counts it. */
 export interface CountedPlay {
@@ -80,6 +82,7 @@ export class PlayedEvents {
     const event = stored.event as Record<string, unknown> & { timestamp: number };
     const { type, creativeId, campaignId } = event;
     if (type !== 'impression' && type !== 'play') return undefined;
+    const seconds = secondsOf(event as Parameters<typeof secondsOf>[0]);
     const timeMs = epochMs(event.timestamp);
     const isPlaced =
       timeMs <= receivedAt + aheadMs && timeMs >= (await this.#registeredAt(deviceId));
@@ -87,7 +90,7 @@ export class PlayedEvents {
       day: this.dayAt(isPlaced ? timeMs : receivedAt, stored),
       isPlaced,
       isLate: receivedAt - timeMs > lateMs,
-      ms: Math.round(secondsOf(event as Parameters<typeof secondsOf>[0]) * 1000),
+      ms: Math.round(Math.min(seconds * 1000, longestMs)),
       creativeId: typeof creativeId === 'string' ? creativeId.toLowerCase() : '',
       campaignId: type === 'impression' ? String(campaignId).toLowerCase() : '',
     };

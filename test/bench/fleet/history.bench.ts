@@ -4,7 +4,7 @@ import { ManagementClient } from '../../../src/client/management-client.ts';
 import { reportClocks, reportGroups } from '../../../src/domain/records/report.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { summary, timed } from '../measure.ts';
-import { startServed } from '../served.ts';
+import { type Served, startServed } from '../served.ts';
 import { fillWithFleet } from './fleet.ts';
 
 const token = `mak_${'MillionsOf'.repeat(4)}`;
@@ -13,6 +13,8 @@ const history = { days: 10, eventsPerBatch: 10 };
 const events = screens * history.days * history.eventsPerBatch;
 const starts = 5;
 const repeats = 5;
+const lineFeed = 0x0a;
+const rowsPerLook = 500_000;
 
 async function measureStarts(data: string): Promise<void> {
   const processMs: number[] = [];
@@ -28,9 +30,11 @@ async function measureStarts(data: string): Promise<void> {
   );
 }
 
+const groups = [...reportGroups, 'campaign,day', 'screen,day', 'screen,creative'] as const;
+
 async function measureReports(management: ManagementClient): Promise<void> {
   for (const by of reportClocks) {
-    for (const groupBy of reportGroups) {
+    for (const groupBy of groups) {
       const took: number[] = [];
       let rows = 0;
       for (let n = 0; n < repeats; n++) {
@@ -46,6 +50,34 @@ async function measureReports(management: ManagementClient): Promise<void> {
   }
 }
 
+/** Reads a list of all plays to its end. */
+async function measureList(management: ManagementClient, { usage }: Served): Promise<void> {
+  const before = (await usage()).residentMB;
+  const startMs = performance.now();
+  let firstMs = 0;
+  let rows = 0;
+  let highest = before;
+  for await (const chunk of await management.plays({ query: {} })) {
+    firstMs ||= performance.now() - startMs;
+    const rowsBefore = rows;
+    for (const byte of chunk) if (byte === lineFeed) rows++;
+    if (Math.floor(rows / rowsPerLook) > Math.floor(rowsBefore / rowsPerLook))
+      highest = Math.max(highest, (await usage()).residentMB);
+  }
+  expect(rows).toBe(events);
+  const seconds = (performance.now() - startMs) / 1000;
+  console.log(
+    `list of ${rows} plays: first ${firstMs.toFixed(0)} ms (bar: 2000), all ${seconds.toFixed(0)} s, ${(highest - before).toFixed(0)} MB (bar: 60)`,
+  );
+}
+
+async function measureCoverage(management: ManagementClient): Promise<void> {
+  const { ms, result } = await timed(() =>
+    management.call('reportCoverage', { query: { groupBy: 'venue' } }),
+  );
+  console.log(`coverage by venue: ${result.items.length} rows, ${(ms / 1000).toFixed(0)} s`);
+}
+
 it('start and reports with 10 million events', async () => {
   const data = await temporaryFolder();
   const { ms } = await timed(() => fillWithFleet(data, screens, history));
@@ -55,5 +87,7 @@ it('start and reports with 10 million events', async () => {
   const management = new ManagementClient({ url: served.url, token });
   await sleep(1000);
   await measureReports(management);
+  await measureList(management, served);
+  await measureCoverage(management);
   await served.stop();
 });

@@ -116,10 +116,12 @@ it('counts each play once, and late and unplaced ones apart', async () => {
     lost: 2,
   });
   await at(40);
-  await send([play(9.55, { seq: 4 }), play(39, { seq: 9 })]);
+  await send([play(9.55, { seq: 4 }), play(39, { seq: 9, duration: 1e308 })]);
   expect(await day()).toMatchObject({ plays: 4, unplaced: 2, late: 1, lost: 1 });
   expect(await report('groupBy=creative&to=2026-11-21')).toMatchObject({ unattributed: 1 });
-  expect((await report()).items).toMatchObject([{ plays: 5, lost: 2 }]);
+  expect((await report()).items).toMatchObject([
+    { plays: 5, playedSeconds: 144 + 86_400, lost: 2 },
+  ]);
   expect(clock.now()).toBe(midnight + 40 * hour);
 });
 
