@@ -37,6 +37,8 @@ export type StoredEvent = ListItem<'listEvents'>;
 /** What the service tells about screens, venues, playlists and registrations. */
 export type Notice = ListItem<'listNotices'>;
 export type ImpressionReport = CallAnswer<'reportImpressions'>;
+/** A campaign and its booking. */
+export type Campaign = CallAnswer<'getCampaign'>;
 export type AuditEntry = ListItem<'listAudit'>;
 export type TvRequest = ListItem<'listRequests'>;
 /** A file that the service keeps for playlists. */

@@ -1,3 +1,4 @@
+import { campaignChecks } from './campaign-checks.ts';
 import { changesChecks } from './checks/changes.ts';
 import { codeChecks } from './checks/codes.ts';
 import { configChecks } from './checks/config.ts';
@@ -56,6 +57,7 @@ export const allChecks: readonly ConformanceCheck[] = [
   ...creationChecks,
   ...listChecks,
   ...readingChecks,
+  ...campaignChecks,
   ...waitingChecks,
   ...noticeChecks,
   ...webhookChecks,

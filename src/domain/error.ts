@@ -31,6 +31,7 @@ export type ServiceErrorCode =
   | 'schedule_not_found'
   | 'takeover_not_found'
   | 'media_not_found'
+  | 'campaign_not_found'
   | 'webhook_not_found'
   | 'method_not_allowed'
   | 'request_timeout'

@@ -161,6 +161,12 @@ export const sections = {
   }),
   campaigns: section({
     row: campaignRow,
+    indexed: ['tenantId'],
+    multiple: {
+      bookedIn: ({ tenantId, client, bookedPlays, bookedSeconds }) =>
+        (client ?? bookedPlays ?? bookedSeconds) === undefined ? [] : [tenantId],
+    },
+    listed: true,
     document: ({ id }) => campaignDocument(id),
   }),
   /** Names of creatives, for reports. */

@@ -57,6 +57,7 @@ export const errorKinds = {
     'schedule_not_found',
     'takeover_not_found',
     'media_not_found',
+    'campaign_not_found',
     'webhook_not_found',
   ]),
   ...kinds(405, 'Method Not Allowed', ['method_not_allowed']),

@@ -12,6 +12,7 @@ export type RecordKind =
   | 'pairing_code'
   | 'claim'
   | 'media'
+  | 'campaign'
   | 'webhook';
 
 /** One operation of the API, as plain data. */
@@ -27,8 +28,8 @@ export interface Operation {
   /** Whether tokens that are bound to venues are rejected. */
   wholeTenant?: boolean;
   /**
-   * Kind of the record that `:id`, `:code` or `:claim` names. The record is looked up before query
-   * and body are validated.
+   * Kind of the record that `:id`, `:name`, `:code` or `:claim` names. The record is looked up
+   * before query and body are validated.
    */
   record?: RecordKind;
   query?: SchemaName;

@@ -13,6 +13,7 @@ import { notice, noticeQuery } from '../domain/notices/notice.ts';
 import { listOf, pageQuery, waitSeconds } from '../domain/paging.ts';
 import { coverageQuery, coverageReport } from '../domain/planned/coverage.ts';
 import { bulkPublication, bulkResults } from '../domain/playlists/bulk-publication.ts';
+import { campaign, campaignInput, campaignQuery } from '../domain/playlists/campaign-record.ts';
 import {
   activePlaylist,
   playlistRefresh,
@@ -117,6 +118,10 @@ export const schemas = {
   bulkResults,
   auditList: listOf(auditEntry),
   auditQuery,
+  campaign,
+  campaignInput,
+  campaignList: listOf(campaign),
+  campaignQuery,
   claim,
   claimCreation,
   offerCreation,

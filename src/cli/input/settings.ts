@@ -6,7 +6,7 @@ import { SignageError } from '../../domain/error.ts';
 export type Flags = Readonly<Record<string, unknown>>;
 
 /** The kind of record that a value names, for completion. */
-export type NameKind = 'tenant' | 'token' | 'venue' | 'screen' | 'device' | 'context';
+export type NameKind = 'tenant' | 'token' | 'venue' | 'screen' | 'device' | 'campaign' | 'context';
 
 /** A value that a flag or an environment variable sets. */
 export interface Setting<T> {

@@ -1,4 +1,4 @@
-import type { Device, Screen, Tenant, Token, Venue } from '../../client/entities.ts';
+import type { Campaign, Device, Screen, Tenant, Token, Venue } from '../../client/entities.ts';
 import { type ErrorCode, hasCode, SignageError } from '../../domain/error.ts';
 import { foldName } from '../../domain/fold-name.ts';
 import { isGuid } from '../../domain/id.ts';
@@ -31,7 +31,7 @@ interface Search<T> {
 
 /** Finds a record by its id, or by a name that no other record has. */
 async function find<T>(
-  noun: 'venue' | 'tenant' | 'token' | 'screen',
+  noun: 'venue' | 'tenant' | 'token' | 'screen' | 'campaign',
   text: string,
   { byId, byName, similar, otherKind, candidates = () => [] }: Search<T>,
 ): Promise<T> {
@@ -80,6 +80,17 @@ export function findToken(reader: ServiceReader, text: string): Promise<Token> {
     byName: (name) => reader.all('listTokens', { query: { name } }),
     similar: async () => (await reader.read('listTokens', { query: { limit: largestPage } })).items,
     candidates: (found) => found.map(({ id, role }) => `${id} (${role})`),
+  });
+}
+
+/** Finds a campaign by id or name. Items may give several campaigns the same name. */
+export function findCampaign(reader: ServiceReader, text: string): Promise<Campaign> {
+  return find('campaign', text, {
+    byId: (id) => reader.read('getCampaign', { params: { name: id } }),
+    byName: (name) => reader.all('listCampaigns', { query: { name } }),
+    similar: async () =>
+      (await reader.read('listCampaigns', { query: { limit: largestPage } })).items,
+    candidates: (found) => found.map(({ id }) => id),
   });
 }
 

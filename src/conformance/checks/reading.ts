@@ -90,6 +90,18 @@ const reports = checkGroup(
         return [`${at(row, 'impressions')} impressions`, `${at(row, 'seconds')} seconds`];
       },
     ),
+    profile('booked', 'compares the booking of a campaign with what was delivered').expects(
+      '5 booked, 2 delivered',
+      async (fixture) => {
+        const { campaignId, from } = await reported(fixture);
+        const path = `/v1/campaigns/${campaignId}`;
+        const booking = { name: fixture.newName(), from, bookedPlays: 5 };
+        await fixture.requireOk('PUT', path, booking);
+        const row = rowOf(await report(fixture, `groupBy=campaign`), campaignId);
+        await fixture.requireOk('DELETE', path);
+        return [`${at(row, 'bookedPlays')} booked`, `${at(row, 'deliveredPlays')} delivered`];
+      },
+    ),
     profile('screen', 'counts by screen').expects('2', async (fixture) => {
       const { tv } = await reported(fixture);
       return at(rowOf(await report(fixture, 'groupBy=screen'), tv.screenId), 'impressions');

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { SignageError } from '../error.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
+import type { CampaignView } from '../playlists/campaign-record.ts';
 import type { ConfigBody } from '../records/config.ts';
 import type { Playlist, Screen, Venue } from '../records/rows.ts';
 import { screenSettings } from '../records/screen.ts';
@@ -42,6 +43,7 @@ export const revision = {
   webhook: (row: Pick<Webhook, WebhookMember>) =>
     tagOf([row.id, row.name, row.url, row.types, row.venueIds, row.state]),
   config: (config: ConfigBody) => tagOf(config),
+  campaign: (view: CampaignView) => tagOf(view),
   schedule: ({ entries }: Pick<StoredSchedule, 'entries'>) => tagOf(entries),
   playlist: (row: PlaylistVersion) => `"${versionTag(row)}"`,
 };

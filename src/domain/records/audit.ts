@@ -31,6 +31,8 @@ export const auditActions = [
   'takeover.clear',
   'media.create',
   'media.delete',
+  'campaign.set',
+  'campaign.delete',
   'config.set',
   'config.unset',
   'device.register',

@@ -19,12 +19,11 @@ export type ReportClock = (typeof reportClocks)[number];
 const reportDays = ['utc', 'venue'] as const;
 
 const aDay = 'must be a day such as 2026-11-20, without a time';
-const calendarDay = z
+export const calendarDay = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}$/, aDay)
   .refine((day) => dayOf(Date.parse(day)) === day, aDay)
-  .meta({ format: 'date', example: '2026-11-20' })
-  .optional();
+  .meta({ format: 'date', example: '2026-11-20' });
 
 const groupNames = `one or two of ${reportGroups.join(', ')}, with a comma between`;
 const isGroup = (name: string): name is ReportGroup =>
@@ -37,8 +36,10 @@ export const reportRange = {
   days: z.enum(reportDays, { error: 'must be utc or venue' }).default('utc').meta({
     description: '`venue`: local days of the venue of each screen, as of the receipt.',
   }),
-  from: calendarDay.meta({ description: 'The first day.', example: '2026-11-01' }),
-  to: calendarDay.meta({ description: 'The day after the last one.', example: '2026-12-01' }),
+  from: calendarDay.optional().meta({ description: 'The first day.', example: '2026-11-01' }),
+  to: calendarDay
+    .optional()
+    .meta({ description: 'The day after the last one.', example: '2026-12-01' }),
   simulated: z
     .enum(simulatedChoices, { error: `must be one of ${simulatedChoices.join(', ')}` })
     .optional()
@@ -137,6 +138,16 @@ const reportRow = z
     plays: z.int().meta({
       description: 'Events of the type `play`, of items without a campaign. Not by campaign.',
     }),
+    client: z.string().optional().meta({ description: 'Who has booked the campaign.' }),
+    bookedPlays: z.int().optional(),
+    bookedSeconds: z.int().optional(),
+    bookedFrom: z.string().optional(),
+    bookedTo: z.string().optional(),
+    deliveredPlays: z.int().optional().meta({
+      description:
+        'Impressions on the booked days, on all screens, without simulated devices, whatever days the report has.',
+    }),
+    deliveredSeconds: z.number().optional(),
   })
   .meta({ id: 'ImpressionRow' });
 export type ReportRow = z.infer<typeof reportRow>;

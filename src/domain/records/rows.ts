@@ -159,9 +159,19 @@ export const largeContentRow = z.strictObject({ id: text, tenantId: text, bytes:
 /** Items that perhaps only past versions name. They may be in `contents` as well. */
 export const pastContentRow = contentRow.extend({ movedAt: time });
 
-/** The name of a campaign, as items name it. `id` is `<tenant id>/<campaign id>`. */
+/** The name of a creative, as items name it. `id` is `<tenant id>/<creative id>`. */
 export const nameRow = z.strictObject({ id: text, tenantId: text, name: text });
-export const campaignRow = z.strictObject({ id: text, tenantId: text, name: text });
+
+/** A campaign. `id` is `<tenant id>/<campaign id>`. The row lacks what nobody has booked. */
+export const campaignRow = nameRow.extend({
+  client: text.optional(),
+  /** The first booked day of the venues, and the day after the last one. */
+  from: text.optional(),
+  to: text.optional(),
+  bookedPlays: z.number().optional(),
+  bookedSeconds: z.number().optional(),
+});
+export type Campaign = z.infer<typeof campaignRow>;
 
 /**
  * A playlist version. The newest version of a screen has the screen's id, and a past one has the id

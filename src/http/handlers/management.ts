@@ -23,7 +23,7 @@ export function managementHandlers(
   baseUrlOf: BaseUrlOf,
 ) {
   const longPollReply = makeLongPollReply(stopping);
-  const { backups, codes, copies, deps, playlists } = services;
+  const { backups, campaigns, codes, copies, deps, playlists } = services;
   const { coverage, notices, reading, requests, screenStatus, telemetry } = services;
   return {
     ...recordHandlers(services),
@@ -94,6 +94,13 @@ export function managementHandlers(
       playStream(reading.plays(principal, query), request.context),
     reportCoverage: ({ principal, query, slot }) =>
       result(coverage(principal, query, slot?.signal)),
+    listCampaigns: ({ principal, query, slot }) =>
+      result(campaigns.list(principal, query, slot?.signal)),
+    getCampaign: ({ principal, id }) => revised(revision.campaign, campaigns.get(principal, id)),
+    putCampaign: ({ principal, id, body, precondition }) =>
+      revised(revision.campaign, campaigns.put(principal, id, body, precondition)),
+    deleteCampaign: ({ principal, id, precondition }) =>
+      done(campaigns.remove(principal, id, precondition)),
     listAudit: ({ principal, query }) => result(reading.audit(principal, query)),
     listRequests: ({ principal, query }) => result(requests.list(principal, query)),
   } satisfies Partial<Handlers>;

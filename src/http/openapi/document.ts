@@ -38,6 +38,7 @@ const tags = [
   { name: 'notice', description: 'What happened to TVs, venues and playlists' },
   { name: 'webhook', description: 'Receivers of notices' },
   { name: 'report', description: 'Proof of play' },
+  { name: 'campaign', description: 'Campaigns and their bookings' },
   { name: 'data', description: 'Backups of the whole store' },
   { name: 'audit', description: 'Audit trail of all changes' },
   { name: 'service', description: 'The service itself' },

@@ -91,12 +91,13 @@ function keyHeaderOf(access: Operation['access'], hasBody: boolean): keyof typeo
   return 'CreationKey';
 }
 
-/** Path parameters that are not ids. */
+/** Path parameters that are not only ids. */
 const shownTexts: Record<string, Pick<oas31.ParameterObject, 'description' | 'schema'>> = {
   code: {
     description: 'The pairing code',
     schema: { type: 'string', pattern: '^[A-Z0-9]{8}$' },
   },
+  name: { description: 'The name of the campaign, or its id', schema: { type: 'string' } },
   claim: {
     description: 'The claim that the TV shows',
     schema: { type: 'string', pattern: '^[A-Z0-9]{6}$' },

@@ -51,6 +51,7 @@ import { makePlaylists } from '../playlists/playlists.ts';
 import { makePublications } from '../playlists/publications.ts';
 import { makePlaylistRefresh } from '../playlists/refresh.ts';
 import type { ServedVersions } from '../playlists/served-versions.ts';
+import { makeCampaigns } from '../reports/campaigns.ts';
 import { makeReading } from '../reports/reading.ts';
 import { makeTvRequests } from '../requests/request-log.ts';
 import { makeLayerDelivery } from '../schedules/layer-delivery.ts';
@@ -135,6 +136,7 @@ export function makeServices(options: ServiceOptions) {
   const claimOffers = makeClaimOffers(deps, codes);
   const quota = new PlaylistQuota(store, options.playlistQuotaBytes);
   const media = makeMedia(deps, options.media.files);
+  const campaigns = makeCampaigns(deps);
   const screenStatus = makeScreenStatus(deps);
   const deviceAnswers = makeDeviceAnswers(deps, {
     ask: origins.ask,
@@ -148,12 +150,13 @@ export function makeServices(options: ServiceOptions) {
     /** Throws `<kind>_not_found` unless the caller may see the record in the path of a request. */
     async checkRecord(
       principal: Principal,
-      kind: LookupKind | 'pairing_code' | 'claim' | 'media',
+      kind: LookupKind | 'pairing_code' | 'claim' | 'media' | 'campaign',
       id: string,
     ): Promise<void> {
       if (kind === 'pairing_code') await codes.lookUp(store.read, principal, id);
       else if (kind === 'claim') await claimOffers.lookUp(principal, id);
       else if (kind === 'media') await media.lookUp(principal as TenantPrincipal, id);
+      else if (kind === 'campaign') await campaigns.get(principal as TenantPrincipal, id);
       else await lookUp(store.read, principal, kind, id);
     },
     denials,
@@ -197,6 +200,7 @@ export function makeServices(options: ServiceOptions) {
     mediaUploads: makeMediaUploads(deps, options.media),
     reading: makeReading(deps),
     coverage: makeCoverage(deps),
+    campaigns,
     noticeFigures,
     noticeLog,
     notices: makeNotices(deps, noticeLog),

@@ -104,8 +104,8 @@ export function makeTenants(deps: ServiceDependencies) {
   }
 
   /**
-   * Deletes a tenant with its tokens, webhooks, media and config. Throws `tenant_not_empty` or
-   * `last_tenant`.
+   * Deletes a tenant with its tokens, webhooks, media, campaigns and config. Throws
+   * `tenant_not_empty` or `last_tenant`.
    */
   async function remove(
     principal: Principal,
@@ -127,6 +127,8 @@ export function makeTenants(deps: ServiceDependencies) {
       await deleteTokens(tx, principal, row.id);
       await deleteWebhooksOfTenant(tx, row.id);
       await removeMediaOfTenant(tx, row.id);
+      for (const { id } of await tx.select('campaigns', 'tenantId', [row.id]))
+        await tx.delete('campaigns', id);
       await tx.delete('configs', `tenant/${row.id}`);
       await tx.delete('tenants', row.id);
       await recordChange(deps, tx, principal, { ...tenantChange('delete', row), tenantId: null });

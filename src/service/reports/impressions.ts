@@ -9,6 +9,7 @@ import {
 } from '../../domain/records/report.ts';
 import type { ImpressionQuery } from '../../store/queries.ts';
 import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
+import { makeBookings, showsBookings } from './bookings.ts';
 import { makeNames } from './names.ts';
 import { type PlayFilter, type PlayTotal, PlayTotals } from './play-totals.ts';
 import { filterOf } from './report-scope.ts';
@@ -31,6 +32,8 @@ interface Report {
 
 /** The report of impressions and plays (docs/protocol.md §5.6). */
 export function makeImpressionReport({ store, clock }: ServiceDependencies) {
+  const withBookings = makeBookings({ store });
+
   /** Adds up the counts of batches with offsets. */
   function countPlays({ tenantId, groups, by, filter }: Report): Promise<PlayTotals> {
     const { days, from, to } = filter;
@@ -182,17 +185,16 @@ export function makeImpressionReport({ store, clock }: ServiceDependencies) {
     return rows;
   }
 
-  return async (
-    principal: TenantPrincipal,
-    { groupBy: groups, by, ...scope }: ReportQuery,
-  ): Promise<ImpressionReport> => {
+  return async (principal: TenantPrincipal, query: ReportQuery): Promise<ImpressionReport> => {
+    const { groupBy: groups, by, ...scope } = query;
     const filter = await filterOf({ store }, principal, scope);
     const { tenantId } = principal;
     const oldVenueIds = await oldVenuesOf(tenantId, by, filter);
     const report: Report = { tenantId, groups, by, filter, oldVenueIds };
     const { totals, ungrouped } = await totalsOf(report);
+    const rows = await withNames(report, totals);
     return {
-      items: await withNames(report, totals),
+      items: showsBookings(principal, query) ? await withBookings(tenantId, query, rows) : rows,
       misdated: await misdated(report),
       venueDaysSince: await venueDaysSince(report),
       ungrouped: ungrouped || null,

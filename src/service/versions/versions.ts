@@ -95,7 +95,8 @@ async function noteNames(
 ): Promise<void> {
   for (const { id, name } of named) {
     const row = { id: namedRowId(tenantId, id), tenantId, name };
-    if ((await tx.get(table, row.id))?.name !== name) await tx.put(table, row);
+    const before = await tx.get(table, row.id);
+    if (before?.name !== name) await tx.put(table, { ...before, ...row });
   }
 }
 

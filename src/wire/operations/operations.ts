@@ -1,3 +1,4 @@
+import { campaignOperations } from './campaigns.ts';
 import { configOperations } from './configs.ts';
 import { devicesOperations } from './devices.ts';
 import { mediaOperations } from './media.ts';
@@ -25,6 +26,7 @@ export const operations = {
   ...mediaOperations,
   ...configOperations,
   ...readingOperations,
+  ...campaignOperations,
   ...webhookOperations,
 };
 

@@ -12,9 +12,9 @@ function roleBelow({ access }: Operation): string | undefined {
 }
 
 const changing = Object.values<Operation>(operations).flatMap((operation) => {
-  const { method, command, path } = operation;
+  const { method, command, record } = operation;
   if (method === 'GET' || command === undefined) return [];
-  return { command: command.join(' '), role: roleBelow(operation), isNamed: path.includes(':') };
+  return { command: command.join(' '), role: roleBelow(operation), isNamed: record !== undefined };
 });
 
 describe('test/cli/program/changing-commands.txt shows signage', () => {

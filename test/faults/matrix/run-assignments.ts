@@ -123,7 +123,7 @@ export async function runAssignments(
       const before = service.changes.length;
       const answer = await sender(operation)(
         operation.method,
-        operation.path.replace(/:(id|code|claim)/, named),
+        operation.path.replace(/:(id|name|code|claim)/, named),
         { body },
       );
       cells++;

@@ -100,7 +100,7 @@ class Matrix {
     const expected = expectedAnswer(operation, caller.who, target, members, known);
     const isOpen = expected === 'open';
     const path = operation.path.replace(
-      /:(id|code|claim)/,
+      /:(id|name|code|claim)/,
       isOpen ? await this.#expendable(operation, caller, target) : target.id,
     );
     const body = await this.bodyFor(operation, target);

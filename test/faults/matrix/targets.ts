@@ -3,8 +3,8 @@ import { unknownId } from '../../support/service/management.ts';
 import type { Fixture, Place } from './fixture.ts';
 import { namedInBody, type Target } from './model.ts';
 
-/** A claim belongs to no tenant, and a file to no place. Their own tests cover them. */
-type OwnedKind = Exclude<RecordKind, 'claim' | 'media'>;
+/** A claim belongs to no tenant, a file and a campaign to no place. Their own tests cover them. */
+type OwnedKind = Exclude<RecordKind, 'claim' | 'media' | 'campaign'>;
 
 const idOf: Record<OwnedKind, (place: Place) => string> = {
   tenant: ({ tenantId }) => tenantId,
@@ -56,9 +56,10 @@ export function targetsOf(
 ): Target[] {
   const { inside, outside, foreign } = fixtureRows;
   if (operation.access === 'device') return ofDevice(fixtureRows);
-  if (operation.path.startsWith('/v1/media/:id')) return [];
-  if (operation.record && operation.record !== 'claim' && operation.record !== 'media')
-    return ofRecord(operation.record, fixtureRows);
+  if (/^\/v1\/(media\/:id|campaigns\/:name)/.test(operation.path)) return [];
+  const { record } = operation;
+  if (record && record !== 'claim' && record !== 'media' && record !== 'campaign')
+    return ofRecord(record, fixtureRows);
   const everywhere: Target[] = [inside, outside, foreign].map((place) => ({
     name: place.name,
     place,

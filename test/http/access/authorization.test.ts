@@ -97,7 +97,7 @@ async function expectNoChange(work: () => Promise<void>): Promise<void> {
 /** Returns a function that sends an operation with this body to a record. */
 function request({ method, path }: Operation, body: unknown) {
   return (send: Manager['send'], id: string): Promise<Answer> =>
-    send(method, path.replace(/:(id|code|claim)/, id), body === undefined ? {} : { body });
+    send(method, path.replace(/:(id|name|code|claim)/, id), body === undefined ? {} : { body });
 }
 
 /** Returns a function that sends an operation with an invalid body, if it has one. */
@@ -198,8 +198,10 @@ describe.each(withRecord)('%s', (_, operation) => {
   });
 });
 
-/** A tenant is more than its venues, and media belong to no venue. */
-const ofVenues = withRecord.filter(([, { record }]) => record !== 'tenant' && record !== 'media');
+/** A tenant is more than its venues, and media and campaigns belong to no venue. */
+const ofVenues = withRecord.filter(
+  ([, { record }]) => !['tenant', 'media', 'campaign'].includes(record as string),
+);
 
 describe.each(ofVenues)('%s', (_, operation) => {
   it('is allowed for a token that is bound to the venue of the record', async () => {

@@ -393,6 +393,25 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
     expect(body).toEqual({ received: 262_144 });
   },
 
+  async listCampaigns() {
+    await whole.put('/v1/campaigns/summer', { bookedPlays: 5 });
+    expect((await whole.get('/v1/campaigns')).body.items).toHaveLength(1);
+    await expectNothing('campaigns', '', 'name=summer');
+    // The name of a campaign reveals nothing of its booking.
+    const { items } = (await bound.viewer.get('/v1/reports/impressions')).body;
+    expect(items.filter((row: object) => 'bookedPlays' in row)).toEqual([]);
+    expect((await whole.get('/v1/reports/impressions')).text).toContain('bookedPlays');
+  },
+  async putCampaign() {
+    for (const name of ['summer', 'winter'])
+      await expectNoChange(async () =>
+        expectProblem(
+          await bound.admin.put(`/v1/campaigns/${name}`, { bookedPlays: 6 }),
+          'insufficient_role',
+        ),
+      );
+  },
+
   async listMirror() {
     // Without an object store here; test/http/playlists/mirror.test.ts has one.
     expectProblem(await bound.operator.get('/v1/mirror'), 'not_supported');

@@ -102,7 +102,7 @@ describe('GET /openapi.json', () => {
     expect(bare.map(([place]) => place)).toEqual([]);
   });
 
-  it('has the pattern of codes and claims, and uuid for all other parameters of paths', () => {
+  it('has the pattern of codes and claims, text for names, and uuid for all other parameters of paths', () => {
     const inPaths = objects.filter(([, one]) => one.in === 'path').map(([, one]) => one);
     const kinds = inPaths.map(({ name, description, schema }) =>
       JSON.stringify([name, description, schema]),
@@ -119,6 +119,7 @@ describe('GET /openapi.json', () => {
         "["id","The id of the token",{"type":"string","format":"uuid"}]",
         "["id","The id of the venue",{"type":"string","format":"uuid"}]",
         "["id","The id of the webhook",{"type":"string","format":"uuid"}]",
+        "["name","The name of the campaign, or its id",{"type":"string"}]",
       ]
     `);
   });

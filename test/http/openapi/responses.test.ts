@@ -131,7 +131,18 @@ async function runLifecycle(): Promise<void> {
   await pairAndPlay(screen.id);
   await refreshPlaylist();
   await uploadMedia();
+  await bookCampaign();
   await readAndEnd(venue.id, screen.id, tokenId);
+}
+
+async function bookCampaign(): Promise<void> {
+  const path = '/v1/campaigns/Spring%20sale';
+  const days = { from: '2026-12-01', to: '2027-01-01' };
+  await manage('PUT', path, { client: 'A client', ...days, bookedPlays: 5, bookedSeconds: 50 });
+  await manage('GET', path);
+  await manage('GET', '/v1/campaigns');
+  await manage('GET', '/v1/reports/impressions');
+  await manage('DELETE', path);
 }
 
 async function uploadMedia(): Promise<void> {

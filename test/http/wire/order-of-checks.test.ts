@@ -30,7 +30,7 @@ const large = ({ body, bodyLimit = defaultLimit }: Operation): Sent =>
   body ? { body: 'x'.repeat(bodyLimit + 1), headers: foreignType } : {};
 
 const send = ({ method, path }: Operation, sent: Sent, id = unknownId, query = '') =>
-  service.send(method, path.replace(/:(id|code|claim)/, id) + query, sent);
+  service.send(method, path.replace(/:(id|name|code|claim)/, id) + query, sent);
 
 /** Sends an operation with a good credential. The record in its path is unknown. */
 function sendAuthenticated(operation: Operation, sent: Sent, query?: string) {

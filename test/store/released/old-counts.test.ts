@@ -48,6 +48,14 @@ it('the report says from which day on venue days are exact, and what two groups 
   expect(sum(await report(`groupBy=screen&${one}`))).toBe(own);
   expect(sum(await report(`groupBy=day,screen&${one}`))).toBe(own);
   expect(await report(`groupBy=campaign&${one}`)).toMatchObject({ items: [], ungrouped: own });
+  const booked = { name: 'Old', from: '2026-10-16', to: '2026-10-17', bookedPlays: 9 };
+  const [{ key = '' } = {}] = (await report('')).items;
+  await ask(service, { ...asked, method: 'PUT', path: `/v1/campaigns/${key}`, body: booked });
+  const days = `from=${booked.from}&to=${booked.to}&simulated=exclude`;
+  const [ofDays] = (await report(days)).items;
+  expect(ofDays?.impressions).toBeGreaterThan(0);
+  const ofBooking = { deliveredPlays: ofDays?.impressions, deliveredSeconds: ofDays?.seconds };
+  expect((await report('')).items).toMatchObject([{ key, name: 'Old', ...ofBooking }]);
   const byVenue = await report('groupBy=venue');
   const ofVenue = `groupBy=venue&venueId=${byVenue.items[0]?.key}`;
   expect((await report(ofVenue)).items).toEqual(byVenue.items.slice(0, 1));

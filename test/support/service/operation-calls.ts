@@ -44,6 +44,7 @@ export function operationCalls(
       return (await maker.post('/v1/webhooks', { url: refusedUrl, ...reach })).body.id;
     },
     media: async () => (await upload(maker, someFile(++count))).body.id,
+    campaign: async () => (await maker.put(`/v1/campaigns/Made campaign ${++count}`, {})).body.id,
     pairing_code: async (venueId) => (await maker.code(await make.screen(venueId))).code,
   };
 
@@ -85,6 +86,7 @@ export function operationCalls(
     }),
     webhookPatch: () => ({ name: `Made webhook ${++count}` }),
     redelivery: () => ({ noticeIds: [unknownId] }),
+    campaignInput: () => ({ name: `Made campaign ${++count}`, bookedPlays: count }),
     configInput: () => ({ syncIntervalMinutes: 7 }),
     eventBatch: () => [impression()],
     registration: async ({ venueId }) => ({
@@ -112,7 +114,7 @@ export function operationCalls(
     const body = await bodyOf(operation, venueId === undefined ? {} : { venueId });
     return send(
       operation.method,
-      operation.path.replace(/:(id|code|claim)/, id),
+      operation.path.replace(/:(id|name|code|claim)/, id),
       body === undefined ? {} : { body },
     );
   }

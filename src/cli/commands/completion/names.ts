@@ -32,7 +32,12 @@ interface Named {
   role?: string;
 }
 
-const lists = { venue: 'listVenues', tenant: 'listTenants', token: 'listTokens' } as const;
+const lists = {
+  venue: 'listVenues',
+  tenant: 'listTenants',
+  token: 'listTokens',
+  campaign: 'listCampaigns',
+} as const;
 
 const part = (typed: string) => ({ limit, ...(typed !== '' && { search: typed }) });
 

@@ -56,7 +56,7 @@ receipt: when it began by the clock of the venue, for how long it played, and wh
 long as planned. It reads the events, which are kept for the retention of the service. Days are
 those of the venue of each screen. Simulated TVs are left out, unless --include-simulated is given.`,
   options: {
-    campaign: option.text('--campaign <campaign>', 'only this campaign, by name or id'),
+    campaign: option.text('--campaign <campaign>', 'only this campaign, by name or id', 'campaign'),
     ...rangeOptions,
   },
   examples: [

@@ -1,9 +1,12 @@
 import type { CallAnswer } from '../../../client/call.ts';
+import { asGuid } from '../../../domain/id.ts';
+import type { ReportRow } from '../../../domain/records/report.ts';
 import * as option from '../../input/option.ts';
 import { type Setting, usage } from '../../input/settings.ts';
 import { limitPages } from '../../output/results.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { defineCommand } from '../../program/spec.ts';
+import { findCampaign } from '../../records/find.ts';
 import { hasFilter } from '../../records/select-screens.ts';
 import { impressionView } from '../../records/views/report-views.ts';
 import { isForPeople } from '../../terminal/format.ts';
@@ -44,24 +47,44 @@ async function noteSimulated(call: CommandContext, filters: ReportFilters): Prom
     );
 }
 
-function noteMisdated(call: CommandContext, { misdated }: Report): void {
-  if (!misdated) return;
+function misdatedNotes({ misdated }: Report): string[] {
+  if (!misdated) return [];
   const { impressions, screens, firstDay, lastDay } = misdated;
   const what = `${countText(impressions, 'impression')} of ${countText(screens, 'TV')} ${impressions === 1 ? 'is' : 'are'}`;
   const days = firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
-  call.note(`${what} dated ${days} by a wrong clock. --by received counts them by receipt.`);
+  return [`${what} dated ${days} by a wrong clock.`];
 }
 
 /** Names what version 0.1.0 has counted in another way. */
-function noteOldCounts(call: CommandContext, { venueDaysSince, ungrouped }: Report): void {
-  if (venueDaysSince)
-    call.note(
-      `Days before ${venueDaysSince} are UTC days for impressions that version 0.1.0 received.`,
-    );
-  if (ungrouped)
-    call.note(
-      `Without ${countText(ungrouped, 'impression')} that version 0.1.0 counted by one group only.`,
-    );
+function oldCountNotes({ venueDaysSince, ungrouped }: Report): string[] {
+  const days = `Days before ${venueDaysSince} are UTC days for impressions that version 0.1.0 received.`;
+  const left = `Without ${countText(ungrouped ?? 0, 'impression')} that version 0.1.0 counted by one group only.`;
+  return [...(venueDaysSince ? [days] : []), ...(ungrouped ? [left] : [])];
+}
+
+/** Says so if bookings are compared over other days than those of the report. */
+function bookingNotes(rows: readonly ReportRow[], { from, to, days }: ReportFilters): string[] {
+  const hasOtherDays = rows.some(
+    (row) => isBooked(row) && (row.bookedFrom !== from || row.bookedTo !== to || days !== 'venue'),
+  );
+  return hasOtherDays
+    ? ['BOOKED is compared over the booked days, which are not the days of this report.']
+    : [];
+}
+
+const isBooked = ({ deliveredPlays }: ReportRow) => deliveredPlays !== undefined;
+
+/** Returns the rows of the campaign of `--campaign`. Throws `campaign_not_found`. */
+async function ofCampaign(
+  call: CommandContext,
+  groupBy: string,
+  rows: readonly ReportRow[],
+): Promise<readonly ReportRow[]> {
+  const { campaign } = call.options;
+  if (campaign === undefined) return rows;
+  const id = asGuid(campaign) ?? (await findCampaign(call, campaign)).id;
+  const isSecond = groupBy.split(',')[1] === 'campaign';
+  return rows.filter(({ key, key2 }) => (isSecond ? key2 : key) === id);
 }
 
 const impressions = defineCommand({
@@ -69,7 +92,9 @@ const impressions = defineCommand({
   description: `Counts impressions, and plays of items without a campaign, and sums the real playing
 time of the impressions in seconds. A play is full if it lasted as long as planned. Days are those
 of the venue of each screen. Impressions of simulated TVs are left out, unless --include-simulated
-is given. With --selector and --venue, the default is one row per screen.`,
+is given. With --selector and --venue, the default is one row per screen.
+
+A campaign that is booked (signage campaign set) is compared with its booking.`,
   options: {
     groupBy: groupOption,
     by: option.choice(
@@ -77,6 +102,7 @@ is given. With --selector and --venue, the default is one row per screen.`,
       '--by <time>',
       'the time that decides the day of an impression (default: timestamp)',
     ),
+    campaign: option.text('--campaign <campaign>', 'only this campaign, by name or id', 'campaign'),
     ...rangeOptions,
   },
   examples: [
@@ -98,19 +124,29 @@ is given. With --selector and --venue, the default is one row per screen.`,
   async run(call) {
     const {
       by,
+      campaign,
       includeSimulated,
-      groupBy = hasFilter(call) ? 'screen' : 'campaign',
+      groupBy = hasFilter(call) && campaign === undefined ? 'screen' : 'campaign',
     } = call.options;
+    if (campaign !== undefined && !groupBy.split(',').includes('campaign'))
+      throw usage(`--campaign needs groups with campaign, such as --group-by campaign,${groupBy}.`);
     const filters: ReportFilters = { ...(await rangeFilters(call)), groupBy, by };
     const report = await call.read('reportImpressions', { query: filters });
     if (!includeSimulated) await noteSimulated(call, filters);
     const { output, quiet, limit } = call.common;
+    const rows = await ofCampaign(call, groupBy, report.items);
     const isEmpty = report.items.length === 0 && (await selectsScreens(call, filters));
     const asks = isEmpty && isForPeople(output) && !quiet;
-    const whenEmpty = asks ? await whyEmpty(call, filters) : undefined;
-    await call.results.list(limitPages([report.items], limit), impressionView(groupBy), whenEmpty);
-    noteMisdated(call, report);
-    noteOldCounts(call, report);
+    const otherPlayed = `Nothing found: ${campaign} was not played in these days. signage report impressions shows what was.`;
+    const isFiltered = report.items.length > rows.length;
+    const whenEmpty = asks ? await whyEmpty(call, filters) : isFiltered ? otherPlayed : undefined;
+    const view = impressionView(groupBy, rows.some(isBooked) && output !== 'csv');
+    const misdated = misdatedNotes(report);
+    const oldCounts = oldCountNotes(report);
+    await call.results.list(limitPages([rows], limit), view, whenEmpty);
+    if (isForPeople(output)) bookingNotes(rows, filters).forEach(call.note);
+    for (const note of misdated) call.note(`${note} --by received counts them by receipt.`);
+    oldCounts.forEach(call.note);
   },
 });
 

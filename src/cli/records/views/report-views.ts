@@ -1,3 +1,4 @@
+import { dayMs } from '../../../domain/clock.ts';
 import type { CoverageRow } from '../../../domain/planned/coverage.ts';
 import type { ReportRow } from '../../../domain/records/report.ts';
 import { type Column, member, members, type View } from '../../output/view.ts';
@@ -9,6 +10,35 @@ const seconds: Column<ReportRow> = {
   ...member<ReportRow, 'seconds'>('seconds'),
   shown: (row) => oneDecimal(row.seconds),
 };
+
+/** Formats what was delivered as a part of what was booked, never rounded up: `84 % of 5,000`. */
+const partOf = (delivered = 0, booked: number, unit: string) =>
+  `${Math.floor((100 * delivered) / booked)} % of ${booked.toLocaleString('en')}${unit}`;
+
+/** Columns of the booking of a campaign, and of what was delivered of it. */
+const bookingColumns: readonly Column<ReportRow>[] = [
+  {
+    name: 'booked',
+    value({ bookedPlays, deliveredPlays, bookedSeconds, deliveredSeconds }) {
+      const plays = bookedPlays && partOf(deliveredPlays, bookedPlays, '');
+      const seconds = bookedSeconds && partOf(deliveredSeconds, bookedSeconds, ' s');
+      return [plays, seconds].filter(Boolean).join(', ') || null;
+    },
+  },
+  {
+    name: 'bookedDays',
+    value: ({ bookedFrom, bookedTo }) => daysText(bookedFrom, bookedTo),
+    wide: true,
+  },
+  member<ReportRow, 'client'>('client', { wide: true }),
+];
+
+/** Formats days before `to` by the first and the last one. `null`: all days. */
+function daysText(from: string | undefined, to: string | undefined): string | null {
+  if (to === undefined) return from === undefined ? null : `from ${from}`;
+  const last = new Date(Date.parse(to) - dayMs).toISOString().slice(0, 10);
+  return from === undefined ? `until ${last}` : `${from} to ${last}`;
+}
 
 /** Columns of the key of a group, and of its name. Keys that are names are not shown twice. */
 function keyColumns(
@@ -26,8 +56,11 @@ function keyColumns(
   ];
 }
 
-/** Returns the view of a report by one group or two, with the columns of the CSV of the service. */
-export function impressionView(groupBy: string): View<ReportRow> {
+/**
+ * Returns the view of a report by one group or two, with the columns of the CSV of the service.
+ * With `isBooked`, also those of bookings, for people.
+ */
+export function impressionView(groupBy: string, isBooked: boolean): View<ReportRow> {
   const [first, second] = groupBy.split(',');
   const counts = [
     member<ReportRow, 'fullPlays'>('fullPlays'),
@@ -39,7 +72,10 @@ export function impressionView(groupBy: string): View<ReportRow> {
   const nameOf = ({ key, key2 }: ReportRow) => (key2 === undefined ? key : `${key} ${key2}`);
   const [key, name] = keyColumns(first, '');
   if (second === undefined)
-    return { columns: [key, impressions, seconds, ...counts, name], nameOf };
+    return {
+      columns: [key, impressions, seconds, ...counts, ...(isBooked ? bookingColumns : []), name],
+      nameOf,
+    };
   const columns = [key, name, ...keyColumns(second, '2'), impressions, seconds, ...counts];
   return { columns, nameOf };
 }
