@@ -18,7 +18,7 @@ import { divideTimes } from './loops.ts';
 import { PlayedEvents } from './played.ts';
 
 const eventsPerPage = 1000;
-/** Screens that are planned in one turn of the event loop. A month of one takes half a millisecond. */
+/** Screens that are planned in one turn. A month of one takes half a millisecond. */
 const screensPerTurn = 20;
 /** Local clocks are ahead of UTC by at most this. */
 const zoneMs = 15 * hourMs;

@@ -275,6 +275,13 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
     expect(await screens(whole)).toEqual(new Set([inside.screenId, outside.screenId]));
   },
 
+  async reportCoverage() {
+    const screens = async (caller: Manager) =>
+      (await caller.get('/v1/reports/coverage')).body.items.map(({ key }: Body) => key);
+    expect(await screens(bound.viewer)).toEqual([inside.screenId]);
+    expect(await screens(whole)).toEqual([inside.screenId, outside.screenId].sort());
+  },
+
   async listRequests() {
     for (const { screenId } of [inside, outside])
       await service.send('GET', `/devices/${screenId}/config`);
