@@ -7,42 +7,28 @@ import type { PlayPlace, PlayVisitor } from '../../store/queries.ts';
 import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { idOfRow } from './campaigns.ts';
 
-/** A booking, and what was delivered of it. */
-interface Delivery {
-  booking: Campaign;
-  /** Days, counted from 1 January 1970. `toDay` is exclusive. */
-  fromDay: number;
-  toDay: number;
-  plays: number;
-  seconds: number;
+type Bookings = ReadonlyMap<string, Campaign>;
+
+/** Days, counted from 1 January 1970. */
+interface Days {
+  from: number;
+  to: number;
 }
 
-/** Whether there is something to compare. */
-const isMeasured = ({ bookedPlays, bookedSeconds }: Campaign) =>
-  (bookedPlays ?? bookedSeconds) !== undefined;
-
-const dayNumberOf = (day: string | undefined, open: number) =>
-  day === undefined ? open : Date.parse(day) / dayMs;
-
-function deliveryOf(booking: Campaign): Delivery {
-  const fromDay = dayNumberOf(booking.from, Number.NEGATIVE_INFINITY);
-  const toDay = dayNumberOf(booking.to, Number.POSITIVE_INFINITY);
-  return { booking, fromDay, toDay, plays: 0, seconds: 0 };
-}
-
-function add(delivery: Delivery, plays: number, seconds: number): void {
-  delivery.plays += plays;
-  delivery.seconds = sumOfSeconds(delivery.seconds, seconds);
-}
+/** The `to` is exclusive. Without an end, the days are open there. */
+const daysOf = ({ from, to }: { from?: string | undefined; to?: string | undefined }): Days => ({
+  from: from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from) / dayMs,
+  to: to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to) / dayMs,
+});
 
 /** Adds up what was delivered of bookings on their days of venues. */
 class Deliveries implements PlayVisitor {
-  /** By the id of the campaign. */
-  readonly all: ReadonlyMap<string, Delivery>;
+  readonly #days: ReadonlyMap<string, Days>;
+  readonly #sums = new Map<string, { plays: number; seconds: number }>();
   #day = 0;
 
-  constructor(bookings: readonly Campaign[]) {
-    this.all = new Map(bookings.map((row) => [idOfRow(row), deliveryOf(row)]));
+  constructor(bookings: Bookings) {
+    this.#days = new Map(Array.from(bookings, ([id, booking]) => [id, daysOf(booking)]));
   }
 
   place({ day, shift, simulated }: PlayPlace): boolean {
@@ -51,10 +37,18 @@ class Deliveries implements PlayVisitor {
   }
 
   readonly cell = ({ campaignId }: PlayKey, plays: number, seconds: number): void => {
-    const delivery = this.all.get(campaignId);
-    if (delivery && this.#day >= delivery.fromDay && this.#day < delivery.toDay)
-      add(delivery, plays, seconds);
+    const days = this.#days.get(campaignId);
+    if (days && this.#day >= days.from && this.#day < days.to) this.add(campaignId, plays, seconds);
   };
+
+  add(id: string, plays: number, seconds: number): void {
+    const sum = this.of(id);
+    this.#sums.set(id, { plays: sum.plays + plays, seconds: sumOfSeconds(sum.seconds, seconds) });
+  }
+
+  of(id: string): { plays: number; seconds: number } {
+    return this.#sums.get(id) ?? { plays: 0, seconds: 0 };
+  }
 }
 
 /**
@@ -68,98 +62,67 @@ export const showsBookings = (
   simulated !== 'only' &&
   !(venueIds ?? venueId ?? screenId ?? selector);
 
-/** Bookings in the report by campaign (docs/protocol.md §5.6). */
-export function makeBookings({ store }: Pick<ServiceDependencies, 'store'>) {
-  async function bookingsOf(tenantId: string): Promise<Campaign[]> {
-    const ids = await store.read.ids('campaigns', 'bookedIn', [tenantId]);
-    const rows = await Promise.all([...ids].map((id) => store.read.get('campaigns', id)));
-    return rows.filter((row) => row !== undefined);
-  }
+const isMeasured = ({ bookedPlays, bookedSeconds }: Campaign) =>
+  (bookedPlays ?? bookedSeconds) !== undefined;
 
-  /** Adds impressions that 0.1.0 has counted. They have UTC days. */
-  async function addOldCounts(
-    tenantId: string,
-    by: ReportQuery['by'],
-    { all }: Deliveries,
-  ): Promise<void> {
-    const old = { tenantId, by, groupBy: 'campaign', simulated: 'exclude' } as const;
-    for (const { key } of await store.impressions(old)) {
-      const delivery = all.get(key);
-      if (!delivery) continue;
-      const { from, to } = delivery.booking;
-      const onDays = await store.impressions({ ...old, from, to });
-      const row = onDays.find((one) => one.key === key);
-      if (row) add(delivery, row.impressions, row.seconds);
-    }
+async function deliveriesOf(
+  store: ServiceDependencies['store'],
+  tenantId: string,
+  by: ReportQuery['by'],
+  bookings: Bookings,
+): Promise<Deliveries> {
+  const days = Array.from(bookings.values(), daysOf);
+  const finite = (day: number) => (Number.isFinite(day) ? day : undefined);
+  // A local day has parts of the UTC days before and after.
+  const from = finite(smallest(days.map((one) => one.from)) - 1);
+  const to = finite(largest(days.map((one) => one.to)) + 1);
+  const found = await store.plays({ tenantId, by, from, to }, () => new Deliveries(bookings));
+  // 0.1.0 has counted by UTC days.
+  const old = { tenantId, by, groupBy: 'campaign', simulated: 'exclude' } as const;
+  for (const { key } of await store.impressions(old)) {
+    const booking = bookings.get(key);
+    if (!booking) continue;
+    const onDays = await store.impressions({ ...old, from: booking.from, to: booking.to });
+    const row = onDays.find((one) => one.key === key);
+    if (row) found.add(key, row.impressions, row.seconds);
   }
+  return found;
+}
 
-  async function deliveriesOf(
-    tenantId: string,
-    by: ReportQuery['by'],
-    bookings: readonly Campaign[],
-  ): Promise<Deliveries> {
-    const measured = bookings.filter(isMeasured).map(deliveryOf);
-    if (measured.length === 0) return new Deliveries(bookings);
-    const finite = (day: number) => (Number.isFinite(day) ? day : undefined);
-    // A local day has parts of the UTC days before and after.
-    const from = finite(smallest(measured.map(({ fromDay }) => fromDay)) - 1);
-    const to = finite(largest(measured.map(({ toDay }) => toDay)) + 1);
-    const found = await store.plays({ tenantId, by, from, to }, () => new Deliveries(bookings));
-    await addOldCounts(tenantId, by, found);
-    return found;
-  }
-
-  const emptyRow = (key: string, name: string): ReportRow => ({
-    key,
-    name,
-    impressions: 0,
-    seconds: 0,
-    fullPlays: 0,
-    partialPlays: 0,
-    unknownPlays: 0,
-    plays: 0,
+/**
+ * Adds bookings to the rows of a report by campaign (docs/protocol.md §5.6), and rows of campaigns
+ * that are booked and have not played.
+ */
+export async function withBookings(
+  store: ServiceDependencies['store'],
+  tenantId: string,
+  { by, ...range }: ReportQuery,
+  rows: readonly ReportRow[],
+): Promise<ReportRow[]> {
+  const ids = await store.read.ids('campaigns', 'bookedIn', [tenantId]);
+  const stored = await Promise.all([...ids].map((id) => store.read.get('campaigns', id)));
+  const bookings: Bookings = new Map(stored.flatMap((row) => (row ? [[idOfRow(row), row]] : [])));
+  if (bookings.size === 0) return [...rows];
+  const deliveries = await deliveriesOf(store, tenantId, by, bookings);
+  const played = new Set(rows.map(({ key }) => key));
+  const days = daysOf(range);
+  const unplayed = [...bookings].filter(([id, booking]) => {
+    const booked = daysOf(booking);
+    return !played.has(id) && isMeasured(booking) && booked.from < days.to && booked.to > days.from;
   });
-
-  function withBooking(row: ReportRow, { booking, plays, seconds }: Delivery): ReportRow {
-    const { client, from, to, bookedPlays, bookedSeconds } = booking;
+  const none = { impressions: 0, seconds: 0, fullPlays: 0, partialPlays: 0, unknownPlays: 0 };
+  const empty = unplayed.map(([key, { name }]) => ({ key, name, ...none, plays: 0 }));
+  const all = [...rows, ...empty].sort((one, other) => (one.key < other.key ? -1 : 1));
+  return all.map((row) => {
+    const booking = bookings.get(row.key);
+    if (!booking) return row;
+    const { client, bookedPlays, bookedSeconds, from: bookedFrom, to: bookedTo } = booking;
+    const { plays, seconds } = deliveries.of(row.key);
     const delivered = {
       deliveredPlays: plays,
       deliveredSeconds: Math.round(seconds * 1000) / 1000,
     };
-    return {
-      ...row,
-      client,
-      bookedPlays,
-      bookedSeconds,
-      bookedFrom: from,
-      bookedTo: to,
-      ...(isMeasured(booking) && delivered),
-    };
-  }
-
-  /** Returns the rows of a report by campaign with bookings, and those of which nothing played. */
-  return async (
-    tenantId: string,
-    { by, from, to }: ReportQuery,
-    rows: readonly ReportRow[],
-  ): Promise<ReportRow[]> => {
-    const bookings = await bookingsOf(tenantId);
-    if (bookings.length === 0) return [...rows];
-    const found = await deliveriesOf(tenantId, by, bookings);
-    const missing = new Map(found.all);
-    for (const { key } of rows) missing.delete(key);
-    const fromDay = dayNumberOf(from, Number.NEGATIVE_INFINITY);
-    const toDay = dayNumberOf(to, Number.POSITIVE_INFINITY);
-    const unplayed = [...missing].filter(
-      ([, delivery]) =>
-        isMeasured(delivery.booking) && delivery.fromDay < toDay && delivery.toDay > fromDay,
-    );
-    const all = [...rows, ...unplayed.map(([key, { booking }]) => emptyRow(key, booking.name))];
-    return all
-      .sort((one, other) => (one.key < other.key ? -1 : 1))
-      .map((row) => {
-        const delivery = found.all.get(row.key);
-        return delivery ? withBooking(row, delivery) : row;
-      });
-  };
+    const booked = { client, bookedPlays, bookedSeconds, bookedFrom, bookedTo };
+    return { ...row, ...booked, ...(isMeasured(booking) && delivered) };
+  });
 }

@@ -9,7 +9,7 @@ import {
 } from '../../domain/records/report.ts';
 import type { ImpressionQuery } from '../../store/queries.ts';
 import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
-import { makeBookings, showsBookings } from './bookings.ts';
+import { showsBookings, withBookings } from './bookings.ts';
 import { makeNames } from './names.ts';
 import { type PlayFilter, type PlayTotal, PlayTotals } from './play-totals.ts';
 import { filterOf } from './report-scope.ts';
@@ -32,8 +32,6 @@ interface Report {
 
 /** The report of impressions and plays (docs/protocol.md §5.6). */
 export function makeImpressionReport({ store, clock }: ServiceDependencies) {
-  const withBookings = makeBookings({ store });
-
   /** Adds up the counts of batches with offsets. */
   function countPlays({ tenantId, groups, by, filter }: Report): Promise<PlayTotals> {
     const { days, from, to } = filter;
@@ -194,7 +192,9 @@ export function makeImpressionReport({ store, clock }: ServiceDependencies) {
     const { totals, ungrouped } = await totalsOf(report);
     const rows = await withNames(report, totals);
     return {
-      items: showsBookings(principal, query) ? await withBookings(tenantId, query, rows) : rows,
+      items: showsBookings(principal, query)
+        ? await withBookings(store, tenantId, query, rows)
+        : rows,
       misdated: await misdated(report),
       venueDaysSince: await venueDaysSince(report),
       ungrouped: ungrouped || null,
