@@ -95,8 +95,10 @@ export function makeResults(
   const fields = common.fields === undefined ? undefined : readFields(common.fields);
   if (common.jq !== undefined && format !== 'json' && format !== 'ndjson')
     throw usage(`--jq works with -o json or ndjson, not with ${format}.`);
-  if (fields && format === 'name')
-    throw usage('-o name prints only names: leave --fields out, or choose another format.');
+  if (fields && (format === 'name' || format === 'html'))
+    throw usage(
+      `-o ${format} prints ${format === 'name' ? 'only names' : 'a page'}: leave --fields out, or choose another format.`,
+    );
   const csvFlags = Object.keys(csvOptions) as (keyof typeof csvOptions)[];
   const csvOnly = csvFlags.find((name) => common[name]);
   if (csvOnly && format !== 'csv')
@@ -202,6 +204,11 @@ export function makeResults(
       if (isEmpty && emptyText !== undefined && isForPeople(format) && !common.quiet)
         io.stderr.write(`${emptyText}\n`);
       return !isEmpty;
+    },
+    /** Prints a page, the result of `-o html`. */
+    async page(html: string): Promise<void> {
+      stdout.write(html);
+      await requireWritten();
     },
     /** Throws `usage` if the format cannot be written for an endless result, made so by `what`. */
     requireEndless(what: string): void {

@@ -130,6 +130,8 @@ function makeCommandContext(
   const { io, interrupted } = environment;
   requirePlainVariables(io.env);
   const common: CommonValues = readSettings(commonOptions, flags, io.env);
+  if (common.output === 'html' && !spec.hasPage)
+    throw usage('-o html works only with report impressions: other results are no pages.');
   const results = makeResults(environment, common);
   const prompter = makePrompter(io, common, interrupted);
   const note = (text: string) => {

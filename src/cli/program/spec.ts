@@ -51,6 +51,8 @@ export interface CommandSpec<A extends Arguments = Arguments, O extends Options 
   local?: boolean;
   /** Whether the command returns a list and takes `--limit`. */
   list?: boolean;
+  /** Whether `-o html` prints the result as a page. */
+  hasPage?: boolean;
   /**
    * Hints by error code, which replace the general ones. `{venue}` becomes the value of the
    * argument or option `venue`.

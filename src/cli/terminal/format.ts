@@ -1,7 +1,8 @@
 /**
  * The formats of results. `people`: tables. `document`: data, written as a whole at the end.
  * `lines`: data, one line for each record. `columns`: only the values of the columns, one line for
- * each record. `report`: a report of checks, written as a whole at the end.
+ * each record. `report`: a report of checks, written as a whole at the end. `page`: one page for a
+ * person.
  */
 const kinds = {
   table: 'people',
@@ -12,12 +13,18 @@ const kinds = {
   csv: 'columns',
   name: 'columns',
   junit: 'report',
+  html: 'page',
 } as const;
 
 export type OutputFormat = keyof typeof kinds;
 export const formats = Object.keys(kinds) as OutputFormat[];
-/** The formats of all results. A report of checks is only the result of `conformance`. */
-export const generalFormats = formats.filter((format) => kinds[format] !== 'report');
+/**
+ * The formats of all results. A report of checks is only the result of `conformance`, a page only
+ * that of commands whose `hasPage` is set.
+ */
+export const generalFormats = formats.filter(
+  (format) => kinds[format] !== 'report' && kinds[format] !== 'page',
+);
 
 /** Whether the format is for people, as the default format is. */
 export const isForPeople = (format: OutputFormat = 'table') => kinds[format] === 'people';

@@ -4,11 +4,12 @@ import type { ReportRow } from '../../../domain/records/report.ts';
 import * as option from '../../input/option.ts';
 import { type Setting, usage } from '../../input/settings.ts';
 import { limitPages } from '../../output/results.ts';
+import type { View } from '../../output/view.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { defineCommand } from '../../program/spec.ts';
 import { findCampaign } from '../../records/find.ts';
 import { hasFilter } from '../../records/select-screens.ts';
-import { impressionView } from '../../records/views/report-views.ts';
+import { daysText, impressionView } from '../../records/views/report-views.ts';
 import { isForPeople } from '../../terminal/format.ts';
 import { countText } from '../../terminal/text.ts';
 import { coverage } from './coverage.ts';
@@ -87,6 +88,37 @@ async function ofCampaign(
   return rows.filter(({ key, key2 }) => (isSecond ? key2 : key) === id);
 }
 
+/** Prints the page of `-o html`. */
+async function printPage(
+  call: CommandContext,
+  groups: readonly string[],
+  { columns }: View<ReportRow>,
+  rows: readonly ReportRow[],
+  notes: readonly string[],
+): Promise<void> {
+  const { reportPage } = await import('./page.ts');
+  const { from, to, days, by, campaign, includeSimulated } = call.options;
+  const { tenantName } = await call.read('getMe');
+  const name = groups[0] === 'campaign' ? rows[0]?.name : rows[0]?.name2;
+  const page = reportPage({
+    title: `Proof of play: ${campaign === undefined ? tenantName : (name ?? campaign)}`,
+    facts: [
+      ...(campaign === undefined ? [] : [tenantName ?? '']),
+      daysText(from, to) ?? 'All days',
+      days === 'utc' ? 'days of UTC' : 'local days of the venues',
+      ...(by === 'received' ? ['by time of receipt'] : []),
+      ...(hasFilter(call) ? ['only selected screens'] : []),
+      ...(includeSimulated ? ['with simulated TVs'] : []),
+      `made ${new Date(call.clock.now()).toISOString().slice(0, 16)}Z`,
+    ],
+    groups,
+    columns,
+    rows: rows.slice(0, call.common.limit),
+    notes,
+  });
+  await call.results.page(page);
+}
+
 const impressions = defineCommand({
   summary: 'Report proof of play',
   description: `Counts impressions, and plays of items without a campaign, and sums the real playing
@@ -94,7 +126,8 @@ time of the impressions in seconds. A play is full if it lasted as long as plann
 of the venue of each screen. Impressions of simulated TVs are left out, unless --include-simulated
 is given. With --selector and --venue, the default is one row per screen.
 
-A campaign that is booked (signage campaign set) is compared with its booking.`,
+A campaign that is booked (signage campaign set) is compared with its booking. -o html prints a page
+to be sent or printed.`,
   options: {
     groupBy: groupOption,
     by: option.choice(
@@ -119,8 +152,13 @@ A campaign that is booked (signage campaign set) is compared with its booking.`,
       'signage report impressions --group-by screen --by received',
       'by screen, dated by time of receipt',
     ],
+    [
+      'signage report impressions --campaign summer -o html > summer.html',
+      'a page for the client of a campaign',
+    ],
   ],
   list: true,
+  hasPage: true,
   async run(call) {
     const {
       by,
@@ -143,6 +181,8 @@ A campaign that is booked (signage campaign set) is compared with its booking.`,
     const view = impressionView(groupBy, rows.some(isBooked) && output !== 'csv');
     const misdated = misdatedNotes(report);
     const oldCounts = oldCountNotes(report);
+    if (output === 'html')
+      return printPage(call, groupBy.split(','), view, rows, [...misdated, ...oldCounts]);
     await call.results.list(limitPages([rows], limit), view, whenEmpty);
     if (isForPeople(output)) bookingNotes(rows, filters).forEach(call.note);
     for (const note of misdated) call.note(`${note} --by received counts them by receipt.`);

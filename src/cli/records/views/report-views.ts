@@ -34,7 +34,7 @@ const bookingColumns: readonly Column<ReportRow>[] = [
 ];
 
 /** Formats days before `to` by the first and the last one. `null`: all days. */
-function daysText(from: string | undefined, to: string | undefined): string | null {
+export function daysText(from: string | undefined, to: string | undefined): string | null {
   if (to === undefined) return from === undefined ? null : `from ${from}`;
   const last = new Date(Date.parse(to) - dayMs).toISOString().slice(0, 10);
   return from === undefined ? `until ${last}` : `${from} to ${last}`;
