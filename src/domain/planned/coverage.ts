@@ -26,8 +26,11 @@ const coverageRow = z
         'For how long it was due on bound TVs while their venues were open. For a campaign or a creative: its share of the loop.',
     }),
     playedSeconds: z.number().meta({ description: 'What TVs reported, each play once.' }),
+    coveredSeconds: z.number().meta({
+      description: 'Those of them in which something was due on the screen.',
+    }),
     coverage: z.number().nullable().meta({
-      description: '`playedSeconds` by `plannedSeconds`. `null`: nothing was planned.',
+      description: '`coveredSeconds` by `plannedSeconds`. `null`: nothing was planned.',
       example: 0.998,
     }),
     plays: z.int(),

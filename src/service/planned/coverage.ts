@@ -13,6 +13,7 @@ import { venueScopeFilter } from '../lookup.ts';
 import { makeNames } from '../reports/names.ts';
 import { type PlayFilter, passesPlace } from '../reports/play-totals.ts';
 import { aheadMs, filterOf, purgedBefore } from '../reports/report-scope.ts';
+import { DueTimes } from './due-times.ts';
 import { makeHistories, type ScreenHistory } from './histories.ts';
 import { divideTimes } from './loops.ts';
 import { PlayedEvents } from './played.ts';
@@ -23,7 +24,14 @@ const screensPerTurn = 20;
 /** Local clocks are ahead of UTC by at most this. */
 const zoneMs = 15 * hourMs;
 
-const emptySums = () => ({ plannedMs: 0, playedMs: 0, plays: 0, late: 0, unplaced: 0 });
+const emptySums = () => ({
+  plannedMs: 0,
+  coveredMs: 0,
+  playedMs: 0,
+  plays: 0,
+  late: 0,
+  unplaced: 0,
+});
 type Sums = ReturnType<typeof emptySums>;
 
 /** Adds up what was planned and played, by group. */
@@ -81,6 +89,7 @@ export function makeCoverage(deps: ServiceDependencies) {
   const { store, clock } = deps;
   const histories = makeHistories(deps);
 
+  /** Adds what was due. Returns when something was due on each screen. */
   async function addPlanned(
     sums: CoverageSums,
     groupBy: CoverageGroup,
@@ -88,17 +97,18 @@ export function makeCoverage(deps: ServiceDependencies) {
     { days, from, to }: PlayFilter,
     knownFromMs: number,
     signal: AbortSignal | undefined,
-  ): Promise<void> {
+  ): Promise<DueTimes> {
     // The calendar takes 5 MB.
     const { makePastPlanner } = await import('./planned.ts');
     const planner = makePastPlanner(days);
     const startMs = from === undefined ? 0 : Date.parse(from) - zoneMs;
     const endMs = to === undefined ? clock.now() : Math.min(clock.now(), Date.parse(to) + zoneMs);
     const times = new Map<string | null, number>();
+    const dueTimes = new DueTimes();
     let count = 0;
     for await (const { screen, history } of screens) {
       if (++count % screensPerTurn === 0) await setImmediate();
-      if (signal?.aborted) return;
+      if (signal?.aborted) break;
       const { id, venueId, createdAt, deletedAt } = screen;
       const subject = { screen: id, venue: venueId, campaign: '', creative: '' };
       const isKnown = createdAt >= knownFromMs || startMs >= knownFromMs;
@@ -111,21 +121,24 @@ export function makeCoverage(deps: ServiceDependencies) {
         untilMs: Math.min(endMs, deletedAt ?? endMs),
       };
       if (range.fromMs >= range.untilMs) continue;
-      for (const { day, ms, contentId } of planner.parts(history, range)) {
+      for (const { day, fromMs, untilMs, contentId } of planner.parts(history, range)) {
         const name = dayOf(day * dayMs);
         if ((from !== undefined && name < from) || (to !== undefined && name >= to)) continue;
+        dueTimes.add(id, fromMs, untilMs);
+        const ms = untilMs - fromMs;
         const row = sums.of({ ...subject, day });
         if (row) row.plannedMs += ms;
         else times.set(contentId, (times.get(contentId) ?? 0) + ms);
       }
     }
-    if (groupBy !== 'campaign' && groupBy !== 'creative') return;
+    if (groupBy !== 'campaign' && groupBy !== 'creative') return dueTimes;
     await divideTimes(store.read, times, `${groupBy}Id`, {
       add: (id, ms) => {
         sums.row(id).plannedMs += ms;
       },
       isUnknown: () => sums.markIncomplete(Number.POSITIVE_INFINITY),
     });
+    return dueTimes;
   }
 
   /** Adds what TVs have reported. Returns the lost events by screen, and the venues of screens. */
@@ -133,6 +146,7 @@ export function makeCoverage(deps: ServiceDependencies) {
     sums: CoverageSums,
     principal: TenantPrincipal,
     filter: PlayFilter,
+    dueTimes: DueTimes,
     signal: AbortSignal | undefined,
   ): Promise<{ lost: Map<string, number | null>; venueOf: Map<string, string> }> {
     const fromMs = filter.from === undefined ? 0 : Date.parse(filter.from) - aheadMs;
@@ -162,13 +176,15 @@ export function makeCoverage(deps: ServiceDependencies) {
         if (isOfPeriod) venueOf.set(screen, venue);
         const play = simulated ? undefined : await played.read(stored, isOfPeriod);
         if (!play || !isWithin(play.day)) continue;
-        const { day, isPlaced, isLate, ms, campaignId: campaign, creativeId: creative } = play;
+        const { day, isPlaced, isLate, endMs, ms } = play;
+        const { campaignId: campaign, creativeId: creative } = play;
         const row = sums.of({ screen, venue, campaign, creative, day });
         if (!row) continue;
         if (!isPlaced) row.unplaced++;
         else {
           row.plays++;
           row.playedMs += ms;
+          row.coveredMs += dueTimes.between(screen, endMs - ms, endMs);
           if (isLate) row.late++;
         }
       }
@@ -187,8 +203,9 @@ export function makeCoverage(deps: ServiceDependencies) {
     const { inputsSince = clock.now() } = (await store.read.get('clocks', 'clock')) ?? {};
     const knownFromMs = Math.max(inputsSince, await purgedBefore(store));
     const sums = new CoverageSums(groupBy);
-    await addPlanned(sums, groupBy, histories(tenantId, filter), filter, knownFromMs, signal);
-    const { lost, venueOf } = await addPlayed(sums, principal, filter, signal);
+    const screens = histories(tenantId, filter);
+    const due = await addPlanned(sums, groupBy, screens, filter, knownFromMs, signal);
+    const { lost, venueOf } = await addPlayed(sums, principal, filter, due, signal);
     const hasLost = groupBy === 'screen' || groupBy === 'venue';
     const lostBy = new Map<string, (number | null)[]>();
     for (const [screenId, number] of lost) {
@@ -198,13 +215,14 @@ export function makeCoverage(deps: ServiceDependencies) {
     }
     const nameOf = makeNames(store.read, tenantId);
     const items: CoverageRow[] = [];
-    for (const [key, { plannedMs, playedMs, ...counts }] of sums.entries())
+    for (const [key, { plannedMs, coveredMs, playedMs, ...counts }] of sums.entries())
       items.push({
         key,
         name: await nameOf(groupBy, key),
         plannedSeconds: plannedMs / 1000,
         playedSeconds: playedMs / 1000,
-        coverage: plannedMs === 0 ? null : Math.round((playedMs / plannedMs) * 1e4) / 1e4,
+        coveredSeconds: coveredMs / 1000,
+        coverage: plannedMs === 0 ? null : Math.round((coveredMs / plannedMs) * 1e4) / 1e4,
         ...counts,
         ...(hasLost && { lost: sumOrNull(lostBy.get(key) ?? []) }),
         incomplete: sums.isIncomplete(key),

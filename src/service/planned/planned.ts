@@ -14,11 +14,10 @@ import type { StoredSchedule } from '../../domain/schedule/rows.ts';
 import { hoursOf } from '../places/opening-hours.ts';
 import { spansBelow } from '../schedules/plan.ts';
 
-/** A time of one day for which a content was due on a screen. */
-export interface PlannedPart {
+/** A time of one day in which a content was due on a screen. */
+export interface PlannedPart extends Interval {
   /** Of the venue or of UTC, counted from 1 January 1970. */
   day: number;
-  ms: number;
   /** `null`: of the on-demand source. */
   contentId: string | null;
 }
@@ -161,19 +160,17 @@ export function makePastPlanner(days: 'utc' | 'venue') {
       return [...common(spans, [range])];
     });
     const playing = due.filter(({ contentId }) => contentId !== undefined);
-    const sums = new Map<string, PlannedPart>();
-    for (const { day, contentId = '', ...span } of common(playing, open)) {
-      const key = `${day} ${contentId}`;
-      const part = sums.get(key) ?? { day, ms: 0, contentId: contentId || null };
-      part.ms += span.untilMs - span.fromMs;
-      sums.set(key, part);
-    }
-    return [...sums.values()];
+    return Array.from(common(playing, open), ({ day, contentId, fromMs, untilMs }) => ({
+      day,
+      fromMs,
+      untilMs,
+      contentId: contentId || null,
+    }));
   }
 
   /**
-   * Returns what was due on a screen between two times: while its venue was open, a TV was bound
-   * that was not simulated, and something was to play (docs/protocol.md §5.6).
+   * Returns what was due on a screen between two times, in order: while its venue was open, a TV
+   * was bound that was not simulated, and something was to play (docs/protocol.md §5.6).
    */
   function parts(history: InputHistory, range: Interval): PlannedPart[] {
     const isWithin = (timeMs: number) => range.fromMs < timeMs && timeMs < range.untilMs;

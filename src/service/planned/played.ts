@@ -24,6 +24,8 @@ export interface CountedPlay {
   day: number;
   isPlaced: boolean;
   isLate: boolean;
+  /** The end of the play, in epoch milliseconds. */
+  endMs: number;
   ms: number;
   creativeId: string;
   campaignId: string;
@@ -90,6 +92,7 @@ export class PlayedEvents {
       day: this.dayAt(isPlaced ? timeMs : receivedAt, stored),
       isPlaced,
       isLate: receivedAt - timeMs > lateMs,
+      endMs: timeMs,
       ms: Math.round(Math.min(seconds * 1000, longestMs)),
       creativeId: typeof creativeId === 'string' ? creativeId.toLowerCase() : '',
       campaignId: type === 'impression' ? String(campaignId).toLowerCase() : '',

@@ -125,6 +125,20 @@ it('counts each play once, and late and unplaced ones apart', async () => {
   expect(clock.now()).toBe(midnight + 40 * hour);
 });
 
+it('covers planned time only by plays that were on the glass then', async () => {
+  const { service, admin, screen, at, report } = await start();
+  await admin.put(`/v1/screens/${screen.id}/playlist`, { items: [item(offer, 3600)] });
+  const tv = await service.tv(screen.id);
+  await at(19);
+  // From 7:30 to 8:30, to 9:30, and from 17:30 to 18:30.
+  const body = [8.5, 9.5, 18.5].map((hours) =>
+    impression({ timestamp: (midnight + hours * hour) / 1000, duration: 3600 }),
+  );
+  await tv.send('POST', 'events', { body });
+  const sums = { plannedSeconds: 36_000, playedSeconds: 10_800, coveredSeconds: 7200 };
+  expect((await report()).items).toMatchObject([{ ...sums, coverage: 0.2, plays: 3 }]);
+});
+
 it('follows changes of hours, time zones and TVs', async () => {
   const { service, admin, venue, screen, at, planned } = await start();
   await admin.put(`/v1/screens/${screen.id}/playlist`, { items: [item(offer, 10)] });

@@ -81,8 +81,11 @@ export function impressionView(groupBy: string, isBooked: boolean): View<ReportR
 }
 
 /** Shows seconds to one decimal, in the column of a member. */
-const rounded = (name: 'plannedSeconds' | 'playedSeconds'): Column<CoverageRow> => ({
-  ...member<CoverageRow, typeof name>(name),
+const rounded = (
+  name: 'plannedSeconds' | 'playedSeconds' | 'coveredSeconds',
+  more: { wide?: boolean } = {},
+): Column<CoverageRow> => ({
+  ...member<CoverageRow, typeof name>(name, more),
   shown: (row) => oneDecimal(row[name]),
 });
 
@@ -104,6 +107,7 @@ export function coverageView(groupBy: string): View<CoverageRow> {
       name,
       rounded('plannedSeconds'),
       rounded('playedSeconds'),
+      rounded('coveredSeconds', { wide: true }),
       coverage,
       ...members<CoverageRow>('plays', 'late', 'unplaced'),
       ...(hasLost ? members<CoverageRow>('lost') : []),
