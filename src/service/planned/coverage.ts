@@ -19,8 +19,8 @@ import { divideTimes } from './loops.ts';
 import { PlayedEvents } from './played.ts';
 
 const eventsPerPage = 1000;
-/** Screens that are planned in one turn. A month of one takes half a millisecond. */
-const screensPerTurn = 20;
+/** Time of planning after which other requests get a turn. */
+const turnMs = 5;
 /** Local clocks are ahead of UTC by at most this. */
 const zoneMs = 15 * hourMs;
 
@@ -105,10 +105,13 @@ export function makeCoverage(deps: ServiceDependencies) {
     const endMs = to === undefined ? clock.now() : Math.min(clock.now(), Date.parse(to) + zoneMs);
     const times = new Map<string | null, number>();
     const dueTimes = new DueTimes();
-    let count = 0;
+    let turnEndMs = performance.now() + turnMs;
+    const takeTurns = async () => {
+      if (performance.now() < turnEndMs) return;
+      await setImmediate();
+      turnEndMs = performance.now() + turnMs;
+    };
     for await (const { screen, history } of screens) {
-      if (++count % screensPerTurn === 0) await setImmediate();
-      if (signal?.aborted) break;
       const { id, venueId, createdAt, deletedAt } = screen;
       const subject = { screen: id, venue: venueId, campaign: '', creative: '' };
       const isKnown = createdAt >= knownFromMs || startMs >= knownFromMs;
@@ -121,14 +124,18 @@ export function makeCoverage(deps: ServiceDependencies) {
         untilMs: Math.min(endMs, deletedAt ?? endMs),
       };
       if (range.fromMs >= range.untilMs) continue;
-      for (const { day, fromMs, untilMs, contentId } of planner.parts(history, range)) {
-        const name = dayOf(day * dayMs);
-        if ((from !== undefined && name < from) || (to !== undefined && name >= to)) continue;
-        dueTimes.add(id, fromMs, untilMs);
-        const ms = untilMs - fromMs;
-        const row = sums.of({ ...subject, day });
-        if (row) row.plannedMs += ms;
-        else times.set(contentId, (times.get(contentId) ?? 0) + ms);
+      for (const parts of planner.parts(history, range)) {
+        await takeTurns();
+        if (signal?.aborted) return dueTimes;
+        for (const { day, fromMs, untilMs, contentId } of parts) {
+          const name = dayOf(day * dayMs);
+          if ((from !== undefined && name < from) || (to !== undefined && name >= to)) continue;
+          dueTimes.add(id, fromMs, untilMs);
+          const ms = untilMs - fromMs;
+          const row = sums.of({ ...subject, day });
+          if (row) row.plannedMs += ms;
+          else times.set(contentId, (times.get(contentId) ?? 0) + ms);
+        }
       }
     }
     if (groupBy !== 'campaign' && groupBy !== 'creative') return dueTimes;

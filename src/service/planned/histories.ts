@@ -82,8 +82,11 @@ export function makeHistories({ store }: Pick<ServiceDependencies, 'store'>) {
         chosen.map(({ id }) => id),
       );
       const byScreen = new Map<string, PastInputs[]>();
-      for (const row of past)
-        byScreen.set(row.ownerId, [...(byScreen.get(row.ownerId) ?? []), row]);
+      for (const row of past) {
+        const rows = byScreen.get(row.ownerId) ?? [];
+        rows.push(row);
+        byScreen.set(row.ownerId, rows);
+      }
       for (const { id, venueId, createdAt, deletedAt, row } of chosen) {
         const venue = venues.get(venueId) ?? ofVenue(venueId);
         venues.set(venueId, venue);

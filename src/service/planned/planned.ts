@@ -40,23 +40,40 @@ export interface InputHistory {
   ofVenue: readonly PastInputs[];
 }
 
-function inputsAt({ present, own, ofVenue }: InputHistory, timeMs: number): Inputs {
-  const past = <M extends 'screen' | 'venue' | 'layers' | 'playlist'>(
-    rows: readonly PastInputs[],
-    member: M,
-  ) => rows.find((row) => timeMs < row.until && Object.hasOwn(row, member));
-  const [screen, playlist, layers] = [
-    past(own, 'screen'),
-    past(own, 'playlist'),
-    past(own, 'layers'),
-  ];
+/** Returns what held until a change. */
+function before(inputs: Inputs, row: PastInputs, isOwn: boolean): Inputs {
+  const { screen, venue, layers } = row;
+  const { playlist = inputs.playlist } = row;
+  const level = isOwn ? 'own' : 'ofVenue';
   return {
-    screen: screen ? screen.screen : present.screen,
-    playlist: playlist ? playlist.playlist : present.playlist,
-    own: layers ? layers.layers : present.own,
-    venue: past(ofVenue, 'venue')?.venue ?? present.venue,
-    ofVenue: past(ofVenue, 'layers')?.layers ?? present.ofVenue,
+    ...inputs,
+    playlist,
+    ...(screen && { screen }),
+    ...(venue && { venue }),
+    ...(layers && { [level]: layers }),
   };
+}
+
+/** Yields the inputs between changes, from the last ones back to the first. */
+function* inputsIn(
+  { present, own, ofVenue }: InputHistory,
+  { fromMs, untilMs }: Interval,
+): Generator<Interval & { inputs: Inputs }> {
+  const changes = [
+    ...own.map((row) => ({ row, isOwn: true })),
+    ...ofVenue.map((row) => ({ row, isOwn: false })),
+  ].sort((one, other) => other.row.until - one.row.until);
+  let inputs = present;
+  let endMs = untilMs;
+  for (const { row, isOwn } of changes) {
+    if (row.until <= fromMs) break;
+    if (row.until < endMs) {
+      yield { fromMs: row.until, untilMs: endMs, inputs };
+      endMs = row.until;
+    }
+    inputs = before(inputs, row, isOwn);
+  }
+  yield { fromMs, untilMs: endMs, inputs };
 }
 
 /** Returns what was due in a time in which no input changed. */
@@ -117,49 +134,80 @@ function daysOf(clock: LocalClock, { fromMs, untilMs }: Interval): (Interval & {
   return days;
 }
 
-/** Number of different hours, schedules and ranges whose times are kept. */
-const timesKnown = 1000;
+/** Number of different hours and schedules whose times are kept. */
+const calendarsKnown = 1000;
+/** The calendar is asked for whole blocks, so that screens and changes share its work. */
+const blockMs = 32 * dayMs;
+
+type Calendar<T> = (range: Interval) => T[];
+
+/** Returns a calendar that makes each block once. Its times may begin before a range. */
+function inBlocks<T>(make: Calendar<T>): Calendar<T> {
+  const blocks = new Map<number, T[]>();
+  return ({ fromMs, untilMs }) => {
+    const found: T[] = [];
+    for (let start = Math.floor(fromMs / blockMs) * blockMs; start < untilMs; start += blockMs) {
+      const block = blocks.get(start) ?? make({ fromMs: start, untilMs: start + blockMs });
+      blocks.set(start, block);
+      found.push(...block);
+    }
+    return found;
+  };
+}
+
+/** Keeps the last value, for calls with the same objects. */
+function lastOf<K extends unknown[], T>(make: (...key: K) => T): (...key: K) => T {
+  let last: { key: K; value: T } | undefined;
+  return (...key) => {
+    if (!last?.key.every((part, place) => part === key[place])) last = { key, value: make(...key) };
+    return last.value;
+  };
+}
 
 /**
  * Makes plans of the past. Screens with the same hours or schedule share the work of the calendar.
  */
 export function makePastPlanner(days: 'utc' | 'venue') {
-  const known = new BoundedMap<string, unknown>(timesKnown);
-  function once<T>(key: readonly unknown[], make: () => T): T {
+  const known = new BoundedMap<string, Calendar<unknown>>(calendarsKnown);
+  function calendarOf<T>(key: readonly unknown[], make: Calendar<T>): Calendar<T> {
     const text = JSON.stringify(key);
-    const found = known.get(text) as T | undefined;
-    if (found !== undefined) return found;
-    const made = make();
-    known.set(text, made);
-    return made;
+    const calendar = (known.get(text) as Calendar<T> | undefined) ?? inBlocks(make);
+    known.set(text, calendar as Calendar<unknown>);
+    return calendar;
   }
 
+  const zoneOf = (timezone: string | null | undefined) =>
+    days === 'venue' ? (timezone ?? 'UTC') : 'UTC';
+
   /** Returns the day of a time, counted from 1 January 1970. */
-  const dayAt = (timeMs: number, timezone: string | null | undefined): number =>
-    once(['day', timezone, timeMs], () =>
-      localClock(days === 'venue' ? (timezone ?? 'UTC') : 'UTC', timeMs, timeMs).dayAt(timeMs),
-    );
+  const dayAt = lastOf((timeMs: number, timezone: string | null | undefined): number =>
+    localClock(zoneOf(timezone), timeMs, timeMs).dayAt(timeMs),
+  );
+
+  const openOf = lastOf((screen: ScreenInputs, venue: VenueInputs | undefined) => {
+    const timezone = venue?.timezone ?? 'UTC';
+    const given = hoursOf(screen, venue);
+    return calendarOf(['open', timezone, given], (block) => {
+      const clock = localClock(zoneOf(timezone), block.fromMs, block.untilMs);
+      return [...common(daysOf(clock, block), openIntervals(given, timezone, block))];
+    });
+  });
+
+  const spansOf = lastOf((entries: StoredSchedule['entries'], timezone: string) =>
+    calendarOf(['schedule', timezone, entries], (block) => scheduleSpans(entries, timezone, block)),
+  );
 
   /** Returns what was due while no input changed. */
   function partsIn(inputs: Inputs, range: Interval): PlannedPart[] {
     const { screen, venue } = inputs;
     if (screen?.deviceId == null || screen.simulated) return [];
-    const timezone = venue?.timezone ?? 'UTC';
-    // Whole days, so that screens whose inputs changed at other times share the work.
-    const fromMs = Math.floor(range.fromMs / dayMs) * dayMs;
-    const whole = { fromMs, untilMs: Math.ceil(range.untilMs / dayMs) * dayMs };
-    const given = hoursOf(screen, venue);
-    const open = once(['open', timezone, whole, given], () => {
-      const clock = localClock(days === 'venue' ? timezone : 'UTC', whole.fromMs, whole.untilMs);
-      return [...common(daysOf(clock, whole), openIntervals(given, timezone, whole))];
-    });
     const due = dueIn(inputs, range, (entries) => {
-      const spans = once(['schedule', timezone, whole, entries], () =>
-        scheduleSpans(entries, timezone, whole),
-      );
-      return [...common(spans, [range])];
+      const spans = spansOf(entries, venue?.timezone ?? 'UTC');
+      return [...common(spans(range), [range])];
     });
     const playing = due.filter(({ contentId }) => contentId !== undefined);
+    if (playing.length === 0) return [];
+    const open = openOf(screen, venue)(range);
     return Array.from(common(playing, open), ({ day, contentId, fromMs, untilMs }) => ({
       day,
       fromMs,
@@ -169,17 +217,12 @@ export function makePastPlanner(days: 'utc' | 'venue') {
   }
 
   /**
-   * Returns what was due on a screen between two times, in order: while its venue was open, a TV
-   * was bound that was not simulated, and something was to play (docs/protocol.md §5.6).
+   * Yields what was due on a screen between two times, change by change, the last one first: while
+   * its venue was open, a TV was bound that was not simulated, and something was to play
+   * (docs/protocol.md §5.6).
    */
-  function parts(history: InputHistory, range: Interval): PlannedPart[] {
-    const isWithin = (timeMs: number) => range.fromMs < timeMs && timeMs < range.untilMs;
-    const changes = [...history.own, ...history.ofVenue].map(({ until }) => until).filter(isWithin);
-    const limits = [...new Set([range.fromMs, ...changes, range.untilMs])].sort((a, b) => a - b);
-    return limits.slice(1).flatMap((untilMs, place) => {
-      const fromMs = limits[place] as number;
-      return partsIn(inputsAt(history, fromMs), { fromMs, untilMs });
-    });
+  function* parts(history: InputHistory, range: Interval): Generator<PlannedPart[]> {
+    for (const { inputs, ...between } of inputsIn(history, range)) yield partsIn(inputs, between);
   }
 
   return { dayAt, parts };
