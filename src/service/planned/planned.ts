@@ -149,7 +149,7 @@ function inBlocks<T>(make: Calendar<T>): Calendar<T> {
     for (let start = Math.floor(fromMs / blockMs) * blockMs; start < untilMs; start += blockMs) {
       const block = blocks.get(start) ?? make({ fromMs: start, untilMs: start + blockMs });
       blocks.set(start, block);
-      found.push(...block);
+      for (const one of block) found.push(one);
     }
     return found;
   };
