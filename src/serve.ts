@@ -61,6 +61,7 @@ function startServices(parts: OpenParts) {
   };
   const services = makeServices({
     webhookSender: parts.webhookSender,
+    statements: parts.statements,
     ...playlists,
     onChange: observed.onChange,
     clock: storeTime,

@@ -182,6 +182,7 @@ const bans: { what: string[]; except: string[] }[] = [
       'schedules/layer-delivery',
       'schedules/record-switches',
       'assembly/services',
+      'statements/sealing',
       'webhooks/settle',
       'webhooks/webhook-dispatcher',
       'webhooks/webhook-worker',

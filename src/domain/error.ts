@@ -33,6 +33,7 @@ export type ServiceErrorCode =
   | 'media_not_found'
   | 'campaign_not_found'
   | 'webhook_not_found'
+  | 'statement_not_found'
   | 'method_not_allowed'
   | 'request_timeout'
   | 'name_taken'

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { type Clock, systemClock } from '../domain/clock.ts';
 import { type LogSink, silentLog } from '../domain/log.ts';
 import { Faults, fractionsOf } from '../faults/faults.ts';
@@ -10,6 +11,7 @@ import { packageVersion } from '../package/version.ts';
 import { checkAdminToken } from '../service/assembly/bootstrap.ts';
 import { observedStore } from '../service/observed-store.ts';
 import { withPastInputs } from '../service/planned/past-inputs.ts';
+import type { StatementOptions } from '../service/statements/statement-key.ts';
 import { isFolder, type openStore } from '../store/location/open.ts';
 import type { Store } from '../store/store.ts';
 import { checkDataAccess } from './check-data-access.ts';
@@ -47,6 +49,13 @@ export function rulesOf(faults: readonly string[], log: LogSink): RequestFault[]
   for (const { rule } of rules)
     log.warn({ rule }, 'This service misbehaves on purpose, by a fault rule.');
   return rules;
+}
+
+function statementOptions(
+  { statementKeyFile: file }: ServeOptions,
+  { retentionDays }: { retentionDays: number },
+): StatementOptions {
+  return { readKey: file === undefined ? undefined : () => readFile(file, 'utf8'), retentionDays };
 }
 
 /** Opens everything that the options name, and that must be closed if the start fails. */
@@ -108,6 +117,7 @@ export async function openParts(open: typeof openStore, options: ServeOptions) {
     mirrored,
     media,
     storeTime,
+    statements: statementOptions(options, checked),
     webhookSender: makeWebhookSender({ addresses, clock: storeTime }),
     /** Aborts when the service begins to stop. */
     stopping: new AbortController(),

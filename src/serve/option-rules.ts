@@ -44,6 +44,7 @@ const shapes: OptionRules<ServeOptions>['shapes'] = {
   player: flag,
   tls: settings({ cert: text, key: text }),
   metricsToken: text,
+  statementKeyFile: text,
   adminToken: text,
   makesToken: flag,
   newAdminToken: flag,

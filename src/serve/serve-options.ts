@@ -180,6 +180,11 @@ export interface ServeOptions {
    * Default: none.
    */
   faults?: readonly string[];
+  /**
+   * File with the key that signs statements of plays, which `signage statement key new` makes. It
+   * is read at each use. Default: none; no statement is sealed.
+   */
+  statementKeyFile?: string;
   /** Source of time. Default: `systemClock`. */
   clock?: Clock;
   /** Source of random bytes. Must be cryptographically secure. Default: `node:crypto`. */

@@ -7,6 +7,8 @@ import { startClockWatch } from '../service/clock-watch.ts';
 import { startMediaUpkeep } from '../service/media/media-upkeep.ts';
 import { startNoticeWatch } from '../service/notices/notice-watch.ts';
 import type { ObservedStore } from '../service/observed-store.ts';
+import { startSealing } from '../service/statements/sealing.ts';
+import type { StatementOptions } from '../service/statements/statement-key.ts';
 import { startContentUpkeep } from '../service/versions/content-upkeep.ts';
 import { WebhookDispatcher } from '../service/webhooks/webhook-dispatcher.ts';
 
@@ -14,6 +16,7 @@ interface UpkeepParts {
   checked: { retentionDays: number };
   media: { files: MediaStore | undefined };
   webhookSender: WebhookSender;
+  statements: StatementOptions;
   observed: Pick<ObservedStore, 'onChange'>;
   log: LogSink;
 }
@@ -21,13 +24,18 @@ interface UpkeepParts {
 /** Starts what the services do in the background. Returns the functions that stop it. */
 export function startUpkeep(
   services: ReturnType<typeof makeServices>,
-  { checked, media, webhookSender, observed, log }: UpkeepParts,
+  { checked, media, webhookSender, statements, observed, log }: UpkeepParts,
 ): (() => Promise<void>)[] {
   const { deps } = services;
   const { files } = media;
   const sweepUploads = services.mediaUploads.sweep;
-  const startDelivery = () =>
-    new WebhookDispatcher(deps, { ...services, sender: webhookSender, log }).start();
+  const startDelivery = () => {
+    const dispatcher = new WebhookDispatcher(deps, { ...services, sender: webhookSender, log });
+    const stops = [dispatcher.start(), startSealing(deps, statements, log)];
+    return async () => {
+      await Promise.all(stops.map((stop) => stop()));
+    };
+  };
   services.mirror?.start();
   return [
     startHousekeeping(deps, checked.retentionDays, log),

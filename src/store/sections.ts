@@ -32,6 +32,7 @@ import {
   venueRow,
 } from '../domain/records/rows.ts';
 import { contentsOfLayers, layersRow, pastScheduleRow } from '../domain/schedule/rows.ts';
+import { statementLogRow, statementRow } from '../domain/statements/rows.ts';
 import { webhookCursorRow, webhookDeliveryRow, webhookRow } from '../domain/webhooks/rows.ts';
 import { shardNames } from './json/checkpoint/line-table.ts';
 import { type Section, section } from './section.ts';
@@ -61,6 +62,7 @@ const loopDocument = shardNames('disk-loops', 64);
 const campaignDocument = shardNames('rows-campaigns', 16);
 const creativeDocument = shardNames('rows-creatives', 64);
 const noticeDocument = shardNames('disk-notices', 256);
+const statementDocument = shardNames('disk-statements', 256);
 const creationDocument = shardNames('rows-creations', 64);
 const webhookDocument = shardNames('rows-webhooks', 16);
 const mediaDocument = shardNames('rows-media', 64);
@@ -288,6 +290,18 @@ export const sections = {
     row: webhookDeliveryRow,
     indexed: ['webhookId', 'pendingOf'],
     document: ({ webhookId }) => webhookDocument(webhookId),
+  }),
+  statementLogs: section({
+    row: statementLogRow,
+    indexed: ['tenantId'],
+    listed: true,
+    document: () => 'rows-statementLogs',
+  }),
+  statements: section({
+    row: statementRow,
+    indexed: ['owner'],
+    document: ({ id }) => statementDocument(id.slice(0, id.indexOf('/'))),
+    held: 'disk',
   }),
   creations: section({
     row: creationRow,

@@ -59,6 +59,7 @@ export const errorKinds = {
     'media_not_found',
     'campaign_not_found',
     'webhook_not_found',
+    'statement_not_found',
   ]),
   ...kinds(405, 'Method Not Allowed', ['method_not_allowed']),
   ...kinds(408, 'Request Timeout', ['request_timeout']),

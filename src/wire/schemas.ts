@@ -72,6 +72,14 @@ import {
   takeoverView,
 } from '../domain/schedule/schedule.ts';
 import {
+  statementList,
+  statementLog,
+  statementQuery,
+  statementResume,
+  statementRowsQuery,
+  statementStart,
+} from '../domain/statements/statement.ts';
+import {
   createdWebhook,
   redelivered,
   redelivery,
@@ -190,6 +198,12 @@ export const schemas = {
   screenQuery,
   screenStatusList,
   screenStatusQuery,
+  statementList,
+  statementLog,
+  statementQuery,
+  statementResume,
+  statementRowsQuery,
+  statementStart,
   tenant,
   tenantCreation,
   tenantList: listOf(tenant),

@@ -10,6 +10,7 @@ import { type Call, type Handlers, noStore } from '../request/pipeline.ts';
 import { created, done, idempotentRequest, result, revised } from './replies.ts';
 import { playStream, reportCsv } from './reports.ts';
 import { scheduleHandlers } from './schedules.ts';
+import { statementHandlers } from './statements.ts';
 import { webhookHandlers } from './webhooks.ts';
 
 /** Time-out for a client that reads nothing of a backup (docs/protocol.md §5.9). */
@@ -28,6 +29,7 @@ export function managementHandlers(
   return {
     ...recordHandlers(services),
     ...configHandlers(services),
+    ...statementHandlers(services),
     ...webhookHandlers(services),
     ...scheduleHandlers(services, baseUrlOf),
 

@@ -99,6 +99,8 @@ const otherMedia: Record<string, ZodOpenApiResponseObject['content']> = {
     'application/x-ndjson': { schema: { type: 'string' } },
     'text/csv': { schema: { type: 'string' } },
   },
+  getStatementRows: { 'application/x-ndjson': { schema: { type: 'string' } } },
+  getStatementKeys: { 'text/plain': { schema: { type: 'string' } } },
   createBackup: { 'text/plain': { schema: { type: 'string' } } },
 };
 

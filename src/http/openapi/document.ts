@@ -39,6 +39,7 @@ const tags = [
   { name: 'webhook', description: 'Receivers of notices' },
   { name: 'report', description: 'Proof of play' },
   { name: 'campaign', description: 'Campaigns and their bookings' },
+  { name: 'statement', description: 'Signed statements of what was played' },
   { name: 'data', description: 'Backups of the whole store' },
   { name: 'audit', description: 'Audit trail of all changes' },
   { name: 'service', description: 'The service itself' },

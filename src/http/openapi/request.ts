@@ -112,12 +112,9 @@ function pathParameter(name: string, { access, record, path }: Operation): oas31
   if (shown) return { ...inPath, ...shown };
   if (path.startsWith('/v1/media'))
     return { ...inPath, description: 'The SHA-256 of the file', schema: mediaIdSchema };
-  const named = access === 'device' ? 'screen, or of the device' : record;
-  return {
-    ...inPath,
-    ...(named === undefined ? {} : { description: `The id of the ${named}` }),
-    schema: { type: 'string', format: 'uuid' },
-  };
+  const named = access === 'device' ? 'screen, or of the device' : (record ?? 'tenant');
+  const schema = { type: 'string', format: 'uuid' } as const;
+  return { ...inPath, description: `The id of the ${named}`, schema };
 }
 
 /** Returns the path, header and query parameters of an operation. */

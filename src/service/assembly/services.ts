@@ -57,6 +57,8 @@ import { makeTvRequests } from '../requests/request-log.ts';
 import { makeLayerDelivery } from '../schedules/layer-delivery.ts';
 import { makeSchedules } from '../schedules/schedules.ts';
 import { makeTakeovers } from '../schedules/takeovers.ts';
+import type { StatementOptions } from '../statements/statement-key.ts';
+import { makeStatements } from '../statements/statements.ts';
 import { makeExplain } from '../status/explain.ts';
 import { makeScreenStatus } from '../status/screen-status.ts';
 import { PlaylistQuota } from '../versions/playlist-quota.ts';
@@ -86,6 +88,7 @@ export interface ServiceOptions {
   media: MediaOptions;
   /** What the different playlists and schedules of one tenant may take, in bytes. */
   playlistQuotaBytes: number;
+  statements: StatementOptions;
   webhookSender: WebhookSender;
   codeTtlMinutes: number;
   /**
@@ -201,6 +204,7 @@ export function makeServices(options: ServiceOptions) {
     reading: makeReading(deps),
     coverage: makeCoverage(deps),
     campaigns,
+    statements: makeStatements(deps, options.statements),
     noticeFigures,
     noticeLog,
     notices: makeNotices(deps, noticeLog),

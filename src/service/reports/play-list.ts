@@ -11,7 +11,7 @@ import { makeNames, type NameOf } from './names.ts';
 import { type PlayFilter, passesPlace } from './play-totals.ts';
 import { aheadMs, filterOf, purgedBefore } from './report-scope.ts';
 
-const eventsPerPage = 1000;
+export const eventsPerPage = 1000;
 const lastTimeMs = Date.UTC(9999, 11, 31);
 
 type Members = Parameters<typeof isFull>[0];
@@ -24,47 +24,53 @@ function localTime(timeMs: number, offsetSeconds: number): string {
   return `${iso(timeMs + offsetSeconds * 1000).slice(0, 19)}${offset}`;
 }
 
+export async function playRow(
+  { event, receivedAt, screenId, venueId, utcOffset = 0 }: StoredEvent,
+  nameOf: NameOf,
+): Promise<PlayRow> {
+  const { creativeId = null, campaignId: campaign, plannedDuration: planned, seq } = event;
+  const members = event as unknown as Members;
+  const seconds = secondsOf(members);
+  const endMs = Math.min(epochMs(members.timestamp), lastTimeMs);
+  const startMs = Math.max(0, endMs - Math.round(seconds * 1000));
+  const campaignId = event.type === 'play' ? null : String(campaign).toLowerCase();
+  const screen = await nameOf('screen', screenId);
+  const named = typeof creativeId === 'string' ? creativeId.toLowerCase() : null;
+  return {
+    venue: await nameOf('venue', venueId),
+    screen: screen === null ? null : screen.slice(screen.indexOf('/') + 1),
+    item: named === null ? null : await nameOf('creative', named),
+    creativeId: named,
+    campaign: campaignId === null ? null : await nameOf('campaign', campaignId),
+    campaignId,
+    localStart: localTime(startMs, utcOffset),
+    start: iso(startMs),
+    seconds,
+    planned: typeof planned === 'number' ? planned : null,
+    full: isFull(members) ?? null,
+    receivedAt: iso(receivedAt),
+    seq: Number.isSafeInteger(seq) ? (seq as number) : null,
+    screenId,
+    venueId,
+  };
+}
+
+/** Returns the day of a play, when that day began, and the time of the play. */
+export function dayOfPlay({ event, utcOffset = 0 }: StoredEvent, days: PlayFilter['days']) {
+  const timeMs = Math.max(0, epochMs((event as unknown as Members).timestamp));
+  const offset = days === 'venue' ? utcOffset : 0;
+  const day = dayNumber(timeMs, offset);
+  return { timeMs, day: dayOf(day * dayMs), startMs: day * dayMs - offset * 1000 };
+}
+
 /** The list of single plays (docs/protocol.md §5.6). */
 export function makePlayList({ store }: ServiceDependencies) {
-  async function rowOf(
-    { event, receivedAt, screenId, venueId, utcOffset = 0 }: StoredEvent,
-    nameOf: NameOf,
-  ): Promise<PlayRow> {
-    const { creativeId = null, campaignId: campaign, plannedDuration: planned, seq } = event;
-    const members = event as unknown as Members;
-    const seconds = secondsOf(members);
-    const endMs = Math.min(epochMs(members.timestamp), lastTimeMs);
-    const startMs = Math.max(0, endMs - Math.round(seconds * 1000));
-    const campaignId = event.type === 'play' ? null : String(campaign).toLowerCase();
-    const screen = await nameOf('screen', screenId);
-    const named = typeof creativeId === 'string' ? creativeId.toLowerCase() : null;
-    return {
-      venue: await nameOf('venue', venueId),
-      screen: screen === null ? null : screen.slice(screen.indexOf('/') + 1),
-      item: named === null ? null : await nameOf('creative', named),
-      creativeId: named,
-      campaign: campaignId === null ? null : await nameOf('campaign', campaignId),
-      campaignId,
-      localStart: localTime(startMs, utcOffset),
-      start: iso(startMs),
-      seconds,
-      planned: typeof planned === 'number' ? planned : null,
-      full: isFull(members) ?? null,
-      receivedAt: iso(receivedAt),
-      seq: Number.isSafeInteger(seq) ? (seq as number) : null,
-      screenId,
-      venueId,
-    };
-  }
-
   /** Returns whether a play is of the report, and of a day that retention has not cut into. */
   function isListed(event: StoredEvent, filter: PlayFilter, purgedMs: number): boolean {
-    const { utcOffset = 0, receivedAt, venueId, screenId, simulated = false } = event;
-    const timeMs = Math.max(0, epochMs((event.event as unknown as Members).timestamp));
-    const offset = filter.days === 'venue' ? utcOffset : 0;
-    const day = dayNumber(timeMs, offset);
-    const isCut = timeMs <= receivedAt && day * dayMs - offset * 1000 < purgedMs;
-    return !isCut && passesPlace({ venueId, screenId, simulated }, dayOf(day * dayMs), filter);
+    const { receivedAt, venueId, screenId, simulated = false } = event;
+    const { timeMs, day, startMs } = dayOfPlay(event, filter.days);
+    const isCut = timeMs <= receivedAt && startMs < purgedMs;
+    return !isCut && passesPlace({ venueId, screenId, simulated }, day, filter);
   }
 
   /** Yields the plays of a report in the order of their receipt, in groups. */
@@ -92,7 +98,7 @@ export function makePlayList({ store }: ServiceDependencies) {
         const { type, campaignId: id } = event.event;
         if (type !== 'impression' && type !== 'play') continue;
         if (campaignId && String(id).toLowerCase() !== campaignId) continue;
-        if (isListed(event, filter, purgedMs)) rows.push(await rowOf(event, nameOf));
+        if (isListed(event, filter, purgedMs)) rows.push(await playRow(event, nameOf));
       }
       if (rows.length > 0) yield rows;
       after = page.next;

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
+import type { StatementLog } from '../../domain/statements/rows.ts';
 import type { Webhook } from '../../domain/webhooks/rows.ts';
 import { restoredReason } from '../../domain/webhooks/webhook.ts';
 import type { MediaReader } from '../store.ts';
@@ -38,6 +39,8 @@ export interface RestoreOptions {
   onProgress?: ((records: number) => void) | undefined;
   /** Whether the dump is a backup: the first start then warns that later changes are lost. */
   isBackup?: boolean;
+  /** Whether the dump is all of a store: then its statements go on. Default: they are paused. */
+  isWhole?: boolean;
   /** Stops with the error `interrupted`. */
   signal?: AbortSignal | undefined;
   /**
@@ -72,11 +75,12 @@ export async function restoreDump(
     const { head, end, fileIds, missingFiles, paused } = await restoreAll(source, target, options);
     const { files, signal } = options;
     const reader = end.counts.files && files ? only(files, fileIds) : undefined;
-    const restored = withActiveWebhooks(await target.finish(), paused);
+    const restored = asDumped(await target.finish(), paused);
     const written = await dumpEnd(restored, head, signal, reader);
     if (written.sha256 !== end.sha256) throw differs(end.counts, written.counts);
     await target.commit(options.isBackup ? head : undefined);
-    return { at: head.at, missingFiles, pausedWebhooks: paused.length, ...end };
+    const pausedWebhooks = paused.filter(({ section }) => section === 'webhooks').length;
+    return { at: head.at, missingFiles, pausedWebhooks, ...end };
   } catch (error) {
     await options.files?.undo();
     await target.undo();
@@ -89,10 +93,11 @@ export async function restoreDump(
   }
 }
 
-/** A webhook of the dump, and as it is restored. */
-interface PausedWebhook {
-  before: Webhook;
-  after: Webhook;
+/** A row of the dump, and as it is restored. */
+interface PausedRow {
+  section: 'webhooks' | 'statementLogs';
+  before: Webhook | StatementLog;
+  after: Webhook | StatementLog;
 }
 
 function pausedWebhook(row: Webhook, { at }: DumpHead): Webhook {
@@ -100,17 +105,15 @@ function pausedWebhook(row: Webhook, { at }: DumpHead): Webhook {
   return { ...row, state: 'paused', stateReason: restoredReason, updatedAt };
 }
 
-/** Reads a restored store as if its webhooks had not been paused, to compare it with the dump. */
-function withActiveWebhooks(source: DumpSource, paused: readonly PausedWebhook[]): DumpSource {
+/** Reads a restored store as if nothing had been paused, to compare it with the dump. */
+function asDumped(source: DumpSource, paused: readonly PausedRow[]): DumpSource {
   const byId = new Map(paused.map((one) => [one.before.id, one]));
-  async function* webhooks() {
-    for await (const row of source.read('webhooks')) {
-      const one = byId.get(row.id);
-      yield one && isDeepStrictEqual(row, one.after) ? one.before : row;
+  async function* read(section: SectionName) {
+    for await (const row of source.read(section)) {
+      const one = 'id' in row ? byId.get(row.id) : undefined;
+      yield one?.section === section && isDeepStrictEqual(row, one.after) ? one.before : row;
     }
   }
-  const read = (section: SectionName) =>
-    section === 'webhooks' ? webhooks() : source.read(section);
   return { read: read as DumpSource['read'] };
 }
 
@@ -122,12 +125,12 @@ function only(files: MediaReader, ids: ReadonlySet<string>): MediaReader {
 async function restoreAll(
   source: AsyncIterable<Uint8Array>,
   target: DumpTarget,
-  { onProgress, signal, files, pausesWebhooks }: RestoreOptions,
+  { onProgress, signal, files, pausesWebhooks, isWhole }: RestoreOptions,
 ) {
   /** Records of media files without bytes so far, by the id of the file. */
   const missing = new Map<string, Records['media']>();
   const fileIds = new Set<string>();
-  const paused: PausedWebhook[] = [];
+  const paused: PausedRow[] = [];
   let isPausing: boolean | undefined;
   let head: DumpHead | undefined;
   let end: DumpEnd | undefined;
@@ -149,7 +152,13 @@ async function restoreAll(
     isPausing ??= (await pausesWebhooks?.()) ?? false;
     if (!isPausing) return before;
     const after = pausedWebhook(before, head as DumpHead);
-    paused.push({ before, after });
+    paused.push({ section: 'webhooks', before, after });
+    return after;
+  };
+  const pauseLog = (before: StatementLog): StatementLog => {
+    if (isWhole || before.isPaused) return before;
+    const after = { ...before, isPaused: true };
+    paused.push({ section: 'statementLogs', before, after });
     return after;
   };
   const records = readDump(source);
@@ -178,6 +187,7 @@ async function restoreAll(
         missing.set(row.fileId, row);
       }
       if (one.section === 'webhooks') one.record = await pauseIfAsked(one.record as Webhook);
+      if (one.section === 'statementLogs') one.record = pauseLog(one.record as StatementLog);
       if (group[0] && group[0].section !== one.section) await flush();
       group.push(one);
       length += largePart(one.record);

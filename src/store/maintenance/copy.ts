@@ -50,7 +50,12 @@ export async function copyStore(
     if (withMedia) reader = await openFiles(folders.from, clock, aws);
     const dump = writeDump(source, iso(clock.now()), reader);
     const files = makeFileTarget(folders.to, clock, aws);
-    return await restoreDump(dump, await openTarget(to, clock), { ...options, files, name: from });
+    return await restoreDump(dump, await openTarget(to, clock), {
+      ...options,
+      files,
+      name: from,
+      isWhole: true,
+    });
   } finally {
     await reader?.close();
     await close();

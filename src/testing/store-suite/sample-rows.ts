@@ -56,6 +56,7 @@ const given: { [T in TableName]?: (number: number) => Partial<Rows[T]> } = {
   pastInputs: (number) => ({ id: `${guid('owne', number)}/${number}/screens`, until: number }),
   loops: (number) => ({ id: `content-${number}`, until: number }),
   configs: (number) => ({ id: `screen/${guid('owne', number)}` }),
+  statements: (number) => ({ id: `owner ${number}/${number}`, owner: `owner ${number}` }),
   notices: (number) => ({ id: `bucket ${number}/${number}` }),
   creations: () => ({ tokenId: guid('toke', 1) }),
   webhookDeliveries: () => ({ pendingOf: guid('webh', 1) }),

@@ -8,6 +8,7 @@ import { playlistOperations } from './playlists.ts';
 import { readingOperations } from './reports.ts';
 import { runtimeOperations } from './runtime.ts';
 import { scheduleOperations } from './schedules.ts';
+import { statementOperations } from './statements.ts';
 import { webhookOperations } from './webhooks.ts';
 
 export type { Operation, RecordKind } from '../operation.ts';
@@ -27,6 +28,7 @@ export const operations = {
   ...configOperations,
   ...readingOperations,
   ...campaignOperations,
+  ...statementOperations,
   ...webhookOperations,
 };
 

@@ -140,6 +140,12 @@ async function expectNothing(noun: string, ...queries: string[]): Promise<void> 
     );
 }
 
+/** A statement is about the whole tenant. */
+async function refusedToBound(method: string, path: string, body?: object): Promise<void> {
+  const answer = await bound.admin.send(method, path, body ? { body } : {});
+  expectProblem(answer, 'insufficient_role');
+}
+
 /** Rules for operations that name no record. */
 const rules: Partial<Record<OperationId, () => Promise<void>>> = {
   async getMe() {
@@ -418,6 +424,10 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
         ),
       );
   },
+  startStatements: () => refusedToBound('POST', '/v1/statements', { campaign: 'summer' }),
+  listStatements: () => refusedToBound('GET', '/v1/statements'),
+  getStatementRows: () => refusedToBound('GET', '/v1/statements/rows'),
+  resumeStatements: () => refusedToBound('POST', '/v1/statements/resume', { campaign: 'summer' }),
 
   async listMirror() {
     // Without an object store here; test/http/playlists/mirror.test.ts has one.

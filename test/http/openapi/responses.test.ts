@@ -1,7 +1,7 @@
 // Compares actual responses with the OpenAPI document.
 
 import { pathToFileURL } from 'node:url';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import type { OnDemandPlaylists } from '../../../src/origin/origin.ts';
 import {
@@ -32,6 +32,7 @@ import {
   startService,
   type TestService,
 } from '../../support/service/service.ts';
+import { keyFile } from '../../support/statements/seller.ts';
 
 const table = Object.entries<Operation>(operations) as [OperationId, Operation][];
 let service: TestService;
@@ -145,6 +146,22 @@ async function bookCampaign(): Promise<void> {
   await manage('DELETE', path);
 }
 
+async function sealStatement(): Promise<void> {
+  const campaign = 'summer';
+  await manage('POST', '/v1/statements', { campaign, from: '2026-11-10', to: '2026-11-11' });
+  const sealed = async () => {
+    service.clock.advance(60_000);
+    return (await manage('GET', '/v1/statements')).body.items;
+  };
+  const [{ id }] = await vi.waitUntil(async () => {
+    const items = await sealed();
+    return items.length > 0 && items;
+  });
+  await manage('GET', `/v1/statements/rows?id=${encodeURIComponent(id)}`);
+  await manage('POST', '/v1/statements/resume', { campaign, newLog: 'two' });
+  await send('GET', `/statement-keys/${(await manage('GET', '/v1/me')).body.tenantId}`);
+}
+
 async function uploadMedia(): Promise<void> {
   const file = someFile(1, 300_000);
   const path = `/v1/media/${idOf(file)}`;
@@ -251,6 +268,7 @@ async function readAndEnd(venueId: string, screenId: string, tokenId: string): P
   await manage('GET', `${hook}/deliveries`);
   await manage('POST', `${hook}/redeliver`, { noticeIds: [tokenId] });
   await manage('DELETE', hook);
+  await sealStatement();
   await manage('POST', `/v1/tokens/${tokenId}/rotate`);
   await manage('DELETE', `/v1/tokens/${tokenId}`);
   await manage('DELETE', `/v1/tokens/${(await manage('GET', '/v1/me')).body.tokenId}`);
@@ -278,7 +296,10 @@ async function sendInvalidRequests(): Promise<void> {
 }
 
 beforeAll(async () => {
-  service = await startService({ objectStore: pathToFileURL(await temporaryFolder()).href });
+  service = await startService({
+    objectStore: pathToFileURL(await temporaryFolder()).href,
+    statementKeyFile: await keyFile(),
+  });
   admin = manager(service);
   document = (await service.send('GET', '/openapi.json')).body;
   described = describedAnswers(document);

@@ -64,6 +64,7 @@ export async function mounted<C extends Clock = ManualClock>({
       quotaBytes: 1024 ** 3,
     },
     playlistQuotaBytes: 1024 ** 3,
+    statements: { readKey: undefined, retentionDays: 90 },
     webhookSender: makeWebhookSender({ addresses: makeCallableAddresses([]), clock }),
     codeTtlMinutes: 15,
     log,

@@ -85,6 +85,8 @@ export function operationCalls(
       ...(venueId !== undefined && { venueIds: [venueId] }),
     }),
     webhookPatch: () => ({ name: `Made webhook ${++count}` }),
+    statementStart: () => ({ campaign: 'summer' }),
+    statementResume: () => ({ campaign: 'summer', newLog: 'two' }),
     redelivery: () => ({ noticeIds: [unknownId] }),
     campaignInput: () => ({ name: `Made campaign ${++count}`, bookedPlays: count }),
     configInput: () => ({ syncIntervalMinutes: 7 }),

@@ -134,6 +134,10 @@ export const serveSettings = {
       'token for /metrics from other machines; the command line is visible to other users, so use the variable or the file',
     ),
     metricsTokenFile: text('--metrics-token-file <file>', 'file with the metrics token'),
+    statementKeyFile: text(
+      '--statement-key-file <file>',
+      'file with the key that signs statements of plays: see docs/statements.md',
+    ),
   }),
   fault: repeated(
     '--fault <rule>',

@@ -101,11 +101,12 @@ export async function startService(
   { io, clock, random }: Environment,
   onFailure: (reason: Error) => void,
 ): Promise<Running> {
-  const { host, metricsTokenFile } = settings;
+  const { host, metricsTokenFile, statementKeyFile } = settings;
   const secretFiles = [
     settings.storeFile,
     settings.tlsKey,
     metricsTokenFile,
+    statementKeyFile,
     settings.onDemandTokenFile,
   ];
   await checkSecretFiles(secretFiles, settings.allowOpenData, log);
@@ -164,6 +165,7 @@ export async function startService(
     ...(settings.objectStore && { objectStore: settings.objectStore }),
     ...(tls && { tls }),
     ...(metricsToken && { metricsToken }),
+    ...(statementKeyFile && { statementKeyFile }),
     ...(io.env.SIGNAGE_ADMIN_TOKEN && { adminToken: io.env.SIGNAGE_ADMIN_TOKEN }),
   });
   return running.catch(async (error: unknown) => {
