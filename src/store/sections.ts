@@ -34,39 +34,13 @@ import {
 import { contentsOfLayers, layersRow, pastScheduleRow } from '../domain/schedule/rows.ts';
 import { statementLogRow, statementRow } from '../domain/statements/rows.ts';
 import { webhookCursorRow, webhookDeliveryRow, webhookRow } from '../domain/webhooks/rows.ts';
-import { shardNames } from './json/checkpoint/line-table.ts';
+import { documentOf } from './document-names.ts';
 import { type Section, section } from './section.ts';
 
 /** Returns the unique key of a name within its scope. */
 export function nameKey(scope: string | null, name: string): string {
   return `${scope ?? ''}/${foldName(name)}`;
 }
-
-/**
- * A start opens each document, so more of them would make it slower. Fewer rows in each would save
- * little: a checkpoint comes after megabytes of changes, which concern most documents.
- */
-const screenShards = 64;
-const tenantDocument = () => 'rows-tenants';
-const venueDocument = shardNames('rows-venues', 64);
-const screenDocument = shardNames('rows-screens', screenShards);
-/** Contents take most of the space. Playlists change independently. */
-const playlistDocument = shardNames('rows-playlists', screenShards);
-const contentDocument = shardNames('rows-contents', 256);
-const pastPlaylistDocument = shardNames('disk-pastPlaylists', 256);
-const pastContentDocument = shardNames('disk-pastContents', 256);
-const layersDocument = shardNames('rows-layers', screenShards);
-const pastScheduleDocument = shardNames('disk-pastSchedules', 256);
-const pastInputsDocument = shardNames('disk-pastInputs', 256);
-const loopDocument = shardNames('disk-loops', 64);
-const campaignDocument = shardNames('rows-campaigns', 16);
-const creativeDocument = shardNames('rows-creatives', 64);
-const noticeDocument = shardNames('disk-notices', 256);
-const statementDocument = shardNames('disk-statements', 256);
-const creationDocument = shardNames('rows-creations', 64);
-const webhookDocument = shardNames('rows-webhooks', 16);
-const mediaDocument = shardNames('rows-media', 64);
-const configDocument = { tenant: tenantDocument, venue: venueDocument, screen: screenDocument };
 
 const minutesOf =
   (member: 'syncIntervalMinutes' | 'heartbeatIntervalMinutes') =>
@@ -79,7 +53,7 @@ export const sections = {
     row: tenantRow,
     unique: { name: (row) => nameKey(null, row.name) },
     listed: true,
-    document: tenantDocument,
+    document: documentOf.tenant,
   }),
   tokens: section({
     row: tokenRow,
@@ -90,7 +64,7 @@ export const sections = {
     },
     indexed: ['tenantId', 'role'],
     listed: true,
-    document: tenantDocument,
+    document: documentOf.tenant,
   }),
   venues: section({
     row: venueRow,
@@ -98,7 +72,7 @@ export const sections = {
     indexed: ['tenantId'],
     listed: true,
     topic: (id) => `venues/${id}`,
-    document: (row) => venueDocument(row.id),
+    document: (row) => documentOf.venue(row.id),
   }),
   screens: section({
     row: screenRow,
@@ -107,7 +81,7 @@ export const sections = {
     listed: true,
     filters: ['state'],
     topic: (id) => `screens/${id}`,
-    document: (row) => screenDocument(row.id),
+    document: (row) => documentOf.screen(row.id),
   }),
   devices: section({
     row: deviceRow,
@@ -116,49 +90,49 @@ export const sections = {
     listed: true,
     filters: ['state'],
     topic: (id) => `devices/${id}`,
-    document: (row) => screenDocument(row.screenId),
+    document: (row) => documentOf.screen(row.screenId),
   }),
   deviceKeys: section({
     row: deviceKeyRow,
     unique: { hash: (row) => row.hash },
     indexed: ['deviceId'],
     filters: ['screenId'],
-    document: (row) => screenDocument(row.screenId),
+    document: (row) => documentOf.screen(row.screenId),
   }),
   codes: section({
     row: codeRow,
     indexed: ['screenId'],
     numbers: { finishedAt: codeFinishedAt },
     topic: (id) => `codes/${id}`,
-    document: (row) => screenDocument(row.screenId),
+    document: (row) => documentOf.screen(row.screenId),
   }),
   contents: section({
     row: contentRow,
-    document: ({ id }) => contentDocument(id),
+    document: ({ id }) => documentOf.content(id),
     held: 'lines',
   }),
   largeContents: section({
     row: largeContentRow,
     indexed: ['tenantId'],
-    document: ({ id }) => layersDocument(id),
+    document: ({ id }) => documentOf.layers(id),
   }),
   playlists: section({
     row: playlistRow,
     filters: ['contentId'],
     topic: (id) => `screens/${id}`,
-    document: ({ id }) => playlistDocument(id),
+    document: ({ id }) => documentOf.playlist(id),
     held: 'lines',
   }),
   pastPlaylists: section({
     row: playlistRow,
     indexed: ['screenId'],
     filters: ['contentId'],
-    document: ({ id }) => pastPlaylistDocument(id.slice(0, id.indexOf('/'))),
+    document: ({ id }) => documentOf.pastPlaylist(id.slice(0, id.indexOf('/'))),
     held: 'disk',
   }),
   pastContents: section({
     row: pastContentRow,
-    document: ({ id }) => pastContentDocument(id),
+    document: ({ id }) => documentOf.pastContent(id),
     held: 'disk',
   }),
   campaigns: section({
@@ -169,12 +143,12 @@ export const sections = {
         (client ?? bookedPlays ?? bookedSeconds) === undefined ? [] : [tenantId],
     },
     listed: true,
-    document: ({ id }) => campaignDocument(id),
+    document: ({ id }) => documentOf.campaign(id),
   }),
   /** Names of creatives, for reports. */
   creatives: section({
     row: nameRow,
-    document: ({ id }) => creativeDocument(id),
+    document: ({ id }) => documentOf.creative(id),
   }),
   layers: section({
     row: layersRow,
@@ -182,25 +156,25 @@ export const sections = {
     listed: true,
     // The id is `<level>/<owner id>`.
     topic: (id) => id.replace('/', 's/'),
-    document: ({ ownerId }) => layersDocument(ownerId),
+    document: ({ ownerId }) => documentOf.layers(ownerId),
   }),
   pastSchedules: section({
     row: pastScheduleRow,
     indexed: ['ownerId'],
-    document: ({ id }) => pastScheduleDocument(id.slice(0, id.indexOf('/'))),
+    document: ({ id }) => documentOf.pastSchedule(id.slice(0, id.indexOf('/'))),
     held: 'disk',
   }),
   pastInputs: section({
     row: pastInputsRow,
     indexed: ['ownerId'],
     numbers: { until: ({ until }) => until },
-    document: ({ id }) => pastInputsDocument(id.slice(0, id.indexOf('/'))),
+    document: ({ id }) => documentOf.pastInputs(id.slice(0, id.indexOf('/'))),
     held: 'disk',
   }),
   loops: section({
     row: loopRow,
     numbers: { until: ({ until }) => until },
-    document: ({ id }) => loopDocument(id),
+    document: ({ id }) => documentOf.loop(id),
     held: 'disk',
   }),
   configs: section({
@@ -211,39 +185,39 @@ export const sections = {
     },
     // The id is `<level>/<owner id>`.
     topic: (id) => id.replace('/', 's/'),
-    document: (row) => configDocument[row.level](row.ownerId),
+    document: (row) => documentOf[row.level](row.ownerId),
   }),
   media: section({
     row: mediaRow,
     indexed: ['tenantId', 'fileId'],
     listed: true,
-    document: ({ id }) => mediaDocument(id),
+    document: ({ id }) => documentOf.media(id),
   }),
   mediaUsage: section({
     row: mediaUsageRow,
     listed: true,
-    document: ({ id }) => mediaDocument(id),
+    document: ({ id }) => documentOf.media(id),
   }),
   contentMedia: section({
     row: contentMediaRow,
     multiple: { mediaId: ({ tenantId, mediaIds }) => mediaIds.map((id) => `${tenantId}/${id}`) },
-    document: ({ id }) => mediaDocument(id),
+    document: ({ id }) => documentOf.media(id),
   }),
   screenContents: section({
     row: screenContentsRow,
     multiple: { contentId: ({ contents }) => contents.map(({ id }) => id) },
-    document: ({ id }) => layersDocument(id),
+    document: ({ id }) => documentOf.layers(id),
   }),
   mediaUses: section({
     row: mediaUseRow,
     indexed: ['mediaId'],
     listed: true,
-    document: (row) => screenDocument(row.ownerId),
+    document: (row) => documentOf.screen(row.ownerId),
   }),
   unusedMedia: section({
     row: unusedMediaRow,
     listed: true,
-    document: ({ id }) => mediaDocument(id),
+    document: ({ id }) => documentOf.media(id),
   }),
   outbox: section({
     row: outboxRow,
@@ -254,7 +228,7 @@ export const sections = {
   notices: section({
     row: noticeRow,
     indexed: ['bucket'],
-    document: ({ id }) => noticeDocument(id.slice(0, id.indexOf('/'))),
+    document: ({ id }) => documentOf.notice(id.slice(0, id.indexOf('/'))),
     held: 'disk',
   }),
   noticeLogs: section({
@@ -280,16 +254,16 @@ export const sections = {
     indexed: ['tenantId'],
     listed: true,
     topic: (id) => `webhooks/${id}`,
-    document: ({ id }) => webhookDocument(id),
+    document: ({ id }) => documentOf.webhook(id),
   }),
   webhookCursors: section({
     row: webhookCursorRow,
-    document: ({ id }) => webhookDocument(id),
+    document: ({ id }) => documentOf.webhook(id),
   }),
   webhookDeliveries: section({
     row: webhookDeliveryRow,
     indexed: ['webhookId', 'pendingOf'],
-    document: ({ webhookId }) => webhookDocument(webhookId),
+    document: ({ webhookId }) => documentOf.webhook(webhookId),
   }),
   statementLogs: section({
     row: statementLogRow,
@@ -300,7 +274,7 @@ export const sections = {
   statements: section({
     row: statementRow,
     indexed: ['owner'],
-    document: ({ id }) => statementDocument(id.slice(0, id.indexOf('/'))),
+    document: ({ id }) => documentOf.statement(id.slice(0, id.indexOf('/'))),
     held: 'disk',
   }),
   creations: section({
@@ -308,7 +282,7 @@ export const sections = {
     unique: { request: (row) => row.request },
     indexed: ['tokenId'],
     listed: true,
-    document: (row) => creationDocument(row.id),
+    document: (row) => documentOf.creation(row.id),
   }),
   claims: section({
     row: claimRow,
