@@ -32,7 +32,7 @@ export const emptySequence: SequenceState = { floor: 0, missing: 0, conflicts: 0
  * Returns the sequence number of an event, or `undefined` for a value that is not a positive
  * integer.
  */
-function sequenceNumber(seq: unknown): number | undefined {
+export function sequenceNumber(seq: unknown): number | undefined {
   return Number.isSafeInteger(seq) && (seq as number) >= 1 ? (seq as number) : undefined;
 }
 

@@ -1,5 +1,6 @@
 import { dayMs, iso } from '../../domain/clock.ts';
 import { dayNumber, isFull, secondsOf } from '../../domain/events/plays.ts';
+import { sequenceNumber } from '../../domain/events/sequence.ts';
 import { epochMs } from '../../domain/fields.ts';
 import { asGuid } from '../../domain/id.ts';
 import { campaignIdOf } from '../../domain/playlists/campaign.ts';
@@ -46,10 +47,10 @@ export async function playRow(
     localStart: localTime(startMs, utcOffset),
     start: iso(startMs),
     seconds,
-    planned: typeof planned === 'number' ? planned : null,
+    planned: Number.isFinite(planned) ? (planned as number) : null,
     full: isFull(members) ?? null,
     receivedAt: iso(receivedAt),
-    seq: Number.isSafeInteger(seq) ? (seq as number) : null,
+    seq: sequenceNumber(seq) ?? null,
     screenId,
     venueId,
   };

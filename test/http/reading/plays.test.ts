@@ -123,6 +123,19 @@ describe('GET /v1/reports/plays', () => {
     expect(end).toBe('');
   });
 
+  it('200 with null for numbers that no event can have', async () => {
+    const own = await startService();
+    const hostile = await own.tv();
+    const played = JSON.stringify(impression({ timestamp: at(20, 2), duration: 1, seq: -3 }));
+    const body = `[${played.replace('}', ',"plannedDuration":1e400}')}]`;
+    expect((await hostile.send('POST', 'events', { body })).status).toBe(202);
+    expect(await plays('', manager(own))).toMatchObject([{ planned: null, full: null, seq: null }]);
+    const headers = { Accept: 'text/csv' };
+    const { text } = await manager(own).send('GET', path, { headers });
+    expect(text.split('\r\n')[1]).toMatch(/Z,1,,,2026-11-20T12:00:00.000Z,$/);
+    await own.close();
+  });
+
   it.each(['from=2026-11-20T00:00:00Z', 'to=now', 'days=local', 'campaign=', 'limit=5'])(
     '400 for %s',
     async (query) =>
