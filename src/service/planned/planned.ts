@@ -222,7 +222,14 @@ export function makePastPlanner(days: 'utc' | 'venue') {
    * (docs/protocol.md §5.6).
    */
   function* parts(history: InputHistory, range: Interval): Generator<PlannedPart[]> {
-    for (const { inputs, ...between } of inputsIn(history, range)) yield partsIn(inputs, between);
+    for (const { inputs, fromMs, untilMs } of inputsIn(history, range)) {
+      // The schedule holds again when what an on-demand source gave has ended.
+      const { contentId, validUntil = null } = inputs.playlist ?? {};
+      const isOver = contentId === null && validUntil !== null && validUntil < untilMs;
+      const endMs = isOver ? Math.max(fromMs, validUntil) : untilMs;
+      yield partsIn(inputs, { fromMs, untilMs: endMs });
+      if (isOver) yield partsIn({ ...inputs, playlist: null }, { fromMs: endMs, untilMs });
+    }
   }
 
   return { dayAt, parts };

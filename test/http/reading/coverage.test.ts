@@ -223,6 +223,23 @@ it('does not guess what an on-demand source gave', async () => {
   expect((await admin.get(`/v1/screens/${screen.id}/playlist`)).status).toBe(200);
 });
 
+it('follows the schedule again once the playlist of an on-demand source has ended', async () => {
+  const validUntil = (midnight + 10 * hour) / 1000;
+  const onDemand = async () => ({ items: [item(offer, 10)], validUntil });
+  const { service, admin, screen, at, planned } = await start({ onDemand, onDemandTtlSeconds: 0 });
+  const entries = [{ from: '07:00', to: '17:00', items: [item(lunch, 5)] }];
+  await admin.put(`/v1/screens/${screen.id}/schedule`, { entries });
+  const tv = await service.tv(screen.id);
+  await at(9);
+  expect((await tv.send('GET', 'playlist')).body.items).toMatchObject([{ creativeId: offer }]);
+  await at(11);
+  const explained = await admin.get(`/v1/screens/${screen.id}/explain`);
+  expect(explained.body).toMatchObject({ layer: 'schedule', entryId: 'entry-1' });
+  await at(24);
+  expect(await planned('groupBy=creative')).toEqual({ [lunch]: 8 });
+  expect(await planned()).toEqual({ [screen.id]: 9 });
+});
+
 it('marks as incomplete what retention has deleted', async () => {
   const options = { retentionDays: 2, store: await temporaryFolder() };
   const { service, clock, admin, screen, report } = await start(options, serveBelieving);
