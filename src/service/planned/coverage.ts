@@ -153,12 +153,12 @@ export function makeCoverage(deps: ServiceDependencies) {
     sums: CoverageSums,
     principal: TenantPrincipal,
     filter: PlayFilter,
-    dueTimes: DueTimes,
+    { dueTimes, purgedMs }: { dueTimes: DueTimes; purgedMs: number },
     signal: AbortSignal | undefined,
   ): Promise<{ lost: Map<string, number | null>; venueOf: Map<string, string> }> {
     const fromMs = filter.from === undefined ? 0 : Date.parse(filter.from) - aheadMs;
     const registered = new Map<string, number>();
-    const played = new PlayedEvents(filter.days, fromMs, async (deviceId) => {
+    const played = new PlayedEvents(filter.days, Math.max(fromMs, purgedMs), async (deviceId) => {
       const known = registered.get(deviceId);
       if (known !== undefined) return known;
       const time = (await store.read.get('devices', deviceId))?.createdAt ?? 0;
@@ -208,11 +208,13 @@ export function makeCoverage(deps: ServiceDependencies) {
     const { tenantId } = principal;
     const filter = await filterOf({ store }, principal, { ...scope, simulated: 'exclude' });
     const { inputsSince = clock.now() } = (await store.read.get('clocks', 'clock')) ?? {};
-    const knownFromMs = Math.max(inputsSince, await purgedBefore(store));
+    const purgedMs = await purgedBefore(store);
+    const knownFromMs = Math.max(inputsSince, purgedMs);
     const sums = new CoverageSums(groupBy);
     const screens = histories(tenantId, filter);
-    const due = await addPlanned(sums, groupBy, screens, filter, knownFromMs, signal);
-    const { lost, venueOf } = await addPlayed(sums, principal, filter, due, signal);
+    const dueTimes = await addPlanned(sums, groupBy, screens, filter, knownFromMs, signal);
+    const known = { dueTimes, purgedMs };
+    const { lost, venueOf } = await addPlayed(sums, principal, filter, known, signal);
     const hasLost = groupBy === 'screen' || groupBy === 'venue';
     const lostBy = new Map<string, (number | null)[]>();
     for (const [screenId, number] of lost) {

@@ -56,7 +56,7 @@ export class PlayedEvents {
   readonly #registeredAt: (deviceId: string) => Promise<number>;
 
   /**
-   * @param fromMs time from which events are read
+   * @param fromMs time from which all events are read
    * @param registeredAt returns the time of a registration; 0: not known
    */
   constructor(

@@ -266,6 +266,23 @@ it('marks as incomplete what retention has deleted', async () => {
   expect((await report()).items).toMatchObject([{ incomplete: true }]);
 });
 
+it('does not call lost what retention has deleted', async () => {
+  const options = { retentionDays: 2, store: await temporaryFolder() };
+  const { service, clock, admin, screen, report } = await start(options, serveBelieving);
+  const tv = await service.tv(screen.id);
+  for (const seq of [1, 2, 3, 4, 6]) {
+    const body = [impression({ timestamp: clock.now() / 1000, duration: 1, seq })];
+    expect((await tv.send('POST', 'events', { body })).status).toBe(202);
+    clock.advance(24 * hour);
+  }
+  const purged = async () => {
+    clock.advance(60_000);
+    return (await admin.get('/v1/events?type=impression')).body.items.length;
+  };
+  await expect.poll(purged).toBe(2);
+  expect((await report()).items).toMatchObject([{ lost: 1, incomplete: true }]);
+});
+
 it('shows a caller only its own venues, and refuses wrong queries', async () => {
   const { service, admin, venue, screen, at, report } = await start();
   await admin.put(`/v1/screens/${screen.id}/playlist`, { items: [item(offer, 10, 'summer')] });
