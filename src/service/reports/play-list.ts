@@ -1,4 +1,4 @@
-import { dayMs, iso } from '../../domain/clock.ts';
+import { dayMs, iso, minuteMs } from '../../domain/clock.ts';
 import { dayNumber, isFull, secondsOf } from '../../domain/events/plays.ts';
 import { sequenceNumber } from '../../domain/events/sequence.ts';
 import { epochMs } from '../../domain/fields.ts';
@@ -65,7 +65,7 @@ export function dayOfPlay({ event, utcOffset = 0 }: StoredEvent, days: PlayFilte
 }
 
 /** The list of single plays (docs/protocol.md §5.6). */
-export function makePlayList({ store }: ServiceDependencies) {
+export function makePlayList({ store, clock }: ServiceDependencies) {
   /** Returns whether a play is of the report, and of a day that retention has not cut into. */
   function isListed(event: StoredEvent, filter: PlayFilter, purgedMs: number): boolean {
     const { receivedAt, venueId, screenId, simulated = false } = event;
@@ -90,6 +90,9 @@ export function makePlayList({ store }: ServiceDependencies) {
       order: 'asc',
       limit: eventsPerPage,
       from: filter.from === undefined ? undefined : Date.parse(filter.from) - aheadMs,
+      // A slow reader whose token is deleted meanwhile gets nothing new. The clock of a database
+      // may be ahead a little.
+      to: clock.now() + minuteMs,
       type: campaignId ? 'impression' : undefined,
     };
     for (let after: string | null | undefined; after !== null; ) {

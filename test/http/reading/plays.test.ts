@@ -1,14 +1,21 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../src/domain/clock.ts';
 import type { PlayRow } from '../../../src/domain/records/report.ts';
+import { type Running, serve } from '../../../src/serve.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import {
   expectInvalid,
   impression,
   type Manager,
   manager,
 } from '../../support/service/management.ts';
-import { type BoundTv, startService, type TestService } from '../../support/service/service.ts';
+import {
+  adminToken,
+  type BoundTv,
+  startService,
+  type TestService,
+} from '../../support/service/service.ts';
 import { serveBelieving } from '../../support/stores/believed-clock.ts';
 
 const path = '/v1/reports/plays';
@@ -121,6 +128,31 @@ describe('GET /v1/reports/plays', () => {
     );
     expect(line).toContain('Hall,One,Spring sale,');
     expect(end).toBe('');
+  });
+
+  it('200 without what is received later than a minute after the start of the list', async () => {
+    const clock = new ManualClock();
+    let inProcess: Running | undefined;
+    const own = await startService({ clock }, async (options) => {
+      inProcess = await serve(options);
+      return inProcess;
+    });
+    const busy = await own.tv();
+    const send = async (seq: number) => {
+      const body = Array.from({ length: 100 }, () => impression({ timestamp: at(20, 2), seq }));
+      expect((await busy.send('POST', 'events', { body })).status).toBe(202);
+    };
+    for (let batch = 0; batch < 15; batch++) await send(1);
+    const request = new Request(`${own.url}${path}`, {
+      headers: { Authorization: `Bearer ${adminToken}` },
+    });
+    const list = await inProcess?.fetch(request);
+    clock.advance(61_000);
+    await send(2);
+    const text = (await list?.text()) ?? '';
+    expect(text.match(/"seq":1/g)).toHaveLength(1500);
+    expect(text).not.toContain('"seq":2');
+    await own.close();
   });
 
   it('200 with null for numbers that no event can have', async () => {
