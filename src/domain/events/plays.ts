@@ -42,6 +42,14 @@ export function sumOfSeconds(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_VALUE);
 }
 
+/**
+ * Returns a sum of durations without the digits of binary fractions that no TV has reported.
+ */
+export function roundedSeconds(seconds: number): number {
+  const rounded = Math.round(seconds * 1000) / 1000;
+  return Number.isFinite(rounded) ? rounded : seconds;
+}
+
 /** Returns a duration as sent, in seconds. `undefined`: none that can be added. */
 function durationOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;

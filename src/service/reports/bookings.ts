@@ -1,5 +1,5 @@
 import { dayMs } from '../../domain/clock.ts';
-import { type PlayKey, sumOfSeconds } from '../../domain/events/plays.ts';
+import { type PlayKey, roundedSeconds, sumOfSeconds } from '../../domain/events/plays.ts';
 import { largest, smallest } from '../../domain/numbers/extremes.ts';
 import type { ReportQuery, ReportRow } from '../../domain/records/report.ts';
 import type { Campaign } from '../../domain/records/rows.ts';
@@ -120,7 +120,7 @@ export async function withBookings(
     const { plays, seconds } = deliveries.of(row.key);
     const delivered = {
       deliveredPlays: plays,
-      deliveredSeconds: Math.round(seconds * 1000) / 1000,
+      deliveredSeconds: roundedSeconds(seconds),
     };
     const booked = { client, bookedPlays, bookedSeconds, bookedFrom, bookedTo };
     return { ...row, ...booked, ...(isMeasured(booking) && delivered) };

@@ -1,4 +1,5 @@
 import { dayMs } from '../../domain/clock.ts';
+import { roundedSeconds } from '../../domain/events/plays.ts';
 import {
   dayOf,
   firstDay,
@@ -170,8 +171,7 @@ export function makeImpressionReport({ store, clock }: ServiceDependencies) {
           name: await nameOf(first, key),
           ...other,
           impressions,
-          // A sum of binary fractions has digits that no TV has reported.
-          seconds: Math.round(seconds * 1000) / 1000,
+          seconds: roundedSeconds(seconds),
           fullPlays: impressions + plays - partial - unknown,
           partialPlays: partial,
           unknownPlays: unknown,
