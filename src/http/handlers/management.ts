@@ -8,7 +8,7 @@ import type { BaseUrlOf } from '../request/base-url.ts';
 import { makeLongPollReply } from '../request/held.ts';
 import { type Call, type Handlers, noStore } from '../request/pipeline.ts';
 import { created, done, idempotentRequest, result, revised } from './replies.ts';
-import { playStream, reportCsv } from './reports.ts';
+import { playStream, reportCsv, reportJson } from './reports.ts';
 import { scheduleHandlers } from './schedules.ts';
 import { statementHandlers } from './statements.ts';
 import { webhookHandlers } from './webhooks.ts';
@@ -94,8 +94,8 @@ export function managementHandlers(
       ),
     reportPlays: ({ principal, query, request }) =>
       playStream(reading.plays(principal, query), request.context),
-    reportCoverage: ({ principal, query, slot }) =>
-      result(coverage(principal, query, slot?.signal)),
+    reportCoverage: async ({ principal, query, slot }) =>
+      reportJson(await coverage(principal, query, slot?.signal)),
     listCampaigns: ({ principal, query, slot }) =>
       result(campaigns.list(principal, query, slot?.signal)),
     getCampaign: ({ principal, id }) => revised(revision.campaign, campaigns.get(principal, id)),

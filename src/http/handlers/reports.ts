@@ -1,8 +1,11 @@
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import { csvLine } from '../../domain/csv.ts';
+import type { CoverageReport } from '../../domain/planned/coverage.ts';
 import type { ImpressionReport, PlayRow, ReportRow } from '../../domain/records/report.ts';
 import type { HandlerReply } from '../request/pipeline.ts';
+
+type Report = ImpressionReport | CoverageReport;
 
 /** Reports with more rows are sent as a stream, in pieces of so many rows. */
 const rowsPerPiece = 5000;
@@ -21,7 +24,7 @@ function* csvOf(rows: readonly ReportRow[], hasTwoGroups: boolean): Generator<st
   for (const row of rows) yield csvLine(columns.map((column) => row[column] ?? ''));
 }
 
-function* jsonOf({ items, ...rest }: ImpressionReport): Generator<string> {
+function* jsonOf({ items, ...rest }: Report): Generator<string> {
   yield '{"items":[';
   for (const [place, row] of items.entries()) yield (place === 0 ? '' : ',') + JSON.stringify(row);
   yield `],${JSON.stringify(rest).slice(1)}`;
@@ -37,6 +40,11 @@ function* piecesOf(texts: Iterable<string>): Generator<Uint8Array> {
   }
   yield Buffer.from(joined.join(''));
 }
+
+/** Returns a report as JSON: as a stream if it is large. */
+export const reportJson = (report: Report): HandlerReply => ({
+  body: report.items.length > rowsPerPiece ? ReadableStream.from(piecesOf(jsonOf(report))) : report,
+});
 
 function accepted(context: Context | undefined, supports: string[]): string | undefined {
   return (
@@ -82,9 +90,8 @@ export function reportCsv(
 ): HandlerReply {
   const type = accepted(context, ['application/json', 'text/csv']);
   const headers = { Vary: 'Accept' };
+  if (type !== 'text/csv') return { ...reportJson(report), headers };
   const isLarge = report.items.length > rowsPerPiece;
-  if (type !== 'text/csv')
-    return { body: isLarge ? ReadableStream.from(piecesOf(jsonOf(report))) : report, headers };
   const lines = csvOf(report.items, hasTwoGroups);
   return {
     body: isLarge ? ReadableStream.from(piecesOf(lines)) : [...lines].join(''),

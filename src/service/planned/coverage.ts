@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { dayMs, hourMs } from '../../domain/clock.ts';
 import type {
   CoverageGroup,
@@ -10,17 +9,16 @@ import { dayOf } from '../../domain/records/report.ts';
 import type { EventPageQuery } from '../../store/queries.ts';
 import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { venueScopeFilter } from '../lookup.ts';
-import { makeNames } from '../reports/names.ts';
-import { type PlayFilter, passesPlace } from '../reports/play-totals.ts';
+import { makeNames, makeRows } from '../reports/names.ts';
+import { checkRowCount, type PlayFilter, passesPlace } from '../reports/play-totals.ts';
 import { aheadMs, filterOf, purgedBefore } from '../reports/report-scope.ts';
+import { makeTurnTaker } from '../reports/turns.ts';
 import { DueTimes } from './due-times.ts';
 import { makeHistories, type ScreenHistory } from './histories.ts';
 import { divideTimes } from './loops.ts';
 import { PlayedEvents } from './played.ts';
 
 const eventsPerPage = 1000;
-/** Time of planning after which other requests get a turn. */
-const turnMs = 5;
 /** Local clocks are ahead of UTC by at most this. */
 const zoneMs = 15 * hourMs;
 
@@ -56,6 +54,7 @@ class CoverageSums {
   row(key: string): Sums {
     const row = this.#rows.get(key) ?? emptySums();
     this.#rows.set(key, row);
+    checkRowCount(this.#rows.size);
     return row;
   }
 
@@ -105,12 +104,7 @@ export function makeCoverage(deps: ServiceDependencies) {
     const endMs = to === undefined ? clock.now() : Math.min(clock.now(), Date.parse(to) + zoneMs);
     const times = new Map<string | null, number>();
     const dueTimes = new DueTimes();
-    let turnEndMs = performance.now() + turnMs;
-    const takeTurns = async () => {
-      if (performance.now() < turnEndMs) return;
-      await setImmediate();
-      turnEndMs = performance.now() + turnMs;
-    };
+    const takeTurns = makeTurnTaker();
     for await (const { screen, history } of screens) {
       const { id, venueId, createdAt, deletedAt } = screen;
       const subject = { screen: id, venue: venueId, campaign: '', creative: '' };
@@ -144,6 +138,7 @@ export function makeCoverage(deps: ServiceDependencies) {
         sums.row(id).plannedMs += ms;
       },
       isUnknown: () => sums.markIncomplete(Number.POSITIVE_INFINITY),
+      takeTurns,
     });
     return dueTimes;
   }
@@ -223,9 +218,9 @@ export function makeCoverage(deps: ServiceDependencies) {
       if (hasLost) sums.row(key);
     }
     const nameOf = makeNames(store.read, tenantId);
-    const items: CoverageRow[] = [];
-    for (const [key, { plannedMs, coveredMs, playedMs, ...counts }] of sums.entries())
-      items.push({
+    const rowOf = async ([key, sum]: [string, Sums]): Promise<CoverageRow> => {
+      const { plannedMs, coveredMs, playedMs, ...counts } = sum;
+      return {
         key,
         name: await nameOf(groupBy, key),
         plannedSeconds: plannedMs / 1000,
@@ -235,7 +230,9 @@ export function makeCoverage(deps: ServiceDependencies) {
         ...counts,
         ...(hasLost && { lost: sumOrNull(lostBy.get(key) ?? []) }),
         incomplete: sums.isIncomplete(key),
-      });
+      };
+    };
+    const items = await makeRows(sums.entries(), rowOf);
     return { items, unattributed: hasLost ? null : sumOrNull([...lost.values()]) };
   };
 }

@@ -12,9 +12,18 @@ export async function divideTimes(
   reader: Pick<Reader, 'get'>,
   times: ReadonlyMap<string | null, number>,
   member: 'campaignId' | 'creativeId',
-  { add, isUnknown }: { add: (id: string, ms: number) => void; isUnknown: () => void },
+  {
+    add,
+    isUnknown,
+    takeTurns,
+  }: {
+    add: (id: string, ms: number) => void;
+    isUnknown: () => void;
+    takeTurns: () => Promise<void>;
+  },
 ): Promise<void> {
   for (const [contentId, ms] of times) {
+    await takeTurns();
     const items = contentId === null ? undefined : await readLoop(reader, contentId);
     if (!items) {
       isUnknown();

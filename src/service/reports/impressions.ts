@@ -11,12 +11,9 @@ import {
 import type { ImpressionQuery } from '../../store/queries.ts';
 import type { ServiceDependencies, TenantPrincipal } from '../context.ts';
 import { showsBookings, withBookings } from './bookings.ts';
-import { makeNames } from './names.ts';
+import { makeNames, makeRows } from './names.ts';
 import { type PlayFilter, type PlayTotal, PlayTotals } from './play-totals.ts';
 import { filterOf } from './report-scope.ts';
-
-/** Names that are looked up at a time. */
-const namesAtOnce = 1000;
 
 const dayNumberOf = (day: string) => Date.parse(day) / dayMs;
 const dayName = (day: number) => dayOf(day * dayMs);
@@ -161,26 +158,21 @@ export function makeImpressionReport({ store, clock }: ServiceDependencies) {
   ): Promise<ReportRow[]> {
     const nameOf = makeNames(store.read, tenantId);
     const [first = 'campaign', second] = groups;
-    const rows: ReportRow[] = [];
-    for (let start = 0; start < totals.length; start += namesAtOnce) {
-      const some = totals.slice(start, start + namesAtOnce).map(async (total) => {
-        const { key, key2, impressions, seconds, partial, unknown, plays } = total;
-        const other = second && key2 !== undefined && { key2, name2: await nameOf(second, key2) };
-        return {
-          key,
-          name: await nameOf(first, key),
-          ...other,
-          impressions,
-          seconds: roundedSeconds(seconds),
-          fullPlays: impressions + plays - partial - unknown,
-          partialPlays: partial,
-          unknownPlays: unknown,
-          plays,
-        };
-      });
-      for (const row of await Promise.all(some)) rows.push(row);
-    }
-    return rows;
+    return makeRows(totals, async (total) => {
+      const { key, key2, impressions, seconds, partial, unknown, plays } = total;
+      const other = second && key2 !== undefined && { key2, name2: await nameOf(second, key2) };
+      return {
+        key,
+        name: await nameOf(first, key),
+        ...other,
+        impressions,
+        seconds: roundedSeconds(seconds),
+        fullPlays: impressions + plays - partial - unknown,
+        partialPlays: partial,
+        unknownPlays: unknown,
+        plays,
+      };
+    });
   }
 
   return async (principal: TenantPrincipal, query: ReportQuery): Promise<ImpressionReport> => {

@@ -6,6 +6,17 @@ import type { PlayPlace, PlayVisitor } from '../../store/queries.ts';
 
 /** Maximum number of rows of a report (docs/protocol.md §5.6). */
 const maxRows = 1_000_000;
+
+/** Throws `invalid_request` if a report has too many rows. */
+export function checkRowCount(count: number): void {
+  if (count > maxRows)
+    throw new SignageError(
+      'invalid_request',
+      `The report has more than ${maxRows.toLocaleString('en')} rows: choose fewer days or screens.`,
+      { errors: [{ path: 'query.groupBy', message: 'has too many rows: choose fewer days' }] },
+    );
+}
+
 /** Keys of documents that were read are forgotten now and then. */
 const keysKnown = 100_000;
 
@@ -168,12 +179,7 @@ export class PlayTotals implements PlayVisitor {
   }
 
   #row(rows: Map<string, PlayTotal>, text: string, [key = '', key2]: readonly string[]): PlayTotal {
-    if (++this.#count > maxRows)
-      throw new SignageError(
-        'invalid_request',
-        `The report has more than ${maxRows.toLocaleString('en')} rows: choose fewer days or screens.`,
-        { errors: [{ path: 'query.groupBy', message: 'has too many rows: choose fewer days' }] },
-      );
+    checkRowCount(++this.#count);
     const row = { key, key2, impressions: 0, seconds: 0, partial: 0, unknown: 0, plays: 0 };
     rows.set(text, row);
     return row;
