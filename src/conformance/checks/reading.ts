@@ -1,5 +1,12 @@
 import { pause } from '../../client/pause.ts';
-import { type Answer, at, listAt, schemaViolations, textAt } from '../fixture/answer.ts';
+import {
+  type Answer,
+  at,
+  listAt,
+  schemaViolations,
+  statusAndCode,
+  textAt,
+} from '../fixture/answer.ts';
 import { type ConformanceCheck, checkGroup, profile } from '../fixture/check.ts';
 import { heartbeat, impression, item } from '../fixture/content.ts';
 import type { Fixture, Tv } from '../fixture/fixture.ts';
@@ -265,9 +272,23 @@ const requests = checkGroup({ id: 'requests', subject: 'GET /v1/requests', secti
   ),
 ]);
 
+const statements = checkGroup({ id: 'signed', subject: 'GET /v1/statements', section: '5.19' }, [
+  profile('list', 'lists statements, and the state of each campaign').expects(
+    'two lists',
+    async (fixture) => {
+      const answer = await fixture.requireOk('GET', '/v1/statements');
+      return listAt(answer, 'items') && listAt(answer, 'logs') && 'two lists';
+    },
+  ),
+  profile('rows', 'an unknown statement has no rows').expects(
+    '404 statement_not_found',
+    async (fixture) => statusAndCode(await fixture.manage('GET', '/v1/statements/rows?id=x')),
+  ),
+]);
+
 /**
  * Checks of events, reports, devices, the audit trail and requests of TVs (docs/protocol.md §5.3,
- * §5.5–§5.7, §5.12).
+ * §5.5–§5.7, §5.12, §5.19).
  */
 export const readingChecks: readonly ConformanceCheck[] = [
   ...events,
@@ -276,4 +297,5 @@ export const readingChecks: readonly ConformanceCheck[] = [
   ...devices,
   ...audit,
   ...requests,
+  ...statements,
 ];

@@ -150,11 +150,8 @@ export function startSealing(
     const name = await makeNames(store.read, tenantId)('campaign', campaignId);
     const lostMs = Math.max(known.lostUntil, await purgedBefore(store));
     const sorted = [...days].sort(([one], [other]) => (one < other ? -1 : 1));
-    const figures = new Map<string, Awaited<ReturnType<typeof headFigures>>>();
-    for (const [day, rows] of sorted) {
-      rows.end();
-      figures.set(day, await headFigures(known, day));
-    }
+    for (const [, rows] of sorted) rows.end();
+    const { client, ...planned } = await headFigures(known, nextDay);
     await store.write(async (tx) => {
       const row = await tx.get('statementLogs', known.id);
       const isSame = row?.number === known.number && row.name === known.name;
@@ -162,7 +159,6 @@ export function startSealing(
       const next = { ...row, nextDay: dayAfter(nextDay), until };
       for (const [day, { tally, parts }] of sorted) {
         next.number++;
-        const { client, ...others } = figures.get(day) ?? {};
         const text = headText({
           issuer: signer.issuer,
           tenant: tenantId,
@@ -174,7 +170,7 @@ export function startSealing(
           number: String(next.number),
           kind: day === nextDay ? 'day' : 'amendment',
           ...tally.figures(),
-          ...others,
+          ...(day === nextDay && planned),
           basis: 'device-reported',
           incomplete:
             Date.parse(day) - beginsBeforeMs < lostMs ? 'plays may be missing' : undefined,

@@ -1,7 +1,11 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../../src/domain/clock.ts';
-import { serve } from '../../../src/serve.ts';
+import { SignageError } from '../../../src/domain/error.ts';
+import { serve, serveOn } from '../../../src/serve.ts';
+import { decorateStore } from '../../../src/service/store-decorator.ts';
+import { openStore } from '../../../src/store/location/open.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { expectInvalid, expectProblem, impression } from '../../support/service/management.ts';
 import { startService } from '../../support/service/service.ts';
@@ -12,6 +16,7 @@ import {
   startSeller,
   verified,
 } from '../../support/statements/seller.ts';
+import { believeClock } from '../../support/stores/believed-clock.ts';
 
 const startIt = ({ admin }: Pick<Seller, 'admin'>, more: object = {}) =>
   admin.send('POST', '/v1/statements', { body: { campaign: 'summer', ...more } });
@@ -181,6 +186,29 @@ describe('the sealing of statements', () => {
     expect(await verified(steady.admin)).toEqual(before);
     steady.service.clock.set(Date.parse('2026-11-25T13:00:00Z'));
     expect((await sealed(steady, 2))[1]?.head.day).toBe('2026-11-21');
+  });
+
+  it('seals nothing on a full disk, and all of it later', async () => {
+    let isFull = false;
+    const run: typeof serve = (options = {}) =>
+      serveOn(async (...given) => {
+        const store = await openStore(...given);
+        await believeClock(store);
+        const write: Store['write'] = async (change) => {
+          if (isFull) throw new SignageError('unavailable', 'No space is left on the disk.');
+          return store.write(change);
+        };
+        return decorateStore(store, { write });
+      }, options);
+    const seller = await startSeller({}, run);
+    await startIt(seller);
+    await seller.play('2026-11-20T12:00:00Z');
+    isFull = true;
+    skip(seller, dayMs * 4);
+    await passMinutes(seller);
+    expect((await listed(seller.admin)).items).toEqual([]);
+    isFull = false;
+    expect((await sealed(seller, 1))[0]?.head.plays).toBe('1');
   });
 });
 
