@@ -22,6 +22,8 @@ const eventsPerPage = 1000;
 /** Local clocks are ahead of UTC by at most this. */
 const zoneMs = 15 * hourMs;
 
+type Caller = Pick<TenantPrincipal, 'tenantId' | 'venueIds'>;
+
 const emptySums = () => ({
   plannedMs: 0,
   coveredMs: 0,
@@ -84,7 +86,7 @@ const sumOrNull = (numbers: readonly (number | null)[]): number | null =>
     : numbers.reduce<number>((sum, number) => sum + (number ?? 0), 0);
 
 /** The report of what was planned and what was played (docs/protocol.md §5.6). */
-export function makeCoverage(deps: ServiceDependencies) {
+export function makeCoverage(deps: Pick<ServiceDependencies, 'store' | 'clock'>) {
   const { store, clock } = deps;
   const histories = makeHistories(deps);
 
@@ -146,7 +148,7 @@ export function makeCoverage(deps: ServiceDependencies) {
   /** Adds what TVs have reported. Returns the lost events by screen, and the venues of screens. */
   async function addPlayed(
     sums: CoverageSums,
-    principal: TenantPrincipal,
+    { tenantId }: Caller,
     filter: PlayFilter,
     { dueTimes, purgedMs }: { dueTimes: DueTimes; purgedMs: number },
     signal: AbortSignal | undefined,
@@ -162,7 +164,7 @@ export function makeCoverage(deps: ServiceDependencies) {
     });
     const venueOf = new Map<string, string>();
     const query: EventPageQuery = {
-      tenantId: principal.tenantId,
+      tenantId,
       ...venueScopeFilter({ venueIds: filter.venueIds ? [...filter.venueIds] : null }),
       order: 'asc',
       limit: eventsPerPage,
@@ -196,7 +198,7 @@ export function makeCoverage(deps: ServiceDependencies) {
   }
 
   return async (
-    principal: TenantPrincipal,
+    principal: Caller,
     { groupBy, ...scope }: CoverageQuery,
     signal?: AbortSignal,
   ): Promise<CoverageReport> => {

@@ -27,7 +27,7 @@ type ScopeQuery = Pick<
  */
 export async function filterOf(
   { store }: Pick<ServiceDependencies, 'store'>,
-  { tenantId, venueIds: own }: TenantPrincipal,
+  { tenantId, venueIds: own }: Pick<TenantPrincipal, 'tenantId' | 'venueIds'>,
   { venueId, screenId, selector, ...range }: ScopeQuery,
 ): Promise<PlayFilter> {
   const { days, from, to, simulated } = range;

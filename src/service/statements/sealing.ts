@@ -9,9 +9,11 @@ import type { StatementLog } from '../../domain/statements/rows.ts';
 import { slicesOf } from '../../store/store.ts';
 import { confirmedTime, retainedFrom } from '../confirmed-time.ts';
 import { bySystem, recordChange, type SystemDependencies } from '../context.ts';
+import { makeCoverage } from '../planned/coverage.ts';
 import { makeNames } from '../reports/names.ts';
 import { dayOfPlay, eventsPerPage, playRow } from '../reports/play-list.ts';
 import { aheadMs, purgedBefore } from '../reports/report-scope.ts';
+import { namedRowId } from '../versions/versions.ts';
 import { type StatementOptions, signerOf } from './statement-key.ts';
 
 /** Local days end and begin at most so much after and before those of UTC. */
@@ -50,13 +52,8 @@ interface OpenLog {
   days: Map<string, Rows>;
 }
 
-/** Returns what a head says beside its rows. What is not known is left out. */
-async function headFigures(
-  _log: StatementLog,
-  _day: string,
-): Promise<Partial<Record<'client' | 'planned-seconds' | 'unattributed', string>>> {
-  return {};
-}
+/** What a head says beside its rows. What is not known is left out. */
+type HeadFigures = Partial<Record<'client' | 'planned-seconds' | 'unattributed', string>>;
 
 /**
  * Starts the sealing of statements, for the instance that watches. A day is sealed in one
@@ -70,6 +67,30 @@ export function startSealing(
   const { store, clock } = deps;
   let isStopped = false;
   let reported = '';
+
+  const coverage = makeCoverage(deps);
+  /** Coverage of the last day that was asked for, which many campaigns share. */
+  let covered: { key: string; report: ReturnType<typeof coverage> } | undefined;
+
+  async function headFigures(
+    { tenantId, campaignId }: StatementLog,
+    day: string,
+  ): Promise<HeadFigures> {
+    const key = `${tenantId} ${day}`;
+    const days = { days: 'venue', from: day, to: dayAfter(day) } as const;
+    if (covered?.key !== key) {
+      const caller = { tenantId, venueIds: null };
+      covered = { key, report: coverage(caller, { groupBy: 'campaign', ...days }) };
+    }
+    const { items, unattributed } = await covered.report;
+    const row = items.find((one) => one.key === campaignId);
+    const campaign = await store.read.get('campaigns', namedRowId(tenantId, campaignId));
+    return {
+      ...(campaign?.client != null && { client: JSON.stringify(campaign.client) }),
+      ...(row && !row.incomplete && { 'planned-seconds': String(row.plannedSeconds) }),
+      ...(unattributed !== null && { unattributed: String(unattributed) }),
+    };
+  }
 
   async function isDue({ tenantId, isPaused, nextDay, to, settleHours }: StatementLog) {
     const endMs = Date.parse(nextDay) + dayMs + endsAfterMs + settleHours * hourMs;
@@ -198,6 +219,7 @@ export function startSealing(
   async function sealAll(): Promise<void> {
     for (let due = await dueLogs(); due.size > 0 && !isStopped; due = await dueLogs())
       for (const [tenantId, logs] of due) {
+        covered = undefined;
         await readPlays(tenantId, logs);
         for (const one of logs) if (!isStopped) await seal(one);
       }

@@ -46,6 +46,30 @@ async function passMinutes({ service, admin }: Pick<Seller, 'service' | 'admin'>
 }
 
 describe('the sealing of statements', () => {
+  it('says who has booked the campaign, what was planned, and what was lost', async () => {
+    const seller = await startSeller();
+    const { admin, service, tv } = seller;
+    await admin.put('/v1/campaigns/summer', { client: 'Ice & "Co."' });
+    const item = {
+      creativeId: '0c000000-0000-4000-8000-000000000001',
+      creativeUrl: 'https://media.example.com/a.png',
+      creativeType: 'image',
+      duration: 10,
+    };
+    const items = [{ ...item, campaign: 'summer' }, item];
+    await admin.put(`/v1/screens/${tv.screenId}/playlist`, { items });
+    await startIt(seller, { settleHours: 0, to: '2026-11-21' });
+    service.clock.advance(hourMs);
+    await seller.play('2026-11-20T12:30:00Z');
+    const beat = { type: 'heartbeat', timestamp: Date.parse('2026-11-20T12:40:00Z') / 1000 };
+    await tv.send('POST', 'events', { body: [{ ...beat, seq: 4 }] });
+    skip(seller, dayMs);
+    const [one] = await sealed(seller, 1);
+    // Half of the loop, from noon to midnight.
+    expect(one?.head).toMatchObject({ 'planned-seconds': String(6 * 3600), unattributed: '3' });
+    expect(JSON.parse(one?.head.client ?? '')).toBe('Ice & "Co."');
+  });
+
   it('seals each day once, three days after its end, with its plays only', async () => {
     const seller = await startSeller();
     expect((await startIt(seller)).body).toMatchObject({
