@@ -116,7 +116,6 @@ describe('the package', () => {
     const places = new Set(installed.packed.map((path) => path.match(/^(fixtures\/)?[^/]+/)?.[0]));
     expect([...places].sort()).toEqual([
       'CHANGELOG.md',
-      'CONTRIBUTING.md',
       'LICENSE',
       'README.md',
       'SECURITY.md',
