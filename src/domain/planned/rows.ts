@@ -27,6 +27,9 @@ export const pastInputsRow = z.strictObject({
   id: text,
   tenantId: text,
   ownerId: text,
+  /** Orders the changes. */
+  stamp: time,
+  /** By the clock of the change, which may have been ahead, or set back since the one before. */
   until: time,
   screen: screenInputs.optional(),
   venue: venueInputs.optional(),

@@ -116,7 +116,7 @@ export function makeCoverage(deps: Pick<ServiceDependencies, 'store' | 'clock'>)
         sums.markIncomplete(planner.dayAt(knownFromMs - 1, timezone) + 1, id, venueId);
       }
       const range = {
-        fromMs: Math.max(startMs, createdAt, knownFromMs),
+        fromMs: Math.max(startMs, knownFromMs),
         untilMs: Math.min(endMs, deletedAt ?? endMs),
       };
       if (range.fromMs >= range.untilMs) continue;

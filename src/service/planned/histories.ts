@@ -17,9 +17,6 @@ export interface ScreenHistory {
 
 type VenueHistory = { rows: readonly PastInputs[]; present: Pick<Inputs, 'venue' | 'ofVenue'> };
 
-const byTime = (rows: readonly PastInputs[]) =>
-  rows.toSorted((one, other) => one.until - other.until);
-
 /** Reads what decided what was due on screens. */
 export function makeHistories({ store }: Pick<ServiceDependencies, 'store'>) {
   const { read } = store;
@@ -31,7 +28,7 @@ export function makeHistories({ store }: Pick<ServiceDependencies, 'store'>) {
       read.get('layers', layersId('venue', id)),
     ]);
     return {
-      rows: byTime(rows),
+      rows,
       present: { venue: venue && venueInputs(venue), ofVenue: layersInputs(layers) },
     };
   }
@@ -97,7 +94,7 @@ export function makeHistories({ store }: Pick<ServiceDependencies, 'store'>) {
         yield {
           screen: { id, venueId, createdAt, deletedAt },
           history: {
-            own: byTime(byScreen.get(id) ?? []),
+            own: byScreen.get(id) ?? [],
             ofVenue: rows,
             present: { ...present, ...own },
           },

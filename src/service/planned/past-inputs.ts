@@ -82,9 +82,10 @@ const keyOf = (table: Table, id: string) => `${table}/${id}`;
 async function* endedBy(tx: Tx, rows: RowsBefore): AsyncGenerator<PastInputs> {
   const rowOf = (tenantId: string, name: string, inputs: Ended | Deleted): PastInputs => ({
     ...inputs,
-    id: `${inputs.ownerId}/${tx.stamp}/${name}`,
+    id: `${inputs.ownerId}/${tx.stamp}/${tx.now}/${name}`,
     tenantId,
-    until: tx.stamp,
+    stamp: tx.stamp,
+    until: tx.now,
   });
 
   for (const { table, id, before } of rows.values()) {

@@ -35,7 +35,7 @@ export interface Inputs {
 export interface InputHistory {
   /** Since the last change. */
   present: Inputs;
-  /** Of the screen and of its venue, each by time. */
+  /** Of the screen and of its venue. */
   own: readonly PastInputs[];
   ofVenue: readonly PastInputs[];
 }
@@ -54,7 +54,10 @@ function before(inputs: Inputs, row: PastInputs, isOwn: boolean): Inputs {
   };
 }
 
-/** Yields the inputs between changes, from the last ones back to the first. */
+/**
+ * Yields the inputs between changes, from the last ones back to the first. What a clock that ran
+ * ahead has ended lasted until the first change after its correction.
+ */
 function* inputsIn(
   { present, own, ofVenue }: InputHistory,
   { fromMs, untilMs }: Interval,
@@ -62,7 +65,7 @@ function* inputsIn(
   const changes = [
     ...own.map((row) => ({ row, isOwn: true })),
     ...ofVenue.map((row) => ({ row, isOwn: false })),
-  ].sort((one, other) => other.row.until - one.row.until);
+  ].sort(({ row: one }, { row: other }) => other.stamp - one.stamp || one.until - other.until);
   let inputs = present;
   let endMs = untilMs;
   for (const { row, isOwn } of changes) {

@@ -86,8 +86,10 @@ export class PlayedEvents {
     if (type !== 'impression' && type !== 'play') return undefined;
     const seconds = secondsOf(event as Parameters<typeof secondsOf>[0]);
     const timeMs = epochMs(event.timestamp);
-    const isPlaced =
-      timeMs <= receivedAt + aheadMs && timeMs >= (await this.#registeredAt(deviceId));
+    const registeredAt = await this.#registeredAt(deviceId);
+    // A clock that ran ahead may have dated the registration.
+    const isSince = timeMs >= registeredAt || registeredAt > receivedAt;
+    const isPlaced = timeMs <= receivedAt + aheadMs && isSince;
     return {
       day: this.dayAt(isPlaced ? timeMs : receivedAt, stored),
       isPlaced,

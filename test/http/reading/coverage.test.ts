@@ -195,6 +195,26 @@ it('plans the night of a venue on both of its days', async () => {
   expect(await planned('from=2026-11-22')).toEqual({});
 });
 
+it('follows changes after a clock that ran a year ahead was corrected', async () => {
+  const { service, admin, venue, screen, at, report } = await start();
+  await admin.put(`/v1/screens/${screen.id}/playlist`, { items: [item(offer, 10)] });
+  await service.tv(screen.id);
+  await at(365 * 24);
+  await admin.put(`/v1/screens/${screen.id}/playlist`, { items: [item(lunch, 10)] });
+  await at(11);
+  await admin.delete(`/v1/screens/${screen.id}/playlist`);
+  const other = await admin.screen(venue.id, 'Other');
+  await admin.put(`/v1/screens/${other.id}/playlist`, { items: [item(offer, 10)] });
+  const tv = await service.tv(other.id);
+  await at(13);
+  const body = [impression({ timestamp: (midnight + 12 * hour) / 1000, duration: 10 })];
+  expect((await tv.send('POST', 'events', { body })).status).toBe(202);
+  expect((await report()).items).toMatchObject([
+    { key: screen.id, plannedSeconds: 3 * 3600 },
+    { key: other.id, plannedSeconds: 2 * 3600, plays: 1, unplaced: 0 },
+  ]);
+});
+
 it('does not guess what an on-demand source gave', async () => {
   let has = true;
   const onDemand = async () => (has ? { items: [item(offer, 10, 'summer')] } : null);

@@ -10,6 +10,10 @@ it('reads each of many changes of a screen a few times only', () => {
     id: `${place}`,
     tenantId: 't',
     ownerId: 's',
+    get stamp() {
+      reads++;
+      return (place + 1) * minuteMs;
+    },
     get until() {
       reads++;
       return (place + 1) * minuteMs;
