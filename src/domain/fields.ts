@@ -48,7 +48,7 @@ export function epochMs(time: number): number {
 const instantForm = 'must be Unix epoch seconds, or ISO 8601 with a zone (2026-12-24T18:00:00Z)';
 
 /** Later times have no ISO form with a year of four digits. */
-const lastInstantMs = Date.UTC(9999, 11, 31, 23, 59, 59);
+export const lastInstantMs = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 const timeOfDay = /^\d{1,2}:\d{2}(?::\d{2})?$/;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { epochMs, epochTime, isoTime } from '../fields.ts';
+import { epochMs, epochTime, isoTime, lastInstantMs } from '../fields.ts';
 
 const pixels = z.int().min(1).max(65_535);
 const codecs = z.array(z.string().regex(/^[a-z0-9]{1,16}$/)).max(16);
@@ -25,6 +25,7 @@ const findings = {
 };
 
 const known = z.object(findings).partial();
+const checkTime = epochTime.transform(epochMs).refine((timeMs) => timeMs <= lastInstantMs);
 
 /** The latest report of a device, as it is stored. Times are Unix epoch milliseconds. */
 export const storedReport = known.extend({ checkedAt: z.number().optional(), at: z.number() });
@@ -48,10 +49,10 @@ export function readPlayerReport(event: { timestamp: number }): StoredReport {
     const { data } = member.safeParse(given[name]);
     return data === undefined ? [] : [[name, data]];
   });
-  const { data: checkedAt } = epochTime.safeParse(given.checkedAt);
+  const { data: checkedAt } = checkTime.safeParse(given.checkedAt);
   return {
     ...Object.fromEntries(valid),
-    ...(checkedAt !== undefined && { checkedAt: epochMs(checkedAt) }),
+    ...(checkedAt !== undefined && { checkedAt }),
     at: epochMs(event.timestamp),
   };
 }

@@ -37,6 +37,8 @@ it.each([
   ['isolatesPages', 'yes'],
   ['holdSeconds', -1],
   ['checkedAt', 'today'],
+  ['checkedAt', Date.UTC(10_000, 0)],
+  ['checkedAt', Number.MAX_SAFE_INTEGER],
   ['unknown', 'x'.repeat(8000)],
 ])('a report leaves out %s: %j', (name, value) => {
   const report = readPlayerReport({ timestamp: 1, ...findings, [name]: value } as never);

@@ -256,6 +256,15 @@ describe('the condition in GET /v1/status', () => {
     });
   });
 
+  it('comes from a TV that reports impossible times', async () => {
+    const reporter = await service.tv();
+    const timestamp = Number.MAX_SAFE_INTEGER;
+    await post(reporter, { type: 'player_report', timestamp, checkedAt: timestamp, sound: true });
+    expect((await statusOf(reporter)).device.report).toMatchObject({ sound: true });
+    const devices = await admin.get('/v1/devices');
+    expect(devices.status, devices.text).toBe(200);
+  });
+
   it('is dark after another time of silence, on request', async () => {
     tv = await playingTv();
     service.clock.advance(2 * minuteMs);
