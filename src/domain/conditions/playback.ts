@@ -131,14 +131,15 @@ interface Receipt {
 
 /**
  * Returns a function that converts times of the TV to times of the service. Without the time of the
- * TV, a timestamp more than a day from its receipt is replaced by the receipt.
+ * TV, a timestamp more than a day from its receipt is replaced by the receipt. No time is before
+ * 1970, because a TV may claim a time that has no date.
  */
 function corrector({ receivedAt, deviceTime }: Receipt) {
   const offsetMs = deviceTime === undefined ? 0 : receivedAt - deviceTime;
   return (time: number): { at: number; isGuessed: boolean } => {
     const at = time + offsetMs;
     const isGuessed = deviceTime === undefined && Math.abs(receivedAt - at) > dayMs;
-    return { at: isGuessed ? receivedAt : Math.min(at, receivedAt), isGuessed };
+    return { at: isGuessed ? receivedAt : Math.max(0, Math.min(at, receivedAt)), isGuessed };
   };
 }
 

@@ -265,6 +265,18 @@ describe('the condition in GET /v1/status', () => {
     expect(devices.status, devices.text).toBe(200);
   });
 
+  it('comes from a TV whose clock is beyond all dates', async () => {
+    const reporter = await service.tv();
+    const events = ['player_report', 'app_started', 'muted', 'shown', 'playback_error', 'play'].map(
+      (type) => ({ type, timestamp: 0, hidden: true, version: 1, layer: 'base' }),
+    );
+    const headers = { 'X-Device-Time': String(Number.MAX_SAFE_INTEGER) };
+    for (const body of events.map((event) => [event]))
+      expect((await reporter.send('POST', 'events', { headers, body })).status).toBe(202);
+    const { device } = await statusOf(reporter);
+    expect(device.report.at).toBe('1970-01-01T00:00:00.000Z');
+  });
+
   it('is dark after another time of silence, on request', async () => {
     tv = await playingTv();
     service.clock.advance(2 * minuteMs);
