@@ -18,6 +18,8 @@ export interface HistorySize {
 const variants = 100;
 const campaigns = 20;
 const creatives = 50;
+/** Items of a playlist, which a TV plays in turn. */
+const loop = 10;
 
 interface Sample {
   events: TelemetryEvent[];
@@ -102,12 +104,13 @@ export class FleetHistory {
     const noon = (this.#firstDayMs + day * dayMs + dayMs / 2) / 1000;
     return Array.from({ length: variants }, (_, variant) => {
       const events = Array.from({ length: this.#size.eventsPerBatch }, (_, n): TelemetryEvent => {
+        const creative = (variant + (n % loop)) % creatives;
         return {
           type: 'impression',
           timestamp: noon + n * 15,
           playlistId: guid('play', variant),
-          creativeId: guid('crea', (variant + n) % creatives),
-          campaignId: guid('camp', (variant + n) % campaigns),
+          creativeId: guid('crea', creative),
+          campaignId: guid('camp', creative % campaigns),
           duration: 15,
         };
       });
