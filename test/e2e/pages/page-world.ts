@@ -2,12 +2,14 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
+import { signingKeyText } from '../../../src/domain/statements/signed-note.ts';
 import type { ServeOptions } from '../../../src/serve/serve-options.ts';
 import { makeVideo } from '../../cli/media/make-video.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { item } from '../../support/service/content.ts';
 import { adminToken, type BoundTv, made, startService } from '../../support/service/service.ts';
+import { type Statement, statements } from '../../support/statements/statements.ts';
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -41,6 +43,7 @@ const files: Readonly<Record<string, string | Buffer>> = {
   'screens.csv': 'venue,name,timezone,label.role\nLobby,Main,Europe/Berlin,menu\nHall,New,,\n',
   'site.yaml': `version: 1\ntenant: {}\nplaylists: { menu: ${playlist} }\n${venues}\n`,
   'spring.yaml': playlist,
+  'signing.key': `${signingKeyText('ads.example.com', Buffer.alloc(32, 7))}\n`,
   'summer/1.png': png,
   'summer/2.svg': svg,
   'venues.yaml': `version: 1\n${venues}\n`,
@@ -48,6 +51,7 @@ const files: Readonly<Record<string, string | Buffer>> = {
   'welcome.png': png,
   'window.yaml': week,
 };
+const [sealed] = statements([3]) as [Statement];
 const copies = {
   'fixtures/playlists/retail.json': 'fixtures/playlists/retail.json',
   'cert.pem': 'test/fixtures/tls/first.cert.pem',
@@ -65,6 +69,10 @@ export async function filesOfPages(): Promise<string> {
   for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
   for (const name of programs) await writeFile(join(folder, name), script, { mode: 0o755 });
   await writeFile(join(folder, 'offer.mp4'), await makeVideo('avc'));
+  for (const name of ['mine', 'theirs']) {
+    await writeFile(join(folder, `${name}.note`), sealed.note);
+    await writeFile(join(folder, `${name}.ndjson`), sealed.rows);
+  }
   await writeFile(join(folder, 'token.txt'), adminToken, { mode: 0o600 });
   await writeFile(join(folder, 'backup.token'), adminToken, { mode: 0o600 });
   return folder;
@@ -131,6 +139,8 @@ export async function makeWorld({ without, tenant = false, options }: Scene) {
   } else if (without === 'screen') await place('Lobby', []);
   const { tenantId } = made(await manage('GET', '/v1/venues')).items[0];
   await make('PUT', `/v1/tenants/${tenantId}/config`, { syncIntervalMinutes: 7 });
+  await make('PUT', '/v1/campaigns/summer', { bookedPlays: 5000 });
+  if (options?.statementKeyFile) await make('POST', '/v1/statements', { campaign: 'summer' });
   if (without !== 'tokens')
     for (const name of ['CI', 'Build server'])
       await make('POST', '/v1/tokens', { name, role: 'operator' });

@@ -7,6 +7,7 @@ import { registerWhenOffered, type Shown, showClaim } from '../../cli/pair/claim
 import { type CliRun, runCli } from '../../cli/run-cli.ts';
 import { item } from '../../support/service/content.ts';
 import { adminToken, type BoundTv } from '../../support/service/service.ts';
+import { signer } from '../../support/statements/statements.ts';
 import { makeWorld, type PageWorld, playOn, type Scene } from './page-world.ts';
 
 /** Commands that run until they are interrupted. */
@@ -16,7 +17,7 @@ const isEndless = (words: readonly string[]) =>
     : words.includes('--follow') || words.includes('--watch');
 
 /** Commands whose exit code 9 is a result: something is not as it should be. */
-const judges = /^(?:doctor|status|diff|playlist check)\b/;
+const judges = /^(?:doctor|status|diff|playlist check|statement verify)\b/;
 
 let stores = 0;
 const onDemand = (async () => ({ items: [item()], validUntil: null })) as never;
@@ -29,6 +30,7 @@ function sceneOf([noun, verb, ...rest]: readonly string[]): Scene {
   if (command === 'screen delete' && rest.includes('--selector')) return { without: 'TVs' };
   if (command === 'playlist mirror')
     return { options: { objectStore: pathToFileURL(resolve('copies')).href } };
+  if (noun === 'statement') return { options: { statementKeyFile: resolve('signing.key') } };
   if (noun === 'logout' || noun === 'context') return {};
   if (command === 'playlist refresh') return { options: { onDemand } };
   if (['data', 'store', 'audit'].includes(noun ?? ''))
@@ -59,6 +61,7 @@ function substituted(words: readonly string[], values: Values): string[] {
     const before = words[at - 1];
     if (word === 'x') {
       if (before === '-f') return 'spring.yaml';
+      if (before === '--key') return signer.verifierKey;
       if (before === '--timeout') return '5s';
       if (noun === 'data') return before === '--into' ? word : './signage-data';
       return noun === 'venue' ? word : noun === 'config' ? 'Lobby' : 'Lobby/Main';
@@ -77,6 +80,7 @@ function substituted(words: readonly string[], values: Values): string[] {
       .replace(/^ABCD-?2345$/, values.code)
       .replace(/^K7Q-?2MX$/, values.claim)
       .replace('*.mp4', 'offer.mp4')
+      .replace('summer.*.note', 'mine.note')
       .replace('*.jpg', 'picture.png')
       .replace('/var/lib/signage', './signage-data')
       .replace('/etc/signage/', '')

@@ -20,6 +20,7 @@ const notRun: readonly (readonly [form: RegExp, reason: string])[] = [
   [/^signage conformance$|^signage conformance (?:-o|--url)/, 'takes a minute: test/conformance'],
   [/--staged/, 'holds for ten minutes: test/cli/playlist/staged.test.ts'],
   [/^signage tv$|--tv(?: |$)/, 'asks, or needs a TV: test/cli/tv, test/cli/pair'],
+  [/^signage statement (?:get|resume --last)/, 'needs sealed days: test/cli/statement'],
   [/^signage conformance --tv/, 'takes minutes, and a TV: test/e2e/exam'],
 ];
 

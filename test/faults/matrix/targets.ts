@@ -3,7 +3,10 @@ import { unknownId } from '../../support/service/management.ts';
 import type { Fixture, Place } from './fixture.ts';
 import { namedInBody, type Target } from './model.ts';
 
-/** A claim belongs to no tenant, a file and a campaign to no place. Their own tests cover them. */
+/**
+ * A claim belongs to no tenant, a file, a campaign and a statement to no place. Their own tests
+ * cover them.
+ */
 type OwnedKind = Exclude<RecordKind, 'claim' | 'media' | 'campaign'>;
 
 const idOf: Record<OwnedKind, (place: Place) => string> = {
@@ -56,7 +59,8 @@ export function targetsOf(
 ): Target[] {
   const { inside, outside, foreign } = fixtureRows;
   if (operation.access === 'device') return ofDevice(fixtureRows);
-  if (/^\/v1\/(media\/:id|campaigns\/:name)/.test(operation.path)) return [];
+  if (/^\/v1\/(media\/:id|campaigns\/:name|statements)|^\/statement-keys/.test(operation.path))
+    return [];
   const { record } = operation;
   if (record && record !== 'claim' && record !== 'media' && record !== 'campaign')
     return ofRecord(record, fixtureRows);
