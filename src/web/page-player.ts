@@ -158,7 +158,8 @@ export class PagePlayer {
   #listen(): void {
     this.#stage.onNoSubtitles = ({ creativeId, creativeUrl, subtitles }, reason) =>
       this.#fileReports.note('subtitles not shown', { creativeId, creativeUrl, subtitles, reason });
-    this.#stage.onSound = (isAllowed) => this.#soundReport.note(!isAllowed);
+    // A video that was prepared with sound may begin after the config has ceased to want it.
+    this.#stage.onSound = (isAllowed) => this.#soundReport.note(!isAllowed && this.#settings.sound);
     void this.#isolated.then((isIsolated) => {
       if (!isIsolated) this.#screen.addNote(({ frozen }) => frozen);
     });
