@@ -1,5 +1,6 @@
 import type { Device } from '../../../client/entities.ts';
 import { isObject } from '../../../domain/json/is-object.ts';
+import { unknownSettings } from '../../records/unknown-settings.ts';
 import { type DoctorFinding, ok, warn } from './finding.ts';
 import type { ScreenContext, ScreenStatus } from './glass-checks.ts';
 
@@ -31,15 +32,31 @@ function checkRotation({ turnsVideos }: Report, rotate: unknown): DoctorFinding[
   return [warn('rotate', `${what} Prefer the setting of the panel itself.`)];
 }
 
+/** Finds settings of the web player that it ignores: version 0.1.0 stored any. */
+export async function checkSettings({ quotedName }: ScreenContext, player: unknown) {
+  if (player === undefined) return [];
+  const { playerSettings } = await import('../../../domain/records/config.ts');
+  const issues = playerSettings.safeParse(player).error?.issues ?? [];
+  const sentences = [
+    ...issues.map(
+      ({ path, message }) =>
+        `${['player', ...path].join('.')} ${message}. The player uses its default.`,
+    ),
+    ...(isObject(player) ? await unknownSettings({ player }) : []),
+  ];
+  const next = `signage explain ${quotedName}`;
+  return sentences.map((sentence) => warn('config', sentence, next));
+}
+
 /** Reports what the web player found out about its TV, and what of it disturbs the playlist. */
-export async function checkPanel(
-  { reader, screen, ago }: ScreenContext,
+export function checkPanel(
+  { ago }: ScreenContext,
   { report }: Device,
   { errors, muted }: ScreenStatus,
-): Promise<DoctorFinding[]> {
+  player: unknown,
+): DoctorFinding[] {
   if (!report) return [];
-  const { config } = await reader.read('explainScreen', { params: { id: screen.id } });
-  const settings = isObject(config.player?.value) ? config.player.value : {};
+  const settings = isObject(player) ? player : {};
   const { at, checkedAt, lacks = [], keepsStorage, sound } = report;
   const tried =
     checkedAt === undefined

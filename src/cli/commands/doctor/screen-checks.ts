@@ -3,18 +3,16 @@ import type { Device, Screen } from '../../../client/entities.ts';
 import { dayMs, minuteMs } from '../../../domain/clock.ts';
 import { hasCode } from '../../../domain/error.ts';
 import { asGuid } from '../../../domain/id.ts';
-import { isObject } from '../../../domain/json/is-object.ts';
 import { layerText } from '../../../domain/layers/layer-text.ts';
 import type { CommandClient, ServiceReader } from '../../connection/client.ts';
 import { readScreenStatus } from '../../glass/fleet-status.ts';
-import { unknownSettings } from '../../records/unknown-settings.ts';
 import { isPrintable } from '../../terminal/escape.ts';
 import { countText, relativeTime, shellQuote } from '../../terminal/text.ts';
 import { venueTimes } from '../../times/venue-times.ts';
 import { type DoctorFinding, fail, ok, warn } from './finding.ts';
 import { checkGlass, type ScreenContext, type ScreenStatus } from './glass-checks.ts';
 import { checkMedia } from './media-checks.ts';
-import { checkPanel } from './panel-checks.ts';
+import { checkPanel, checkSettings } from './panel-checks.ts';
 import {
   checkCode,
   checkDevice,
@@ -93,24 +91,6 @@ function checkCampaigns({ quotedName }: ScreenContext, { items }: Playlist): Doc
   ];
 }
 
-/** Finds settings of the web player that it ignores: version 0.1.0 stored any. */
-async function checkSettings({ reader, screen, quotedName }: ScreenContext) {
-  const { playerSettings } = await import('../../../domain/records/config.ts');
-  const { config } = await reader.read('explainScreen', { params: { id: screen.id } });
-  const player = config.player?.value;
-  if (player === undefined) return [];
-  const issues = playerSettings.safeParse(player).error?.issues ?? [];
-  const sentences = [
-    ...issues.map(
-      ({ path, message }) =>
-        `${['player', ...path].join('.')} ${message}. The player uses its default.`,
-    ),
-    ...(isObject(player) ? await unknownSettings({ player }) : []),
-  ];
-  const next = `signage explain ${quotedName}`;
-  return sentences.map((sentence) => warn('config', sentence, next));
-}
-
 /** Checks whether the TV has fetched what is due: the playlist, or a layer above it. */
 function checkFetch(
   { quotedName, nowMs, ago }: ScreenContext,
@@ -165,12 +145,14 @@ export async function checkScreen(
     ago: (time) => `${times.plain(time)} (${relativeTime(new Date(time).getTime(), nowMs)})`,
   };
   const zone = venue.timezone === null ? '' : ` Times are in ${venue.timezone}.`;
+  const { config } = await reader.read('explainScreen', { params: { id: screen.id } });
+  const player = config.player?.value;
   const playlist = await findPlaylist(context);
   const status = await readScreenStatus(reader, screen.id);
   const findings = [
     ok('screen', `${name}, ${screen.state}.${zone}`),
     ...checkGlass(context, status),
-    ...(await checkSettings(context)),
+    ...(await checkSettings(context, player)),
   ];
   const media =
     playlist === undefined
@@ -197,7 +179,7 @@ export async function checkScreen(
   return [
     ...findings,
     checkDevice(context, device),
-    ...(await checkPanel(context, device, status)),
+    ...checkPanel(context, device, status, player),
     ...former,
     content,
     ...media,
