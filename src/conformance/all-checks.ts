@@ -1,4 +1,3 @@
-import { campaignChecks } from './campaign-checks.ts';
 import { changesChecks } from './checks/changes.ts';
 import { codeChecks } from './checks/codes.ts';
 import { configChecks } from './checks/config.ts';
@@ -22,6 +21,7 @@ import { wireChecks } from './checks/wire.ts';
 import type { ConformanceCheck } from './fixture/check.ts';
 import { mediaChecks } from './media-checks.ts';
 import { noticeChecks } from './notice-checks.ts';
+import { reportChecks } from './report-checks.ts';
 import { scheduleChecks } from './schedule-checks.ts';
 import { webhookChecks } from './webhook-checks.ts';
 
@@ -57,7 +57,7 @@ export const allChecks: readonly ConformanceCheck[] = [
   ...creationChecks,
   ...listChecks,
   ...readingChecks,
-  ...campaignChecks,
+  ...reportChecks,
   ...waitingChecks,
   ...noticeChecks,
   ...webhookChecks,
