@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import type { CoverageReport, CoverageRow } from '../../../src/domain/planned/coverage.ts';
+import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { freshDatabase } from '../../support/postgres/postgres.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
@@ -124,6 +125,50 @@ it('counts each play once, and late and unplaced ones apart', async () => {
   ]);
   expect(clock.now()).toBe(midnight + 40 * hour);
 });
+
+it.each([1, 2, 3])(
+  'finds each lost event of a fleet, and counts none twice (seed %d)',
+  async (seed) => {
+    const { service, venue, admin, at, report } = await start();
+    const random = new SeededRandom(`lost ${seed}`);
+    const chance = (share: number) => random.fraction() < share;
+    await at(8);
+    const expected = new Map<string, { lost: number; plays: number }>();
+    const sends: { atHours: number; send: () => Promise<void> }[] = [];
+    for (const name of ['A', 'B', 'C']) {
+      const tv = await service.tv((await admin.screen(venue.id, name)).id);
+      const came = new Set<number>();
+      for (let batch = 0; batch < 60; batch++) {
+        const hours = 8.1 + batch / 10;
+        const body = [1, 2, 3, 4].map((place) => ({
+          ...impression({ timestamp: Math.floor((midnight + hours * hour) / 1000), duration: 10 }),
+          seq: batch * 4 + place,
+        }));
+        // The TV has lost some events, and now and then a whole batch.
+        const kept = chance(0.05) ? [] : body.filter(() => !chance(0.05));
+        if (kept.length === 0) continue;
+        for (const { seq } of kept) came.add(seq);
+        const send = async (events: object[]) =>
+          expect((await tv.send('POST', 'events', { body: events })).status).toBe(202);
+        // Offline for a day, or sent again with another batch.
+        const atHours = chance(0.1) ? hours + 24 : hours;
+        sends.push({ atHours, send: () => send(kept) });
+        if (chance(0.2))
+          sends.push({ atHours: atHours + 1, send: () => send(kept.slice(1).concat(kept)) });
+      }
+      expected.set(tv.screenId, { lost: Math.max(...came) - came.size, plays: came.size });
+    }
+    sends.sort((one, other) => one.atHours - other.atHours);
+    for (const { atHours, send } of sends) {
+      await at(atHours);
+      await send();
+    }
+    const found = new Map(
+      (await report()).items.map(({ key, lost, plays }) => [key, { lost, plays }]),
+    );
+    expect(found).toEqual(expected);
+  },
+);
 
 it('covers planned time only by plays that were on the glass then', async () => {
   const { service, admin, screen, at, report } = await start();
