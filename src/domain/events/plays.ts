@@ -33,6 +33,8 @@ export interface DayPlays {
 
 /** A play that misses at most half a second is full. */
 const missingSeconds = 0.5;
+/** No item lasts longer (docs/protocol.md §5.4). */
+const longestSeconds = 86_400;
 const lastTimeMs = Date.UTC(9999, 11, 31);
 /** Longer ids of entries are ignored. Names have at most 200 characters. */
 const maxEntryId = 400;
@@ -50,9 +52,13 @@ export function roundedSeconds(seconds: number): number {
   return Number.isFinite(rounded) ? rounded : seconds;
 }
 
-/** Returns a duration as sent, in seconds. `undefined`: none that can be added. */
+/**
+ * Returns a duration in seconds, at most that of the longest item. `undefined`: none that can be
+ * added.
+ */
 function durationOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+  const isDuration = typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  return isDuration ? Math.min(value, longestSeconds) : undefined;
 }
 
 export const secondsOf = ({ duration }: Pick<CountedEvent, 'duration'>): number =>

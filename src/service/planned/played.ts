@@ -1,4 +1,4 @@
-import { dayMs, hourMs } from '../../domain/clock.ts';
+import { hourMs } from '../../domain/clock.ts';
 import { dayNumber, secondsOf } from '../../domain/events/plays.ts';
 import {
   addNumber,
@@ -15,8 +15,6 @@ import type { StoredEvent } from '../../store/queries.ts';
 const lateMs = 24 * hourMs;
 /** How far a TV's clock may be ahead. Plays that are dated later have no day. */
 const aheadMs = hourMs;
-/** No item is longer (docs/protocol.md §5.4). */
-const longestMs = dayMs;
 
 /** A play as coverage counts it. */
 export interface CountedPlay {
@@ -95,7 +93,7 @@ export class PlayedEvents {
       isPlaced,
       isLate: receivedAt - timeMs > lateMs,
       endMs: timeMs,
-      ms: Math.round(Math.min(seconds * 1000, longestMs)),
+      ms: Math.round(seconds * 1000),
       creativeId: typeof creativeId === 'string' ? creativeId.toLowerCase() : '',
       campaignId: type === 'impression' ? String(campaignId).toLowerCase() : '',
     };

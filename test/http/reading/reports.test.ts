@@ -260,16 +260,13 @@ describe('misdated in GET /v1/reports/impressions', () => {
   });
 });
 
-it('seconds are numbers, whatever TVs report', async () => {
+it('a play counts at most the seconds of the longest item, whatever TVs report', async () => {
   const own = await startService();
   const tv = await own.tv();
-  const body = [1e308, 1e308].map((duration) => impression({ duration }));
+  const body = [1e308, 86_401].map((duration) => impression({ duration }));
   expect((await tv.send('POST', 'events', { body })).status).toBe(202);
   const { body: report } = await manager(own).get(path);
-  expect(report.items).toMatchObject([{ impressions: 2, seconds: Number.MAX_VALUE }]);
-  const headers = { Accept: 'text/csv' };
-  const { text } = await manager(own).send('GET', path, { headers });
-  expect(text).toContain(`,2,${Number.MAX_VALUE},`);
+  expect(report.items).toMatchObject([{ impressions: 2, seconds: 172_800 }]);
 });
 
 it('seconds have no digits beyond those of the events', async () => {
