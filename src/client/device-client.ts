@@ -1,6 +1,6 @@
 import { secondMs } from '../domain/clock.ts';
 import { type Answered, ApiClient, authorization } from './api-client.ts';
-import type { CallAnswer } from './call.ts';
+import type { CallAnswer, CallInput } from './call.ts';
 import type {
   ActivePlaylist,
   ClaimStatus,
@@ -138,7 +138,7 @@ export class DeviceClient {
    * and its secret.
    */
   async createClaim(
-    body: Pick<Registration, 'deviceInfo'>,
+    body: CallInput<'createClaim'>['body'],
     { idempotencyKey = this.#api.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
   ): Promise<CreatedClaim> {
     return (await this.#api.exchange('createClaim', { body, idempotencyKey, signal, attempts }, {}))

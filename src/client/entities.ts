@@ -19,6 +19,10 @@ export type ClaimStatus = CallAnswer<'getClaimStatus'>;
 export type ClaimOffer = NonNullable<ClaimStatus['offer']>;
 /** The TV that shows a claim, as an installer sees it. */
 export type Claim = CallAnswer<'getClaim'>;
+/** A ticket, with which TVs enrol themselves. */
+export type Ticket = ListItem<'listTickets'>;
+/** A new ticket, including its secret, `tkt_…`. */
+export type CreatedTicket = CallAnswer<'createTicket'>;
 /** A playlist in the management API. */
 export type Playlist = CallAnswer<'readPlaylist'>;
 /** A playlist as TVs get it: `validUntil` is always set. */

@@ -12,6 +12,7 @@ const tableOf = {
   screen: 'screens',
   device: 'devices',
   webhook: 'webhooks',
+  ticket: 'tickets',
 } as const;
 
 /** The kinds of records in management paths. */

@@ -28,6 +28,7 @@ import {
   type StoredConfig,
   screenRow,
   tenantRow,
+  ticketRow,
   tokenRow,
   venueRow,
 } from '../domain/records/rows.ts';
@@ -284,10 +285,18 @@ export const sections = {
     listed: true,
     document: (row) => documentOf.creation(row.id),
   }),
+  tickets: section({
+    row: ticketRow,
+    unique: { hash: (row) => row.hash },
+    indexed: ['tenantId', 'venueId', 'screenId'],
+    listed: true,
+    document: ({ venueId }) => documentOf.venue(venueId),
+  }),
   claims: section({
     row: claimRow,
-    indexed: ['shard'],
+    indexed: ['shard', 'tenantId'],
     listed: true,
+    filters: ['venueId'],
     topic: (id) => `claims/${id}`,
     document: () => 'rows-claims',
     isShortLived: true,

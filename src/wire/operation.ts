@@ -11,6 +11,7 @@ export type RecordKind =
   | 'device'
   | 'pairing_code'
   | 'claim'
+  | 'ticket'
   | 'media'
   | 'campaign'
   | 'webhook';

@@ -26,6 +26,7 @@ import { auditEntry, auditQuery } from '../domain/records/audit.ts';
 import {
   claim,
   claimCreation,
+  claimQuery,
   claimStatus,
   claimStatusQuery,
   createdClaim,
@@ -79,6 +80,7 @@ import {
   statementRowsQuery,
   statementStart,
 } from '../domain/statements/statement.ts';
+import { createdTicket, ticket, ticketCreation, ticketQuery } from '../domain/tickets/ticket.ts';
 import {
   createdWebhook,
   redelivered,
@@ -132,6 +134,8 @@ export const schemas = {
   campaignQuery,
   claim,
   claimCreation,
+  claimList: listOf(claim),
+  claimQuery,
   offerCreation,
   claimStatus,
   claimStatusQuery,
@@ -142,6 +146,7 @@ export const schemas = {
   configInput,
   createdClaim,
   createdCode,
+  createdTicket,
   createdToken,
   device,
   deviceChanges,
@@ -209,6 +214,10 @@ export const schemas = {
   tenantList: listOf(tenant),
   tenantPatch,
   tenantQuery,
+  ticket,
+  ticketCreation,
+  ticketList: listOf(ticket),
+  ticketQuery,
   token,
   tokenCreation,
   tokenList: listOf(token),

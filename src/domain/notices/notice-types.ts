@@ -1,5 +1,6 @@
 /** What notices tell (docs/protocol.md §5.16). */
 export const noticeTypes = [
+  'claim.waiting',
   'screen.paired',
   'device.revoked',
   'screen.dark',

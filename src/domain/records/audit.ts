@@ -22,6 +22,8 @@ export const auditActions = [
   'code.create',
   'code.cancel',
   'claim.offer',
+  'ticket.create',
+  'ticket.revoke',
   'playlist.publish',
   'playlist.withdraw',
   'playlist.refresh',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { derivedRandom } from '../api-key.ts';
 import { isBetween, type Random } from '../clock.ts';
 import { isoTime, recordId } from '../fields.ts';
-import { waitSecondsUpTo } from '../paging.ts';
+import { pageQuery, waitSecondsUpTo } from '../paging.ts';
 import { deviceInfo, shownDeviceInfo } from './device.ts';
 import { codeCharacters, makeCode } from './pairing-code.ts';
 import type { Claim } from './rows.ts';
@@ -32,7 +32,15 @@ export function offeredCode(serverSecret: Uint8Array, claimId: string, offerId: 
 export const isLiveClaim = ({ createdAt, expiresAt }: Claim, nowMs: number): boolean =>
   isBetween(nowMs, createdAt, expiresAt);
 
-export const claimCreation = z.object({ deviceInfo }).meta({ id: 'ClaimCreation' });
+export const claimCreation = z
+  .object({
+    deviceInfo,
+    ticket: z.string('must be a string').optional().meta({
+      description: 'Secret of a ticket, with which the TV enrols itself.',
+      example: 'tkt_…',
+    }),
+  })
+  .meta({ id: 'ClaimCreation' });
 export type ClaimCreation = z.infer<typeof claimCreation>;
 
 const expiresInSeconds = z.int().min(0).meta({ description: 'seconds left' });
@@ -87,8 +95,20 @@ export const claim = z
     }),
     createdAt: isoTime,
     expiresInSeconds,
+    ticketId: recordId.nullable().optional().meta({ description: '`null`: without a ticket.' }),
+    venueId: recordId.nullable().optional().meta({ description: 'The venue of its ticket.' }),
+    expectedScreenId: recordId.nullable().optional().meta({
+      description: 'The one free screen of the venue that expects the serial number of the TV.',
+    }),
   })
   .meta({ id: 'Claim' });
+
+export const claimQuery = z.strictObject({
+  ...pageQuery,
+  venueId: recordId.optional().meta({ description: 'Only TVs with tickets of this venue.' }),
+});
+export type ClaimQuery = z.infer<typeof claimQuery>;
+
 export type ClaimView = z.infer<typeof claim>;
 
 export const offerCreation = z.strictObject({ screenId: recordId }).meta({ id: 'OfferCreation' });

@@ -31,10 +31,15 @@ const infoMembers = {
   locationHint: optionalText,
 };
 
+/** Absent if the TV does not tell it. Web pages cannot read it. */
+const serial = freeText(255).nullable().optional();
+
 /**
  * Information that a TV sends about itself. Unknown members are ignored (docs/protocol.md §3.1).
  */
-export const deviceInfo = z.object(infoMembers, 'must be an object').meta({ id: 'DeviceInfo' });
+export const deviceInfo = z
+  .object({ ...infoMembers, serial }, 'must be an object')
+  .meta({ id: 'DeviceInfo' });
 export type DeviceInfo = z.infer<typeof deviceInfo>;
 
 export const registration = z
@@ -88,12 +93,13 @@ export type DeviceQuery = z.infer<typeof deviceQuery>;
 
 const text = z.string().nullable();
 /** Device info in answers. */
-export const shownDeviceInfo = z.object(
-  Object.fromEntries(Object.keys(infoMembers).map((name) => [name, text])) as Record<
-    keyof DeviceInfo,
+export const shownDeviceInfo = z.object({
+  ...(Object.fromEntries(Object.keys(infoMembers).map((name) => [name, text])) as Record<
+    keyof typeof infoMembers,
     typeof text
-  >,
-);
+  >),
+  serial: text.optional(),
+});
 
 const sequenceMembers = {
   lastSeq: z.int().nullable().meta({

@@ -76,6 +76,8 @@ export const screenRow = z.strictObject({
   state: z.enum(['provisioning', 'active']),
   /** Id of the bound device, if the screen is active. */
   deviceId: text.nullable(),
+  /** Serial number of the TV that it expects. */
+  serial: text.optional(),
   createdAt: time,
   updatedAt: time,
 });
@@ -138,6 +140,8 @@ export const codeRow = z.strictObject({
   answeredConfig: configBody.nullable(),
   /** Whether the device that uses the code is a simulated TV. */
   simulated: z.boolean(),
+  /** Id of the ticket with which the TV asked for it. */
+  ticketId: text.optional(),
 });
 export type PairingCode = z.infer<typeof codeRow>;
 
@@ -256,8 +260,31 @@ export const claimRow = z.strictObject({
   expiresAt: time,
   /** `null` while waiting. The pairing code is derived from `id`. `codeId` is the id of its row. */
   offer: z.strictObject({ id: text, codeId: text, screenId: text, tenantId: text }).nullable(),
+  /** The ticket of the TV, with its tenant and venue. Absent without a ticket. */
+  ticketId: text.optional(),
+  tenantId: text.optional(),
+  venueId: text.optional(),
 });
 export type Claim = z.infer<typeof claimRow>;
+
+/** A ticket, with which TVs enrol themselves (docs/protocol.md §3.7). */
+export const ticketRow = z.strictObject({
+  id: text,
+  tenantId: text,
+  venueId: text,
+  /** The screen of a link. `null`: a shared ticket. */
+  screenId: text.nullable(),
+  /** SHA-256 of the secret, in hex. */
+  hash: text,
+  /** How many TVs may be bound with it, and how many were. */
+  uses: z.number(),
+  used: z.number(),
+  createdAt: time,
+  expiresAt: time,
+  /** Time of the latest notice that TVs wait with it. */
+  noticedAt: time.nullable(),
+});
+export type Ticket = z.infer<typeof ticketRow>;
 
 /** What is known about the clock of the store: a single row, with the id `clock`. */
 export const clockRow = z.strictObject({

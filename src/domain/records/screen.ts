@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isoTime, labels, labelsPatch, recordId, recordName } from '../fields.ts';
+import { isoTime, labels, labelsPatch, lineOfText, recordId, recordName } from '../fields.ts';
 import { exceptionsView, hours, hoursExceptions, hoursView } from '../hours/hours.ts';
 import { booleanQuery, nameQuery, pageQuery, selectorQuery } from '../paging.ts';
 import { codeStatuses } from './pairing-code.ts';
@@ -20,6 +20,9 @@ const screenExceptions = hoursExceptions.meta({
 export const screenSettings = {
   hours: screenHours.optional(),
   hoursExceptions: screenExceptions.optional(),
+  serial: lineOfText(255).nullable().optional().meta({
+    description: 'Serial number of the TV that it expects. It preselects, and never binds.',
+  }),
 };
 
 export const screenCreation = z
@@ -67,6 +70,7 @@ export const screen = z
     name: z.string(),
     hours: hoursView.nullable(),
     hoursExceptions: exceptionsView.nullable().optional(),
+    serial: z.string().nullable().optional(),
     labels: z.record(z.string(), z.string()),
     state,
     deviceId: recordId.nullable(),

@@ -4,10 +4,10 @@ import { makeLongPollReply } from '../request/held.ts';
 import { type Handlers, noStore } from '../request/pipeline.ts';
 import { secretIdempotencyKey } from '../request/validate.ts';
 import { codePath } from './management.ts';
-import { idempotentRequest } from './replies.ts';
+import { done, idempotentRequest, result } from './replies.ts';
 
-/** Handlers of claims (docs/protocol.md §3.6). `stopping` ends long polls. */
-export function claimHandlers({ claims, claimOffers }: Services, stopping: AbortSignal) {
+/** Handlers of claims and tickets (docs/protocol.md §3.6, §3.7). `stopping` ends long polls. */
+export function claimHandlers({ claims, claimOffers, tickets }: Services, stopping: AbortSignal) {
   const longPollReply = makeLongPollReply(stopping);
   return {
     async createClaim({ body, request }) {
@@ -22,6 +22,8 @@ export function claimHandlers({ claims, claimOffers }: Services, stopping: Abort
       );
       return { ...reply, headers: noStore };
     },
+    listClaims: ({ principal, query, slot }) =>
+      result(claimOffers.list(principal, query, slot?.signal)),
     async getClaim({ principal, id }) {
       return { body: await claimOffers.get(principal, id) };
     },
@@ -31,5 +33,14 @@ export function claimHandlers({ claims, claimOffers }: Services, stopping: Abort
       const body = await claimOffers.offer(principal, id, wanted, request);
       return { body, headers: { Location: codePath(body.code), ...noStore } };
     },
+    async createTicket(call) {
+      const request = idempotentRequest('createTicket', call);
+      const body = await tickets.create(call.principal, call.body, request);
+      return { body, headers: { Location: `/v1/tickets/${body.id}`, ...noStore } };
+    },
+    getTicket: ({ principal, id }) => result(tickets.get(principal, id)),
+    listTickets: ({ principal, query, slot }) =>
+      result(tickets.list(principal, query, slot?.signal)),
+    revokeTicket: ({ principal, id }) => done(tickets.revoke(principal, id)),
   } satisfies Partial<Handlers>;
 }

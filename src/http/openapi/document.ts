@@ -24,6 +24,8 @@ const apiDescription = `Pairs TVs with screens, gives them playlists and configs
 const tags = [
   { name: 'tv', description: 'The API for TVs' },
   { name: 'code', description: 'Pairing codes, which bind a TV to a screen' },
+  { name: 'ticket', description: 'Tickets, with which TVs enrol themselves' },
+  { name: 'claim', description: 'TVs that wait with a shared ticket' },
   { name: 'device', description: 'Registered TVs' },
   { name: 'tenant', description: 'Tenants: platform tokens only' },
   { name: 'token', description: 'Management tokens' },

@@ -15,6 +15,8 @@ export interface ClaimKeyMemory {
 export interface ClaimOptions {
   client: DeviceClient;
   deviceInfo: DeviceInfoInput;
+  /** The secret of a ticket, with which the TV enrols itself (docs/protocol.md §3.7). */
+  ticket?: string | undefined;
   clock: Clock;
   random: Random;
   /**
@@ -46,7 +48,7 @@ const unsupportedStatuses: readonly unknown[] = [405, 501];
 /**
  * Creates claims until `accept` has accepted an offer, and returns the offered pairing code
  * (docs/protocol.md §3.6). Repeats requests that may succeed later. Rejects with all other errors,
- * and with `not_supported` if the service has no claims.
+ * such as `ticket_not_found`, and with `not_supported` if the service has no claims.
  */
 export async function waitForOfferedCode(options: ClaimOptions): Promise<string> {
   for (;;) {
@@ -61,11 +63,14 @@ export async function waitForOfferedCode(options: ClaimOptions): Promise<string>
  * the offered code. `undefined`: the claim has ended, or `accept` refused the offer.
  */
 async function codeOfNextClaim(options: ClaimOptions): Promise<string | undefined> {
-  const { client, deviceInfo, clock, random, keyMemory, onClaim, accept, signal } = options;
+  const { client, deviceInfo, ticket, clock, random, keyMemory, onClaim, accept, signal } = options;
   const idempotencyKey = keyMemory?.load() ?? randomHex(random, 16);
   keyMemory?.save(idempotencyKey);
   const { claim, token } = await withRetries(options, () =>
-    client.createClaim({ deviceInfo }, { idempotencyKey, attempts: 1, signal }),
+    client.createClaim(
+      { deviceInfo, ...(ticket !== undefined && { ticket }) },
+      { idempotencyKey, attempts: 1, signal },
+    ),
   );
   onClaim(claim);
   const read = () => client.fetchClaim(claim, token, { waitSeconds, signal });
@@ -98,7 +103,8 @@ async function withRetries<T>(
       const { status, code, retryAfterSeconds } = error;
       if (unsupportedStatuses.includes(status) || code === 'not_found')
         throw new SignageError('not_supported', 'The service has no claims.', { cause: error });
-      if (!isTransient(error)) throw error;
+      // Another TV is on the screen of the link, and may be removed.
+      if (!isTransient(error) && code !== 'screen_already_bound') throw error;
       onFailure?.(error);
       const stepMs = Math.min(firstDelayMs * 2 ** (failures - 1), maxDelayMs);
       const [fraction = 0] = random(1);

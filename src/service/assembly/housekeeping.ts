@@ -12,7 +12,7 @@ import { makeNoticeLog } from '../notices/notice-log.ts';
 import { moveSuperseded, purgeUnnamed } from '../versions/content-upkeep.ts';
 import { purgeDeliveries } from '../webhooks/deliveries.ts';
 
-/** Retention of finished pairing codes (docs/protocol.md §4). */
+/** Retention of finished pairing codes and expired tickets (docs/protocol.md §3.7, §4). */
 const codeRetentionMs = 24 * hourMs;
 const intervalMs = minuteMs;
 /** Minimum time between the move of a content and its purge. */
@@ -92,6 +92,14 @@ export function startHousekeeping(
     }
   }
 
+  async function purgeTickets(): Promise<void> {
+    for await (const items of slicesOf(store, 'tickets', { limit: batchSize })) {
+      const endMs = (await nowForPurge()) - codeRetentionMs;
+      const old = items.filter(({ expiresAt }) => expiresAt <= endMs).map(({ id }) => id);
+      await inBatches(old, (tx, id) => tx.delete('tickets', id));
+    }
+  }
+
   /** Forgets takeovers that have ended, so that nothing names their items and files. */
   async function purgeTakeovers(): Promise<void> {
     for await (const items of slicesOf(store, 'layers', { limit: batchSize })) {
@@ -161,6 +169,7 @@ export function startHousekeeping(
   );
   async function purgeHourly(): Promise<void> {
     await purgeTakeovers();
+    await purgeTickets();
     await purgeUnnamed(store, (await nowForPurge()) - unnamedMs);
     await moveSuperseded(store);
     await purgeInputs();

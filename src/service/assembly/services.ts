@@ -40,6 +40,7 @@ import { makeClaims } from '../pairing/claims.ts';
 import { makeCodes } from '../pairing/codes.ts';
 import { makeDevices } from '../pairing/devices.ts';
 import { makeRegistration } from '../pairing/registration.ts';
+import { makeTickets } from '../pairing/tickets.ts';
 import { makeConfigs } from '../places/configs.ts';
 import { makeScreens } from '../places/screens.ts';
 import { makeTenants } from '../places/tenants.ts';
@@ -180,8 +181,9 @@ export function makeServices(options: ServiceOptions) {
     deviceChanges: makeDeviceChanges(deps, { deviceAnswers, checkKey, onHint: options.onHint }),
     telemetry: makeTelemetry(deps),
     codes,
-    claims: makeClaims(system, trustedSources),
+    claims: makeClaims(system, trustedSources, codes),
     claimOffers,
+    tickets: makeTickets(deps),
     tenants: makeTenants(deps),
     tokens: makeTokens(deps),
     rotateToken: makeTokenRotation(deps),

@@ -1,7 +1,7 @@
 import { derivedRandom } from '../../domain/api-key.ts';
 import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { Claim } from '../../domain/records/rows.ts';
+import type { Claim, Ticket } from '../../domain/records/rows.ts';
 import { networkOf, sourceOf, unknownSource } from '../guesses/guess-source.ts';
 
 /**
@@ -19,6 +19,10 @@ const ofShard = 200;
 const ofUntrusted = 100;
 /** Limit of all addresses in a shard that count for one tenant. */
 const ofTenant = 80;
+
+/** Waiting claims of a shared ticket, beyond its remaining uses; and all claims of a link. */
+const ofTicket = 20;
+const ofLink = 5;
 
 /**
  * Time in which somebody can type a new claim. Without it, more TVs than fit would displace each
@@ -49,6 +53,7 @@ export function applicantAt(
 
 type KeyOf = (claim: Claim) => string | null;
 const networkKey: KeyOf = ({ network }) => network;
+const byAge = (one: Claim, other: Claim) => one.createdAt - other.createdAt;
 const shareKey: KeyOf = ({ share }) => share;
 
 function sizes(claims: readonly Claim[], keyOf: KeyOf) {
@@ -81,13 +86,32 @@ function nextToGiveWay(claims: readonly Claim[], { keyOf, own, whose }: ClaimLim
       sizeOf(keyOf(other)) - sizeOf(keyOf(one)) ||
       isOwn(other) - isOwn(one) ||
       sizeOfNetwork(other.network) - sizeOfNetwork(one.network) ||
-      one.createdAt - other.createdAt,
+      byAge(one, other),
   ) as [Claim, ...Claim[]];
   const waitMs = first.createdAt + minAgeMs - nowMs;
   if (sizeOf(keyOf(first)) >= sizeOf(own) + 2 || waitMs <= 0) return first;
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / secondMs));
   const detail = `Too many TVs ${whose} wait to be paired: pair them, or try again in ${retryAfterSeconds} seconds.`;
   throw new SignageError('too_many_attempts', detail, { retryAfterSeconds });
+}
+
+/**
+ * Makes room for a claim beside the live claims of its ticket. A link has few at a time, and the
+ * oldest gives way. Throws `too_many_attempts`.
+ */
+export function makeRoomWithTicket(
+  live: readonly Claim[],
+  { screenId, uses, used }: Ticket,
+  network: string,
+  nowMs: number,
+): Claim[] {
+  if (screenId !== null)
+    return live.toSorted(byAge).slice(0, Math.max(0, live.length - ofLink + 1));
+  const waiting = live.filter(({ state }) => state === 'waiting');
+  const limit = uses - used + ofTicket;
+  const counts = () => true;
+  const level = { limit, counts, keyOf: networkKey, own: network, whose: 'with this ticket' };
+  return waiting.length < limit ? [] : [nextToGiveWay(waiting, level, nowMs)];
 }
 
 /**

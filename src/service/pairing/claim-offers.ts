@@ -1,9 +1,16 @@
 import { iso, minuteMs, secondMs } from '../../domain/clock.ts';
-import { SignageError } from '../../domain/error.ts';
+import { invalid, SignageError } from '../../domain/error.ts';
 import { largest } from '../../domain/numbers/extremes.ts';
-import { type ClaimView, claimText, isLiveClaim, offeredCode } from '../../domain/records/claim.ts';
+import type { Page } from '../../domain/paging.ts';
+import {
+  type ClaimQuery,
+  type ClaimView,
+  claimText,
+  isLiveClaim,
+  offeredCode,
+} from '../../domain/records/claim.ts';
 import type { CreatedCode, GuessCounter } from '../../domain/records/pairing-code.ts';
-import type { Claim } from '../../domain/records/rows.ts';
+import type { Claim, Screen } from '../../domain/records/rows.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import {
   type Principal,
@@ -12,9 +19,11 @@ import {
   type TenantPrincipal,
 } from '../context.ts';
 import { type BeginCreation, type IdempotentRequest, prepareCreation } from '../creations.ts';
-import { venuesOf } from '../lookup.ts';
+import { isInScope, lookUp as lookUpRecord, venuesOf, whereVenue } from '../lookup.ts';
+import { badCursor } from '../paging.ts';
 import { claimNotFound, secondsLeft } from './claims.ts';
 import { type Codes, untilUnused } from './codes.ts';
+import { putOffer } from './offers.ts';
 
 /**
  * Limits of unknown claims within the window: of one token, and of all tokens of one tenant
@@ -27,7 +36,7 @@ const windowMs = 10 * minuteMs;
 
 /** Operations of installers on claims: look-up, and offer of a screen. */
 export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
-  const { store, newId } = deps;
+  const { store } = deps;
 
   /**
    * Counts a look-up of an unknown claim. Beyond the limits, throws `too_many_attempts`, even for a
@@ -54,17 +63,22 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
     throw new SignageError('too_many_attempts', detail, { retryAfterSeconds });
   }
 
-  /** After the offer of another tenant, the claim does not exist for this caller. */
+  /**
+   * After the offer of another tenant, the claim does not exist for this caller. With a ticket, it
+   * exists only for callers of the ticket's venue.
+   */
   async function find(
     reader: Reader,
-    { tenantId }: Principal,
+    principal: Principal,
     id: string,
     nowMs: number,
   ): Promise<Claim | undefined> {
     if (!claimText.safeParse(id).success) return undefined;
     const row = await reader.get('claims', id);
     if (!row || !isLiveClaim(row, nowMs)) return undefined;
-    return row.offer && row.offer.tenantId !== tenantId ? undefined : row;
+    const tenantId = row.tenantId ?? row.offer?.tenantId ?? principal.tenantId;
+    if (tenantId !== principal.tenantId) return undefined;
+    return row.venueId === undefined || isInScope(principal, [row.venueId]) ? row : undefined;
   }
 
   /**
@@ -82,14 +96,55 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
   async function get(principal: Principal, id: string): Promise<ClaimView> {
     const row = await find(store.read, principal, id, deps.clock.now());
     if (!row) throw claimNotFound();
-    const { state, deviceInfo, address, createdAt } = row;
+    return view(row, await expectedScreens([row]));
+  }
+
+  /**
+   * Lists the TVs that wait with tickets, of the caller's venues. A page has fewer items
+   * than its limit if some claims have an offer or have expired.
+   */
+  async function list(
+    principal: TenantPrincipal,
+    { venueId, cursor, limit }: ClaimQuery,
+    signal?: AbortSignal,
+  ): Promise<Page<ClaimView>> {
+    if (cursor !== undefined && !claimText.safeParse(cursor).success) throw badCursor();
+    const slice = await store.list('claims', {
+      where: { tenantId: principal.tenantId, ...whereVenue(principal, venueId) },
+      limit,
+      signal,
+      ...(cursor !== undefined && { after: cursor }),
+    });
+    const nowMs = deps.clock.now();
+    const rows = slice.items.filter((row) => row.state === 'waiting' && isLiveClaim(row, nowMs));
+    const expected = await expectedScreens(rows);
+    return { items: rows.map((row) => view(row, expected)), nextCursor: slice.next };
+  }
+
+  function view(row: Claim, expected: (claim: Claim) => string | null): ClaimView {
+    const { id, state, deviceInfo, address, createdAt, ticketId = null, venueId = null } = row;
     return {
-      claim: row.id,
+      claim: id,
       status: state,
       deviceInfo,
       address,
       createdAt: iso(createdAt),
       expiresInSeconds: secondsLeft(row, deps.clock.now()),
+      ticketId,
+      venueId,
+      expectedScreenId: expected(row),
+    };
+  }
+
+  /** Returns a function that finds the one free screen that expects the serial number of a TV. */
+  async function expectedScreens(claims: readonly Claim[]) {
+    const named = claims.filter(({ venueId, deviceInfo }) => venueId && deviceInfo.serial);
+    const venueIds = [...new Set(named.map(({ venueId }) => venueId as string))];
+    const screens = venueIds.length ? await store.read.select('screens', 'venueId', venueIds) : [];
+    const free = screens.filter(({ state, serial }) => state === 'provisioning' && serial);
+    return ({ venueId, deviceInfo: { serial } }: Claim): string | null => {
+      const matching = free.filter((one) => one.venueId === venueId && one.serial === serial);
+      return matching.length === 1 ? (matching[0] as Screen).id : null;
     };
   }
 
@@ -110,22 +165,17 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
         'claim_offered',
         'This TV was already offered a screen. Wait until it has registered, or let it show a new claim.',
       );
-    const offerId = newId();
-    const code = offeredCode(store.secret, id, offerId);
-    const row = await codes.add(tx, principal, { screenId }, code);
-    const { tenantId } = row;
-    await tx.put('claims', {
-      ...claim,
-      state: 'offered',
-      // The TV can ask again as long as the code is valid.
-      expiresAt: Math.max(claim.expiresAt, row.expiresAt),
-      offer: { id: offerId, codeId: row.id, screenId: row.screenId, tenantId },
-    });
+    const screen = await lookUpRecord(tx, principal, 'screen', screenId);
+    if (claim.venueId !== undefined && claim.venueId !== screen.venueId)
+      throw invalid([
+        { path: '/screenId', message: 'must be a screen of the venue of the ticket of this TV' },
+      ]);
+    const { row, code } = await putOffer(deps, codes, tx, claim, screen);
     await creation.remember(row.id);
     await recordChange(deps, tx, principal, {
       action: 'claim.offer',
       subject: { kind: 'screen', id: row.screenId },
-      tenantId,
+      tenantId: row.tenantId,
       venueIds: venuesOf('pairing_code', row),
       details: { claim: id, address: claim.address },
     });
@@ -151,7 +201,7 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
     );
   }
 
-  return { lookUp, get, offer };
+  return { lookUp, get, list, offer };
 }
 
 const within = (counter: GuessCounter | undefined, nowMs: number) =>

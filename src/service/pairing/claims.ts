@@ -11,14 +11,18 @@ import {
   offeredCode,
 } from '../../domain/records/claim.ts';
 import { codeStatusAt } from '../../domain/records/pairing-code.ts';
-import type { Claim } from '../../domain/records/rows.ts';
+import type { Claim, Ticket } from '../../domain/records/rows.ts';
+import { shardOfTicket } from '../../domain/tickets/ticket.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import type { ClientInfo, SystemDependencies } from '../context.ts';
 import { sourceOf } from '../guesses/guess-source.ts';
 import type { TrustedSources } from '../guesses/trusted-sources.ts';
 import { longPoll } from '../long-poll.ts';
-import { applicantAt, type ClaimApplicant, makeRoom } from './claim-limits.ts';
-import { untilUnused } from './codes.ts';
+import { endClaim } from '../places/pending.ts';
+import { applicantAt, type ClaimApplicant, makeRoom, makeRoomWithTicket } from './claim-limits.ts';
+import { type Codes, untilUnused } from './codes.ts';
+import { putOffer } from './offers.ts';
+import { findTicket, noticeWaiting } from './tickets.ts';
 
 /** Time for which a claim waits for an installer (docs/protocol.md §3.6). */
 const claimTtlMs = 10 * minuteMs;
@@ -40,7 +44,7 @@ export const secondsLeft = ({ expiresAt }: Pick<Claim, 'expiresAt'>, nowMs: numb
 /**
  * Operations of TVs on claims: creation, and the wait for a pairing code (docs/protocol.md §3.6).
  */
-export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSources) {
+export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSources, codes: Codes) {
   const { store, random, clock } = deps;
   /** By claim id: the function that ends its open long poll. A claim has at most one. */
   const holds = new Map<string, () => void>();
@@ -52,33 +56,46 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
     }));
   }
 
-  /** Returns a claim and its secret. The same key and attempt give the same pair. */
-  function makeSecrets(key: string | undefined, attempt: number): { id: string; token: string } {
+  /** Returns a claim and its secret. The same key, ticket and attempt give the same pair. */
+  function makeSecrets(
+    key: string | undefined,
+    attempt: number,
+    ticket: Ticket | undefined,
+  ): { id: string; token: string } {
     if (key === undefined) return { id: makeClaim(random), token: makeKey('clm_', random) };
-    const id = makeClaim(derivedRandom(store.secret, key, `claim\n${attempt}`));
+    const purpose = `claim\n${attempt}${ticket ? `\n${ticket.id}` : ''}`;
+    const id = makeClaim(derivedRandom(store.secret, key, purpose));
     return { id, token: deriveClaimToken(store.secret, id, key) };
   }
 
   /**
-   * Adds the claim, or finds it if the same request added it before. Throws `conflict` if another
-   * TV has this claim.
+   * Adds the claim, or finds it if the same request added it before. A link is offered its screen
+   * at once. Throws `conflict` if another TV has this claim, and `screen_already_bound`.
    */
   async function addClaim(
     tx: Tx,
     claim: Pick<Claim, 'id' | 'tokenHash'>,
     { body, address }: ClaimRequest,
     applicant: ClaimApplicant,
+    ticket: Ticket | undefined,
   ): Promise<Claim> {
     const existing = await tx.get('claims', claim.id);
     if (existing && isLiveClaim(existing, tx.now)) {
       if (existing.tokenHash === claim.tokenHash) return existing;
       throw new SignageError('conflict', 'This claim exists already.');
     }
-    const { network, shard } = applicant;
+    const { network } = applicant;
+    const shard = ticket ? shardOfTicket(ticket.id) : applicant.shard;
     const rows = await tx.select('claims', 'shard', [shard]);
-    const waiting = rows.filter((row) => row.state === 'waiting' && isLiveClaim(row, tx.now));
-    const { displaced, share } = makeRoom(waiting, applicant, tx.now);
-    for (const { id } of displaced) await tx.delete('claims', id);
+    const live = rows.filter((row) => isLiveClaim(row, tx.now));
+    const { displaced, share } = ticket
+      ? { displaced: makeRoomWithTicket(live, ticket, network, tx.now), share: null }
+      : makeRoom(
+          live.filter(({ state }) => state === 'waiting'),
+          applicant,
+          tx.now,
+        );
+    for (const old of displaced) await endClaim(tx, old);
     const row: Claim = {
       ...claim,
       shard,
@@ -88,26 +105,35 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
       address,
       state: 'waiting',
       createdAt: tx.now,
-      expiresAt: tx.now + claimTtlMs,
+      expiresAt: Math.min(tx.now + claimTtlMs, ticket?.expiresAt ?? Number.POSITIVE_INFINITY),
       offer: null,
+      ...(ticket && { ticketId: ticket.id, tenantId: ticket.tenantId, venueId: ticket.venueId }),
     };
-    await tx.put('claims', row);
+    const screen = ticket?.screenId ? await tx.get('screens', ticket.screenId) : undefined;
+    if (screen) await putOffer(deps, codes, tx, row, screen);
+    else await tx.put('claims', row);
+    if (ticket && !screen) await noticeWaiting(deps, tx, ticket, row);
     return row;
   }
 
   /**
    * Makes a claim for a TV. While the claim lives, the same `Idempotency-Key` gets the same claim
-   * and token, with the seconds that are left. Throws `too_many_attempts`.
+   * and token, with the seconds that are left. Throws `too_many_attempts`, and for a ticket
+   * `ticket_not_found` or `screen_already_bound`.
    */
   async function create(request: ClaimRequest): Promise<CreatedClaim> {
-    const { address, idempotencyKey } = request;
-    const trusting = await tenantsTrusting(sourceOf(address));
+    const { address, idempotencyKey, body } = request;
+    const secret = body.ticket;
+    const named =
+      secret === undefined ? undefined : await findTicket(store.read, secret, clock.now());
+    const trusting = named ? [] : await tenantsTrusting(sourceOf(address));
     const applicant = applicantAt(address, trusting, store.secret);
     return untilUnused((attempt) => {
-      const { id, token } = makeSecrets(idempotencyKey, attempt);
+      const { id, token } = makeSecrets(idempotencyKey, attempt, named);
       return store.write(async (tx) => {
+        const ticket = secret === undefined ? undefined : await findTicket(tx, secret, tx.now);
         const claim = { id, tokenHash: hashKey(token) };
-        const row = await addClaim(tx, claim, request, applicant);
+        const row = await addClaim(tx, claim, request, applicant, ticket);
         return { claim: id, token, expiresInSeconds: secondsLeft(row, tx.now) };
       });
     });
@@ -152,9 +178,11 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
         tenantId: tenant.id,
         venue: venue.name,
         screen: screen.name,
-        // A person must confirm, unless the service has one tenant, which trusts the source. With
-        // several, a guest on the Wi-Fi of a shop could make any tenant trusted at its TVs.
-        confirm: tenants.items.length > 1 || !trusting.includes(tenant.id),
+        // Only installers of the ticket's venue see a TV with a ticket. Without one, a person must
+        // confirm, unless the service has one tenant, which trusts the source. With several, a
+        // guest on the Wi-Fi of a shop could make any tenant trusted at its TVs.
+        confirm:
+          row.ticketId === undefined && (tenants.items.length > 1 || !trusting.includes(tenant.id)),
       },
     };
   }

@@ -66,6 +66,12 @@ export async function untilUnused<T>(create: (attempt: number) => Promise<T>): P
   }
 }
 
+export const screenAlreadyBound = ({ name, deviceId }: Screen) =>
+  new SignageError(
+    'screen_already_bound',
+    `The screen ${JSON.stringify(name)} has a device: revoke it first (POST /v1/devices/${deviceId}/revoke).`,
+  );
+
 /** Pairing codes: creates, watches and cancels them (docs/protocol.md §4). */
 export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
   const { store, clock } = deps;
@@ -131,21 +137,14 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
     throw notRepeatable('the code is no longer pending. Use a new key to create another.');
   }
 
-  /**
-   * Adds a code for a screen. Throws `screen_not_found`, `screen_already_bound`, or `conflict` if
-   * the code exists.
-   */
+  /** Adds a code for a screen. Throws `screen_already_bound`, or `conflict` if the code exists. */
   async function add(
     tx: Tx,
-    principal: Principal,
-    { screenId, simulated = false }: CodeCreation,
+    screen: Screen,
+    { simulated = false, ticketId }: { simulated?: boolean; ticketId?: string | undefined },
     code: string,
   ): Promise<PairingCode> {
-    const screen = await lookUp(tx, principal, 'screen', screenId);
-    if (screen.state === 'active') {
-      const detail = `The screen ${JSON.stringify(screen.name)} has a device: revoke it first (POST /v1/devices/${screen.deviceId}/revoke).`;
-      throw new SignageError('screen_already_bound', detail);
-    }
+    if (screen.state === 'active') throw screenAlreadyBound(screen);
     const id = hashCode(store.secret, code);
     if (await tx.get('codes', id)) throw new SignageError('conflict', 'This code exists already.');
     const createdAt = await cancelOldest(tx, screen);
@@ -163,6 +162,7 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
       deviceId: null,
       answeredConfig: null,
       simulated,
+      ...(ticketId !== undefined && { ticketId }),
     };
     await tx.put('codes', row);
     return row;
@@ -177,7 +177,9 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
     const creation = await begin(tx);
     const code = makeCode(creation.random);
     if (creation.earlierId !== undefined) return repeatCreation(tx, principal, code);
-    const row = await add(tx, principal, wanted, code);
+    const { screenId, simulated = false } = wanted;
+    const screen = await lookUp(tx, principal, 'screen', screenId);
+    const row = await add(tx, screen, { simulated }, code);
     await creation.remember(row.id);
     await recordChange(deps, tx, principal, change('create', row));
     return createdView(row, code, tx.now);

@@ -18,7 +18,8 @@ import type { TrustedSources } from '../guesses/trusted-sources.ts';
 import { changeOf } from '../lookup.ts';
 import { putScreenNotice } from '../notices/outbox.ts';
 import { readEffectiveConfig } from '../places/configs.ts';
-import { cancelPendingCodes } from '../places/screens.ts';
+import { cancelPendingCodes } from '../places/pending.ts';
+import { useTicket } from './tickets.ts';
 
 export interface RegistrationRequest extends ClientInfo {
   body: Registration;
@@ -119,6 +120,8 @@ export function makeRegistration(
       firstUsedAt: null,
       revokedAt: null,
     };
+    const { ticketId } = code;
+    if (ticketId !== undefined) await useTicket(tx, ticketId, code.id);
     const { config } = await readEffectiveConfig(tx, device);
     await tx.put('devices', device);
     await tx.put('deviceKeys', key);
@@ -136,9 +139,10 @@ export function makeRegistration(
       answeredConfig: config,
     });
     await cancelPendingCodes(tx, screenId, code.id);
-    const change = changeOf('device', 'register', device, { screenId });
+    const named = ticketId !== undefined && { ticketId };
+    const change = changeOf('device', 'register', device, { screenId, ...named });
     await recordChange(deps, tx, { ...request, actor: deviceActor(device) }, change);
-    await putScreenNotice(deps, tx, 'screen.paired', screen, { deviceId: device.id });
+    await putScreenNotice(deps, tx, 'screen.paired', screen, { deviceId: device.id, ...named });
     return { answer: answer(code, device.id, apiKey, config), repeated: false };
   }
 

@@ -13,7 +13,7 @@ import {
   type ScreenView,
   screenSettings,
 } from '../../domain/records/screen.ts';
-import type { Reader, Tx } from '../../store/store.ts';
+import type { Reader } from '../../store/store.ts';
 import {
   type Principal,
   recordChange,
@@ -26,6 +26,7 @@ import { pageFilters, toPage } from '../paging.ts';
 import { deleteLayers } from '../schedules/layers.ts';
 import { labelFilter, patchLabels } from './labels.ts';
 import { requireTimezone } from './opening-hours.ts';
+import { cancelPendingCodes, deleteTickets } from './pending.ts';
 import { settingsView, withSettings } from './place-settings.ts';
 
 /** `newestCode` is the newest code of the screen that has not been purged. */
@@ -64,18 +65,6 @@ export async function newestCodes(
 /** Returns the view of a screen, with the state of its newest code. */
 export async function viewScreen(reader: Reader, row: Screen, nowMs: number): Promise<ScreenView> {
   return screenView(row, (await newestCodes(reader, [row.id], nowMs)).get(row.id), nowMs);
-}
-
-/** Cancels the pending codes of a screen, except the code `exceptId`. */
-export async function cancelPendingCodes(
-  tx: Tx,
-  screenId: string,
-  exceptId?: string,
-): Promise<void> {
-  for (const code of await tx.select('codes', 'screenId', [screenId])) {
-    if (code.id === exceptId || codeStatusAt(code, tx.now) !== 'pending') continue;
-    await tx.put('codes', { ...code, state: 'cancelled', cancelledAt: tx.now });
-  }
 }
 
 /** Screens (docs/protocol.md §5.3). */
@@ -193,6 +182,7 @@ export function makeScreens(deps: ServiceDependencies) {
         );
       }
       await cancelPendingCodes(tx, row.id);
+      await deleteTickets(tx, 'screenId', row.id);
       for (const device of await tx.select('devices', 'screenId', [row.id]))
         await tx.delete('devices', device.id);
       for (const past of await tx.select('pastPlaylists', 'screenId', [row.id]))

@@ -26,6 +26,7 @@ import { pageFilters, toPage } from '../paging.ts';
 import { deleteLayers } from '../schedules/layers.ts';
 import { patchLabels } from './labels.ts';
 import { hasLocalTimes, requireTimezone } from './opening-hours.ts';
+import { deleteTickets } from './pending.ts';
 import { settingsView, withSettings } from './place-settings.ts';
 
 /** Throws `timezone_in_use` if a schedule has local times. */
@@ -154,6 +155,7 @@ export function makeVenues(deps: ServiceDependencies) {
           `The venue ${JSON.stringify(row.name)} has screens: delete them first.`,
         );
       }
+      await deleteTickets(tx, 'venueId', row.id);
       await tx.delete('configs', `venue/${row.id}`);
       await deleteLayers(tx, 'venue', row.id);
       await tx.delete('venues', row.id);

@@ -60,6 +60,7 @@ const given: { [T in TableName]?: (number: number) => Partial<Rows[T]> } = {
   notices: (number) => ({ id: `bucket ${number}/${number}` }),
   creations: () => ({ tokenId: guid('toke', 1) }),
   webhookDeliveries: () => ({ pendingOf: guid('webh', 1) }),
+  tickets: (number) => ({ screenId: guid('scre', number) }),
   claims: (number) => ({ id: `CLAIM${number}`, shard: '7', expiresAt: createdAt + 600_000 }),
 };
 

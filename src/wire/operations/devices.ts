@@ -25,6 +25,12 @@ export const devicesOperations = {
     errors: ['pairing_code_not_pending'],
     command: ['code', 'cancel'],
   }),
+  listClaims: get('/v1/devices/claims', 'installer', {
+    summary: 'List the TVs that wait with a ticket',
+    query: 'claimQuery',
+    answer: 'claimList',
+    command: ['claim', 'list'],
+  }),
   getClaim: get('/v1/devices/claims/:claim', 'installer', {
     summary: 'Get the TV that shows a claim',
     record: 'claim',
@@ -40,6 +46,30 @@ export const devicesOperations = {
     answer: 'createdCode',
     errors: ['screen_not_found', 'claim_offered', 'screen_already_bound', 'too_many_attempts'],
     command: ['code', 'offer'],
+  }),
+  createTicket: create('/v1/tickets', 'installer', {
+    summary: 'Create a ticket with which TVs enrol themselves',
+    headers: ['Idempotency-Key'],
+    body: 'ticketCreation',
+    answer: 'createdTicket',
+    errors: ['screen_not_found', 'venue_not_found', 'screen_already_bound', 'too_many_tickets'],
+    command: ['ticket', 'create'],
+  }),
+  listTickets: get('/v1/tickets', 'installer', {
+    summary: 'List tickets',
+    query: 'ticketQuery',
+    answer: 'ticketList',
+    command: ['ticket', 'list'],
+  }),
+  getTicket: get('/v1/tickets/:id', 'installer', {
+    summary: 'Get a ticket',
+    record: 'ticket',
+    answer: 'ticket',
+  }),
+  revokeTicket: remove('/v1/tickets/:id', 'installer', {
+    summary: 'Revoke a ticket',
+    record: 'ticket',
+    command: ['ticket', 'revoke'],
   }),
   revokeDevice: post('/v1/devices/:id/revoke', 'installer', {
     summary: 'Revoke a device and free its screen',

@@ -22,7 +22,7 @@ export const runtimeOperations = {
     bodyLimit: 16 * 1024,
     answer: 'createdClaim',
     headers: ['Idempotency-Key'],
-    errors: ['too_many_attempts'],
+    errors: ['too_many_attempts', 'ticket_not_found', 'screen_already_bound'],
   }),
   getClaimStatus: get('/devices/claims/:claim', 'public', {
     summary:

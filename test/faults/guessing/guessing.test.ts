@@ -18,10 +18,12 @@ it('codes end by the clock of the store, whichever instance is asked', async () 
   expect(await registerBySkewedClocks()).toEqual([]);
 });
 
-it('300 steps against claims: nothing is bound without an installer of the tenant', async () => {
-  const { findings, ...totals } = await runClaims({ steps: 300, seed: 'quick' });
+it('500 steps against claims: nothing is bound without an installer of the tenant', async () => {
+  const { findings, ...totals } = await runClaims({ steps: 500, seed: 'quick' });
   expect(findings).toEqual([]);
   expect(totals.tried).toBeGreaterThan(5);
   expect(totals.stolen).toBeGreaterThan(5);
+  expect(totals.links).toBeGreaterThan(5);
+  expect(totals.ticketed).toBeGreaterThan(5);
   expect(totals.paired).toBe(totals.tried);
 });

@@ -22,6 +22,9 @@ export interface ClaimTotals {
   tried: number;
   /** Offers that strangers made to the claims of others. */
   stolen: number;
+  /** Links that several TVs used, and the TVs of shared tickets that an installer paired. */
+  links: number;
+  ticketed: number;
   findings: string[];
 }
 
@@ -37,6 +40,8 @@ class ClaimAttack {
     paired: 0,
     tried: 0,
     stolen: 0,
+    links: 0,
+    ticketed: 0,
     findings: [],
   };
   /** Screens whose TV an installer of the tenant has paired. */
@@ -46,6 +51,9 @@ class ClaimAttack {
   #weakTokens: string[] = [];
   #strangers: string[] = [];
   #strangersScreen = '';
+  /** A shared ticket, of which everybody has a copy. */
+  #shared = '';
+  #ticketVenue = '';
   #next = 0;
 
   constructor(service: TestService, seed: string) {
@@ -65,6 +73,13 @@ class ClaimAttack {
     this.#strangers = [await service.token('installer'), await service.token('installer')];
     this.#strangersScreen = (await service.screen()).id;
     service.tenantId = own ?? tenants[0].id;
+    this.#ticketVenue = (await service.venue()).id;
+    await this.#renewTicket();
+  }
+
+  async #renewTicket(): Promise<void> {
+    const body = { venueId: this.#ticketVenue, uses: 500 };
+    this.#shared = (await this.#service.manage('POST', '/v1/tickets', body)).body.ticket;
   }
 
   async step(): Promise<void> {
@@ -76,6 +91,8 @@ class ClaimAttack {
       () => this.#readForeignClaim(),
       () => this.#offerAsStranger(),
       () => this.#race(),
+      () => this.#followLink(),
+      () => this.#waitWithTicket(),
       async () => void this.#service.clock.advance(Math.floor(this.#random.between(0, 3 * minute))),
     ];
     this.#totals.steps++;
@@ -196,6 +213,66 @@ class ClaimAttack {
     const path = `/v1/devices/claims/${one.claim}`;
     const seen = await this.#service.send('GET', path, { key: this.#installer });
     if (seen.status !== 404) this.#find(`a claim of another tenant was shown: ${seen.status}`);
+  }
+
+  /** Makes a claim with a ticket, and registers if a screen is offered. Returns the screen. */
+  async #enrol(ticket: string, address: string, deviceInfo: object = {}) {
+    const made = await this.#service.send('POST', '/devices/claims', {
+      body: { deviceInfo, ticket },
+      ...from(address),
+    });
+    if (made.status !== 201) return { refused: made.status };
+    const one: Claim = { ...made.body, address, screenId: undefined };
+    const { body } = await this.#read(one, one.token);
+    if (!body?.pairingCode) return { one };
+    const registered = await this.#service.register(body.pairingCode, from(address));
+    return { one, bound: registered.body.screenId as string | undefined };
+  }
+
+  /**
+   * A link is used by its TV and by thieves at once, and again later. Every third one belongs to a
+   * screen that has a TV.
+   */
+  async #followLink(): Promise<void> {
+    const screen = await this.#service.screen();
+    const creation = { screenId: screen.id };
+    const { ticket } = (await this.#service.manage('POST', '/v1/tickets', creation)).body;
+    const isTaken = this.#totals.links++ % 3 === 0;
+    if (isTaken) await this.#service.tv(screen.id);
+    this.#allowed.add(screen.id);
+    const all = await Promise.all(
+      [1, 2, 3].map((n) => this.#enrol(ticket, `198.51.100.${n}`, { serial: 'S-1' })),
+    );
+    all.push(await this.#enrol(ticket, '198.51.100.9'));
+    const bound = all.flatMap(({ bound: id }) => id ?? []);
+    if (bound.some((id) => id !== screen.id)) this.#find('a link bound another screen');
+    if (bound.length !== (isTaken ? 0 : 1)) this.#find(`a link bound ${bound.length} TVs`);
+  }
+
+  /** A TV and a thief wait with the same ticket. Strangers, too, know both claims. */
+  async #waitWithTicket(): Promise<void> {
+    const screen = await this.#service.screen({ venueId: this.#ticketVenue, serial: 'S-1' });
+    const tv = await this.#enrol(this.#shared, '203.0.113.250', { serial: 'S-1' });
+    const thief = await this.#enrol(this.#shared, '198.51.100.8', { serial: 'S-1' });
+    if (tv.refused === 404) return this.#renewTicket();
+    if (tv.bound || thief.bound) this.#find('a shared ticket bound a TV without an installer');
+    for (const { one } of [tv, thief]) {
+      if (!one) continue;
+      const stolen = await this.#offer(one.claim, this.#strangersScreen, this.#strangers[0]!);
+      if (![404, 429].includes(stolen.status)) this.#find(`a ticketed TV was ${stolen.status}`);
+    }
+    if (!tv.one) return;
+    const { status } = await this.#offer(tv.one.claim, screen.id, this.#installer);
+    if (status !== 201) return this.#find(`an offer to a ticketed TV got ${status}`);
+    const { body } = await this.#read(tv.one, tv.one.token);
+    if (body.offer.confirm) this.#find('a ticketed TV had to confirm');
+    this.#allowed.add(screen.id);
+    const registered = await this.#service.register(body.pairingCode, from(tv.one.address));
+    if (registered.status === 201) this.#totals.ticketed++;
+    else this.#find(`a ticketed TV got ${registered.status}`);
+    const left = thief.one && (await this.#read(thief.one, thief.one.token));
+    if (left && left.body.status !== 'waiting' && left.status !== 404)
+      this.#find('a thief was offered a screen');
   }
 
   /** Only one of several simultaneous offers may win. */

@@ -13,6 +13,7 @@ export interface Place {
   deviceId: string;
   tokenId: string;
   webhookId: string;
+  ticketId: string;
   /** A pending pairing code. */
   code: string;
   apiKey: string;
@@ -78,6 +79,7 @@ async function furnish(
       venueIds: [venueId],
     }),
   );
+  const ticket = made(await master.post('/v1/tickets', { venueId, uses: 9 }));
   const { code } = await master.code(spare.id);
   return {
     name,
@@ -88,6 +90,7 @@ async function furnish(
     deviceId,
     tokenId: token.id,
     webhookId: webhook.id,
+    ticketId: ticket.id,
     code,
     apiKey,
   };

@@ -16,6 +16,7 @@ const idOf: Record<OwnedKind, (place: Place) => string> = {
   screen: ({ screenId }) => screenId,
   device: ({ deviceId }) => deviceId,
   webhook: ({ webhookId }) => webhookId,
+  ticket: ({ ticketId }) => ticketId,
   pairing_code: ({ code }) => code,
 };
 

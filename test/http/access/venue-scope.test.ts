@@ -52,6 +52,8 @@ interface Place {
   deviceId: string;
   tokenId: string;
   code: string;
+  /** The secret of a shared ticket. */
+  ticket: string;
 }
 
 /** `campaign` and `creative` are the last digits of their ids. */
@@ -76,7 +78,8 @@ async function fillPlace(
   const creation = { name: `Token of ${name}`, role: 'viewer', venueIds: [venueId] };
   const { id: tokenId } = await whole.newToken(creation);
   const { code: pending } = await whole.code((await whole.screen(venueId, 'Spare')).id);
-  return { venueId, screenId: screen.id, deviceId, tokenId, code: pending };
+  const { ticket } = (await whole.post('/v1/tickets', { venueId, uses: 9 })).body;
+  return { venueId, screenId: screen.id, deviceId, tokenId, code: pending, ticket };
 }
 
 const shares = '99999999-9999-4999-8999-999999999999';
@@ -210,6 +213,35 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
         expectProblem(foreign, 'screen_not_found');
         expect(bare(foreign)).toBe(bare(absent));
       }
+    });
+  },
+
+  async listTickets() {
+    await expectInside('/v1/tickets', ({ venueId }) => venueId === inside.venueId, {
+      caller: bound.installer,
+    });
+    const { items } = (await bound.installer.get(`/v1/tickets?venueId=${outside.venueId}`)).body;
+    expect(items).toEqual([]);
+  },
+
+  async listClaims() {
+    for (const { ticket } of [inside, outside])
+      await service.send('POST', '/devices/claims', { body: { deviceInfo: {}, ticket } });
+    await expectInside('/v1/devices/claims', ({ venueId }) => venueId === inside.venueId, {
+      caller: bound.installer,
+    });
+  },
+
+  async createTicket() {
+    const { id } = await newScreen(inside);
+    expect((await bound.installer.post('/v1/tickets', { screenId: id })).status).toBe(201);
+    const away = (await newScreen(outside)).id;
+    await expectNoChange(async () => {
+      const { venueId } = outside;
+      const link = await bound.installer.post('/v1/tickets', { screenId: away });
+      expectProblem(link, 'screen_not_found');
+      const shared = await bound.installer.post('/v1/tickets', { venueId, uses: 1 });
+      expectProblem(shared, 'venue_not_found');
     });
   },
 

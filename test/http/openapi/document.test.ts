@@ -116,6 +116,7 @@ describe('GET /openapi.json', () => {
         "["id","The id of the screen",{"type":"string","format":"uuid"}]",
         "["id","The id of the screen, or of the device",{"type":"string","format":"uuid"}]",
         "["id","The id of the tenant",{"type":"string","format":"uuid"}]",
+        "["id","The id of the ticket",{"type":"string","format":"uuid"}]",
         "["id","The id of the token",{"type":"string","format":"uuid"}]",
         "["id","The id of the venue",{"type":"string","format":"uuid"}]",
         "["id","The id of the webhook",{"type":"string","format":"uuid"}]",

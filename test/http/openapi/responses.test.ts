@@ -188,6 +188,10 @@ async function pairAndPlay(screenId: string): Promise<void> {
     await send('POST', '/devices/claims', { body: { deviceInfo: { model: 'TV' } } })
   ).body;
   await send('GET', `/devices/claims/${claim}`, { key: token });
+  const { id } = (await manage('POST', '/v1/tickets', { screenId })).body;
+  await manage('GET', `/v1/tickets/${id}`);
+  await manage('GET', `/v1/tickets/${unknownId}`);
+  await manage('DELETE', `/v1/tickets/${id}`);
   await send('GET', `/devices/claims/${claim}`);
   await manage('GET', `/v1/devices/claims/${claim}`);
   await manage('GET', '/v1/devices/claims/AAAAAA');

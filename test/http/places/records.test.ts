@@ -70,11 +70,11 @@ const kinds: Record<string, Kind> = {
   },
   screen: {
     path: '/v1/screens',
-    creation: () => ({ venueId, hours: [], hoursExceptions: null, ...labels }),
+    creation: () => ({ venueId, hours: [], hoursExceptions: null, serial: 'S-1', ...labels }),
     members: () => ({ tenantId, state: 'provisioning', deviceId: null, provisioningCode: null }),
-    patch: { hours: null, ...labelPatch },
-    patched: { hours: null, ...patchedLabels },
-    unchanging: unchangingLabels,
+    patch: { hours: null, serial: null, ...labelPatch },
+    patched: { hours: null, serial: null, ...patchedLabels },
+    unchanging: [...unchangingLabels, { serial: 'S-1' }],
   },
   token: {
     path: '/v1/tokens',

@@ -39,6 +39,10 @@ export function operationCalls(
     },
     claim: async () =>
       (await service.send('POST', '/devices/claims', { body: { deviceInfo: {} } })).body.claim,
+    async ticket(venueId) {
+      const screenId = await make.screen(venueId);
+      return (await maker.post('/v1/tickets', { screenId })).body.id;
+    },
     async webhook(venueId) {
       const reach = venueId === undefined ? {} : { venueIds: [venueId] };
       return (await maker.post('/v1/webhooks', { url: refusedUrl, ...reach })).body.id;
@@ -55,6 +59,9 @@ export function operationCalls(
     }),
     claimCreation: () => ({ deviceInfo: {} }),
     offerCreation: async ({ screenId, venueId }) => ({
+      screenId: screenId ?? (await make.screen(venueId)),
+    }),
+    ticketCreation: async ({ screenId, venueId }) => ({
       screenId: screenId ?? (await make.screen(venueId)),
     }),
     revocation: () => ({ reason: 'stolen' }),

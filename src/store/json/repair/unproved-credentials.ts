@@ -26,4 +26,10 @@ export function revokeUnproved(rows: DamagedRows, now: number, findings: FolderF
     const what = `a pairing code of screen ${code.screenId} was cancelled, ${because}: create another one`;
     findings.revoked('codes', what);
   }
+  for (const ticket of rows.unproved('tickets')) {
+    if (ticket.expiresAt <= now) continue;
+    rows.replace('tickets', { ...ticket, expiresAt: now });
+    const what = `the ticket ${ticket.id} has expired now, ${because}: create another one`;
+    findings.revoked('tickets', what);
+  }
 }
