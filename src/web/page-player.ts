@@ -19,6 +19,7 @@ import { PlayerDatabase } from './memory/database.ts';
 import { IndexedDbMemory } from './memory/indexed-db-memory.ts';
 import { build, checkFragment, installServiceWorker, scriptUrl } from './page-files.ts';
 import { askForCode } from './pairing/ask-for-code.ts';
+import { KeptTicket } from './pairing/kept-ticket.ts';
 import { codeInFragment } from './pairing/keypad.ts';
 import { formatSeconds } from './pairing/messages.ts';
 import { PairingScreen } from './pairing/pairing-screen.ts';
@@ -72,6 +73,7 @@ export class PagePlayer {
   readonly #language = new Language();
   /** Made before the members that read the URL: it removes its part of it. */
   readonly #rotation = new Rotation(localStorage);
+  readonly #ticket = new KeptTicket(localStorage);
   /** The key in the URL with which the page was opened. */
   readonly #link = bindingInFragment(location.hash);
   /** A code of the URL that was not used yet. */
@@ -184,6 +186,7 @@ export class PagePlayer {
     const { deviceId } = await this.#player.load();
     this.#applyConfig();
     if (deviceId === undefined) return;
+    this.#ticket.forget();
     clearFragment();
     void this.#reportStart();
   }
@@ -218,7 +221,8 @@ export class PagePlayer {
   }
 
   #onFragment(): void {
-    if (location.hash === checkFragment || bindingInFragment(location.hash)) {
+    const isNewLink = this.#ticket.take() && this.#player.state.deviceId === undefined;
+    if (isNewLink || location.hash === checkFragment || bindingInFragment(location.hash)) {
       location.reload();
       return;
     }
@@ -245,8 +249,8 @@ export class PagePlayer {
       return never;
     }
     clearFragment();
-    const parts = { client: this.#client, deviceInfo: this.#deviceInfo, screen: this.#screen };
-    return askForCode(parts, why, error);
+    const parts = { client: this.#client, deviceInfo: this.#deviceInfo };
+    return askForCode({ ...parts, screen: this.#screen, ticket: this.#ticket }, why, error);
   }
 
   #observer(): PlayerObserver {
@@ -263,6 +267,7 @@ export class PagePlayer {
         this.#screen.showDelay(known);
       },
       onBound: () => {
+        this.#ticket.forget();
         clearFragment();
         this.#screen.hide();
         this.#idle.paired();

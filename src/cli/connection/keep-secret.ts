@@ -2,7 +2,7 @@ import { SignageError } from '../../domain/error.ts';
 import { diskProblem } from '../terminal/not-written.ts';
 
 interface LostSecret {
-  /** Takes the secret back. Returns what to say afterwards. */
+  /** Takes the secret back. Returns what to say afterwards, or an empty text. */
   undo(): Promise<string>;
   /** What to say if `undo` failed. */
   left: string;
@@ -22,6 +22,7 @@ export async function keepSecret<T>(
     const error = diskProblem(thrown) ?? thrown;
     const end = await undo().catch(() => left);
     if (!(error instanceof SignageError)) throw error;
-    throw new SignageError(error.code, `${error.message} ${end}`, { ...error, cause: error.cause });
+    const message = `${error.message} ${end}`.trimEnd();
+    throw new SignageError(error.code, message, { ...error, cause: error.cause });
   }
 }

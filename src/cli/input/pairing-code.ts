@@ -1,4 +1,5 @@
 import { foreignCharacter, withoutSeparators } from '../../domain/records/typed-code.ts';
+import { ticketIn } from '../../player/pairing/ticket-link.ts';
 import type { Io } from '../terminal/io.ts';
 import { readInput } from './input-file.ts';
 import { usage } from './settings.ts';
@@ -42,7 +43,26 @@ export function readClaim(text: string): string {
  * does not show it.
  */
 export async function readCodeWords(io: Io, words: readonly string[]): Promise<string> {
-  if (words.length !== 1 || words[0] !== '-') return readCode(words.join(''));
+  return readCode(await readWords(io, words));
+}
+
+async function readWords(io: Io, words: readonly string[]): Promise<string> {
+  if (words.length !== 1 || words[0] !== '-') return words.join('');
   if (io.stdin.isTTY) throw usage('- reads the code from stdin, and nothing is piped in.');
-  return readCode(await readInput(io, '-', { isSecret: true }));
+  return readInput(io, '-', { isSecret: true });
+}
+
+/**
+ * Parses a code like `readCodeWords`, or a link or ticket. Throws `usage` for a ticket among the
+ * words, where `ps` shows it.
+ */
+export async function readCodeOrTicket(
+  io: Io,
+  word: string,
+): Promise<{ code: string } | { ticket: string }> {
+  const text = await readWords(io, [word]);
+  const ticket = ticketIn(text);
+  if (ticket === undefined) return { code: readCode(text) };
+  if (word !== '-') throw usage('A ticket is a secret: pass it on stdin, with - in its place.');
+  return { ticket };
 }

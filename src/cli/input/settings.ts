@@ -40,7 +40,8 @@ export function usage(message: string, hint?: string): SignageError {
  * Whether a text has a key, a token, or a URL with a password. Such a text must not appear in an
  * error.
  */
-export const looksSecret = (text: string): boolean => /(?:dak|mak|clm)_|:\/\/[^/]*@/i.test(text);
+export const looksSecret = (text: string): boolean =>
+  /(?:dak|mak|clm|tkt)_|:\/\/[^/]*@/i.test(text);
 export const secretAdvice =
   'It looks like a secret, and other users can read the command line: pass it in a file or on stdin.';
 

@@ -60,7 +60,7 @@ const fleet = {
   ),
   codes: option.text(
     '--codes <file>',
-    'pairing codes to use, one per line (- for stdin); default: create screens and codes',
+    'pairing codes to use, one per line, or links of signage ticket create (- for stdin); default: create screens and codes',
   ),
   keep: option.text(
     '--keep <folder>',

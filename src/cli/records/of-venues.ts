@@ -25,7 +25,9 @@ export async function* ofVenues<T>(
 }
 
 /** Prints a list of the records of venues. Without venues, of all. */
-export function listOfVenues<I extends 'listScreens' | 'listDevices'>(
+export function listOfVenues<
+  I extends 'listScreens' | 'listDevices' | 'listTickets' | 'listClaims',
+>(
   call: CommandContext,
   venueIds: readonly string[],
   id: I,

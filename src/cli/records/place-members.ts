@@ -13,7 +13,7 @@ import { type Setting, usage } from '../input/settings.ts';
 import type { Column } from '../output/view.ts';
 
 export type PlaceKind = 'venue' | 'screen';
-export type PlaceMemberName = 'address' | 'timezone' | 'hours';
+export type PlaceMemberName = 'address' | 'timezone' | 'hours' | 'serial';
 
 /** A member, as people write it. `null` is no value. */
 interface PlaceMember {
@@ -77,6 +77,14 @@ export const placeMembers: Readonly<Record<PlaceMemberName, PlaceMember>> = {
       const isSet = hoursExceptions !== null || hoursIn(current).hoursExceptions !== null;
       return { hours, ...(isSet && { hoursExceptions }) };
     },
+  },
+  serial: {
+    kinds: ['screen'],
+    flags: '--serial <text>',
+    what: () => 'serial number of the TV that it expects; preselects, and never pairs',
+    wide: true,
+    alsoCalled: ['serial number'],
+    ...plain('serial'),
   },
 };
 

@@ -1,16 +1,19 @@
 import type { DeviceClient } from '../../client/device-client.ts';
 import type { ClaimOffer, DeviceInfoInput } from '../../client/entities.ts';
 import { secondMs, systemClock, systemRandom } from '../../domain/clock.ts';
-import type { SignageError } from '../../domain/error.ts';
+import { hasCode, type SignageError } from '../../domain/error.ts';
 import type { UnpairedReason } from '../../player/observer.ts';
 import { type ClaimKeyMemory, waitForOfferedCode } from '../../player/pairing/claim.ts';
 import { after } from '../settings/timing.ts';
 import { fill } from '../texts/phrase.ts';
+import type { KeptTicket } from './kept-ticket.ts';
 import { explainDelay, explainNoClaim } from './messages.ts';
 import type { PairingScreen } from './pairing-screen.ts';
 
 /** Display time of an offer that needs no answer. */
 const offerShownMs = 3 * secondMs;
+/** That of a link: nobody has looked at this TV before. */
+const ticketShownMs = 10 * secondMs;
 const claimItem = 'signage-player-claim';
 
 /**
@@ -26,6 +29,7 @@ interface CodeSource {
   client: DeviceClient;
   deviceInfo: DeviceInfoInput;
   screen: PairingScreen;
+  ticket: KeptTicket;
 }
 
 /**
@@ -33,7 +37,7 @@ interface CodeSource {
  * claim.
  */
 export async function askForCode(
-  { client, deviceInfo, screen }: CodeSource,
+  { client, deviceInfo, screen, ticket }: CodeSource,
   why: UnpairedReason,
   error: SignageError | undefined,
 ): Promise<string> {
@@ -44,20 +48,28 @@ export async function askForCode(
     if (offer.confirm) return screen.confirm(offer);
     const { venue, screen: name, tenant } = offer;
     screen.tell(({ becomes }) => fill(becomes, { place: `${venue}/${name}`, tenant }));
-    await after(offerShownMs);
+    await after(ticket.secret === undefined ? offerShownMs : ticketShownMs);
     return true;
   };
-  waitForOfferedCode({
-    client,
-    deviceInfo,
-    clock: systemClock,
-    random: systemRandom,
-    keyMemory: claimKey,
-    onClaim: (claim) => screen.showClaim(claim),
-    onFailure: (failure) => screen.showNoClaim(explainDelay(failure)),
-    accept,
-    signal: ending.signal,
-  }).then(
+  const enrol = (secret: string | undefined): Promise<string> =>
+    waitForOfferedCode({
+      client,
+      deviceInfo,
+      ticket: secret,
+      clock: systemClock,
+      random: systemRandom,
+      keyMemory: claimKey,
+      onClaim: (claim) => screen.showClaim(claim),
+      onFailure: (failure) => screen.showNoClaim(explainDelay(failure)),
+      accept,
+      signal: ending.signal,
+    }).catch((failure) => {
+      if (secret === undefined || !hasCode(failure, 'ticket_not_found')) throw failure;
+      ticket.forget();
+      screen.addNote(explainDelay(failure));
+      return enrol(undefined);
+    });
+  enrol(ticket.secret).then(
     (code) => screen.submit(code),
     // Without a claim, a person types the code.
     (failure) => screen.showNoClaim(explainNoClaim(failure)),

@@ -30,6 +30,10 @@ export const texts: Texts = {
   pairing_code_expired: 'Der Code {code} ist abgelaufen. Bitte einen neuen anfordern.',
   pairing_code_cancelled: 'Der Code {code} wurde zurückgezogen. Bitte einen neuen anfordern.',
   invalid_request: 'Der Dienst hat {code} nicht angenommen. Bitte prüfen und noch einmal eingeben.',
+  ticket_not_found:
+    'Der Link dieses Geräts gilt nicht: Er wurde benutzt, widerrufen oder ist abgelaufen.',
+  screen_already_bound:
+    'Auf diesem Bildschirm ist ein anderes Gerät. Es muss erst entfernt werden.',
   too_many_attempts: 'Aus diesem Netz kamen zu viele falsche Codes.',
   unreachable: 'Der Dienst ist nicht erreichbar.',
   unavailable: 'Der Dienst ist überlastet.',

@@ -29,6 +29,8 @@ export const english = {
   pairing_code_expired: 'The code {code} has expired. Ask for a new one.',
   pairing_code_cancelled: 'The code {code} was cancelled. Ask for a new one.',
   invalid_request: 'The service did not accept {code}. Check it, and type it again.',
+  ticket_not_found: 'The link of this TV cannot be used: it was used, was revoked, or has expired.',
+  screen_already_bound: 'Another TV is on this screen. It must be removed first.',
   too_many_attempts: 'Too many wrong codes came from this network.',
   unreachable: 'The service cannot be reached.',
   unavailable: 'The service is busy.',

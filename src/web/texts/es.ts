@@ -30,6 +30,9 @@ export const texts: Texts = {
   pairing_code_expired: 'El código {code} ha caducado. Pida uno nuevo.',
   pairing_code_cancelled: 'El código {code} se ha anulado. Pida uno nuevo.',
   invalid_request: 'El servicio no ha aceptado {code}. Compruébelo y vuelva a introducirlo.',
+  ticket_not_found:
+    'El enlace de este dispositivo no es válido: se ha usado, se ha revocado o ha caducado.',
+  screen_already_bound: 'Hay otro dispositivo en esta pantalla. Primero hay que quitarlo.',
   too_many_attempts: 'Desde esta red llegaron demasiados códigos erróneos.',
   unreachable: 'No se puede conectar con el servicio.',
   unavailable: 'El servicio está ocupado.',

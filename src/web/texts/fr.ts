@@ -30,6 +30,9 @@ export const texts: Texts = {
   pairing_code_expired: 'Le code {code} a expiré. Demandez-en un nouveau.',
   pairing_code_cancelled: 'Le code {code} a été annulé. Demandez-en un nouveau.',
   invalid_request: 'Le service n’a pas accepté {code}. Vérifiez-le et saisissez-le à nouveau.',
+  ticket_not_found:
+    'Le lien de cet appareil n’est pas valable : il a été utilisé, révoqué ou a expiré.',
+  screen_already_bound: 'Un autre appareil est sur cet écran. Il faut d’abord le retirer.',
   too_many_attempts: 'Trop de codes erronés sont venus de ce réseau.',
   unreachable: 'Le service est injoignable.',
   unavailable: 'Le service est occupé.',

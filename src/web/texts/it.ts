@@ -30,6 +30,9 @@ export const texts: Texts = {
   pairing_code_expired: 'Il codice {code} è scaduto. Chiedine uno nuovo.',
   pairing_code_cancelled: 'Il codice {code} è stato annullato. Chiedine uno nuovo.',
   invalid_request: 'Il servizio non ha accettato {code}. Controllalo e inseriscilo di nuovo.',
+  ticket_not_found:
+    'Il link di questo dispositivo non è valido: è stato usato, revocato o è scaduto.',
+  screen_already_bound: 'Su questo schermo c’è un altro dispositivo. Prima bisogna rimuoverlo.',
   too_many_attempts: 'Da questa rete sono arrivati troppi codici errati.',
   unreachable: 'Il servizio non è raggiungibile.',
   unavailable: 'Il servizio è occupato.',

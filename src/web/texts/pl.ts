@@ -30,6 +30,8 @@ export const texts: Texts = {
   pairing_code_expired: 'Kod {code} wygasł. Poproś o nowy.',
   pairing_code_cancelled: 'Kod {code} został anulowany. Poproś o nowy.',
   invalid_request: 'Usługa nie przyjęła {code}. Sprawdź kod i wpisz ponownie.',
+  ticket_not_found: 'Link tego urządzenia jest nieważny: został użyty, unieważniony lub wygasł.',
+  screen_already_bound: 'Na tym ekranie jest inne urządzenie. Najpierw trzeba je usunąć.',
   too_many_attempts: 'Z tej sieci przyszło zbyt wiele błędnych kodów.',
   unreachable: 'Usługa jest nieosiągalna.',
   unavailable: 'Usługa jest zajęta.',

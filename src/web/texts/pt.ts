@@ -30,6 +30,8 @@ export const texts: Texts = {
   pairing_code_expired: 'O código {code} expirou. Peça um novo.',
   pairing_code_cancelled: 'O código {code} foi cancelado. Peça um novo.',
   invalid_request: 'O serviço não aceitou {code}. Verifique-o e digite-o novamente.',
+  ticket_not_found: 'O link deste dispositivo não é válido: foi usado, revogado ou expirou.',
+  screen_already_bound: 'Há outro dispositivo neste ecrã. É preciso removê-lo primeiro.',
   too_many_attempts: 'Desta rede vieram muitos códigos errados.',
   unreachable: 'O serviço está inacessível.',
   unavailable: 'O serviço está ocupado.',

@@ -53,6 +53,30 @@ describe('signage pair --claims-file', () => {
     expect(offered.toSorted()).toEqual(claims.toSorted());
   });
 
+  it('pairs screens of several venues, which a column names', async () => {
+    const one = await venueWith(['A', 'B']);
+    const other = await venueWith(['A']);
+    const file = await fileOf(
+      'venue,screen,claim',
+      `${one.venue},A,${one.claims[0]}`,
+      `${other.venue.toUpperCase()},a,${other.claims[0]}`,
+      `${one.venue},B,${one.claims[1]}`,
+    );
+    const tvs = Promise.all([one.register(0, 1), other.register(0)]);
+    const run = await cli(['pair', '--claims-file', file, '-o', 'ndjson', ...registered]);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    expect(await tvs).toEqual([one.ids, other.ids]);
+    const wrong = await fileOf('venue,screen,claim', 'Nowhere,A,K7Q2MX', `${one.venue},Z,K7Q2MY`);
+    const refused = await cli(['pair', '--claims-file', wrong, ...registered]);
+    expect(refused.code).toBe(6);
+    expect(refused.stderr).toContain('there is no venue "Nowhere"');
+    expect(refused.stderr).toContain('there is no screen "Z"');
+    const without = await fileOf('screen,claim', 'A,K7Q2MX');
+    expect((await cli(['pair', '--claims-file', without, ...registered])).stderr).toContain(
+      'must name the columns: venue,screen,claim',
+    );
+  });
+
   it('reads stdin for -, and skips lines without a claim', async () => {
     const { venue, ids, claims, register } = await venueWith(['A', 'B']);
     const tv = register(0);

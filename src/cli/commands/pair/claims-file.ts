@@ -15,29 +15,53 @@ const columns = ['screen', 'claim'] as const;
  * Returns a function that reads the cell of a column. Throws `invalid_file` if the header is not
  * valid.
  */
-function readHeader(header: CsvLine | undefined, file: string) {
+function readHeader(header: CsvLine | undefined, file: string, required: readonly string[]) {
   const names = header?.cells.map((cell) => cell.trim().toLowerCase()) ?? [];
-  if (columns.some((column) => !names.includes(column)))
+  if (required.some((column) => !names.includes(column)))
     throw new SignageError(
       'invalid_file',
-      `${file}, line 1: must name the columns: ${columns.join(',')}.`,
+      `${file}, line 1: must name the columns: ${required.join(',')}.`,
     );
-  return ({ cells }: CsvLine, column: (typeof columns)[number]) =>
+  return ({ cells }: CsvLine, column: (typeof columns)[number] | 'venue') =>
     cellText(cells[names.indexOf(column)] ?? '');
 }
 
+/** Returns a function that finds the screen of a line. `venue`: all screens are of this venue. */
+async function screenFinder(call: CommandContext, venue: Venue | undefined) {
+  const venues = venue ? [venue] : await call.all('listVenues');
+  const query = venue ? { venueId: venue.id } : {};
+  const key = (venueId: string, name: string) => `${venueId}/${foldName(name)}`;
+  const byName = new Map<string, Screen>();
+  for (const screen of await call.all('listScreens', { query }))
+    byName
+      .set(key(screen.venueId, screen.name), screen)
+      .set(key(screen.venueId, screen.id), screen);
+  return (venueName: string, name: string) => {
+    const found =
+      venue ??
+      venues.find((one) => one.id === venueName || foldName(one.name) === foldName(venueName));
+    if (!found) return { missing: { column: 'venue', what: `there is no venue "${venueName}"` } };
+    const screen = byName.get(key(found.id, name));
+    if (screen) return { place: { venue: found, screen, changes: [] } };
+    const what = `there is no screen "${name}" in the venue "${found.name}"`;
+    return { missing: { column: 'screen', what } };
+  };
+}
+
 /**
- * Reads the file of `--claims-file`: CSV with the columns `screen`, by name or id, and `claim`. A
- * line without a claim is skipped. Throws `invalid_file` with all mistakes.
+ * Reads the file of `--claims-file`: CSV with the columns `screen`, by name or id, and `claim`, and
+ * without `--venue` also `venue`. A line without a claim is skipped. Throws `invalid_file` with all
+ * mistakes.
  */
-export async function readClaimsFile(call: CommandContext, venue: Venue): Promise<Pairing[]> {
+export async function readClaimsFile(
+  call: CommandContext,
+  venue: Venue | undefined,
+): Promise<Pairing[]> {
   const path: string = call.options.claimsFile;
   const file = path === '-' ? 'stdin' : path;
   const [header, ...lines] = readCsvLines(await readInput(call.io, path, { isSecret: true }), file);
-  const cell = readHeader(header, file);
-  const screens = await call.all('listScreens', { query: { venueId: venue.id } });
-  const byName = new Map<string, Screen>();
-  for (const screen of screens) byName.set(foldName(screen.name), screen).set(screen.id, screen);
+  const cell = readHeader(header, file, venue ? columns : ['venue', ...columns]);
+  const find = await screenFinder(call, venue);
   const fieldErrors: FieldError[] = [];
   const seen = new Map<string, number>();
   const pairings: Pairing[] = [];
@@ -51,14 +75,13 @@ export async function readClaimsFile(call: CommandContext, venue: Venue): Promis
     };
     const typed = cell(line, 'claim');
     if (typed === '') continue;
-    const name = cell(line, 'screen');
-    const screen = byName.get(name) ?? byName.get(foldName(name));
-    if (screen) requireFirst('screen', screen.id);
-    else complain('screen', `there is no screen "${name}" in the venue "${venue.name}"`);
+    const { place, missing } = find(cell(line, 'venue'), cell(line, 'screen'));
+    if (place) requireFirst('screen', place.screen.id);
+    else complain(missing.column, missing.what);
     try {
       const claim = readClaim(typed);
       requireFirst('claim', claim);
-      if (screen) pairings.push(newPairing({ venue, screen, changes: [] }, claim));
+      if (place) pairings.push(newPairing(place, claim));
     } catch (error) {
       complain('claim', (error as SignageError).message);
     }
@@ -77,7 +100,7 @@ export async function readClaimsFile(call: CommandContext, venue: Venue): Promis
  */
 export async function confirmTvs(
   call: CommandContext,
-  venue: Venue,
+  where: string,
   pairings: readonly Pairing[],
 ): Promise<void> {
   if (call.common.yes || pairings.length === 0) return;
@@ -89,6 +112,6 @@ export async function confirmTvs(
     call.note(`${placeName(place)}: ${tv}`);
   }
   await call.confirmDestruction(
-    `Pair ${countText(pairings.length, 'TV')} with these screens of "${venue.name}"?`,
+    `Pair ${countText(pairings.length, 'TV')} with these screens of ${where}?`,
   );
 }

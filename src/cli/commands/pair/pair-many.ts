@@ -1,6 +1,7 @@
 import type { Screen, Venue } from '../../../client/entities.ts';
 import { iso } from '../../../domain/clock.ts';
 import { type ErrorCode, hasCode, SignageError } from '../../../domain/error.ts';
+import type { CommandContext } from '../../program/context.ts';
 import { failedExitCode, isFatal } from '../../program/exit-code.ts';
 import type { PressedKey } from '../../terminal/keys.ts';
 import { type LiveViewSize, line } from '../../terminal/live-view.ts';
@@ -20,7 +21,10 @@ import {
 import { showUpdates, updatesWithOutput } from './pairing-output.ts';
 import { renderPaired, renderPairing } from './render-pairing.ts';
 import { handleKey, renderVenue, renderVenueEnd, type VenueSelection } from './render-venue.ts';
-import { askAgainCodes, askClaim } from './shown-claim.ts';
+import { askAgainCodes, askClaim, isRightTv } from './shown-claim.ts';
+
+/** Statuses of a service that does not list waiting TVs. */
+const unlistedStatuses: readonly unknown[] = [404, 405, 501];
 
 /** Maximum number of simultaneous long polls. Each screen needs one long poll. */
 const maxConcurrent = 200;
@@ -123,12 +127,12 @@ function noteUnfinished({ call }: PairSession, pairings: readonly Pairing[], aga
 }
 
 /**
- * Pairs several screens of a venue concurrently, and shows them in one list. `again` is the command
- * that continues after an interruption. Returns the exit code, or throws `wait_timed_out`.
+ * Pairs several screens concurrently, and shows them in one list below `title`. `again` is the
+ * command that continues after an interruption. Returns the exit code, or throws `wait_timed_out`.
  */
 export async function pairMany(
   session: PairSession,
-  venue: Venue,
+  title: string,
   pairings: readonly Pairing[],
   again: string,
 ): Promise<number> {
@@ -136,11 +140,10 @@ export async function pairMany(
   const failures = new Map<Pairing, SignageError>();
   try {
     const selection: VenueSelection = { selected: undefined, filter: '' };
-    const render = (size: LiveViewSize) =>
-      renderVenue(venue.name, pairings, session, selection, size);
+    const render = (size: LiveViewSize) => renderVenue(title, pairings, session, selection, size);
     const display = {
       render: pairings.length > 0 ? render : undefined,
-      last: () => renderVenueEnd(venue.name, pairings, session),
+      last: () => renderVenueEnd(title, pairings, session),
       problemText: ({ place, problem }: Pairing) => problem && `${placeName(place)}: ${problem}`,
       onKey: (key: PressedKey) => handleKey(selection, pairings, key),
     };
@@ -205,6 +208,21 @@ interface Turns {
   current: Pairing | undefined;
   paired: number;
   failures: Map<Pairing, SignageError>;
+  /** By screen id: the claim of the waiting TV whose serial number the screen expects. */
+  expected: ReadonlyMap<string, string>;
+}
+
+/** Returns the claims of waiting TVs that screens expect. A service may list none. */
+async function expectedClaims(call: CommandContext, venueId: string): Promise<Turns['expected']> {
+  const claims = await call.all('listClaims', { query: { venueId } }).catch((error: unknown) => {
+    if (!unlistedStatuses.includes((error as SignageError).status)) throw error;
+    return [];
+  });
+  return new Map(
+    claims.flatMap(({ expectedScreenId, claim }) =>
+      expectedScreenId ? [[expectedScreenId, claim] as const] : [],
+    ),
+  );
 }
 
 /**
@@ -218,8 +236,14 @@ async function* turnOf(
 ): AsyncGenerator<PairUpdate[]> {
   const { call } = session;
   const place = { venue, screen, changes: [] };
+  let expected = turns.expected.get(screen.id);
   for (let failed: Pairing | undefined; ; ) {
-    const claim = await askClaim(call, place, { message, flag: '--claims-file', canSkip: true });
+    const first = expected;
+    expected = undefined;
+    const claim =
+      first !== undefined && (await isRightTv(call, first, place))
+        ? first
+        : await askClaim(call, place, { message, flag: '--claims-file', canSkip: true });
     if (claim === undefined) return;
     if (call.common.dryRun) {
       await call.change('offerClaim', { params: { claim }, body: { screenId: screen.id } });
@@ -258,10 +282,22 @@ export async function pairByTurns(
   again: string,
 ): Promise<number> {
   const { call } = session;
-  const turns: Turns = { current: undefined, paired: 0, failures: new Map() };
+  const expected = await expectedClaims(call, venue.id);
+  const turns: Turns = { current: undefined, paired: 0, failures: new Map(), expected };
+  if (expected.size > 0)
+    call.note(`${countText(expected.size, 'TV')} that wait have the serial number of a screen.`);
   async function* updates(): AsyncGenerator<PairUpdate[]> {
     for (const [at, screen] of screens.entries()) {
       const name = placeName({ venue, screen, changes: [] });
+      if (call.common.yes && !call.prompter.canAsk && !expected.has(screen.id)) {
+        const failure = new SignageError(
+          'claim_not_found',
+          `No TV that waits has the serial number that "${name}" expects.`,
+        );
+        turns.failures.set(newPairing({ venue, screen, changes: [] }), failure);
+        call.note(failure.message);
+        continue;
+      }
       const message = `${name} (${at + 1} of ${screens.length}). Claim on its TV, or Enter to skip:`;
       yield* turnOf(session, { venue, screen, message }, turns);
     }

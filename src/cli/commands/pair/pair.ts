@@ -10,7 +10,8 @@ export const pair = defineCommand({
 follows the TV until it has registered, fetched its playlist and sent its first event. At a terminal
 it asks for missing arguments, and ends early if the screen has no playlist and the token may not
 publish one. It replaces expired codes. Stopping the command cancels the code. --all --tv takes
-screens by turns, and goes on when a TV has registered. Exit codes: 0 the TV is paired, 5 a TV
+screens by turns, and goes on when a TV has registered. TVs that wait with a shared ticket and have
+the serial number of a screen are proposed for it; with --yes and without a terminal, only these. Exit codes: 0 the TV is paired, 5 a TV
 registered on the screen with another code, 8 the timeout passed, 9 one of several screens was not
 paired.`,
   arguments: { screen: optional('the screen, as VENUE/SCREEN or by its id', 'screen') },
@@ -34,7 +35,7 @@ paired.`,
     selector: selectorOption('with --all: only screens with these labels'),
     claimsFile: option.text(
       '--claims-file <file>',
-      'pair screens of the venue with the TVs that show claims: CSV with the columns screen,claim; - reads stdin',
+      'pair screens with the TVs that show claims: CSV with the columns screen,claim, and venue without --venue; - reads stdin',
     ),
   },
   examples: [

@@ -10,7 +10,7 @@ import { findVenue } from '../../records/find.ts';
 import { typedName } from '../../records/names.ts';
 import { loadQrCodes, pairLink } from '../../terminal/draw-code.ts';
 import type { LiveViewSize } from '../../terminal/live-view.ts';
-import { shellQuote } from '../../terminal/text.ts';
+import { countText, shellQuote } from '../../terminal/text.ts';
 import { askVenue, type ChosenPlace, choosePlace } from './choose-place.ts';
 import { followTv } from './follow-tv.ts';
 import { pairByTurns, pairMany } from './pair-many.ts';
@@ -84,7 +84,7 @@ async function pairVenue(session: PairSession): Promise<number> {
     return 0;
   }
   const pairings = screens.map((screen) => newPairing({ venue, screen, changes: [] }));
-  return pairMany(restartTimeout(session), venue, pairings, commandFor(venue, '--all'));
+  return pairMany(restartTimeout(session), venue.name, pairings, commandFor(venue, '--all'));
 }
 
 /** Pairs the TVs whose claims are in the file of `--claims-file`. Returns the exit code. */
@@ -92,15 +92,21 @@ async function pairClaims(session: PairSession): Promise<number> {
   const { call } = session;
   refuseScreenOptions(call, '--claims-file');
   const { readClaimsFile, confirmTvs } = await import('./claims-file.ts');
-  const venue = await namedVenue(call);
+  const { venue: named } = call.options;
+  const venue = named === undefined ? undefined : await findVenue(call, named);
   const pairings = await readClaimsFile(call, venue);
-  await confirmTvs(call, venue, pairings);
+  const venues = new Set(pairings.map(({ place }) => place.venue.id)).size;
+  const title = venue?.name ?? countText(venues, 'venue');
+  await confirmTvs(call, venue ? JSON.stringify(title) : title, pairings);
   if (call.common.dryRun) {
     for (const { claim = '', place } of pairings)
       await call.change('offerClaim', { params: { claim }, body: { screenId: place.screen.id } });
     return 0;
   }
-  return pairMany(restartTimeout(session), venue, pairings, commandFor(venue, '--all --tv'));
+  const again = venue
+    ? commandFor(venue, '--all --tv')
+    : 'signage pair --claims-file with the claims that these TVs show now';
+  return pairMany(restartTimeout(session), title, pairings, again);
 }
 
 /** Throws `usage` for options that exclude each other. */

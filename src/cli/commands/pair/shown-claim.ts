@@ -23,7 +23,8 @@ export async function describeTv({ read }: CommandContext, claim: string): Promi
       { hint: 'Start pairing at the TV again: it then shows a new claim.' },
     );
   const model = modelText(deviceInfo) || 'A TV of unknown model';
-  return `${model} from ${address ?? 'an unknown address'}`;
+  const serial = deviceInfo.serial ? `, serial number ${deviceInfo.serial},` : '';
+  return `${model}${serial} from ${address ?? 'an unknown address'}`;
 }
 
 async function questionFor(
@@ -46,6 +47,23 @@ export async function confirmTv(
   return claim;
 }
 
+/** Shows a TV that waits, and asks whether it is the right one. `--yes` answers for the person. */
+export async function isRightTv(
+  call: CommandContext,
+  claim: string,
+  place: OfferedPlace,
+): Promise<boolean> {
+  const { prompter, common } = call;
+  try {
+    const message = await questionFor(call, claim, place);
+    return common.yes || common.dryRun || (await prompter.confirm({ message, flag: '--yes' }));
+  } catch (error) {
+    if (!askAgainCodes.some((code) => hasCode(error, code))) throw error;
+    call.note((error as SignageError).message);
+    return false;
+  }
+}
+
 /** Look-up errors that may not recur after a pause or with another claim. */
 export const askAgainCodes: readonly ErrorCode[] = [
   'claim_not_found',
@@ -64,7 +82,7 @@ export async function askClaim(
   place: OfferedPlace,
   { message, flag, canSkip }: { message: string; flag: string; canSkip: boolean },
 ): Promise<string | undefined> {
-  const { prompter, common } = call;
+  const { prompter } = call;
   for (;;) {
     const typed = await prompter.input({
       message,
@@ -74,13 +92,6 @@ export async function askClaim(
     });
     if (typed.trim() === '') return undefined;
     const claim = readClaim(typed);
-    try {
-      const question = await questionFor(call, claim, place);
-      if (common.yes || common.dryRun) return claim;
-      if (await prompter.confirm({ message: question, flag: '--yes' })) return claim;
-    } catch (error) {
-      if (!askAgainCodes.some((code) => hasCode(error, code))) throw error;
-      call.note((error as SignageError).message);
-    }
+    if (await isRightTv(call, claim, place)) return claim;
   }
 }

@@ -1,6 +1,6 @@
 import type { ReportRow } from '../../../domain/records/report.ts';
+import { htmlPage, htmlText } from '../../output/html.ts';
 import type { Column } from '../../output/view.ts';
-import { escapeControl } from '../../terminal/escape.ts';
 
 /** A report, as `-o html` prints it for a person. */
 export interface ReportPage {
@@ -39,11 +39,6 @@ footer { color: #444; font-size: 9pt; break-inside: avoid }
 @media print { body { margin: 0; padding: 0; max-width: none } }
 `;
 
-const escaped = (text: string) =>
-  escapeControl(text).replaceAll(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
-/** Escapes a text of anybody, which may be written from right to left. */
-const html = (text: string) => `<bdi>${escaped(text)}</bdi>`;
-
 const shownText = (value: unknown) =>
   typeof value === 'number' ? value.toLocaleString('en') : String(value ?? '–');
 
@@ -59,7 +54,7 @@ const lookOf = (name: string) =>
 
 /** Returns a cell of a row, with the text that is for people. */
 function cellOf({ name, shown, value }: Column<ReportRow>, row: ReportRow): string {
-  const text = html(shownText((shown ?? value)(row)));
+  const text = htmlText(shownText((shown ?? value)(row)));
   return paired.includes(name) ? text.replaceAll(/, | to /g, '$&<br>') : text;
 }
 
@@ -78,38 +73,26 @@ export function reportPage({ title, facts, groups, columns, rows, notes }: Repor
     `<tr>${ordered
       .map((one) => `<${tag}${lookOf(one.name)}>${textOf(one)}</${tag}>`)
       .join('')}</tr>`;
-  const body = rows.map((row) => line('td', (column) => cellOf(column, row)));
+  const lines = rows.map((row) => line('td', (column) => cellOf(column, row)));
   const total = line('td', (column) => {
     if (!summed.includes(column.name)) return column === ordered[0] ? 'Total' : '';
     const sum = rows.reduce((sum, row) => sum + Number(column.value(row)), 0);
     return shownText(Math.round(sum * 10) / 10);
   });
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width">
-<title>${escaped(title)}</title>
-<style>${style}</style>
-</head>
-<body>
-<h1>${html(title)}</h1>
-<p>${facts.map(html).join(' · ')}</p>
+  const body = `<h1>${htmlText(title)}</h1>
+<p>${facts.map(htmlText).join(' · ')}</p>
 <table>
-<thead>${line('th', (column) => html(header(column)))}</thead>
+<thead>${line('th', (column) => htmlText(header(column)))}</thead>
 <tbody>
-${body.join('\n') || `<tr><td colspan="${ordered.length}">Nothing was played.</td></tr>`}
+${lines.join('\n') || `<tr><td colspan="${ordered.length}">Nothing was played.</td></tr>`}
 </tbody>
 <tfoot>${total}</tfoot>
 </table>
 <footer>
 <strong>What the numbers mean</strong>
 <ul>
-${[...meanings, ...notes].map((one) => `<li>${html(one)}</li>`).join('\n')}
+${[...meanings, ...notes].map((one) => `<li>${htmlText(one)}</li>`).join('\n')}
 </ul>
-</footer>
-</body>
-</html>
-`;
+</footer>`;
+  return htmlPage(title, style, body);
 }

@@ -1,10 +1,13 @@
 import type { Publication } from '../../../client/entities.ts';
+import { RuntimeClient } from '../../../client/runtime-client.ts';
 import { minuteMs, secondMs } from '../../../domain/clock.ts';
 import type { FieldError } from '../../../domain/error.ts';
+import { waitForOfferedCode } from '../../../player/pairing/claim.ts';
+import { ticketIn } from '../../../player/pairing/ticket-link.ts';
 import type { FleetOptions } from '../../../simulator/fleet/options.ts';
 import type { FleetReport } from '../../../simulator/fleet/report.ts';
 import { type Scenario, scenario } from '../../../simulator/fleet/scenario.ts';
-import { connect, readCertificates } from '../../connection/connect.ts';
+import { clientConnection, connect, readCertificates } from '../../connection/connect.ts';
 import { proxyFor } from '../../connection/proxy.ts';
 import { checkDocument } from '../../input/check-document.ts';
 import { fixtureNames, readDeviceProfiles, readFixture } from '../../input/fixtures.ts';
@@ -16,6 +19,7 @@ import type { simulateSettings } from '../../input/simulation-options.ts';
 import { invalidFile, parseDocuments, type SourceDocument } from '../../input/source-document.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { failedExitCode } from '../../program/exit-code.ts';
+import { mapRecords } from '../../records/for-each-record.ts';
 import type { Environment } from '../../terminal/environment.ts';
 import type { Io } from '../../terminal/io.ts';
 import { withProgress } from '../../terminal/progress.ts';
@@ -89,11 +93,27 @@ async function serviceOf(
   return { ...connection, token: profile.token?.value, tenantId };
 }
 
-async function readCodes({ io }: Environment, file: string): Promise<string[]> {
+/** Reads pairing codes, or the tickets of links. Lines without one are headers of a CSV file. */
+async function readCodes({ io }: Environment, file: string) {
   const lines = (await readInput(io, file, { isSecret: true }))
     .split('\n')
     .map((line) => line.trim());
-  return lines.filter((line) => line !== '' && !line.startsWith('#')).map(readCode);
+  const tickets = lines.flatMap((line) => ticketIn(line) ?? []);
+  if (tickets.length > 0) return { tickets };
+  return { codes: lines.filter((line) => line !== '' && !line.startsWith('#')).map(readCode) };
+}
+
+/** Returns the codes that the links of tickets give. */
+async function codesOfTickets(call: CommandContext, tickets: readonly string[]): Promise<string[]> {
+  const { clock, random, interrupted: signal } = call;
+  const profile = await call.profile();
+  const connection = await clientConnection(profile, call, call.common.verbose);
+  const client = new RuntimeClient({ ...connection, url: profile.url.value });
+  const tv = { client, deviceInfo: { model: 'Simulated TV' }, clock, random, signal };
+  const shown = { onClaim: () => {}, accept: async () => true };
+  return mapRecords(call, 'Enrolling', tickets, (ticket) =>
+    waitForOfferedCode({ ...tv, ...shown, ticket }),
+  );
 }
 
 /** Combines options and scenario. Options take precedence. */
@@ -151,8 +171,9 @@ export async function runSimulation(
   call.heedHangup();
   const { io, clock, random, interrupted } = call;
   const scenario = settings.scenario === undefined ? {} : await readScenario(io, settings.scenario);
-  const codes = settings.codes === undefined ? undefined : await readCodes(call, settings.codes);
-  const service = await serviceOf(call, codes !== undefined);
+  const given = settings.codes === undefined ? undefined : await readCodes(call, settings.codes);
+  const service = await serviceOf(call, given !== undefined);
+  const codes = given?.tickets ? await codesOfTickets(call, given.tickets) : given?.codes;
   const { runFleet } = await import('../../../simulator/fleet/fleet.ts');
   await keepHeapSmall();
   const names = settings.profile.length > 0 ? settings.profile : scenario.profiles;

@@ -69,6 +69,7 @@ const members = [
   'ipAddress',
   'deviceName',
   'locationHint',
+  'serial',
 ] as const;
 
 /**

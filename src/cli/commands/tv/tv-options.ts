@@ -8,7 +8,7 @@ const { url, context, caFile, insecureHttp } = connectionOptions;
 export const tvOptions = {
   code: option.text(
     '--code <code>',
-    'the pairing code, such as ABCD2345 or abcd-2345; - reads it from stdin',
+    'the pairing code, such as ABCD2345 or abcd-2345; - reads it, or the link of a ticket, from stdin',
   ),
   claim: option.flag('--claim', 'show a claim, and wait until signage pair --tv offers a screen'),
   yes: option.flag('--yes', 'with --claim: accept the offered screen without asking'),
@@ -28,6 +28,7 @@ export const tvOptions = {
   ipAddress: option.text('--ip <address>', 'override the profile'),
   deviceName: option.text('--device-name <text>', 'override the profile'),
   locationHint: option.text('--location <text>', 'override the profile'),
+  serial: option.text('--serial <text>', 'serial number, which a screen may expect'),
   speed: speed(
     '--speed <factor>',
     'run faster: 60 is one hour per minute, max never waits (default: 1)',

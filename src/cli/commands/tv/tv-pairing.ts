@@ -4,7 +4,7 @@ import { SignageError } from '../../../domain/error.ts';
 import { groupedCode } from '../../../domain/records/typed-code.ts';
 import type { UnpairedReason } from '../../../player/observer.ts';
 import { waitForOfferedCode } from '../../../player/pairing/claim.ts';
-import { readCode, readCodeWords } from '../../input/pairing-code.ts';
+import { readCode, readCodeOrTicket } from '../../input/pairing-code.ts';
 import { usage } from '../../input/settings.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { defaultSize } from '../../terminal/live-view.ts';
@@ -52,6 +52,7 @@ function claimSource(
   { client, deviceInfo }: UnpairedTv,
   { yes, once }: TvOptions,
   suspend: Suspend,
+  ticket?: string,
 ): CodeSource {
   const { clock, random, interrupted: signal, prompter } = call;
   const accept = async ({ tenant, tenantId, venue, screen, confirm }: ClaimOffer) => {
@@ -76,14 +77,15 @@ function claimSource(
       if (++failures >= maxAttempts && (once || !isShown)) throw error;
       call.note(`${error.message} The TV tries again.`);
     };
-    const of = { client, deviceInfo, clock, random, signal };
+    const of = { client, deviceInfo, ticket, clock, random, signal };
     return suspend(() => waitForOfferedCode({ ...of, onClaim, onFailure, accept }));
   };
 }
 
 /**
  * Returns a source of codes: first the code of `--code`, then codes typed at the terminal. Without
- * a terminal, the code of `--code` is the only one. With `--claim`, installers offer the codes.
+ * a terminal, the code of `--code` is the only one. With `--claim` or a ticket,
+ * installers or the ticket offer the codes.
  */
 export async function codeSource(
   call: CommandContext,
@@ -97,7 +99,9 @@ export async function codeSource(
   if (options.yes && !options.claim)
     throw usage('--yes accepts the screen that is offered to a claim: give --claim, too.');
   if (options.claim) return claimSource(call, tv, options, suspend);
-  let given = options.code === undefined ? undefined : await readCodeWords(io, [options.code]);
+  const read = options.code === undefined ? undefined : await readCodeOrTicket(io, options.code);
+  if (read && 'ticket' in read) return claimSource(call, tv, options, suspend, read.ticket);
+  let given = read?.code;
   return async (why, error) => {
     const first = given;
     given = undefined;

@@ -1,11 +1,11 @@
 import type { CallAnswer } from '../../../client/call.ts';
-import type { Claim, CodeStatus, Device, PairingCode } from '../../../client/entities.ts';
+import type { Claim, CodeStatus, Device, PairingCode, Ticket } from '../../../client/entities.ts';
 import { groupedCode } from '../../../domain/records/typed-code.ts';
 import type { ServiceReader } from '../../connection/client.ts';
 import { type Column, member, members, type View, wideMembers } from '../../output/view.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { isForPeople } from '../../terminal/format.ts';
-import { screenPathById, screenPaths } from '../names.ts';
+import { screenPathById, screenPaths, venueNames } from '../names.ts';
 
 const info = (name: keyof Device['deviceInfo'], more: { wide?: boolean } = {}): Column<Device> => ({
   name,
@@ -84,12 +84,48 @@ export const claimView: View<Claim> = {
   columns: [
     { name: 'claim', value: ({ claim }) => claim, shown: ({ claim }) => groupedCode(claim) },
     member('status'),
-    ...(['manufacturer', 'model', 'appVersion', 'osVersion', 'deviceName'] as const).map(
+    ...(['manufacturer', 'model', 'serial', 'appVersion', 'osVersion', 'deviceName'] as const).map(
       (name): Column<Claim> => ({ name, value: ({ deviceInfo }) => deviceInfo[name] }),
     ),
     ...members<Claim>('address', 'createdAt', 'expiresInSeconds'),
   ],
   nameOf: ({ claim }) => claim,
+};
+
+/** Returns the view of the TVs that wait with tickets. Fetches the names of screens and venues. */
+export const waitingView = (reader: ServiceReader) => async (): Promise<View<Claim>> => {
+  const [venues, screens] = await Promise.all([venueNames(reader), screenPaths(reader)]);
+  return {
+    columns: [
+      { name: 'claim', value: ({ claim }) => claim, shown: ({ claim }) => groupedCode(claim) },
+      { name: 'venue', value: ({ venueId }) => venues.get(venueId ?? '') ?? venueId },
+      { name: 'model', value: ({ deviceInfo }) => deviceInfo.model },
+      { name: 'serial', value: ({ deviceInfo }) => deviceInfo.serial },
+      {
+        name: 'forScreen',
+        value: ({ expectedScreenId }) => screens.get(expectedScreenId ?? '') ?? null,
+      },
+      ...members<Claim>('status', 'address', 'createdAt'),
+      ...wideMembers<Claim>('ticketId', 'expiresInSeconds'),
+    ],
+    nameOf: ({ claim }) => claim,
+  };
+};
+
+/** Returns the view of tickets. Fetches the names of screens and venues. */
+export const ticketsView = (reader: ServiceReader) => async (): Promise<View<Ticket>> => {
+  const [venues, screens] = await Promise.all([venueNames(reader), reader.all('listScreens')]);
+  const names = new Map(screens.map(({ id, name }) => [id, name]));
+  const screenOf = ({ screenId }: Ticket) => screenId && (names.get(screenId) ?? screenId);
+  return {
+    columns: [
+      { name: 'venue', value: ({ venueId }) => venues.get(venueId) ?? venueId },
+      { name: 'screen', value: screenOf, shown: (ticket) => screenOf(ticket) ?? 'shared' },
+      ...members<Ticket>('status', 'used', 'uses', 'expiresAt', 'id'),
+      ...wideMembers<Ticket>('createdAt'),
+    ],
+    nameOf: ({ id }) => id,
+  };
 };
 
 /** Returns the columns that all views of a code share. */
