@@ -23,6 +23,11 @@ export interface ConcurrencySlot {
   resume(): Promise<void>;
 }
 
+export interface LongPollDependencies {
+  store: Pick<Store, 'watch'>;
+  clock: Clock;
+}
+
 /** Result of one call of `look`. */
 interface LookResult<T> {
   value: T;
@@ -35,7 +40,7 @@ interface LookResult<T> {
  * `settled`, the time is over, or the signal aborts.
  */
 export async function longPoll<T>(
-  { store, clock }: { store: Pick<Store, 'watch'>; clock: Clock },
+  { store, clock }: LongPollDependencies,
   { topics, forMs, signal, slot, check }: LongPoll,
   look: () => Promise<LookResult<T>>,
 ): Promise<T> {
@@ -74,4 +79,27 @@ export async function longPoll<T>(
     for (const stop of stopWatching) stop();
     signal.removeEventListener('abort', onEnd);
   }
+}
+
+/** Returns `longPoll` with at most one open poll for each id. Another one ends the previous one. */
+export function makeSinglePoll(deps: LongPollDependencies) {
+  const holds = new Map<string, () => void>();
+  return async function singlePoll<T>(
+    id: string,
+    poll: LongPoll,
+    look: () => Promise<LookResult<T>>,
+  ): Promise<T> {
+    holds.get(id)?.();
+    const own = new AbortController();
+    const end = () => own.abort();
+    holds.set(id, end);
+    poll.signal.addEventListener('abort', end);
+    if (poll.signal.aborted) end();
+    try {
+      return await longPoll(deps, { ...poll, signal: own.signal }, look);
+    } finally {
+      poll.signal.removeEventListener('abort', end);
+      if (holds.get(id) === end) holds.delete(id);
+    }
+  };
 }

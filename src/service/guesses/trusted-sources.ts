@@ -47,6 +47,8 @@ export interface TrustedSources {
    * the store, and `nowMs` the time of the store.
    */
   of(source: string, stored: GuessCounter | undefined, nowMs: number): readonly string[];
+  /** Like `of`, with the counter and the time of the store. */
+  trusting(source: string): Promise<readonly string[]>;
 }
 
 /**
@@ -85,20 +87,27 @@ export function makeTrustedSources(
     return record;
   }
 
+  function of(source: string, stored: GuessCounter | undefined, nowMs: number): readonly string[] {
+    const workedAtOf = new Map(currentTrust(stored, nowMs));
+    for (const [tenantId, { workedAt }] of sources.get(source) ?? []) {
+      if (Math.abs(clock.now() - workedAt) < trustMs)
+        workedAtOf.set(tenantId, Math.max(workedAt, workedAtOf.get(tenantId) ?? 0));
+    }
+    return latestTenants(workedAtOf).map(([tenantId]) => tenantId);
+  }
+
   return {
+    of,
+    trusting: (source) =>
+      store.updateGuessCounters([source], (counters, nowMs) => ({
+        attempts: counters,
+        result: of(source, counters[0], nowMs),
+      })),
     remember(address, tenantId, nowMs = clock.now()) {
       if (address === null) return;
       const record = use(cachedSourceOf(address), tenantId, nowMs);
       record.workedAt = nowMs;
       if (Math.abs(record.workedAt - record.syncedAt) >= syncIntervalMs) sync(record);
-    },
-    of(source, stored, nowMs) {
-      const workedAtOf = new Map(currentTrust(stored, nowMs));
-      for (const [tenantId, { workedAt }] of sources.get(source) ?? []) {
-        if (Math.abs(clock.now() - workedAt) < trustMs)
-          workedAtOf.set(tenantId, Math.max(workedAt, workedAtOf.get(tenantId) ?? 0));
-      }
-      return latestTenants(workedAtOf).map(([tenantId]) => tenantId);
     },
   };
 }

@@ -10,10 +10,34 @@ import { networkOf, sourceOf, unknownSource } from '../guesses/guess-source.ts';
  */
 const shards = 50;
 
-/** Limits of waiting claims (docs/protocol.md §3.6). The first two depend on trust. */
-const ofAddress = { trusted: 50, untrusted: 5 };
-/** A customer can get a whole IPv6 /48 for free. */
-const ofNetwork = { trusted: 50, untrusted: 20 };
+/**
+ * A row that waits: the claim of a TV, or a login request. Each kind is counted by itself, so that
+ * login requests never take the place of a claim.
+ */
+export type Waiter = Pick<Claim, 'id' | 'address' | 'network' | 'share' | 'createdAt'>;
+
+/**
+ * Limits that depend on trust. Callers without an address cannot be told apart, so they are not
+ * counted as one customer.
+ */
+type LimitByTrust = Record<'trusted' | 'untrusted' | 'unknown', number>;
+
+export interface WaitingLimits {
+  ofAddress: LimitByTrust;
+  /** A customer can get a whole IPv6 /48 for free. */
+  ofNetwork: LimitByTrust;
+  /** Returns what to say beyond a limit. `whose`: `at this address`. */
+  tooMany(whose: string): string;
+}
+
+/** Limits of waiting claims (docs/protocol.md §3.6). */
+export const claimLimits: WaitingLimits = {
+  ofAddress: { trusted: 50, untrusted: 5, unknown: 50 },
+  ofNetwork: { trusted: 50, untrusted: 20, unknown: 50 },
+  tooMany: (whose) => `Too many TVs ${whose} wait to be paired: pair them`,
+};
+
+/** Limits of every kind (docs/protocol.md §3.6). */
 const ofShard = 200;
 /** Limit of all addresses in a shard that no tenant trusts. The rest is a reserve. */
 const ofUntrusted = 100;
@@ -30,7 +54,7 @@ const ofLink = 5;
  */
 const minAgeMs = minuteMs;
 
-/** A TV that asks for a claim. */
+/** A TV that asks for a claim, or somebody who asks for a token. */
 export interface ClaimApplicant {
   source: string;
   network: string;
@@ -51,12 +75,12 @@ export function applicantAt(
   return { source, network, shard: String((high * 256 + low) % shards), trusting };
 }
 
-type KeyOf = (claim: Claim) => string | null;
+type KeyOf = (waiter: Waiter) => string | null;
 const networkKey: KeyOf = ({ network }) => network;
-const byAge = (one: Claim, other: Claim) => one.createdAt - other.createdAt;
+const byAge = (one: Waiter, other: Waiter) => one.createdAt - other.createdAt;
 const shareKey: KeyOf = ({ share }) => share;
 
-function sizes(claims: readonly Claim[], keyOf: KeyOf) {
+function sizes(claims: readonly Waiter[], keyOf: KeyOf) {
   const counts = new Map<string | null, number>();
   for (const claim of claims) counts.set(keyOf(claim), (counts.get(keyOf(claim)) ?? 0) + 1);
   return (key: string | null) => counts.get(key) ?? 0;
@@ -65,7 +89,7 @@ function sizes(claims: readonly Claim[], keyOf: KeyOf) {
 /** A limit of the waiting claims that `counts` selects. */
 interface ClaimLimit {
   limit: number;
-  counts(claim: Claim): boolean;
+  counts(waiter: Waiter): boolean;
   /** The key of those that share the limit, and the applicant's key. */
   keyOf: KeyOf;
   own: string | null;
@@ -77,21 +101,26 @@ interface ClaimLimit {
  * network with the most. They give way at once if they still have as many claims as the applicant
  * afterwards. Otherwise the claim must be a minute old. Throws `too_many_attempts`.
  */
-function nextToGiveWay(claims: readonly Claim[], { keyOf, own, whose }: ClaimLimit, nowMs: number) {
+function nextToGiveWay<T extends Waiter>(
+  claims: readonly T[],
+  { keyOf, own, whose }: ClaimLimit,
+  tooMany: WaitingLimits['tooMany'],
+  nowMs: number,
+): T {
   const sizeOf = sizes(claims, keyOf);
   const sizeOfNetwork = sizes(claims, networkKey);
-  const isOwn = (claim: Claim) => Number(keyOf(claim) === own);
+  const isOwn = (claim: T) => Number(keyOf(claim) === own);
   const [first] = claims.toSorted(
     (one, other) =>
       sizeOf(keyOf(other)) - sizeOf(keyOf(one)) ||
       isOwn(other) - isOwn(one) ||
       sizeOfNetwork(other.network) - sizeOfNetwork(one.network) ||
       byAge(one, other),
-  ) as [Claim, ...Claim[]];
+  ) as [T, ...T[]];
   const waitMs = first.createdAt + minAgeMs - nowMs;
   if (sizeOf(keyOf(first)) >= sizeOf(own) + 2 || waitMs <= 0) return first;
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / secondMs));
-  const detail = `Too many TVs ${whose} wait to be paired: pair them, or try again in ${retryAfterSeconds} seconds.`;
+  const detail = `${tooMany(whose)}, or try again in ${retryAfterSeconds} seconds.`;
   throw new SignageError('too_many_attempts', detail, { retryAfterSeconds });
 }
 
@@ -111,44 +140,46 @@ export function makeRoomWithTicket(
   const limit = uses - used + ofTicket;
   const counts = () => true;
   const level = { limit, counts, keyOf: networkKey, own: network, whose: 'with this ticket' };
-  return waiting.length < limit ? [] : [nextToGiveWay(waiting, level, nowMs)];
+  return waiting.length < limit ? [] : [nextToGiveWay(waiting, level, claimLimits.tooMany, nowMs)];
 }
 
 /**
  * Makes room for a claim beside the waiting claims of its shard. Returns the claims that give way,
  * and the share that the new claim uses. Throws `too_many_attempts`.
  */
-export function makeRoom(
-  waiting: readonly Claim[],
+export function makeRoom<T extends Waiter>(
+  waiting: readonly T[],
   { source, network, trusting }: ClaimApplicant,
+  { ofAddress, ofNetwork, tooMany }: WaitingLimits,
   nowMs: number,
-): { displaced: Claim[]; share: string | null } {
+): { displaced: T[]; share: string | null } {
   const sizeOfShare = sizes(waiting, shareKey);
   const share = trusting.toSorted((one, other) => sizeOfShare(one) - sizeOfShare(other))[0] ?? null;
-  // Callers without an address cannot be told apart, so they are not counted as one customer.
-  const trust = share !== null || source === unknownSource ? 'trusted' : 'untrusted';
-  const inNetwork = (claim: Claim) => claim.network === network;
+  const known = share === null ? 'untrusted' : 'trusted';
+  const trust = source === unknownSource ? 'unknown' : known;
+  const inNetwork = (claim: Waiter) => claim.network === network;
   const byNetwork = { keyOf: networkKey, own: network };
   const levels: ClaimLimit[] = [
     {
       limit: ofAddress[trust],
-      counts: (claim: Claim) => inNetwork(claim) && sourceOf(claim.address) === source,
+      counts: (claim) => inNetwork(claim) && sourceOf(claim.address) === source,
       ...byNetwork,
       whose: 'at this address',
     },
     { limit: ofNetwork[trust], counts: inNetwork, ...byNetwork, whose: 'in this network' },
     {
       limit: share === null ? ofUntrusted : ofTenant,
-      counts: (claim: Claim) => claim.share === share,
+      counts: (claim) => claim.share === share,
       ...byNetwork,
       whose: 'of this service',
     },
     { limit: ofShard, counts: () => true, keyOf: shareKey, own: share, whose: 'of this service' },
   ];
-  const displaced: Claim[] = [];
+  const displaced: T[] = [];
   for (const level of levels) {
     const counted = waiting.filter((claim) => level.counts(claim) && !displaced.includes(claim));
-    if (counted.length >= level.limit) displaced.push(nextToGiveWay(counted, level, nowMs));
+    if (counted.length >= level.limit)
+      displaced.push(nextToGiveWay(counted, level, tooMany, nowMs));
   }
   return { displaced, share };
 }

@@ -1,6 +1,5 @@
-import { iso, minuteMs, secondMs } from '../../domain/clock.ts';
+import { iso } from '../../domain/clock.ts';
 import { invalid, SignageError } from '../../domain/error.ts';
-import { largest } from '../../domain/numbers/extremes.ts';
 import type { Page } from '../../domain/paging.ts';
 import {
   type ClaimQuery,
@@ -9,7 +8,7 @@ import {
   isLiveClaim,
   offeredCode,
 } from '../../domain/records/claim.ts';
-import type { CreatedCode, GuessCounter } from '../../domain/records/pairing-code.ts';
+import type { CreatedCode } from '../../domain/records/pairing-code.ts';
 import type { Claim, Screen } from '../../domain/records/rows.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import {
@@ -19,49 +18,21 @@ import {
   type TenantPrincipal,
 } from '../context.ts';
 import { type BeginCreation, type IdempotentRequest, prepareCreation } from '../creations.ts';
+import { makeUnknownLimit } from '../guesses/unknown-limit.ts';
 import { isInScope, lookUp as lookUpRecord, venuesOf, whereVenue } from '../lookup.ts';
 import { badCursor } from '../paging.ts';
 import { claimNotFound, secondsLeft } from './claims.ts';
 import { type Codes, untilUnused } from './codes.ts';
 import { putOffer } from './offers.ts';
 
-/**
- * Limits of unknown claims within the window: of one token, and of all tokens of one tenant
- * (docs/protocol.md §3.6). If a tenant had the limit of one token, an installer who mistypes would
- * stop all others. Without a limit, a tenant could make tokens to guess with.
- */
-const maxOfToken = 10;
-const maxOfTenant = 30;
-const windowMs = 10 * minuteMs;
-
 /** Operations of installers on claims: look-up, and offer of a screen. */
 export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
   const { store } = deps;
-
-  /**
-   * Counts a look-up of an unknown claim. Beyond the limits, throws `too_many_attempts`, even for a
-   * known claim.
-   */
-  async function judge({ actor, tenantId }: Principal, isUnknown: boolean): Promise<void> {
-    const sources = [`claims/token/${actor.id}`, `claims/tenant/${tenantId}`];
-    const limits = [maxOfToken, maxOfTenant];
-    const waitMs = await store.updateGuessCounters(sources, (counters, nowMs) => {
-      const current = counters.map((counter) => within(counter, nowMs));
-      const waits = current.map((times, index) =>
-        times.length < (limits[index] as number)
-          ? 0
-          : Math.min((times[0] as number) + windowMs - nowMs, windowMs),
-      );
-      const result = largest(waits);
-      if (!isUnknown || result > 0) return { attempts: counters, result };
-      const counted = current.map((times) => counterOf([...times, nowMs], nowMs));
-      return { attempts: counted, result };
-    });
-    if (waitMs === 0) return;
-    const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / secondMs));
-    const detail = `Too many unknown claims: wait ${retryAfterSeconds} seconds, then check the text that the TV shows.`;
-    throw new SignageError('too_many_attempts', detail, { retryAfterSeconds });
-  }
+  const judge = makeUnknownLimit(store, {
+    topic: 'claims',
+    what: 'unknown claims',
+    advice: 'check the text that the TV shows',
+  });
 
   /**
    * After the offer of another tenant, the claim does not exist for this caller. With a ticket, it
@@ -203,13 +174,3 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
 
   return { lookUp, get, list, offer };
 }
-
-const within = (counter: GuessCounter | undefined, nowMs: number) =>
-  (counter?.times ?? []).filter((time) => Math.abs(nowMs - time) < windowMs);
-
-const counterOf = (times: readonly number[], nowMs: number): GuessCounter => ({
-  times,
-  waitUntil: 0,
-  waitMs: 0,
-  forgetAt: nowMs + windowMs,
-});

@@ -17,9 +17,15 @@ import type { Reader, Tx } from '../../store/store.ts';
 import type { ClientInfo, SystemDependencies } from '../context.ts';
 import { sourceOf } from '../guesses/guess-source.ts';
 import type { TrustedSources } from '../guesses/trusted-sources.ts';
-import { longPoll } from '../long-poll.ts';
+import { makeSinglePoll } from '../long-poll.ts';
 import { endClaim } from '../places/pending.ts';
-import { applicantAt, type ClaimApplicant, makeRoom, makeRoomWithTicket } from './claim-limits.ts';
+import {
+  applicantAt,
+  type ClaimApplicant,
+  claimLimits,
+  makeRoom,
+  makeRoomWithTicket,
+} from './claim-limits.ts';
 import { type Codes, untilUnused } from './codes.ts';
 import { putOffer } from './offers.ts';
 import { findTicket, noticeWaiting } from './tickets.ts';
@@ -46,15 +52,7 @@ export const secondsLeft = ({ expiresAt }: Pick<Claim, 'expiresAt'>, nowMs: numb
  */
 export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSources, codes: Codes) {
   const { store, random, clock } = deps;
-  /** By claim id: the function that ends its open long poll. A claim has at most one. */
-  const holds = new Map<string, () => void>();
-
-  function tenantsTrusting(source: string): Promise<readonly string[]> {
-    return store.updateGuessCounters([source], (counters, nowMs) => ({
-      attempts: counters,
-      result: trustedSources.of(source, counters[0], nowMs),
-    }));
-  }
+  const singlePoll = makeSinglePoll(deps);
 
   /** Returns a claim and its secret. The same key, ticket and attempt give the same pair. */
   function makeSecrets(
@@ -93,6 +91,7 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
       : makeRoom(
           live.filter(({ state }) => state === 'waiting'),
           applicant,
+          claimLimits,
           tx.now,
         );
     for (const old of displaced) await endClaim(tx, old);
@@ -126,7 +125,7 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
     const secret = body.ticket;
     const named =
       secret === undefined ? undefined : await findTicket(store.read, secret, clock.now());
-    const trusting = named ? [] : await tenantsTrusting(sourceOf(address));
+    const trusting = named ? [] : await trustedSources.trusting(sourceOf(address));
     const applicant = applicantAt(address, trusting, store.secret);
     return untilUnused((attempt) => {
       const { id, token } = makeSecrets(idempotencyKey, attempt, named);
@@ -163,7 +162,7 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
       store.read.get('codes', offer.codeId),
       store.read.get('screens', offer.screenId),
       store.read.get('tenants', offer.tenantId),
-      tenantsTrusting(sourceOf(row.address)),
+      trustedSources.trusting(sourceOf(row.address)),
       store.list('tenants', { limit: 2 }),
     ]);
     const venue = screen && (await store.read.get('venues', screen.venueId));
@@ -200,27 +199,12 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
   ): Promise<ClaimStatusView> {
     const first = await lookUp(store.read, id, token);
     if (waitSeconds === undefined) return view(first);
-    holds.get(id)?.();
     const check = async () => void (await lookUp(store.read, id, token));
-    const own = new AbortController();
-    const end = () => own.abort();
-    holds.set(id, end);
-    signal.addEventListener('abort', end);
-    if (signal.aborted) end();
     const forMs = Math.min(waitSeconds * secondMs, first.expiresAt - clock.now());
-    try {
-      return await longPoll(
-        deps,
-        { topics: [`claims/${id}`], forMs, signal: own.signal, check },
-        async () => {
-          const row = await lookUp(store.read, id, token);
-          return { value: await view(row), settled: row.state === 'offered' };
-        },
-      );
-    } finally {
-      signal.removeEventListener('abort', end);
-      if (holds.get(id) === end) holds.delete(id);
-    }
+    return singlePoll(id, { topics: [`claims/${id}`], forMs, signal, check }, async () => {
+      const row = await lookUp(store.read, id, token);
+      return { value: await view(row), settled: row.state === 'offered' };
+    });
   }
 
   return { create, status };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Claim } from '../../../src/domain/records/rows.ts';
 import { networkOf, sourceOf } from '../../../src/service/guesses/guess-source.ts';
-import { applicantAt, makeRoom } from '../../../src/service/pairing/claim-limits.ts';
+import { applicantAt, claimLimits, makeRoom } from '../../../src/service/pairing/claim-limits.ts';
 import { claimRow } from '../../../src/testing/store-suite/sample-rows.ts';
 
 const minute = 60_000;
@@ -31,7 +31,7 @@ const networks = (count: number, first = 1) =>
   Array.from({ length: count }, (_, n) => `198.51.${first}.${n}`);
 const slash64s = (count: number) => Array.from({ length: count }, (_, n) => `2001:db8:1:${n}::1`);
 const room = (waiting: readonly Claim[], address: string | null, trusting: string[] = []) =>
-  makeRoom(waiting, applicantAt(address, trusting, secret), nowMs);
+  makeRoom(waiting, applicantAt(address, trusting, secret), claimLimits, nowMs);
 const tooMany = expect.objectContaining({ code: 'too_many_attempts' });
 const tv = '203.0.113.7';
 const slash48 = '2001:db8:1:ffff::1';
