@@ -63,6 +63,7 @@ export type {
   Creation as CreationRow,
   Device as DeviceRow,
   DeviceKey as DeviceKeyRow,
+  Login as LoginRow,
   PairingCode as PairingCodeRow,
   Playlist as PlaylistRow,
   Screen as ScreenRow,

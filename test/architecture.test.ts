@@ -174,6 +174,7 @@ const bans: { what: string[]; except: string[] }[] = [
       'auth/device-auth',
       'guesses/rate-limit',
       'assembly/housekeeping',
+      'logins/logins',
       'media/media-upkeep',
       'auth/management-auth',
       'playlists/on-demand-versions',

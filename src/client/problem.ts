@@ -28,7 +28,7 @@ const maxFieldErrors = 500;
 
 /** Masks keys and tokens in a message of the service, and truncates it. */
 function withoutSecrets(text: string): string {
-  return text.slice(0, maxTextLength).replaceAll(/\b((?:dak|mak|clm)_)[0-9A-Za-z]+/g, '$1…');
+  return text.slice(0, maxTextLength).replaceAll(/\b((?:dak|mak|clm|lgn)_)[0-9A-Za-z]+/g, '$1…');
 }
 
 /** Returns one header; the first value if it is repeated. */

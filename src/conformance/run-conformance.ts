@@ -20,7 +20,7 @@ const maxSeenLength = 400;
 /** Masks keys, tokens, and pairing codes in paths. Truncates long texts. */
 function mask(text: string): string {
   const masked = text
-    .replaceAll(/\b((?:dak|mak|clm|whsec)_)[0-9A-Za-z+/=]+/g, '$1…')
+    .replaceAll(/\b((?:dak|mak|clm|lgn|whsec)_)[0-9A-Za-z+/=]+/g, '$1…')
     .replaceAll(/(\/provisioning-codes\/)[^/?\s]+/g, '$1…');
   return masked.length > maxSeenLength ? `${masked.slice(0, maxSeenLength)}…` : masked;
 }

@@ -3,11 +3,14 @@ import { crc32 } from 'node:zlib';
 import type { BoundedMap } from './bounded-map.ts';
 import type { Random } from './clock.ts';
 
-/** `dak_`: key of a TV. `mak_`: management token. `clm_`: secret of a claim. `tkt_`: ticket. */
-export type KeyPrefix = 'dak_' | 'mak_' | 'clm_' | 'tkt_';
+/**
+ * `dak_`: key of a TV. `mak_`: management token. `clm_`: secret of a claim. `tkt_`: ticket. `lgn_`:
+ * secret of a login request.
+ */
+export type KeyPrefix = 'dak_' | 'mak_' | 'clm_' | 'tkt_' | 'lgn_';
 
-/** Anything that looks like a key, a token, another secret of the service, or a part of one. */
-const secretShape = /\b(dak|mak|clm|tkt)_[0-9A-Za-z]{16,}|\b(whsec)_[0-9A-Za-z+/]{16,}=*/g;
+/** Anything that looks like a key, a token or another secret, or a part of it. */
+const secretShape = /\b(dak|mak|clm|tkt|lgn)_[0-9A-Za-z]{16,}|\b(whsec)_[0-9A-Za-z+/]{16,}=*/g;
 
 /** Replaces everything of the shape of a secret: `mak_…`. */
 export const maskSecrets = (text: string): string => text.replace(secretShape, '$1$2_…');

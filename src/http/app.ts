@@ -3,6 +3,7 @@ import { SignageError } from '../domain/error.ts';
 import { type OperationId, operations } from '../wire/operations/operations.ts';
 import { docsPaths, docsRoutes } from './docs/docs-routes.ts';
 import { claimHandlers } from './handlers/claims.ts';
+import { loginHandlers } from './handlers/logins.ts';
 import { managementHandlers } from './handlers/management.ts';
 import { mediaHandlers } from './handlers/media.ts';
 import { registrationMiddleware, runtimeHandlers } from './handlers/runtime.ts';
@@ -127,6 +128,7 @@ export function makeApp(options: AppOptions): Hono<App> {
     ...runtimeHandlers(services, metrics, baseUrlOf),
     ...managementHandlers(services, options.stopping, baseUrlOf),
     ...claimHandlers(services, options.stopping),
+    ...loginHandlers(services, options.stopping),
     ...mediaHandlers(services),
   });
   systemRoutes(app, options);

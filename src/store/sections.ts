@@ -22,6 +22,7 @@ import {
   deviceKeyRow,
   deviceRow,
   largeContentRow,
+  loginRow,
   nameRow,
   pastContentRow,
   playlistRow,
@@ -299,6 +300,14 @@ export const sections = {
     filters: ['venueId'],
     topic: (id) => `claims/${id}`,
     document: () => 'rows-claims',
+    isShortLived: true,
+  }),
+  logins: section({
+    row: loginRow,
+    indexed: ['shard'],
+    listed: true,
+    topic: (id) => `logins/${id}`,
+    document: () => 'rows-logins',
     isShortLived: true,
   }),
 };

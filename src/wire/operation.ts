@@ -12,6 +12,7 @@ export type RecordKind =
   | 'pairing_code'
   | 'claim'
   | 'ticket'
+  | 'login'
   | 'media'
   | 'campaign'
   | 'webhook';

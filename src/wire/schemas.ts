@@ -43,6 +43,13 @@ import {
   rotated,
 } from '../domain/records/device.ts';
 import { deviceChanges, deviceChangesQuery } from '../domain/records/device-changes.ts';
+import {
+  createdLogin,
+  login,
+  loginApproval,
+  loginCreation,
+  loginStatus,
+} from '../domain/records/login.ts';
 import { mirrorList, mirrorQuery, mirrorRepair } from '../domain/records/mirror.ts';
 import { codeCreation, codeStatus, createdCode } from '../domain/records/pairing-code.ts';
 import { impressionReport, playsQuery, reportQuery } from '../domain/records/report.ts';
@@ -147,6 +154,7 @@ export const schemas = {
   createdClaim,
   createdCode,
   createdTicket,
+  createdLogin,
   createdToken,
   device,
   deviceChanges,
@@ -162,6 +170,10 @@ export const schemas = {
   eventsAccepted,
   coverageReport,
   impressionReport,
+  login,
+  loginApproval,
+  loginCreation,
+  loginStatus,
   me,
   media,
   backupQuery,

@@ -6,6 +6,7 @@ const numbered = [
   ['key', /\bdak_\w{20,}/g],
   ['claim', /\bclm_\w{20,}/g],
   ['ticket', /\btkt_\w{20,}/g],
+  ['login secret', /\blgn_\w{20,}/g],
   ['shown claim', /(?<="claim":"|\/claims\/)[A-HJKMNP-Z2-9]{6}\b/g],
   ['grouped claim', /\b[A-HJKMNP-Z2-9]{3}-[A-HJKMNP-Z2-9]{3}\b/g],
   ['id', /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g],

@@ -73,7 +73,7 @@ function makeWaitingLine(
 }
 
 const codeInPath = /(\/provisioning-codes\/)[^/?]+/gi;
-const secrets = /\b((?:dak|mak|clm)_)[0-9A-Za-z]+/g;
+const secrets = /\b((?:dak|mak|clm|lgn)_)[0-9A-Za-z]+/g;
 const withoutSecrets = (path: string) =>
   path.replaceAll(codeInPath, '$1…').replaceAll(secrets, '$1…');
 /** Decodes the percent-encoded ASCII characters of a path. */
@@ -83,9 +83,9 @@ const decodedAscii = (path: string) =>
   );
 
 /**
- * Redacts pairing codes, keys, tokens and secrets of claims in a path. Searches the decoded path,
- * because the service decodes it, too. Returns the decoded path only if it has a secret. Escapes
- * control characters.
+ * Redacts pairing codes, keys, tokens, and secrets of claims and logins in a path. Searches the
+ * decoded path, because the service decodes it, too. Returns the decoded path only if it has a
+ * secret. Escapes control characters.
  */
 export function shownPath(path: string): string {
   const decoded = decodedAscii(path);

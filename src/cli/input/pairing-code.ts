@@ -14,14 +14,12 @@ function whyNot(text: string, length: number): string {
 /**
  * Parses a pairing code in any spelling, such as `abcd-2345` or `ABCD 2345`. Throws `usage` for
  * other text. The message does not quote the text, because a mistyped code still reveals most of
- * the code.
+ * the code. `what` begins the message.
  */
-export function readCode(text: string): string {
+export function readCode(text: string, what = 'A pairing code'): string {
   const code = withoutSeparators(text);
   if (code.length === 8 && foreignCharacter(code) === undefined) return code;
-  throw usage(
-    `A pairing code is 8 letters and digits, such as ABCD-2345; ${whyNot(code, 8)}. Check it.`,
-  );
+  throw usage(`${what} is 8 letters and digits, such as ABCD-2345; ${whyNot(code, 8)}. Check it.`);
 }
 
 /**

@@ -41,7 +41,7 @@ export function usage(message: string, hint?: string): SignageError {
  * error.
  */
 export const looksSecret = (text: string): boolean =>
-  /(?:dak|mak|clm|tkt)_|:\/\/[^/]*@/i.test(text);
+  /(?:dak|mak|clm|tkt|lgn)_|:\/\/[^/]*@/i.test(text);
 export const secretAdvice =
   'It looks like a secret, and other users can read the command line: pass it in a file or on stdin.';
 

@@ -195,5 +195,39 @@ const heldAnswers = checkGroup(
   ],
 );
 
-/** Checks of creating, rotating and deleting tokens (docs/protocol.md §1.3, §5.3, §5.13). */
-export const tokenChecks: readonly ConformanceCheck[] = [...tokens, ...rotations, ...heldAnswers];
+const logins = checkGroup(
+  { id: 'login', subject: 'POST /v1/logins', section: '5.20', needs: 'tokens' },
+  [
+    profile('approved', 'held until an approval, whose token only the asker gets').expects(
+      '201, 200, 200, 404 login_not_found, 409 login_approved, 204, nowhere',
+      async (fixture) => {
+        const body = { user: 'conformance', host: 'check' };
+        const { json } = await fixture.send('POST', '/v1/logins', { body });
+        const [key, path] = [textAt(json, 'secret'), `/v1/logins/${textAt(json, 'code')}`];
+        const held = fixture.send('GET', `${path}/status?waitSeconds=20`, { key });
+        const expiresAt = iso(fixture.clock.now() + 60_000);
+        const approval = newToken(fixture, { expiresAt, allVenues: true });
+        const approve = () => fixture.manage('POST', `${path}/approve`, approval);
+        const approved = await approve();
+        const token = textAt((await held).json, 'grant.token');
+        return [
+          approved,
+          await held,
+          await fixture.send('GET', '/v1/me', { key: token }),
+          await fixture.send('GET', `${path}/status`, { key }),
+          await approve(),
+          await fixture.send('DELETE', path, { key }),
+          approved.text.includes(token) ? 'in the approval' : 'nowhere',
+        ];
+      },
+    ),
+  ],
+);
+
+/** Checks of tokens and login requests (docs/protocol.md §1.3, §5.3, §5.13, §5.20). */
+export const tokenChecks: readonly ConformanceCheck[] = [
+  ...tokens,
+  ...rotations,
+  ...logins,
+  ...heldAnswers,
+];

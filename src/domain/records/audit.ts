@@ -9,6 +9,7 @@ export const auditActions = [
   'tenant.delete',
   'mirror.repair',
   'token.create',
+  'token.approve',
   'token.delete',
   'token.rotate',
   'token.activate',

@@ -43,7 +43,7 @@ export const claimCreation = z
   .meta({ id: 'ClaimCreation' });
 export type ClaimCreation = z.infer<typeof claimCreation>;
 
-const expiresInSeconds = z.int().min(0).meta({ description: 'seconds left' });
+export const expiresInSeconds = z.int().min(0).meta({ description: 'seconds left' });
 
 export const createdClaim = z
   .object({

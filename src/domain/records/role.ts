@@ -1,8 +1,10 @@
+/** The roles of tokens that belong to a tenant. */
+export const tenantRoles = ['viewer', 'installer', 'operator', 'admin'] as const;
 /**
  * Roles in ascending order. Each includes the permissions of the earlier ones (docs/protocol.md
  * §5.1).
  */
-export const rankedRoles = ['viewer', 'installer', 'operator', 'admin', 'platform'] as const;
+export const rankedRoles = [...tenantRoles, 'platform'] as const;
 /**
  * All roles of management tokens. `backup` has no rank: it may take backups, and call operations
  * that any role may call.

@@ -285,6 +285,25 @@ export const ticketRow = z.strictObject({
   noticedAt: time.nullable(),
 });
 export type Ticket = z.infer<typeof ticketRow>;
+/** Somebody without a credential who waits for a token (docs/protocol.md §5.20). */
+export const loginRow = z.strictObject({
+  /** The code that the asker reads out to an admin. */
+  id: text,
+  /** SHA-256 of the asker's secret, in hex. */
+  tokenHash: text,
+  /** What the asker says of itself. */
+  user: text,
+  host: text,
+  ...claimRow.pick({ address: true, shard: true, network: true, share: true }).shape,
+  createdAt: time,
+  expiresAt: time,
+  /**
+   * The token that an admin of the tenant gave. `null` while waiting. Until the asker reads it, its
+   * row has `hash`, whose secret nobody knows.
+   */
+  grant: z.strictObject({ tokenId: text, tenantId: text, hash: text }).nullable(),
+});
+export type Login = z.infer<typeof loginRow>;
 
 /** What is known about the clock of the store: a single row, with the id `clock`. */
 export const clockRow = z.strictObject({

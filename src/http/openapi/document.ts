@@ -130,7 +130,7 @@ function security({ access }: Operation): Record<string, string[]>[] {
 }
 
 function descriptionOf({ access }: Operation): string {
-  if (access === 'public') return 'Needs no credential: the pairing code authorises it.';
+  if (access === 'public') return 'Needs neither a management token nor a device key.';
   if (access === 'device') return 'Needs the device key from the registration.';
   if (access === 'any') return 'Needs a token of any role.';
   if (access === 'backup') return 'Needs a token with the role `backup` or `platform`.';

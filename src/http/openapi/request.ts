@@ -94,7 +94,7 @@ function keyHeaderOf(access: Operation['access'], hasBody: boolean): keyof typeo
 /** Path parameters that are not only ids. */
 const shownTexts: Record<string, Pick<oas31.ParameterObject, 'description' | 'schema'>> = {
   code: {
-    description: 'The pairing code',
+    description: 'The pairing code, or the code of a login request',
     schema: { type: 'string', pattern: '^[A-Z0-9]{8}$' },
   },
   name: { description: 'The name of the campaign, or its id', schema: { type: 'string' } },

@@ -1,13 +1,13 @@
-import { dayMs, hasBegun, hourMs, minuteMs } from '../../domain/clock.ts';
+import { dayMs, hasBegun, hourMs, isBetween, minuteMs } from '../../domain/clock.ts';
 import type { LogSink } from '../../domain/log.ts';
 import { startPeriodicJob } from '../../domain/periodic-job.ts';
-import { isLiveClaim } from '../../domain/records/claim.ts';
 import { dayOf } from '../../domain/records/report.ts';
 import type { Layers } from '../../domain/schedule/rows.ts';
-import { slicesOf, type Tx } from '../../store/store.ts';
+import { type Rows, slicesOf, type Tx } from '../../store/store.ts';
 import { confirmedTime, makeClockLook, retainedFrom } from '../confirmed-time.ts';
 import { bySystem, recordChange, type SystemDependencies } from '../context.ts';
 import { creationRetentionMs } from '../creations.ts';
+import { endLogin } from '../logins/logins.ts';
 import { makeNoticeLog } from '../notices/notice-log.ts';
 import { moveSuperseded, purgeUnnamed } from '../versions/content-upkeep.ts';
 import { purgeDeliveries } from '../webhooks/deliveries.ts';
@@ -22,11 +22,11 @@ const smallBatchSize = 50;
 
 /**
  * Starts the housekeeping, which runs once a minute. It purges codes that finished more than a day
- * ago, expired claims, creations older than a day, and events, notices and audit entries past their
- * retention. Once an hour, because it reads all past versions, it purges items that nothing names,
- * takeovers that have ended, and deliveries of webhooks past their retention. After a jump of the
- * clock it deletes nothing for its age for a day (`confirmedTime`), except claims, which a TV makes
- * anew. Returns a function that stops it.
+ * ago, expired claims and login requests, creations older than a day, and events, notices and audit
+ * entries past their retention. Once an hour, because it reads all past versions, it purges items
+ * that nothing names, takeovers that have ended, and deliveries of webhooks past their retention.
+ * After a jump of the clock it deletes nothing for its age for a day (`confirmedTime`), except
+ * claims and login requests, which are made anew. Returns a function that stops it.
  */
 export function startHousekeeping(
   deps: SystemDependencies,
@@ -78,15 +78,21 @@ export function startHousekeeping(
     }
   }
 
-  async function purgeClaims(): Promise<void> {
-    for await (const items of slicesOf(store, 'claims', { limit: batchSize })) {
-      const old = items.filter((claim) => !isLiveClaim(claim, clock.now()));
+  /** Purges expired rows that live only minutes. */
+  async function purgeExpired<T extends 'claims' | 'logins'>(
+    table: T,
+    remove: (tx: Tx, row: Rows[T]) => Promise<void>,
+  ): Promise<void> {
+    const isOver = ({ createdAt, expiresAt }: Rows['claims' | 'logins'], nowMs: number) =>
+      !isBetween(nowMs, createdAt, expiresAt);
+    for await (const items of slicesOf(store, table, { limit: batchSize })) {
+      const old = items.filter((row) => isOver(row, clock.now()));
       if (old.length > 0)
         await store.write(async (tx) => {
           for (const { id } of old) {
-            // The TV's next request may have made a new claim with the same text.
-            const current = await tx.get('claims', id);
-            if (current && !isLiveClaim(current, tx.now)) await tx.delete('claims', id);
+            // Another request may have made a new row with the same id.
+            const current = await tx.get(table, id);
+            if (current && isOver(current, tx.now)) await remove(tx, current);
           }
         });
     }
@@ -160,7 +166,11 @@ export function startHousekeeping(
   async function purge(): Promise<void> {
     await purgeCodes();
     await purgeCreations();
-    await purgeClaims();
+    await purgeExpired('claims', (tx, { id }) => tx.delete('claims', id));
+    // Nobody can read an unused token after the end of its request.
+    await purgeExpired('logins', (tx, row) =>
+      endLogin(deps, tx, row, bySystem, ({ firstUsedAt }) => firstUsedAt !== null),
+    );
     await purgeRetained();
   }
 

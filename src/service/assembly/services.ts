@@ -24,6 +24,8 @@ import type { Principal, SystemDependencies, TenantPrincipal } from '../context.
 import { makeTelemetry } from '../events/telemetry.ts';
 import { type LockOut, makeGuessRateLimit } from '../guesses/rate-limit.ts';
 import { makeTrustedSources } from '../guesses/trusted-sources.ts';
+import { makeLoginApprovals } from '../logins/login-approvals.ts';
+import { makeLogins } from '../logins/logins.ts';
 import { type LookupKind, lookUp } from '../lookup.ts';
 import { makeMedia } from '../media/media.ts';
 import { makeMediaUsage } from '../media/media-records.ts';
@@ -138,6 +140,8 @@ export function makeServices(options: ServiceOptions) {
   const denials = makeDenials(system);
   const codes = makeCodes(deps, codeTtlMinutes);
   const claimOffers = makeClaimOffers(deps, codes);
+  const tokens = makeTokens(deps);
+  const loginApprovals = makeLoginApprovals(deps, tokens);
   const quota = new PlaylistQuota(store, options.playlistQuotaBytes);
   const media = makeMedia(deps, options.media.files);
   const campaigns = makeCampaigns(deps);
@@ -154,11 +158,12 @@ export function makeServices(options: ServiceOptions) {
     /** Throws `<kind>_not_found` unless the caller may see the record in the path of a request. */
     async checkRecord(
       principal: Principal,
-      kind: LookupKind | 'pairing_code' | 'claim' | 'media' | 'campaign',
+      kind: LookupKind | 'pairing_code' | 'claim' | 'login' | 'media' | 'campaign',
       id: string,
     ): Promise<void> {
       if (kind === 'pairing_code') await codes.lookUp(store.read, principal, id);
       else if (kind === 'claim') await claimOffers.lookUp(principal, id);
+      else if (kind === 'login') await loginApprovals.checkKnown(principal, id);
       else if (kind === 'media') await media.lookUp(principal as TenantPrincipal, id);
       else if (kind === 'campaign') await campaigns.get(principal as TenantPrincipal, id);
       else await lookUp(store.read, principal, kind, id);
@@ -185,7 +190,9 @@ export function makeServices(options: ServiceOptions) {
     claimOffers,
     tickets: makeTickets(deps),
     tenants: makeTenants(deps),
-    tokens: makeTokens(deps),
+    tokens,
+    logins: makeLogins(system, trustedSources),
+    loginApprovals,
     rotateToken: makeTokenRotation(deps),
     venues: makeVenues(deps),
     screens: makeScreens(deps),

@@ -32,7 +32,7 @@ import { changeOf, isVisibleTo, lookUp, requireTenant, withNameConflict } from '
 import { pageFilters, toPage } from '../paging.ts';
 
 /** Expiry and venue binding of a token. */
-function reachView({
+export function reachView({
   expiresAt,
   venueIds,
 }: Pick<Token, 'expiresAt' | 'venueIds'>): Pick<TokenView, 'expiresAt' | 'venueIds'> {
@@ -148,16 +148,8 @@ export function makeTokens(deps: ServiceDependencies) {
     return { ...tokenView(row, {}), token };
   }
 
-  /**
-   * Throws `insufficient_role` for a role or venues beyond the caller's, `venue_not_found`,
-   * `name_taken`, or `not_repeatable`.
-   */
-  async function create(
-    principal: TenantPrincipal,
-    wanted: TokenCreation,
-    request?: IdempotentRequest,
-  ): Promise<CreatedTokenView> {
-    const { name, role, venueIds } = wanted;
+  /** Throws `insufficient_role` for a role or venues beyond the caller's. */
+  function checkGrant(principal: TenantPrincipal, { role, venueIds }: TokenCreation): void {
     if (!mayAct(principal.role, role))
       throw new SignageError(
         'insufficient_role',
@@ -169,29 +161,60 @@ export function makeTokens(deps: ServiceDependencies) {
         'This token is bound to venues: list the venues of the new token in venueIds.',
       );
     }
+  }
+
+  /**
+   * Adds a token with this secret. Throws `tenant_not_found`, `venue_not_found`, or
+   * `invalid_request` for an expiry in the past.
+   */
+  async function add(
+    tx: Tx,
+    principal: TenantPrincipal,
+    wanted: TokenCreation,
+    { id, secret, isRepeatable }: { id: string; secret: string; isRepeatable: boolean },
+  ): Promise<Token> {
+    await requireTenant(tx, principal);
+    await checkReach(tx, principal, wanted);
+    const { name, role, venueIds } = wanted;
+    const row: Token = {
+      id,
+      tenantId: isPlatformRole(role) ? null : principal.tenantId,
+      name,
+      role,
+      hash: hashKey(secret),
+      createdAt: tx.stamp,
+      bootstrap: false,
+      expiresAt: expiryOf(wanted.expiresAt, principal.expiresAt),
+      venueIds: venueIds ? [...new Set(venueIds)] : null,
+      firstUsedAt: isRepeatable ? null : tx.stamp,
+      retiring: null,
+    };
+    await tx.put('tokens', row);
+    return row;
+  }
+
+  /**
+   * Throws `insufficient_role` for a role or venues beyond the caller's, `venue_not_found`,
+   * `name_taken`, or `not_repeatable`.
+   */
+  async function create(
+    principal: TenantPrincipal,
+    wanted: TokenCreation,
+    request?: IdempotentRequest,
+  ): Promise<CreatedTokenView> {
+    checkGrant(principal, wanted);
     const begin = await prepareCreation(deps, principal, request);
-    return withNameConflict(deps, principal, 'token', name, async (tx) => {
+    return withNameConflict(deps, principal, 'token', wanted.name, async (tx) => {
       const creation = await begin(tx);
       const token = makeKey('mak_', creation.random);
       if (creation.earlierId !== undefined)
         return repeatCreation(tx, principal, creation.earlierId, token);
-      await requireTenant(tx, principal);
-      await checkReach(tx, principal, wanted);
-      const tenantId = isPlatformRole(role) ? null : principal.tenantId;
-      const row: Token = {
+      const isRepeatable = request !== undefined;
+      const row = await add(tx, principal, wanted, {
         id: deps.newId(),
-        tenantId,
-        name,
-        role,
-        hash: hashKey(token),
-        createdAt: tx.stamp,
-        bootstrap: false,
-        expiresAt: expiryOf(wanted.expiresAt, principal.expiresAt),
-        venueIds: venueIds ? [...new Set(venueIds)] : null,
-        firstUsedAt: request ? null : tx.stamp,
-        retiring: null,
-      };
-      await tx.put('tokens', row);
+        secret: token,
+        isRepeatable,
+      });
       await creation.remember(row.id);
       await recordChange(deps, tx, principal, tokenChange('create', row));
       return { ...tokenView(row, {}), token };
@@ -241,5 +264,7 @@ export function makeTokens(deps: ServiceDependencies) {
     };
   }
 
-  return { list, get, create, remove, me };
+  return { list, get, create, remove, me, checkGrant, add };
 }
+
+export type Tokens = ReturnType<typeof makeTokens>;

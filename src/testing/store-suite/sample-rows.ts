@@ -62,6 +62,7 @@ const given: { [T in TableName]?: (number: number) => Partial<Rows[T]> } = {
   webhookDeliveries: () => ({ pendingOf: guid('webh', 1) }),
   tickets: (number) => ({ screenId: guid('scre', number) }),
   claims: (number) => ({ id: `CLAIM${number}`, shard: '7', expiresAt: createdAt + 600_000 }),
+  logins: (number) => ({ id: `LOGIN${number}`, shard: '7', expiresAt: createdAt + 600_000 }),
 };
 
 const schemas = new WeakMap<z.ZodType, Schema>();

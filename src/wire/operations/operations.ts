@@ -1,6 +1,7 @@
 import { campaignOperations } from './campaigns.ts';
 import { configOperations } from './configs.ts';
 import { devicesOperations } from './devices.ts';
+import { loginOperations } from './logins.ts';
 import { mediaOperations } from './media.ts';
 import { placesOperations } from './places.ts';
 import { platformOperations } from './platform.ts';
@@ -21,6 +22,7 @@ export const operations = {
   ...runtimeOperations,
   ...devicesOperations,
   ...platformOperations,
+  ...loginOperations,
   ...placesOperations,
   ...playlistOperations,
   ...scheduleOperations,

@@ -31,8 +31,8 @@ type Row = [id: string, operation: Operation, method: string];
 
 function rows(only: readonly string[] | undefined): Row[] {
   const all = Object.entries<Operation>(operations).filter(
-    // A claim belongs to no tenant.
-    ([id, { path }]) => !path.includes('/:claim') && (!only || only.includes(id)),
+    // A claim and a login request belong to no tenant.
+    ([id, { path }]) => !/\/:claim|^\/v1\/logins\/:code/.test(path) && (!only || only.includes(id)),
   );
   return all.flatMap(([id, operation]): Row[] => [
     [id, operation, operation.method],
@@ -104,8 +104,9 @@ class Matrix {
       isOpen ? await this.#expendable(operation, caller, target) : target.id,
     );
     const body = await this.bodyFor(operation, target);
-    // One address has more claims than its limit: after a minute, the oldest gives way.
+    // One address has more requests than its limit: after a minute, the oldest gives way.
     if (operation.path === '/devices/claims') this.#service.clock.advance(2 * secondMs);
+    if (operation.path === '/v1/logins') this.#service.clock.advance(20 * secondMs);
     const before = this.#service.changes.length;
     const headers = { ...caller.headers, 'X-Request-Id': requestId };
     const answer = await this.#service.send(

@@ -4,10 +4,10 @@ import type { Fixture, Place } from './fixture.ts';
 import { namedInBody, type Target } from './model.ts';
 
 /**
- * A claim belongs to no tenant, a file, a campaign and a statement to no place. Their own tests
- * cover them.
+ * A claim and a login request belong to no tenant, a file, a campaign and a statement to no place.
+ * Their own tests cover them.
  */
-type OwnedKind = Exclude<RecordKind, 'claim' | 'media' | 'campaign'>;
+type OwnedKind = Exclude<RecordKind, 'claim' | 'login' | 'media' | 'campaign'>;
 
 const idOf: Record<OwnedKind, (place: Place) => string> = {
   tenant: ({ tenantId }) => tenantId,
@@ -63,8 +63,7 @@ export function targetsOf(
   if (/^\/v1\/(media\/:id|campaigns\/:name|statements)|^\/statement-keys/.test(operation.path))
     return [];
   const { record } = operation;
-  if (record && record !== 'claim' && record !== 'media' && record !== 'campaign')
-    return ofRecord(record, fixtureRows);
+  if (record && record in idOf) return ofRecord(record as OwnedKind, fixtureRows);
   const everywhere: Target[] = [inside, outside, foreign].map((place) => ({
     name: place.name,
     place,

@@ -19,6 +19,10 @@ const idempotencyKey = 'canary-idempotency-4f9d1c';
 const lostKey = 'canary-idempotency-lost-77';
 const rotationKey = 'canary-idempotency-rotation-5';
 const creationKey = 'canary-idempotency-creation-6';
+const loginKeys = {
+  'a login that was read': 'canary-idempotency-login-17',
+  'a login that was not read': 'canary-idempotency-login-28',
+};
 const claimKeys = {
   'a TV that was paired': 'canary-idempotency-claim-81',
   'a TV with an open offer': 'canary-idempotency-claim-92',
@@ -109,6 +113,32 @@ async function offerClaims(service: TestService, sentinels: Sentinels, told: Tol
   }
 }
 
+/** Approves a login request whose asker reads its token, and one whose asker does not. */
+async function approveLogins(
+  service: TestService,
+  sentinels: Sentinels,
+  told: Told,
+): Promise<void> {
+  for (const reads of [true, false]) {
+    const name = reads ? 'a login that was read' : 'a login that was not read';
+    const made = await service.send('POST', '/v1/logins', {
+      body: { user: 'alice', host: 'front-desk' },
+      headers: { 'idempotency-key': sentinels.add(`the key of ${name}`, loginKeys[name]) },
+    });
+    const { code, secret } = made.body;
+    sentinels.add(`the secret of ${name}`, secret);
+    await told(service.manage('GET', `/v1/logins/${code}`));
+    const approval = { name, role: 'viewer', expiresAt: '2100-01-01', allVenues: true };
+    for (let time = 0; time < 2; time++)
+      await told(service.manage('POST', `/v1/logins/${code}/approve`, approval));
+    await told(service.send('GET', `/v1/logins/${code}/status`, { key: `${secret}x` }));
+    if (!reads) continue;
+    const { body } = await service.send('GET', `/v1/logins/${code}/status`, { key: secret });
+    sentinels.add(`the token of ${name}`, body.grant.token);
+    await told(service.send('GET', '/v1/me', { key: body.grant.token }));
+  }
+}
+
 type Told = (answer: Promise<Answer>) => Promise<Answer>;
 
 async function play(
@@ -168,7 +198,7 @@ async function misplace(
     ['GET', '/metrics', { ...owned, headers: { 'x-forwarded-for': '203.0.113.7' } }],
   ];
   // Names and request ids are masked by form.
-  if (/^(?:(?:dak|mak|clm)_|[A-Z2-9]{8}$)/.test(secret)) {
+  if (/^(?:(?:dak|mak|clm|lgn)_|[A-Z2-9]{8}$)/.test(secret)) {
     const headers = { 'x-request-id': secret };
     requests.push(
       ['GET', `/v1/screens?${secret}=1`, managed],
@@ -202,6 +232,7 @@ export async function runScenario(
   const { key, pending, tv } = await makeSecrets(service, sentinels, told);
   await createDerived(service, sentinels, told);
   await offerClaims(service, sentinels, told);
+  await approveLogins(service, sentinels, told);
   await play(service, tv, key, told);
   const inPaths = sentinels.secrets.filter((one) => /^[\w-]+$/.test(one)).slice(0, misplaced);
   for (const secret of inPaths)

@@ -29,12 +29,13 @@ import type { Answer } from '../../support/service/service.ts';
 
 type Management = [OperationId, Operation & { access: RequiredRole }];
 
-const table = Object.entries<Operation>(operations).filter(([, { path }]) =>
-  path.startsWith('/v1/'),
+const table = Object.entries<Operation>(operations).filter(
+  ([, { path, access }]) => path.startsWith('/v1/') && access !== 'public',
 ) as Management[];
-/** A claim belongs to no tenant. */
+/** A claim and a login request belong to no tenant. */
 const withRecord = table.filter(
-  ([, { record, access }]) => record && record !== 'claim' && access !== 'platform',
+  ([, { record, access }]) =>
+    record && !['claim', 'login'].includes(record) && access !== 'platform',
 );
 const rolesBelow = ({ access }: Management[1]) => roles.filter((role) => !mayAct(role, access));
 const rolesFrom = ({ access }: Management[1]) => roles.filter((role) => mayAct(role, access));

@@ -64,3 +64,15 @@ it('409 not_repeatable for a token that was used on the other instance', async (
   expect(await use(token, other)).toBe(200);
   expectProblem(await create('/v1/tokens', key, body), 'not_repeatable');
 });
+
+it('an approval on one instance ends the wait on the other within a second', async () => {
+  const body = { user: 'alice', host: 'front-desk' };
+  const { code, secret } = (await one.send('POST', '/v1/logins', { body })).body;
+  const held = one.send('GET', `/v1/logins/${code}/status?waitSeconds=50`, { key: secret });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const approval = { name: 'Alice', role: 'viewer', expiresAt: '2100-01-01', allVenues: true };
+  expect((await onOther.post(`/v1/logins/${code}/approve`, approval)).status).toBe(201);
+  const approvedMs = performance.now();
+  expect((await held).body.status).toBe('approved');
+  expect(performance.now() - approvedMs).toBeLessThan(1000);
+});

@@ -24,8 +24,8 @@ import { type Answer, startService, type TestService } from '../../support/servi
 type Management = [OperationId, Operation & { access: RequiredRole }];
 type Body = Answer['body'];
 
-const table = Object.entries<Operation>(operations).filter(([, { path }]) =>
-  path.startsWith('/v1/'),
+const table = Object.entries<Operation>(operations).filter(
+  ([, { path, access }]) => path.startsWith('/v1/') && access !== 'public',
 ) as Management[];
 const ofTenants = table.filter(([, { access }]) => access !== 'platform' && access !== 'backup');
 const withoutRecord = ofTenants.filter(([, { record }]) => !record);

@@ -110,7 +110,7 @@ describe('GET /openapi.json', () => {
     expect([...new Set(kinds)].toSorted()).toMatchInlineSnapshot(`
       [
         "["claim","The claim that the TV shows",{"type":"string","pattern":"^[A-Z0-9]{6}$"}]",
-        "["code","The pairing code",{"type":"string","pattern":"^[A-Z0-9]{8}$"}]",
+        "["code","The pairing code, or the code of a login request",{"type":"string","pattern":"^[A-Z0-9]{8}$"}]",
         "["id","The SHA-256 of the file",{"type":"string","pattern":"^[0-9a-f]{64}$"}]",
         "["id","The id of the device",{"type":"string","format":"uuid"}]",
         "["id","The id of the screen",{"type":"string","format":"uuid"}]",
@@ -177,7 +177,7 @@ describe('GET /openapi.json', () => {
 
 describe.each(table)('%s in the document', (id, operation) => {
   const entry = described(operation);
-  const isManagement = operation.path.startsWith('/v1/');
+  const isManagement = operation.path.startsWith('/v1/') && operation.access !== 'public';
 
   it('has its name, summary and credential', () => {
     expect(entry).toMatchObject({ operationId: id, summary: operation.summary });
@@ -256,6 +256,8 @@ describe.each(table)('%s in the document', (id, operation) => {
         getPlaylist: ['X-Playlist-Version', 'X-Source'],
         getDeviceConfig: ['X-Config-Source'],
         getClaimStatus: ['Cache-Control'],
+        getLoginStatus: ['Cache-Control'],
+        endLogin: ['Cache-Control'],
         getDeviceChanges: ['Cache-Control'],
         createBackup: ['Content-Disposition'],
         reportPlays: ['Vary'],

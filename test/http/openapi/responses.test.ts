@@ -130,6 +130,7 @@ async function runLifecycle(): Promise<void> {
   const screenIds = [screen.id, crypto.randomUUID()];
   await manage('POST', '/v1/publications', { screenIds, action: 'publish', items: [item()] });
   await pairAndPlay(screen.id);
+  await logIn();
   await refreshPlaylist();
   await uploadMedia();
   await bookCampaign();
@@ -176,6 +177,22 @@ async function uploadMedia(): Promise<void> {
   await manage('GET', '/v1/media');
   await manage('GET', path);
   await manage('DELETE', path);
+}
+
+async function logIn(): Promise<void> {
+  const body = { user: 'alice', host: 'front-desk' };
+  const { code, secret: key } = (await send('POST', '/v1/logins', { body })).body;
+  const path = `/v1/logins/${code}`;
+  await send('POST', '/v1/logins', { body: { user: '\u001b' } });
+  await send('GET', `${path}/status`, { key });
+  await send('GET', `${path}/status`);
+  await manage('GET', path);
+  await manage('GET', '/v1/logins/AAAAAAAA');
+  const approval = { name: 'Alice', role: 'viewer', expiresAt: '2100-01-01', allVenues: true };
+  for (let times = 0; times < 2; times++) await manage('POST', `${path}/approve`, approval);
+  await send('GET', `${path}/status`, { key });
+  await send('DELETE', path, { key });
+  await send('DELETE', path, { key });
 }
 
 async function pairAndPlay(screenId: string): Promise<void> {

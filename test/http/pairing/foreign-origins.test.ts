@@ -8,10 +8,16 @@ import { startService } from '../../support/service/service.ts';
 const open = Object.values<Operation>(operations).filter(
   ({ access, method }) => access === 'public' && method !== 'GET',
 );
-const paths = open.map(({ path }) => path);
+// The end of a login request has no body: test/http/access/logins.test.ts.
+const paths = open.filter(({ method }) => method === 'POST').map(({ path }) => path);
 const json = { 'content-type': 'application/json' };
 const foreign = 'https://evil.example';
-const body = JSON.stringify({ pairingCode: 'ZZZZ9999', deviceInfo: {} });
+const bodyOf = (path: string) =>
+  JSON.stringify(
+    path.endsWith('/logins')
+      ? { user: 'alice', host: 'desk' }
+      : { pairingCode: 'ZZZZ9999', deviceInfo: {} },
+  );
 
 interface Seen {
   status: number;
@@ -30,7 +36,7 @@ function post(url: string, path: string, headers: Record<string, string>): Promi
       resolve({ status: answer.statusCode ?? 0, code, isCounted });
     });
     request.on('error', reject);
-    request.end(body);
+    request.end(bodyOf(path));
   });
 }
 
@@ -38,7 +44,7 @@ function post(url: string, path: string, headers: Record<string, string>): Promi
 async function fetched(path: string, headers: Record<string, string>): Promise<Seen> {
   const service = await serve({ store: 'memory:', listen: false });
   const info = { remoteAddress: '203.0.113.7' };
-  const init = { method: 'POST', headers, body: new TextEncoder().encode(body) };
+  const init = { method: 'POST', headers, body: new TextEncoder().encode(bodyOf(path)) };
   const answer = await service.fetch(new Request(`http://tv.example${path}`, init), info);
   const { code } = (await answer.json()) as { code?: string };
   await service.close();
@@ -48,8 +54,8 @@ async function fetched(path: string, headers: Record<string, string>): Promise<S
 const refused = { status: 403, code: 'origin_refused', isCounted: false };
 const untyped = { status: 415, code: 'unsupported_media_type', isCounted: false };
 
-it('covers registrations and claims', () =>
-  expect(paths).toEqual(['/devices/register', '/devices/claims']));
+it('covers registrations, claims and login requests', () =>
+  expect(paths).toEqual(['/devices/register', '/devices/claims', '/v1/logins']));
 
 describe.each(paths)('POST %s', (path) => {
   /** The answer to a request that passes. */

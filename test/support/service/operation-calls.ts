@@ -21,6 +21,7 @@ export function operationCalls(
 ) {
   let count = 0;
   const givenFile = someFile(0);
+  let lastLogin = { code: 'NONENONE', secret: 'none' };
 
   /** Creates a record of each kind, in the given venue or a new one. Returns its path parameter. */
   const make: Record<RecordKind, (venueId?: string) => Promise<string>> = {
@@ -42,6 +43,14 @@ export function operationCalls(
     async ticket(venueId) {
       const screenId = await make.screen(venueId);
       return (await maker.post('/v1/tickets', { screenId })).body.id;
+    },
+    async login() {
+      // One address has few requests at a time.
+      const { code, secret } = lastLogin;
+      await service.send('DELETE', `/v1/logins/${code}`, { key: secret });
+      const body = { user: 'alice', host: 'desk' };
+      lastLogin = (await service.send('POST', '/v1/logins', { body })).body;
+      return lastLogin.code;
     },
     async webhook(venueId) {
       const reach = venueId === undefined ? {} : { venueIds: [venueId] };
@@ -71,6 +80,13 @@ export function operationCalls(
       name: `Made token ${++count}`,
       role: 'viewer',
       ...(venueId !== undefined && { venueIds: [venueId] }),
+    }),
+    loginCreation: () => ({ user: 'alice', host: 'desk' }),
+    loginApproval: ({ venueId }) => ({
+      name: `Made token ${++count}`,
+      role: 'viewer',
+      expiresAt: '2100-01-01T00:00:00Z',
+      ...(venueId === undefined ? { allVenues: true } : { venueIds: [venueId] }),
     }),
     venueCreation: () => ({ name: `Made site ${++count}` }),
     venuePatch: () => ({ address: 'x' }),

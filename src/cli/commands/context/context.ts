@@ -86,14 +86,22 @@ export const login = defineCommand({
   description: `At a terminal, asks for the token without showing it. In scripts, use --token-stdin
 or --token-file. Never put the token in the command line: everyone on this machine could read it.
 The token is checked, then saved in a file that only you can read. Later commands use it. --context
-names the saved context. Default: the host name. The token is sent only to this service.`,
-  options: { tokenStdin: option.flag('--token-stdin', 'read the token from stdin') },
+names the saved context. Default: the host name. The token is sent only to this service. --device
+needs no token: it shows a code, and waits until an admin gives this login a token with signage token
+approve. It then shows the tenant and what the token may do, and asks before it saves it. --tenant
+with an id refuses the admins of all other tenants.`,
+  options: {
+    tokenStdin: option.flag('--token-stdin', 'read the token from stdin'),
+    device: option.flag('--device', 'show a code, and wait until an admin approves it'),
+  },
   examples: [
     ['signage login', 'asks for the service and the token'],
     ['signage login --url https://signage.example.com --context work', 'asks for the token'],
     ['signage login --url https://signage.example.com --token-stdin < token.txt', 'for scripts'],
+    ['signage login --url https://signage.example.com --device', 'an admin approves the code'],
   ],
-  run: async (call) => (await import('./login.ts')).logIn(call, call.options.tokenStdin),
+  hints: { login_not_found: 'Nothing was saved. Run the command again: it shows a new code.' },
+  run: async (call) => (await import('./login.ts')).logIn(call, call.options),
 });
 
 export const logout = defineCommand({

@@ -1,5 +1,6 @@
 import { keyLength } from '../../../domain/api-key.ts';
 import { hasCode, SignageError } from '../../../domain/error.ts';
+import { isGuid } from '../../../domain/id.ts';
 import { connect } from '../../connection/connect.ts';
 import {
   type Contexts,
@@ -17,6 +18,7 @@ import { type ConnectionValues, connectionOptions } from '../../input/shared.ts'
 import type { ViewSource } from '../../output/view.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { type Identity, identityView } from '../../records/views/access-views.ts';
+import { logInByApproval } from './device-login.ts';
 
 /**
  * Returns the default name of a context: `local` for the default URL, else the host. A port that is
@@ -135,28 +137,52 @@ async function readVerified(
   }
 }
 
+/** Throws `usage` if nobody could see the code or check the tenant of `login --device`. */
+function checkDeviceLogin(
+  { common, prompter }: CommandContext,
+  { tenant, tokenFile }: ConnectionValues,
+  fromStdin: boolean,
+): void {
+  if (fromStdin || tokenFile !== undefined || common.quiet)
+    throw usage('--device shows a code: leave out --token-stdin, --token-file and --quiet.');
+  if (tenant === undefined ? !prompter.canAsk : !isGuid(tenant))
+    throw usage('--device needs --tenant with an id here: names of tenants can look alike.');
+}
+
 /** Asks for a service and a token, verifies them, and saves them as the current context. */
-export async function logIn(call: CommandContext, fromStdin: boolean): Promise<void> {
+export async function logIn(
+  call: CommandContext,
+  { tokenStdin: fromStdin, device }: { tokenStdin: boolean; device: boolean },
+): Promise<void> {
   if (fromStdin && call.io.stdin.isTTY)
     throw usage('--token-stdin reads stdin, and nothing is piped in: leave it out to be asked.');
   const given = readSettings(connectionOptions, call.flags, {});
+  if (device) checkDeviceLogin(call, given, fromStdin);
   const contexts = await readContexts(call.io);
   const typed = (await chooseUrl(call, given, contexts)).trim();
   const url = baseUrl(withScheme(typed));
   requireSafeAddress(url, given.insecureHttp);
   warnOfReadableToken(url, call.io.env, call.note);
   if (url !== typed) call.note(`The address of the service is ${url}.`);
-  const { saved, identity, view } = await readVerified(call, given, fromStdin, {
+  const address = {
     url,
     ...(given.tenant !== undefined && { tenant: given.tenant }),
     ...(given.caFile !== undefined && { caFile: given.caFile }),
     ...(given.insecureHttp && { insecureHttp: true }),
-  });
+  };
   const name = given.context ?? contextNameOf(url);
-  const file = await changeContexts(call.io, (all) => {
-    all.contexts[name] = saved;
-    all.current = name;
-  });
+  const save = async ({ saved, ...shown }: Awaited<ReturnType<typeof verify>>) => {
+    const file = await changeContexts(call.io, (all) => {
+      all.contexts[name] = saved;
+      all.current = name;
+    });
+    return { ...shown, file };
+  };
+  const { identity, view, file } = device
+    ? await logInByApproval(call, address, async (token) =>
+        save(await verify({ ...address, token }, call)),
+      )
+    : await save(await readVerified(call, given, fromStdin, address));
   await call.results.record(
     { ...identity, context: name, urlSource: `context ${name}`, tokenSource: `context ${name}` },
     view,

@@ -100,7 +100,11 @@ async function readCodes({ io }: Environment, file: string) {
     .map((line) => line.trim());
   const tickets = lines.flatMap((line) => ticketIn(line) ?? []);
   if (tickets.length > 0) return { tickets };
-  return { codes: lines.filter((line) => line !== '' && !line.startsWith('#')).map(readCode) };
+  return {
+    codes: lines
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => readCode(line)),
+  };
 }
 
 /** Returns the codes that the links of tickets give. */

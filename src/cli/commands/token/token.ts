@@ -1,5 +1,5 @@
 import type { CallAnswer, CallInput } from '../../../client/call.ts';
-import { type Role, roles } from '../../../domain/records/role.ts';
+import { type Role, roles, tenantRoles } from '../../../domain/records/role.ts';
 import { keepSecret } from '../../connection/keep-secret.ts';
 import { reserveFile } from '../../connection/private-file.ts';
 import * as option from '../../input/option.ts';
@@ -38,7 +38,7 @@ function keepToken(
 function noteCapped(
   call: CommandContext,
   asked: string | undefined,
-  { expiresAt }: CallAnswer<'createToken'>,
+  { expiresAt }: Pick<CallAnswer<'createToken'>, 'expiresAt'>,
 ): void {
   if (expiresAt === null || (asked !== undefined && Date.parse(asked) <= Date.parse(expiresAt)))
     return;
@@ -77,11 +77,27 @@ async function createInto(
   }
 }
 
-const roleOption: Setting<Role> = {
-  ...option.oneOf(roles, 'viewer', '--role <role>', `what it may do: ${roles.join(', ')}`),
+const roleOption = <R extends Role>(choices: readonly R[]): Setting<R> => ({
+  ...option.oneOf(choices, 'viewer' as R, '--role <role>', `what it may do: ${choices.join(', ')}`),
   shown: undefined,
   required: true,
-};
+});
+
+const venueOption = option.repeated(
+  '--venue <venue>',
+  'limit it to this venue, by id or name: it cannot see or change anything else',
+  'venue',
+);
+
+/** Returns the names of venues by their ids. */
+async function findVenues(call: CommandContext, venues: readonly string[]) {
+  const names = new Map<string, string>();
+  for (const one of venues) {
+    const found = await findVenue(call, one);
+    names.set(found.id, found.name);
+  }
+  return names;
+}
 
 const create = defineCommand({
   summary: 'Create a management token',
@@ -90,16 +106,12 @@ only you can read, and not to the terminal or a log. Every command reads such a 
 --token-file. A token expires no later than the token that creates it.`,
   options: {
     name: option.required('--name <name>', 'its name, unique in the tenant'),
-    role: roleOption,
+    role: roleOption(roles),
     expires: option.text(
       '--expires <time>',
       'when it expires: a time span such as 12h or 30d, or a date such as 2026-12-01',
     ),
-    venue: option.repeated(
-      '--venue <venue>',
-      'limit it to this venue, by id or name: it cannot see or change anything else',
-      'venue',
-    ),
+    venue: venueOption,
     outputFile: option.text(
       '--output-file <file>',
       'write the token to this new file instead of showing it',
@@ -129,11 +141,7 @@ only you can read, and not to the terminal or a log. Every command reads such a 
   async run(call) {
     const { name, role, expires, venue, outputFile } = call.options;
     const expiresAt = expires === undefined ? undefined : expiry(call, expires);
-    const venues = new Map<string, string>();
-    for (const one of venue) {
-      const found = await findVenue(call, one);
-      venues.set(found.id, found.name);
-    }
+    const venues = await findVenues(call, venue);
     const venueIds = venues.size > 0 ? [...venues.keys()] : undefined;
     const body = { name, role, expiresAt, venueIds };
     const venueName = namesOf(venues);
@@ -146,6 +154,48 @@ only you can read, and not to the terminal or a log. Every command reads such a 
     );
     noteCapped(call, expiresAt, made.answer);
     call.note('Save the token now: it is not shown again.');
+  },
+});
+
+const approve = defineCommand({
+  summary: 'Give a token to somebody who waits at signage login --device',
+  description: `Shows what the asker says of itself, which nobody has checked, and asks first. Type
+only a code that a person you know reads out to you, now. The token goes to the asker alone, and is
+never shown here. It expires no later than the token that approves it.`,
+  arguments: { code: one('the code that signage login --device shows') },
+  options: {
+    role: roleOption(tenantRoles),
+    expires: option.required(
+      '--expires <time>',
+      'when it expires: a time span such as 12h or 30d, or a date such as 2026-12-01',
+    ),
+    venue: venueOption,
+    allVenues: option.flag('--all-venues', 'do not limit it to venues'),
+    name: option.text('--name <name>', 'its name; default: user, host and code'),
+  },
+  examples: [
+    [
+      'signage token approve WDJB-MJHT --role installer --venue Lobby --expires 12h',
+      'for one venue and 12 hours; --yes for scripts',
+    ],
+    [
+      'signage token approve WDJB-MJHT --role viewer --all-venues --expires 30d --name Alice',
+      'for the whole tenant',
+    ],
+  ],
+  effect: 'changes',
+  hints: {
+    login_not_found: 'Ask for the code again: it ends after ten minutes.',
+    login_approved: 'A code is approved once. For another token: signage login --device',
+  },
+  async run(call) {
+    const { name, role, expires, venue, allVenues } = call.options;
+    if (allVenues === venue.length > 0) throw usage('Give either --venue or --all-venues.');
+    const expiresAt = expiry(call, expires);
+    const venues = await findVenues(call, venue);
+    const { approveToken } = await import('./approve-token.ts');
+    const made = await approveToken(call, call.args.code, { name, role, expiresAt, venues });
+    if (made) noteCapped(call, expiresAt, made);
   },
 });
 
@@ -228,4 +278,4 @@ secret still works. Revoke a token that others may know instead: signage token d
   },
 });
 
-export const token = { create, list, get, rotate, delete: remove };
+export const token = { create, approve, list, get, rotate, delete: remove };

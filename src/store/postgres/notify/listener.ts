@@ -17,7 +17,7 @@ const timeoutMs = 2 * secondMs;
  * Topics whose watchers are woken by polling. Watchers of other topics are TVs, which are too many
  * to poll for. They see a change of another instance when their wait is over.
  */
-const polledTopics = /^(?:claims|codes|events|notices)\//;
+const polledTopics = /^(?:claims|codes|events|logins|notices)\//;
 
 /** Listens on its own connection for changes made by other instances, and wakes the watchers. */
 export class Listener {
