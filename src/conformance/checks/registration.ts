@@ -179,7 +179,12 @@ const claimStatus = (fixture: Fixture, { json }: Answer, key = textAt(json, 'tok
 const offer = (fixture: Fixture, { json }: Answer, screenId: string) =>
   fixture.manage('POST', `${claimsPath}/${textAt(json, 'claim')}/offer`, { screenId });
 
-/** Checks of claims (docs/protocol.md §3.6). */
+const makeTicket = async (fixture: Fixture, body: object) =>
+  textAt((await fixture.manage('POST', '/v1/tickets', body)).json, 'ticket');
+const claimWith = (fixture: Fixture, ticket: string) =>
+  fixture.send('POST', '/devices/claims', { body: { deviceInfo, ticket } });
+
+/** Checks of claims, with and without tickets (docs/protocol.md §3.6, §3.7). */
 export const claimChecks: readonly ConformanceCheck[] = [
   ...checkGroup({ id: 'claim', subject: 'POST /devices/claims', section: '3.6' }, [
     profile('201', '201 with a claim of 6 characters, a secret and the seconds left').expects(
@@ -265,6 +270,39 @@ export const claimChecks: readonly ConformanceCheck[] = [
     ),
     profile('404', '404 for an unknown screen').expects('404 screen_not_found', async (fixture) =>
       offer(fixture, await makeClaim(fixture), unknownId),
+    ),
+  ]),
+  ...checkGroup({ id: 'ticket', subject: 'POST /v1/tickets', section: '3.7' }, [
+    profile('link', 'a link binds one TV to its screen, by itself').expects(
+      'offered, false, 201, its screen, 404 ticket_not_found',
+      async (fixture) => {
+        const screenId = await fixture.screen();
+        const ticket = await makeTicket(fixture, { screenId });
+        const { json } = await claimStatus(fixture, await claimWith(fixture, ticket));
+        const registered = await fixture.register(textAt(json, 'pairingCode'));
+        return [
+          at(json, 'status'),
+          at(json, 'offer.confirm'),
+          registered,
+          at(registered.json, 'screenId') === screenId ? 'its screen' : 'another screen',
+          await claimWith(fixture, ticket),
+        ];
+      },
+    ),
+    profile('shared', 'a TV with a shared ticket waits, and is listed for installers').expects(
+      'waiting, listed, 404 ticket_not_found',
+      async (fixture) => {
+        const screen = await fixture.requireOk('GET', `/v1/screens/${await fixture.screen()}`);
+        const venueId = textAt(screen, 'venueId');
+        const ticket = await makeTicket(fixture, { venueId, uses: 1 });
+        const made = await claimWith(fixture, ticket);
+        const { text } = await fixture.manage('GET', `${claimsPath}?venueId=${venueId}`);
+        return [
+          at((await claimStatus(fixture, made)).json, 'status'),
+          text.includes(textAt(made.json, 'claim')) ? 'listed' : 'not listed',
+          await claimWith(fixture, `tkt_${'0'.repeat(49)}`),
+        ];
+      },
     ),
   ]),
 ];

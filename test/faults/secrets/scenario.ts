@@ -113,6 +113,31 @@ async function offerClaims(service: TestService, sentinels: Sentinels, told: Tol
   }
 }
 
+/** Uses a link, and waits with a shared ticket. */
+async function useTickets(service: TestService, sentinels: Sentinels, told: Told): Promise<void> {
+  const { id: screenId, venueId } = await service.screen();
+  for (const body of [{ screenId }, { venueId, uses: 3 }]) {
+    const name = 'uses' in body ? 'a shared ticket' : 'a link';
+    const { id, ticket } = (await service.manage('POST', '/v1/tickets', body)).body;
+    sentinels.add(name, ticket);
+    const ask = () => service.send('POST', '/devices/claims', { body: { deviceInfo: {}, ticket } });
+    const { claim, token } = (await ask()).body;
+    sentinels.add(`the claim token of ${name}`, token);
+    const { pairingCode } = (await service.send('GET', `/devices/claims/${claim}`, { key: token }))
+      .body;
+    if (pairingCode) {
+      sentinels.add(`the code of ${name}`, pairingCode);
+      sentinels.add(`the apiKey of ${name}`, (await service.register(pairingCode)).body.apiKey);
+    }
+    await told(service.manage('GET', '/v1/devices/claims'));
+    await told(service.manage('GET', '/v1/notices'));
+    await told(service.manage('DELETE', `/v1/tickets/${id}`));
+    await told(ask());
+    await told(service.send('GET', `/v1/tickets/${ticket}`));
+  }
+  await told(service.manage('GET', '/v1/tickets'));
+}
+
 /** Approves a login request whose asker reads its token, and one whose asker does not. */
 async function approveLogins(
   service: TestService,
@@ -198,7 +223,7 @@ async function misplace(
     ['GET', '/metrics', { ...owned, headers: { 'x-forwarded-for': '203.0.113.7' } }],
   ];
   // Names and request ids are masked by form.
-  if (/^(?:(?:dak|mak|clm|lgn)_|[A-Z2-9]{8}$)/.test(secret)) {
+  if (/^(?:(?:dak|mak|clm|tkt|lgn)_|[A-Z2-9]{8}$)/.test(secret)) {
     const headers = { 'x-request-id': secret };
     requests.push(
       ['GET', `/v1/screens?${secret}=1`, managed],
@@ -232,6 +257,7 @@ export async function runScenario(
   const { key, pending, tv } = await makeSecrets(service, sentinels, told);
   await createDerived(service, sentinels, told);
   await offerClaims(service, sentinels, told);
+  await useTickets(service, sentinels, told);
   await approveLogins(service, sentinels, told);
   await play(service, tv, key, told);
   const inPaths = sentinels.secrets.filter((one) => /^[\w-]+$/.test(one)).slice(0, misplaced);
