@@ -33,6 +33,7 @@ import {
   tokenRow,
   venueRow,
 } from '../domain/records/rows.ts';
+import { signalsRow } from '../domain/records/signals.ts';
 import { contentsOfLayers, layersRow, pastScheduleRow } from '../domain/schedule/rows.ts';
 import { statementLogRow, statementRow } from '../domain/statements/rows.ts';
 import { webhookCursorRow, webhookDeliveryRow, webhookRow } from '../domain/webhooks/rows.ts';
@@ -278,6 +279,14 @@ export const sections = {
     indexed: ['owner'],
     document: ({ id }) => documentOf.statement(id.slice(0, id.indexOf('/'))),
     held: 'disk',
+  }),
+  signals: section({
+    row: signalsRow,
+    listed: true,
+    // The id is `<level>/<owner id>`.
+    topic: (id) => id.replace('/', 's/'),
+    document: () => 'rows-signals',
+    isShortLived: true,
   }),
   creations: section({
     row: creationRow,

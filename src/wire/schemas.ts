@@ -60,6 +60,12 @@ import {
   screenPatch,
   screenQuery,
 } from '../domain/records/screen.ts';
+import {
+  identified,
+  identifyInput,
+  reloadAnnounced,
+  reloadInput,
+} from '../domain/records/signals.ts';
 import { tenant, tenantCreation, tenantPatch, tenantQuery } from '../domain/records/tenant.ts';
 import {
   createdToken,
@@ -169,6 +175,8 @@ export const schemas = {
   noticeQuery,
   eventsAccepted,
   coverageReport,
+  identifyInput,
+  identified,
   impressionReport,
   login,
   loginApproval,
@@ -197,6 +205,8 @@ export const schemas = {
   coverageQuery,
   playsQuery,
   reportQuery,
+  reloadAnnounced,
+  reloadInput,
   revocation,
   revoked,
   rotated,

@@ -38,6 +38,8 @@ export const auditActions = [
   'campaign.delete',
   'config.set',
   'config.unset',
+  'identify.set',
+  'reload.set',
   'device.register',
   'device.revoke',
   'key.rotate',

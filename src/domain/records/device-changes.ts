@@ -17,7 +17,7 @@ export const deviceChangesQuery = z.strictObject({
   waitSeconds: waitSecondsUpTo(maxHoldSeconds),
 });
 
-/** The current playlist and config of a TV, as ETags (docs/protocol.md §2.9). */
+/** The current playlist and config of a TV, as ETags, and what it should do now (§2.9). */
 export const deviceChanges = z
   .object({
     cursor,
@@ -26,6 +26,18 @@ export const deviceChanges = z
       .nullable()
       .meta({ description: '`null`: there is none' }),
     config: z.object({ etag: z.string() }),
+    identifyUntil: z.int().optional().meta({
+      description:
+        'Unix epoch seconds by the `Date` of the answer. Until then, the TV draws who it is.',
+    }),
+    screen: z
+      .object({ name: z.string(), venue: z.object({ name: z.string() }) })
+      .optional()
+      .meta({ description: 'With `identifyUntil`: where the TV hangs.' }),
+    reloadId: z.string().optional().meta({
+      description:
+        'The player loads itself anew, unless the first answer after its start had the same.',
+    }),
   })
   .meta({ id: 'DeviceChanges' });
 export type DeviceChanges = z.infer<typeof deviceChanges>;

@@ -53,6 +53,9 @@ export function managementHandlers(
     listPlaylistVersions: ({ principal, id, query }) =>
       result(playlists.versions(principal, id, query)),
 
+    identifyTvs: ({ principal, body }) => result(services.signals.identify(principal, body)),
+    reloadTvs: ({ principal, body }) => result(services.signals.reload(principal, body)),
+
     async createCode(call) {
       const { principal, body: wanted } = call;
       const request = idempotentRequest('createCode', call);

@@ -129,7 +129,7 @@ export function runtimeHandlers(
       request.client.isHeld = waitSeconds !== undefined;
       if (after === undefined || waitSeconds === undefined)
         return {
-          body: await deviceChanges.get(principal, baseUrl),
+          body: await deviceChanges.get(principal, baseUrl, after),
           headers: { 'Cache-Control': 'no-store' },
         };
       return {

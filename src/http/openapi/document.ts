@@ -53,6 +53,7 @@ const tags = [
  */
 function tagOf({ command, path }: Operation): string {
   if (path.startsWith('/v1/media')) return 'media';
+  if (path === '/v1/identify' || path === '/v1/reload') return 'device';
   return command?.[0] ?? (path.startsWith('/v1/') ? 'token' : 'tv');
 }
 

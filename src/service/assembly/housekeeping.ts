@@ -9,6 +9,7 @@ import { bySystem, recordChange, type SystemDependencies } from '../context.ts';
 import { creationRetentionMs } from '../creations.ts';
 import { endLogin } from '../logins/logins.ts';
 import { makeNoticeLog } from '../notices/notice-log.ts';
+import { isOver } from '../signals.ts';
 import { moveSuperseded, purgeUnnamed } from '../versions/content-upkeep.ts';
 import { purgeDeliveries } from '../webhooks/deliveries.ts';
 
@@ -22,11 +23,12 @@ const smallBatchSize = 50;
 
 /**
  * Starts the housekeeping, which runs once a minute. It purges codes that finished more than a day
- * ago, expired claims and login requests, creations older than a day, and events, notices and audit
- * entries past their retention. Once an hour, because it reads all past versions, it purges items
- * that nothing names, takeovers that have ended, and deliveries of webhooks past their retention.
- * After a jump of the clock it deletes nothing for its age for a day (`confirmedTime`), except
- * claims and login requests, which are made anew. Returns a function that stops it.
+ * ago, expired claims and login requests, signals for TVs that are over, creations older than a day,
+ * and events, notices and audit entries past their retention. Once an hour, because it reads all past
+ * versions, it purges items that nothing names, takeovers that have ended, expired tickets, and
+ * deliveries of webhooks past their retention. After a jump of the clock it deletes nothing for its
+ * age for a day (`confirmedTime`), except claims and login requests, which are made anew, and signals,
+ * which last minutes. Returns a function that stops it.
  */
 export function startHousekeeping(
   deps: SystemDependencies,
@@ -106,16 +108,28 @@ export function startHousekeeping(
     }
   }
 
+  /** No screen or venue has more than one row, so a new signal may have replaced an old one. */
+  async function purgeSignals(): Promise<void> {
+    for await (const items of slicesOf(store, 'signals', { limit: batchSize })) {
+      const over = items.filter((signals) => isOver(signals, store.now())).map(({ id }) => id);
+      await inBatches(over, async (tx, id) => {
+        const signals = await tx.get('signals', id);
+        if (signals && isOver(signals, tx.now)) await tx.delete('signals', id);
+      });
+    }
+  }
+
   /** Forgets takeovers that have ended, so that nothing names their items and files. */
   async function purgeTakeovers(): Promise<void> {
     for await (const items of slicesOf(store, 'layers', { limit: batchSize })) {
-      const isOver = ({ takeover }: Layers, nowMs: number) =>
+      const hasEnded = ({ takeover }: Layers, nowMs: number) =>
         takeover !== null && takeover.until <= nowMs;
       const nowMs = await nowForPurge();
-      const over = items.filter((layers) => isOver(layers, nowMs)).map(({ id }) => id);
+      const over = items.filter((layers) => hasEnded(layers, nowMs)).map(({ id }) => id);
       await inBatches(over, async (tx, id) => {
         const layers = await tx.get('layers', id);
-        if (layers && isOver(layers, nowMs)) await tx.put('layers', { ...layers, takeover: null });
+        if (layers && hasEnded(layers, nowMs))
+          await tx.put('layers', { ...layers, takeover: null });
       });
     }
   }
@@ -171,6 +185,7 @@ export function startHousekeeping(
     await purgeExpired('logins', (tx, row) =>
       endLogin(deps, tx, row, bySystem, ({ firstUsedAt }) => firstUsedAt !== null),
     );
+    await purgeSignals();
     await purgeRetained();
   }
 

@@ -60,6 +60,7 @@ import { makeTvRequests } from '../requests/request-log.ts';
 import { makeLayerDelivery } from '../schedules/layer-delivery.ts';
 import { makeSchedules } from '../schedules/schedules.ts';
 import { makeTakeovers } from '../schedules/takeovers.ts';
+import { makeSignals } from '../signals.ts';
 import type { StatementOptions } from '../statements/statement-key.ts';
 import { makeStatements } from '../statements/statements.ts';
 import { makeExplain } from '../status/explain.ts';
@@ -199,6 +200,7 @@ export function makeServices(options: ServiceOptions) {
     screenStatus,
     screenWatch: new ScreenWatch(system, screenStatus.judgeAll, noticeFigures),
     devices: makeDevices(deps),
+    signals: makeSignals(deps),
     playlists: makePlaylists(deps, quota),
     publishMany: makePublications(deps, quota),
     refreshPlaylist: makePlaylistRefresh(deps, origins.refresh),

@@ -24,6 +24,7 @@ import { type IdempotentRequest, lookUpCreated, prepareCreation } from '../creat
 import { changeOf, lookUp, whereVenue, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { deleteLayers } from '../schedules/layers.ts';
+import { deleteSignals } from '../signals.ts';
 import { labelFilter, patchLabels } from './labels.ts';
 import { requireTimezone } from './opening-hours.ts';
 import { cancelPendingCodes, deleteTickets } from './pending.ts';
@@ -190,6 +191,7 @@ export function makeScreens(deps: ServiceDependencies) {
       await tx.delete('playlists', row.id);
       await tx.delete('screenContents', row.id);
       await deleteLayers(tx, 'screen', row.id);
+      await deleteSignals(tx, 'screen', row.id);
       await tx.delete('configs', `screen/${row.id}`);
       await tx.delete('screens', row.id);
       await recordChange(deps, tx, principal, {

@@ -24,6 +24,7 @@ import { type IdempotentRequest, lookUpCreated, prepareCreation } from '../creat
 import { changeOf, lookUp, requireTenant, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { deleteLayers } from '../schedules/layers.ts';
+import { deleteSignals } from '../signals.ts';
 import { patchLabels } from './labels.ts';
 import { hasLocalTimes, requireTimezone } from './opening-hours.ts';
 import { deleteTickets } from './pending.ts';
@@ -158,6 +159,7 @@ export function makeVenues(deps: ServiceDependencies) {
       await deleteTickets(tx, 'venueId', row.id);
       await tx.delete('configs', `venue/${row.id}`);
       await deleteLayers(tx, 'venue', row.id);
+      await deleteSignals(tx, 'venue', row.id);
       await tx.delete('venues', row.id);
       await recordChange(deps, tx, principal, change('delete', row));
     });

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { BoundedMap } from '../../domain/bounded-map.ts';
+import { secondMs } from '../../domain/clock.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import {
   etagAt,
@@ -23,6 +24,7 @@ import {
 } from '../places/configs.ts';
 import type { CurrentDelivery, LayerDelivery } from '../schedules/layer-delivery.ts';
 import { hasLayers, readLayers, type ScreenLayers } from '../schedules/layers.ts';
+import { cursorWith, type LatestSignals, readSignals } from '../signals.ts';
 import type { ServedVersions } from './served-versions.ts';
 
 /** A response for a TV, with its strong ETag. `body` is `null` for 304. */
@@ -240,6 +242,20 @@ export function makeDeviceAnswers(
       : plain(active, nowMs);
   }
 
+  /** Returns the members of an answer about what the TV should do now. */
+  async function signalMembers(
+    { name, venueId }: Screen,
+    { identify, reload }: LatestSignals,
+  ): Promise<Pick<DeviceChanges, 'identifyUntil' | 'screen' | 'reloadId'>> {
+    const isIdentified = identify !== undefined && identify.until > store.now();
+    const venue = isIdentified ? await store.read.get('venues', venueId) : undefined;
+    return {
+      ...(isIdentified && { identifyUntil: identify.until / secondMs }),
+      ...(venue && { screen: { name, venue: { name: venue.name } } }),
+      ...(reload && { reloadId: reload.id }),
+    };
+  }
+
   function currentAnswers(
     { playlist, endsAtMs }: CurrentDelivery,
     levels: ConfigLevels,
@@ -254,13 +270,26 @@ export function makeDeviceAnswers(
     return { changes: { cursor, playlist: shown ?? null, config: { etag } }, endsAtMs };
   }
 
-  /** Returns the current playlist and config of the device. Does not call the on-demand source. */
+  /**
+   * Returns the current playlist and config of the device, and what it should do now. Does not call
+   * the on-demand source.
+   *
+   * @param after the cursor that the TV has
+   */
   async function current(
     { device, screen }: Pick<DevicePrincipal, 'device' | 'screen'>,
     baseUrl: string,
+    after?: string,
   ): Promise<CurrentAnswers> {
-    const [delivered, levels] = await Promise.all([currentDelivery(screen), configLevels(device)]);
-    return currentAnswers(delivered, levels, baseUrl);
+    const [delivered, levels, signals] = await Promise.all([
+      currentDelivery(screen),
+      configLevels(device),
+      readSignals(store.read, screen, store.now()),
+    ]);
+    const { changes, endsAtMs } = currentAnswers(delivered, levels, baseUrl);
+    const cursor = cursorWith(changes.cursor, signals, after);
+    const members = await signalMembers(screen, signals);
+    return { changes: { ...changes, ...members, cursor }, endsAtMs };
   }
 
   return { playlist, config, current };

@@ -39,7 +39,7 @@ interface DeviceChangesOptions {
 
 /**
  * Returns current cursors to TVs, and holds a request until its cursor changes (docs/protocol.md
- * §2.9). The cursor is a hash of the answer, not a position, so no change can be missed.
+ * §2.9). The cursor depends on the answer, and is no position, so no change can be missed.
  */
 export function makeDeviceChanges(
   { store, clock }: Pick<ServiceDependencies, 'store' | 'clock'>,
@@ -134,9 +134,9 @@ export function makeDeviceChanges(
   }
 
   /** Checks the device key again, and returns the current answers. */
-  async function read({ keyHash, baseUrl }: Hold): Promise<CurrentAnswers> {
+  async function read({ keyHash, baseUrl, after }: Hold): Promise<CurrentAnswers> {
     const holder = await store.read.findByKeyHash(keyHash);
-    return current(checkKey(keyHash, holder), baseUrl);
+    return current(checkKey(keyHash, holder), baseUrl, after);
   }
 
   /** Looks up the current answers. Then answers the hold, or keeps it waiting. Never rejects. */
@@ -192,8 +192,12 @@ export function makeDeviceChanges(
     heldCount: () => holds.all.size,
 
     /** Returns the current cursor, with the ETags of the playlist and config. */
-    async get(principal: DevicePrincipal, baseUrl: string): Promise<DeviceChanges> {
-      return (await current(principal, baseUrl)).changes;
+    async get(
+      principal: DevicePrincipal,
+      baseUrl: string,
+      after: string | undefined,
+    ): Promise<DeviceChanges> {
+      return (await current(principal, baseUrl, after)).changes;
     },
 
     /**

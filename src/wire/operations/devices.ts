@@ -79,6 +79,16 @@ export const devicesOperations = {
     answer: 'revoked',
     command: ['device', 'revoke'],
   }),
+  identifyTvs: post('/v1/identify', 'installer', {
+    summary: 'Make TVs draw their venue, screen and device id for a while',
+    body: 'identifyInput',
+    answer: 'identified',
+  }),
+  reloadTvs: post('/v1/reload', 'installer', {
+    summary: 'Make players load themselves anew',
+    body: 'reloadInput',
+    answer: 'reloadAnnounced',
+  }),
   listDevices: get('/v1/devices', 'viewer', {
     summary: 'List devices',
     query: 'deviceQuery',

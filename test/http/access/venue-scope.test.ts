@@ -423,6 +423,16 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
     const all = { venueId: outside.venueId, action: 'withdraw' };
     expectProblem(await bound.operator.post('/v1/publications', all), 'venue_not_found');
   },
+  async identifyTvs() {
+    const venueIds = [inside.venueId, outside.venueId];
+    const { body } = await bound.installer.post('/v1/identify', { venueIds, seconds: 1 });
+    expect(body.notFound).toEqual([outside.venueId]);
+  },
+  async reloadTvs() {
+    const screenIds = [inside.screenId, outside.screenId];
+    const { body } = await bound.installer.post('/v1/reload', { screenIds });
+    expect(body.notFound).toEqual([outside.screenId]);
+  },
   async putMedia() {
     expect((await upload(bound.operator, someFile(++count))).status).toBe(201);
   },

@@ -129,6 +129,8 @@ async function runLifecycle(): Promise<void> {
     await manage('DELETE', `${path}/schedule`);
   const screenIds = [screen.id, crypto.randomUUID()];
   await manage('POST', '/v1/publications', { screenIds, action: 'publish', items: [item()] });
+  await manage('POST', '/v1/identify', { screenIds, seconds: 1 });
+  await manage('POST', '/v1/reload', { screenIds });
   await pairAndPlay(screen.id);
   await logIn();
   await refreshPlaylist();

@@ -180,6 +180,7 @@ export async function makeHistory(
   const pending = await caller.create('/v1/devices/provisioning-codes', { screenId: bar.id });
   const cancelled = await admin.code(bar.id);
   await caller.delete(`/v1/devices/provisioning-codes/${cancelled.code}`);
+  await admin.post('/v1/identify', { venueIds: [venue.id], seconds: 600 });
   const makeClaim = () =>
     caller.once({ method: 'POST', path: '/devices/claims', body: { deviceInfo: {} } });
   const claims = [await makeClaim(), await makeClaim()];

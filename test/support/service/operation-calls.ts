@@ -73,6 +73,11 @@ export function operationCalls(
     ticketCreation: async ({ screenId, venueId }) => ({
       screenId: screenId ?? (await make.screen(venueId)),
     }),
+    identifyInput: async ({ venueId }) => ({
+      screenIds: [(await make.screen(venueId)) as string],
+      seconds: 1,
+    }),
+    reloadInput: async ({ venueId }) => ({ screenIds: [(await make.screen(venueId)) as string] }),
     revocation: () => ({ reason: 'stolen' }),
     tenantCreation: () => ({ name: `Made tenant ${++count}` }),
     tenantPatch: () => ({}),
