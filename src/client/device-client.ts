@@ -16,6 +16,12 @@ import { header } from './problem.ts';
 /** Maximum time between the end of a hold and its answer (docs/protocol.md §2.9). */
 const lateMs = 10 * secondMs;
 
+/** Returns the time of the service in an answer. */
+function answeredAtMs(reply: Pick<Answered<'getPlaylist'>, 'headers'>): number | undefined {
+  const dateMs = Date.parse(header(reply, 'date') ?? '');
+  return Number.isNaN(dateMs) ? undefined : dateMs;
+}
+
 /** Options of a `RuntimeClient`. */
 export interface RuntimeOptions extends ClientOptions {
   /**
@@ -47,6 +53,9 @@ export interface Fetched<T> {
    */
   answeredAtMs: number | undefined;
 }
+
+/** An answer for changes. */
+export type DatedChanges = CallAnswer<'getDeviceChanges'> & Pick<Fetched<unknown>, 'answeredAtMs'>;
 
 /** Options of each call of a `DeviceClient`. */
 export interface RuntimeCall {
@@ -189,11 +198,12 @@ export class DeviceClient {
   async fetchChanges(
     id: string,
     { after, waitSeconds, signal }: ChangesCall = {},
-  ): Promise<CallAnswer<'getDeviceChanges'>> {
+  ): Promise<DatedChanges> {
     const timeoutMs = waitSeconds === undefined ? undefined : lateMs;
     const query = { after, waitSeconds };
     const input = { params: { id }, query, signal, attempts: 1, timeoutMs };
-    return (await this.#api.exchange('getDeviceChanges', input, this.#headers)).answer;
+    const reply = await this.#api.exchange('getDeviceChanges', input, this.#headers);
+    return { ...reply.answer, answeredAtMs: answeredAtMs(reply) };
   }
 
   /**
@@ -240,12 +250,11 @@ export class DeviceClient {
     { etag }: ConditionalCall,
     source: string,
   ): Fetched<CallAnswer<I>> {
-    const answeredAtMs = Date.parse(header(reply, 'date') ?? '');
     return {
       answer: reply.status === 304 ? undefined : reply.answer,
       etag: header(reply, 'etag') ?? (reply.status === 304 ? etag : undefined),
       source: header(reply, source),
-      answeredAtMs: Number.isNaN(answeredAtMs) ? undefined : answeredAtMs,
+      answeredAtMs: answeredAtMs(reply),
     };
   }
 }

@@ -2,6 +2,7 @@
 export type {
   ChangesCall,
   ConditionalCall,
+  DatedChanges,
   DeviceClientOptions,
   EventsCall,
   Fetched,

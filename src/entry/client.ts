@@ -6,6 +6,7 @@ export type { CallAnswer, CallArguments, CallInput, ListId, ListItem } from '../
 export {
   type ChangesCall,
   type ConditionalCall,
+  type DatedChanges,
   DeviceClient,
   type DeviceClientOptions,
   type EventsCall,

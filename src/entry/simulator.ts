@@ -11,6 +11,7 @@ export type {
   PlayerObserver,
   PlayerPhase,
   RuntimeOperation,
+  TvIdentity,
   UnpairedReason,
 } from '../player/observer.ts';
 export type {

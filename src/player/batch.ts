@@ -73,6 +73,11 @@ export function playbackError(
   return { type: 'playback_error', timestamp: seconds(atMs), creativeId, reason };
 }
 
+/** Returns the event of a TV that draws who it is until `until`, in Unix epoch seconds. */
+export function identifiedEvent(until: number, atMs: number): EventInput {
+  return { type: 'identified', timestamp: seconds(atMs), identifyUntil: until };
+}
+
 /** Returns an event about the state of the TV itself. */
 export function statusEvent(
   type: 'heartbeat' | 'app_started' | 'app_stopped',

@@ -1,9 +1,11 @@
+import type { DatedChanges } from '../client/device-client.ts';
 import type { DeviceChanges } from '../client/entities.ts';
 import { dayMs, hourMs, secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { retryDelayMs, withJitter } from './backoff.ts';
 import { callWithKey, type PlayerCall } from './call.ts';
 import type { PlayerCore } from './core.ts';
+import { hideIdentity, identify } from './identify.ts';
 
 /** Wait of the first hold. Every service allows it, and most proxies (docs/protocol.md §2.9). */
 const firstWaitSeconds = 50;
@@ -38,7 +40,10 @@ const unsupportedStatuses: readonly unknown[] = [404, 405, 501];
 /** Statuses after which a hold counts as cut off by a proxy. */
 const cutStatuses: readonly unknown[] = [undefined, 408, 502, 504];
 
-const changesCall: PlayerCall<DeviceChanges> = {
+/** How far the `Date` of an answer may be behind. */
+const maxLagMs = 5 * secondMs;
+
+const changesCall: PlayerCall<DatedChanges> = {
   operation: 'getDeviceChanges',
   statusOf: () => 200,
 };
@@ -59,6 +64,10 @@ class ChangesWatch {
   #maxWaitSeconds: number;
   #shortenedAtMs = 0;
   #earlyEnds = 0;
+  /** How far the clock of the TV is ahead of the service, by the last answer that came at once. */
+  #aheadMs: number | undefined;
+  /** `reloadId` of the last answer. `null`: it had none. `undefined`: there was no answer yet. */
+  #reloadId: string | null | undefined;
   /** Errors in a row, not counting cut holds. */
   #failures = 0;
 
@@ -74,6 +83,7 @@ class ChangesWatch {
     while (core.isLive && !(core.answers.getDeviceConfig && core.answers.getPlaylist))
       await core.changesNotifier.wait();
     while (core.isLive) await core.changesNotifier.waitFor(core.clock, await this.#ask(), isLive);
+    hideIdentity(core);
   }
 
   /** Sends one request for changes. Returns the delay until the next request. */
@@ -91,7 +101,7 @@ class ChangesWatch {
   }
 
   /** Sends the request. Ends the hold when the TV stops or loses its key. */
-  async #fetch(): Promise<DeviceChanges> {
+  async #fetch(): Promise<DatedChanges> {
     const core = this.#core;
     const ending = new AbortController();
     const end = () => ending.abort();
@@ -106,8 +116,15 @@ class ChangesWatch {
     return asked;
   }
 
-  #handle({ cursor, playlist, config }: DeviceChanges, tookMs: number): number {
+  #handle(changes: DatedChanges, tookMs: number): number {
     this.#failures = 0;
+    const lagMs = this.#lagMs(changes, tookMs);
+    if (Math.abs(lagMs) > maxLagMs) {
+      this.#cursor = undefined;
+      return minChangedIntervalMs - tookMs;
+    }
+    this.#obey(changes, Math.max(0, lagMs));
+    const { cursor, playlist, config } = changes;
     if (cursor === this.#cursor) {
       // Such an early answer means that an intermediary answers in place of the service, or ends
       // holds.
@@ -122,6 +139,28 @@ class ChangesWatch {
     if (isOtherPlaylist(this.#core, playlist)) this.#core.makeDue('getPlaylist');
     if (config.etag !== this.#core.state.configTag) this.#core.makeDue('getDeviceConfig');
     return minChangedIntervalMs - tookMs;
+  }
+
+  /**
+   * Returns how far the `Date` of a held answer is behind. A lost connection may deliver an old
+   * answer when it comes back. A clock that was set gives a difference, too.
+   */
+  #lagMs({ answeredAtMs }: DatedChanges, tookMs: number): number {
+    if (answeredAtMs === undefined) return 0;
+    const aheadMs = this.#core.clock.now() - answeredAtMs;
+    if (tookMs <= maxLagMs) this.#aheadMs = aheadMs;
+    return aheadMs - (this.#aheadMs ?? aheadMs);
+  }
+
+  /** Does what an answer says of now. */
+  #obey(changes: DatedChanges, lagMs: number): void {
+    const { clock, observer } = this.#core;
+    identify(this.#core, changes, (changes.answeredAtMs ?? clock.now()) + lagMs);
+    const { reloadId = null } = changes;
+    const isNew = this.#reloadId !== undefined && reloadId !== this.#reloadId;
+    // An answer without it comes after its end, and an older one does not come back.
+    if (reloadId !== null || this.#reloadId === undefined) this.#reloadId = reloadId;
+    if (isNew && reloadId !== null) observer.onReload?.(reloadId);
   }
 
   /** Doubles the wait after a hold that nothing has cut. */

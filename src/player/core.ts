@@ -41,6 +41,17 @@ export class PlayerCore {
   showing: Showing | undefined;
   /** Whether nobody can see the stage. Nothing is played meanwhile. */
   isHidden = false;
+  /**
+   * What the TV draws over the picture: until when, in Unix epoch seconds of the service, and since
+   * when by its own clock. `undefined`: nothing.
+   */
+  identity:
+    | { until: number; sinceMs: number; isReported: boolean; cancelEnd: () => void }
+    | undefined;
+  /** Time for which earlier identities covered the stage, in milliseconds. */
+  coveredBeforeMs = 0;
+  /** The reload that the next `app_started` names. */
+  reloadId: string | undefined;
   readonly answers: Partial<Record<RuntimeOperation, PlayerAnswer>> = {};
   /** Whether the last call reached the service. Ignores holds without a response. */
   reached = true;
@@ -80,6 +91,7 @@ export class PlayerCore {
       speed = 1,
     } = options;
     this.options = options;
+    this.reloadId = options.reloadId;
     this.observer = observer;
     this.clock = clock;
     this.stage = options.stage ?? timerStage(clock);
@@ -97,6 +109,12 @@ export class PlayerCore {
   get present(): Present | undefined {
     const { playlist } = this.state;
     return playlist && this.#switches.at(playlist, this.clock.now(), this.speed);
+  }
+
+  /** Time for which something was drawn over the stage, in milliseconds. */
+  get coveredMs(): number {
+    const { identity, coveredBeforeMs, clock } = this;
+    return coveredBeforeMs + (identity ? Math.max(0, clock.now() - identity.sinceMs) : 0);
   }
 
   /** Whether the power is cut. The TV then sends and saves nothing any more. */

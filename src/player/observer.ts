@@ -46,6 +46,15 @@ export interface PlayerAnswer {
  */
 export type DropReason = 'refused' | 'overflow' | 'unpaired';
 
+/** Who a TV is, as it is drawn over the picture (docs/protocol.md §2.9). */
+export interface TvIdentity {
+  /** Names of the venue and the screen. Empty if the service gave none. */
+  venue: string;
+  screen: string;
+  /** Last four characters of the device id. */
+  device: string;
+}
+
 /** Synchronous callbacks for the actions of a player. They must not throw. */
 export interface PlayerObserver {
   /** An event was queued. */
@@ -66,6 +75,16 @@ export interface PlayerObserver {
   onNoPlaylist?(screen: ScreenPlace | undefined): void;
   /** The player passed an item to the stage. `undefined` if the player shows nothing any more. */
   onShow?(item: PlaylistItem | undefined): void;
+  /**
+   * Draw this over the picture now, or remove it. The time for which it is drawn counts for no
+   * item. Without this callback, the player ignores that the TV is to be identified.
+   */
+  onIdentify?(identity: TvIdentity | undefined): void;
+  /**
+   * Load the player anew: stop it, and start another one with this id as `reloadId`. Without this
+   * callback, the player ignores it.
+   */
+  onReload?(reloadId: string): void;
   /** The TV was paired. The key is already saved. */
   onBound?(binding: Omit<PlayerBinding, 'apiKey'>): void;
   /** The key was rotated. The new and the previous key are already saved. */

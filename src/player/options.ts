@@ -73,6 +73,11 @@ export interface PlayerOptions {
    */
   rotateEveryMs?: number | undefined;
   /**
+   * The id that `onReload` got before this player was loaded anew. Its first `app_started` names
+   * it.
+   */
+  reloadId?: string | undefined;
+  /**
    * Maximum `waitSeconds` of requests for changes, 50 to 600. The player begins with 50, and
    * doubles it while nothing cuts its requests. Default: 120.
    */

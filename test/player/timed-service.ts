@@ -1,4 +1,6 @@
 // A TV and a service in the same virtual time.
+
+import type { EventInput } from '../../src/client/entities.ts';
 import type { Requester } from '../../src/client/requester.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { secondMs, systemClock } from '../../src/domain/clock.ts';
@@ -38,6 +40,10 @@ export class TimedService {
   version = 1;
   configTag = '"c1"';
   isWithdrawn = false;
+  itemSeconds = 600;
+  /** Further members of answers for changes, and the part of the cursor that tells of them. */
+  signals: object = {};
+  signalTag = '';
   onAsk: (ask: Ask, signal: AbortSignal) => Promise<Reply> = (ask, signal) =>
     this.hold(ask, signal);
   readonly #clock: VirtualClock;
@@ -62,7 +68,7 @@ export class TimedService {
   }
 
   get cursor(): string {
-    return `${this.version} ${this.configTag} ${this.isWithdrawn}`;
+    return `${this.version} ${this.configTag} ${this.isWithdrawn}${this.signalTag}`;
   }
 
   changes(): Reply {
@@ -71,7 +77,7 @@ export class TimedService {
       : { version: this.version, etag: `"p${this.version}"` };
     return {
       status: 200,
-      body: { cursor: this.cursor, playlist, config: { etag: this.configTag } },
+      body: { cursor: this.cursor, playlist, config: { etag: this.configTag }, ...this.signals },
     };
   }
 
@@ -111,7 +117,7 @@ export class TimedService {
     this.fetches.push({ what, atMs: this.nowMs });
     if (what === 'config') return this.#ofTag(this.configTag, headers, config);
     if (this.isWithdrawn) return problem(404, 'playlist_not_found');
-    const items = [video(this.version, 600)];
+    const items = [video(this.version, this.itemSeconds)];
     const validUntil = startMs / 1000 + 100 * 86_400;
     const playlist = playlistOf(items, { version: this.version, validUntil });
     return this.#ofTag(`"p${this.version}"`, headers, playlist);
@@ -132,18 +138,30 @@ export class TimedService {
 /** Runs a TV for so long. `steps` change the service at a time, in seconds since the start. */
 export async function runTv(
   forMs: number,
-  prepare: (service: TimedService, at: (seconds: number, step: () => void) => void) => void,
-  options: Pick<PlayerOptions, 'maxWaitSeconds'> = {},
+  prepare: (
+    service: TimedService,
+    at: (seconds: number, step: () => void) => void,
+    player: Player,
+  ) => void,
+  {
+    aheadMs = 0,
+    observer = {},
+    ...options
+  }: Pick<PlayerOptions, 'maxWaitSeconds' | 'observer' | 'reloadId'> & {
+    /** How far the clock of the TV is ahead of that of the service. */
+    aheadMs?: number;
+  } = {},
 ) {
   const clock = makeVirtualClock({ speed: Number.POSITIVE_INFINITY, startMs, wall: systemClock });
   // Without `hold` the clock goes on while requests are held.
   const tvClock = {
-    now: () => clock.now(),
+    now: () => clock.now() + aheadMs,
     after: (delayMs: number, wake: () => void) => clock.after(delayMs, wake),
   };
   const service = new TimedService(clock);
   const shown: string[] = [];
   const unpaired: string[] = [];
+  const events: EventInput[] = [];
   const player = new Player({
     client: new RuntimeClient({
       url: 'http://service.test',
@@ -158,13 +176,15 @@ export async function runTv(
     observer: {
       onShow: (item) => shown.push(`${service.nowMs / 1000} ${item?.creativeUrl.at(-5) ?? '-'}`),
       onUnpaired: (why) => unpaired.push(`${service.nowMs / 1000} ${why}`),
+      onEvent: (event) => events.push(event),
+      ...observer,
       onAnswer: ({ operation }) => phases.push(`${operation} ${player.state.phase}`),
     },
   });
   const phases: string[] = [];
-  prepare(service, (seconds, step) => void clock.after(seconds * secondMs, step));
+  prepare(service, (seconds, step) => void clock.after(seconds * secondMs, step), player);
   const end = await player.run(undefined, forMs);
-  return { service, shown, unpaired, phases, end };
+  return { service, player, shown, unpaired, events, phases, end };
 }
 
 /** The shortest time between two requests for changes with the same cursor, in milliseconds. */

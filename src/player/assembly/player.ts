@@ -5,6 +5,7 @@ import { watchChanges } from '../changes.ts';
 import { PlayerCore } from '../core.ts';
 import { flushOnce, queueEvent, queueHeartbeat, unsentCount } from '../events.ts';
 import { fetchConfig, fetchPlaylist } from '../fetch.ts';
+import { reportIdentity } from '../identify.ts';
 import { rotateOnce } from '../key-rotation.ts';
 import { runNetworkLoop, sendRemainingEvents } from '../loop.ts';
 import type { PlayerEnd, PlayerOptions, PlayerView } from '../options.ts';
@@ -26,7 +27,10 @@ function connectPower(core: PlayerCore, signal: AbortSignal | undefined): () => 
  */
 async function play(core: PlayerCore): Promise<void> {
   core.isPlaying = true;
-  queueEvent(core, statusEvent('app_started', core.clock.now(), core.isHidden), true);
+  const { reloadId } = core;
+  core.reloadId = undefined;
+  const started = statusEvent('app_started', core.clock.now(), core.isHidden);
+  queueEvent(core, { ...started, ...(reloadId !== undefined && { reloadId }) }, true);
   await Promise.all([showItems(core), runNetworkLoop(core), watchChanges(core)]);
 }
 
@@ -178,6 +182,7 @@ export class Player {
     if (core.isHidden === isHidden) return;
     core.isHidden = isHidden;
     core.showNotifier.notify();
+    reportIdentity(core);
     if (core.isLive) queueHeartbeat(core);
   }
 

@@ -51,6 +51,8 @@ class Playback {
   /** The item on the stage. */
   #place: ItemPlace | undefined;
   #isVisible = false;
+  /** `coveredMs` of the core when the item became visible. */
+  #coveredMs = 0;
   /** The last item that was visible. */
   #played: ItemPlace | undefined;
   /** The playlist that held when the lookahead began. */
@@ -157,6 +159,7 @@ class Playback {
     const forMs = Math.min(fullMs, timeLeftMs(core));
     this.#place = place;
     this.#isVisible = false;
+    this.#coveredMs = core.coveredMs;
     core.showing = { item, place: index, sinceMs };
     core.observer.onShow?.(item);
     core.reportPhase();
@@ -164,11 +167,13 @@ class Playback {
     if (core.isCut || !core.state.binding) return;
     if (playedMs > 0) this.#noteVisible(place);
     // The clock may have been set meanwhile, so the measured time is limited to the planned time.
-    const duration = Math.round(Math.min(forMs, Math.max(0, playedMs))) / secondMs;
+    const shownMs = Math.round(Math.min(forMs, Math.max(0, playedMs)));
+    const coveredMs = Math.round(core.coveredMs - this.#coveredMs);
+    const duration = Math.max(0, shownMs - coveredMs) / secondMs;
     if (duration > 0) queueEvent(core, proofOfPlay(playlist, item, core.clock.now(), duration));
     if (failure !== undefined) this.#failed(place, failure);
     else this.#reportedMs.delete(creativeKey(item));
-    if (duration === 0) return;
+    if (shownMs === 0) return;
     this.#layers.reset(playlist);
     this.#played = place;
   }
@@ -206,7 +211,9 @@ class Playback {
 
   async #onStage(place: ItemPlace, forMs: number, signal: AbortSignal): Promise<Shown> {
     const onVisible = () => {
-      if (this.#place === place && !signal.aborted) this.#noteVisible(place);
+      if (this.#place !== place || signal.aborted) return;
+      this.#coveredMs = this.#core.coveredMs;
+      this.#noteVisible(place);
     };
     try {
       return await this.#core.stage.show(place.item, forMs, signal, onVisible);

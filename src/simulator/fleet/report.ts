@@ -19,6 +19,8 @@ export interface FleetProgress {
   step: 'preparing' | 'running' | 'comparing' | 'clearing';
   /** Number of TVs in each phase. */
   phases: Partial<Record<TvPhase, number>>;
+  /** Number of TVs that draw who they are, because they are identified. */
+  identified: number;
   /** Requests so far. */
   requests: number;
   /** Requests per real second, on average since the previous progress report. */
@@ -137,6 +139,7 @@ export class ProgressMeter {
     return {
       ...at,
       phases: { ...counters.phases },
+      identified: counters.identified,
       requests: traffic.requests,
       requestsPerSecond,
       latencies: traffic.latencies,

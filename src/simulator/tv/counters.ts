@@ -17,6 +17,8 @@ export class FleetCounters {
   queued = 0;
   readonly dropped: Partial<Record<DropReason, number>> = {};
   readonly phases: Partial<Record<TvPhase, number>> = {};
+  /** Number of TVs that draw who they are. */
+  identified = 0;
   /** Number of TVs that have ever had a key. */
   bound = 0;
   /** Number of TVs that ended without a key, for lack of a valid code. */

@@ -2,6 +2,7 @@ import type {
   DropReason,
   PlayerObserver,
   PlayerPhase,
+  TvIdentity,
   UnpairedReason,
 } from '../../player/observer.ts';
 import type { PlayerState } from '../../player/state.ts';
@@ -17,12 +18,15 @@ export class DeviceObserver implements PlayerObserver {
   readonly #number: number;
   #deviceId: string | undefined;
   #phase: TvPhase = 'off';
+  readonly #reload: (reloadId: string) => void;
   #queued = 0;
   #wasBound = false;
 
-  constructor(shared: FleetContext, number: number) {
+  /** @param reload starts the player anew */
+  constructor(shared: FleetContext, number: number, reload: (reloadId: string) => void) {
     this.#shared = shared;
     this.#number = number;
+    this.#reload = reload;
     shared.counters.move(undefined, 'off');
   }
 
@@ -67,6 +71,14 @@ export class DeviceObserver implements PlayerObserver {
     this.#deviceId = deviceId;
     this.noteBound();
     this.#shared.codeProvider.bound(this.#number, screenId);
+  }
+
+  onIdentify(identity: TvIdentity | undefined): void {
+    this.#shared.counters.identified += identity ? 1 : -1;
+  }
+
+  onReload(reloadId: string): void {
+    this.#reload(reloadId);
   }
 
   onRotated(): void {

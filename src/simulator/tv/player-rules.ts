@@ -4,6 +4,7 @@ import {
   callable,
   clockShape,
   object,
+  text,
   whole,
   withFunctions,
 } from '../../options/shapes.ts';
@@ -23,6 +24,7 @@ export const playerRules: OptionRules<PlayerOptions> = {
     speed: amount('a number', { infinite: true }),
     reportAfterSeconds: amount('a number of seconds', { min: 0 }),
     rotateEveryMs: amount('a number of milliseconds', { min: 0 }),
+    reloadId: text,
     maxWaitSeconds: whole(50, 600),
     queueLimit: whole(1, 200_000),
   },

@@ -29,6 +29,8 @@ export class FleetTv {
   readonly #random: SeededRandom;
   readonly #ending = new AbortController();
   #player: Player | undefined;
+  /** The reload with which the next player starts. */
+  #reloadId: string | undefined;
   #onSinceMs = Number.POSITIVE_INFINITY;
 
   constructor(shared: FleetContext, options: FleetTvOptions) {
@@ -36,7 +38,10 @@ export class FleetTv {
     this.#shared = shared;
     this.#options = options;
     this.#device = new SimulatedDevice(shared, number, state);
-    this.#observer = new DeviceObserver(shared, number);
+    this.#observer = new DeviceObserver(shared, number, (reloadId) => {
+      this.#reloadId = reloadId;
+      this.#player?.stop();
+    });
     this.#random = this.#device.randomFor('player');
     if (!state?.binding) return;
     shared.ledger.resumed(
@@ -89,13 +94,14 @@ export class FleetTv {
     this.#ending.abort();
   }
 
-  /** Restarts the player after each power cut. */
+  /** Restarts the player after each power cut, and when it is to be reloaded. */
   async #runUntilRetired(): Promise<void> {
     const { clock, power } = this.#device;
     while (!this.#ending.signal.aborted) {
       power.restore();
       const end = await this.#runPlayer();
       if (end.reason === 'unpaired') this.#shared.counters.giveUp(end.error);
+      if (end.reason === 'stopped' && this.#reloadId !== undefined) continue;
       if (end.reason !== 'aborted') return;
       await pause(clock, power.offMs, this.#ending.signal);
     }
@@ -105,6 +111,8 @@ export class FleetTv {
     const { codeProvider, speed, rotateEveryMs, maxWaitSeconds } = this.#shared;
     const { number, deviceInfo } = this.#options;
     const { clock, skewedClock, client, memory, power } = this.#device;
+    const reloadId = this.#reloadId;
+    this.#reloadId = undefined;
     this.#observer.switchedOn(memory.state);
     this.#player = new Player({
       client,
@@ -114,6 +122,7 @@ export class FleetTv {
       speed,
       rotateEveryMs,
       maxWaitSeconds,
+      reloadId,
       random: (length) => this.#random.bytes(length),
       nextCode: (why) => clock.hold(() => codeProvider.codeFor(number, why)),
       observer: this.#observer,

@@ -54,6 +54,17 @@ describe('signage tv at a terminal', () => {
     expect(io.err()).not.toContain(code);
   });
 
+  it('shows who it is while it is identified', async () => {
+    const { code, screenId, device } = await place();
+    const { io, seen, interrupt } = await sitDown(['--code', code]);
+    await io.until(/changes +200/);
+    await service.manage('POST', '/v1/identify', { screenIds: [screenId], seconds: 60 });
+    await io.until(/◉/);
+    const drawn = new RegExp(`^◉ .+ / .+ / ${(await device()).id.slice(-4)}$`, 'm');
+    expect(seen().join('\n')).toMatch(drawn);
+    await interrupt();
+  });
+
   it('shows which entry of the schedule plays, and until when', async () => {
     const { code, screenId } = await place();
     const at = Math.floor(Date.now() / 1000) - 60;

@@ -40,6 +40,49 @@ function clockWithAlarms(alarmsMs: readonly number[]) {
 const whats = (lines: { what: string }[]) => lines.map(({ what }) => what);
 
 describe('signage tv', () => {
+  it('draws who it is, starts anew when it is reloaded, and says both', async () => {
+    const { code, screenId, events } = await place();
+    const screenIds = [screenId];
+    let identifyUntil: number | undefined;
+    let reloadId: string | undefined;
+    const run = await tv(['--code', code, '-o', 'ndjson'], {
+      async during(io) {
+        await io.until(/getDeviceChanges/);
+        const identified = await service.manage('POST', '/v1/identify', { screenIds, seconds: 60 });
+        ({ identifyUntil } = identified.body);
+        await io.until(/"what":"identify"[^\n]*\n(?:.*\n)*.*acknowledged/);
+        ({ reloadId } = (await service.manage('POST', '/v1/reload', { screenIds })).body);
+        await io.until(/"reloadId":[^\n]*\n(?:.*\n)*.*"type":"app_started"[^\n]*"reloadId"/);
+        // A reload that it had before its start is none.
+        await io.until(/"type":"app_started"[^\n]*"reloadId"(?:.*\n)*.*getDeviceChanges/);
+        io.signal('SIGINT');
+      },
+    });
+    expect(run.code).toBe(130);
+    const ofKind = (what: string) => run.ndjson.filter((entry) => entry.what === what);
+    const { deviceId } = ofKind('bound')[0] as unknown as { deviceId: string };
+    const identity = { venue: expect.any(String), screen: expect.any(String) };
+    const drawn = { ...identity, device: deviceId.slice(-4) };
+    // It goes on after the reload, and ends with the command.
+    expect(ofKind('identify').map((entry) => entry.identity)).toEqual([drawn, null, drawn, null]);
+    expect(ofKind('reload')).toMatchObject([{ reloadId }]);
+    const told = (await events()).filter(({ type }: { type: string }) =>
+      /^(identified|app_st)/.test(type),
+    );
+    const facts = ({ type, ...event }: Record<string, unknown>) => [
+      type,
+      event.identifyUntil ?? event.reloadId,
+    ];
+    expect(told.map(facts)).toEqual([
+      ['app_started', undefined],
+      ['identified', identifyUntil],
+      ['app_stopped', undefined],
+      ['app_started', reloadId],
+      ['identified', identifyUntil],
+      ['app_stopped', undefined],
+    ]);
+  });
+
   it('--once registers, fetches config and playlist, posts a heartbeat, and needs no token', async () => {
     const { code, screenId, device, events } = await place();
     const typed = `${code.slice(0, 4)}-${code.slice(4)}`.toLowerCase();

@@ -26,6 +26,7 @@ const steps: Readonly<Record<FleetProgress['step'], string>> = {
 export function progressText({
   step,
   phases,
+  identified,
   requestsPerSecond,
   latencies,
   events,
@@ -36,6 +37,7 @@ export function progressText({
   const parts = [
     steps[step] + (step === 'comparing' ? ` ${compared} events` : ''),
     tvs.map(([phase, count]) => `${count} ${phase}`).join(', '),
+    identified > 0 ? `${identified} identified` : '',
     `events ${events.made} made, ${events.acknowledged} acknowledged, ${events.queued} queued`,
     `${requestsPerSecond.toFixed(0)} requests/s, p50 ${shortMs(p50Ms)} p95 ${shortMs(p95Ms)} p99 ${shortMs(p99Ms)} ms`,
   ];

@@ -1,11 +1,12 @@
 import type { ActivePlaylist, DeviceInfoInput } from '../../../client/entities.ts';
 import { minuteMs } from '../../../domain/clock.ts';
-import type { RuntimeOperation } from '../../../player/observer.ts';
+import type { RuntimeOperation, TvIdentity } from '../../../player/observer.ts';
 import type { PlayerView } from '../../../player/options.ts';
 import { type LiveLine, type LiveViewSize, line } from '../../terminal/live-view.ts';
 import { countText } from '../../terminal/text.ts';
 import {
   answerText,
+  identityText,
   itemName,
   operationWords,
   phaseWords,
@@ -21,6 +22,8 @@ export interface TvStatus {
   /** Number of events that the service has stored since the start. */
   stored: number;
   dropped: number;
+  /** What the TV draws over the picture. */
+  identity: TvIdentity | null;
   /** The last failure. Cleared by the next successful call. */
   problem: string | undefined;
 }
@@ -28,6 +31,7 @@ export interface TvStatus {
 export function updateStatus(status: TvStatus, entry: TvLogEntry): void {
   if (entry.what === 'acknowledged') status.stored += entry.received;
   if (entry.what === 'dropped') status.dropped += entry.events.length;
+  if (entry.what === 'identify') status.identity = entry.identity;
   if (entry.what === 'failure') status.problem = entry.message;
   if (entry.what === 'answer' && entry.code === undefined) status.problem = undefined;
 }
@@ -161,6 +165,7 @@ export function renderTv(
   size: LiveViewSize,
 ): LiveLine[] {
   return [
+    ...(status.identity ? [line(`◉ ${identityText(status.identity)}`, 'strong'), blank] : []),
     ...headLines(view, status, size),
     ...showLines(view, nowMs, size),
     ...stateLines(view, status),

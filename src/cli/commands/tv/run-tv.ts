@@ -183,6 +183,13 @@ async function runOnce(player: Player, nextCode: CodeSource, nowMs: number): Pro
   while ((await player.flush()) > 0);
 }
 
+/** The TV, whose player is replaced when it is to be reloaded. */
+interface RunningTv {
+  player: Player;
+  /** Replaces the player. Returns whether that was asked for. */
+  reload(): boolean;
+}
+
 /**
  * Runs the player until it ends. Asks it to stop at the first signal, after `--duration`, or when
  * the reader of stdout is gone. Aborts it `shutdownGraceMs` later.
@@ -190,12 +197,14 @@ async function runOnce(player: Player, nextCode: CodeSource, nowMs: number): Pro
 async function runUntilStopped(
   { io, clock, interrupted }: CommandContext,
   { duration }: TvOptions,
-  player: Player,
+  tv: RunningTv,
   hardStop: AbortController,
 ): Promise<PlayerEnd> {
   let cancelHardStop: (() => void) | undefined;
+  let isStopping = false;
   const stop = () => {
-    player.stop();
+    isStopping = true;
+    tv.player.stop();
     cancelHardStop ??= clock.after(shutdownGraceMs, () => hardStop.abort());
   };
   const cancelTime = duration === undefined ? undefined : clock.after(duration, stop);
@@ -203,7 +212,10 @@ async function runUntilStopped(
     signal?.addEventListener('abort', stop, { once: true });
   if (interrupted.aborted) stop();
   try {
-    return await player.run(hardStop.signal);
+    for (;;) {
+      const end = await tv.player.run(hardStop.signal);
+      if (isStopping || end.reason !== 'stopped' || !tv.reload()) return end;
+    }
   } finally {
     cancelTime?.();
     cancelHardStop?.();
@@ -243,36 +255,51 @@ async function runWithState(
       ? call.clock
       : makeVirtualClock({ speed, startMs: call.clock.now(), wall: call.clock });
   const now = () => clock.now();
-  const counts = { stored: 0, dropped: 0, problem: undefined };
+  const counts = { stored: 0, dropped: 0, identity: null, problem: undefined };
   const status: TvStatus = { service: address, deviceInfo, speed, ...counts };
   const hardStop = new AbortController();
   const watch = new PairingWatch(file?.saved?.tv.binding !== undefined, hardStop);
-  const display = new TvDisplay(call, once, (size) => renderTv(player.state, status, now(), size));
+  const display = new TvDisplay(call, once, (size) =>
+    renderTv(tv.player.state, status, now(), size),
+  );
   const unpaired = { client, deviceInfo };
   const nextCode = await codeSource(call, options, unpaired, (ask) => display.suspend(ask));
   const log = (entry: TvLogEntry) => {
     watch.handle(entry);
     updateStatus(status, entry);
     display.log(entry);
+    if (entry.what !== 'reload') return;
+    reloadId = entry.reloadId;
+    tv.player.stop();
   };
+  let reloadId: string | undefined;
   const memory = file ?? ramMemory();
   const own = { client, deviceInfo, memory, nextCode, clock, random };
   const pace = { speed, rotateEveryMs, maxWaitSeconds };
-  const player = new Player({ ...own, ...pace, observer: observe(now, log) });
+  const observer = observe(now, log);
+  const tv: RunningTv = {
+    player: new Player({ ...own, ...pace, observer }),
+    reload() {
+      if (reloadId === undefined) return false;
+      this.player = new Player({ ...own, ...pace, observer, reloadId });
+      reloadId = undefined;
+      return true;
+    },
+  };
   await display.open();
   try {
     if (once) {
-      await Promise.race([runOnce(player, nextCode, now()), untilInterrupted(call)]);
+      await Promise.race([runOnce(tv.player, nextCode, now()), untilInterrupted(call)]);
       return 0;
     }
-    const { reason, error } = await runUntilStopped(call, options, player, hardStop);
+    const { reason, error } = await runUntilStopped(call, options, tv, hardStop);
     log({ what: 'end', reason, atMs: now() });
     if (watch.fatal !== undefined) throw watch.fatal;
     if (reason === 'unpaired') throw error ?? needCode();
     return interrupted.aborted ? Number(interrupted.reason) : 0;
   } finally {
     display.close();
-    noteEnd(call, options, status, player.state);
+    noteEnd(call, options, status, tv.player.state);
   }
 }
 

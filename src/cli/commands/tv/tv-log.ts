@@ -8,6 +8,7 @@ import type {
   PlayerObserver,
   PlayerPhase,
   RuntimeOperation,
+  TvIdentity,
   UnpairedReason,
 } from '../../../player/observer.ts';
 import type { PlayerEnd } from '../../../player/options.ts';
@@ -51,6 +52,10 @@ export function itemName({ name, creativeUrl, creativeId }: PlaylistItem): strin
   return URL.canParse(creativeUrl) ? nameInMediaUrl(new URL(creativeUrl)) : creativeId;
 }
 
+/** What a TV draws while it is identified: `Lobby / Main / 1a2b`. */
+export const identityText = ({ venue, screen, device }: TvIdentity): string =>
+  [venue, screen, device].join(' / ');
+
 const round = (seconds: number) => Math.round(seconds * 10) / 10;
 
 /** Formats a time span: `15 s`, `1.5 s`, `20 min`, `3 h` */
@@ -84,6 +89,8 @@ type What =
   | { what: 'rotated' }
   | { what: 'fallBack'; code: string }
   | { what: 'unpaired'; why: UnpairedReason; code: string | undefined }
+  | { what: 'identify'; identity: TvIdentity | null }
+  | { what: 'reload'; reloadId: string }
   | { what: 'show'; item: PlaylistItem | null }
   | { what: 'event'; event: EventInput }
   | { what: 'sending'; events: number; idempotencyKey: string }
@@ -109,6 +116,8 @@ export function observe(now: () => number, log: (entry: TvLogEntry) => void): Pl
     onAnswer: ({ atMs: _, ...answer }) => add({ what: 'answer', ...answer }),
     onPhase: (phase) => add({ what: 'phase', phase }),
     onShow: (item) => add({ what: 'show', item: item ?? null }),
+    onIdentify: (identity) => add({ what: 'identify', identity: identity ?? null }),
+    onReload: (reloadId) => add({ what: 'reload', reloadId }),
     onBound: (binding) => add({ what: 'bound', ...binding }),
     onRotated: () => add({ what: 'rotated' }),
     onFallBack: ({ code }) => add({ what: 'fallBack', code }),
@@ -147,6 +156,10 @@ function words(entry: TvLogEntry): [label: string, text: string] | undefined {
       return ['key', `uses the previous key again: ${entry.code}`];
     case 'unpaired':
       return ['unpaired', unpairedWords[entry.why]];
+    case 'identify':
+      return ['identify', entry.identity ? identityText(entry.identity) : 'over'];
+    case 'reload':
+      return ['reload', `starts anew: ${entry.reloadId}`];
     case 'show':
       if (!entry.item) return ['shows', 'nothing'];
       return [
