@@ -7,6 +7,8 @@ import type { CommandTree } from './program/spec.ts';
 const single: CommandTree['single'] = {
   serve: 'Run the service',
   pair: 'Pair a TV with a screen, step by step',
+  identify: 'Find a TV: it draws its venue, screen and device id',
+  reload: 'Make players load themselves anew',
   show: 'Put pictures, videos and pages on a screen',
   login: 'Save the token of a service',
   logout: 'Delete the saved token of a service',
@@ -59,6 +61,8 @@ const nouns: CommandTree['nouns'] = {
 const loadSingle: CommandTree['loadSingle'] = {
   serve: async () => (await import('./commands/serve/serve.ts')).serve,
   pair: async () => (await import('./commands/pair/pair.ts')).pair,
+  identify: async () => (await import('./commands/signal/signal.ts')).identify,
+  reload: async () => (await import('./commands/signal/signal.ts')).reload,
   show: async () => (await import('./commands/media/media.ts')).show,
   login: async () => (await import('./commands/context/context.ts')).login,
   logout: async () => (await import('./commands/context/context.ts')).logout,

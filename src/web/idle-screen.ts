@@ -23,7 +23,7 @@ function failureText({ creativeUrl }: PlaylistItem, failure: PlaybackFailure): P
 }
 
 /** Names in Japanese need the forms of its characters. */
-const languageOf = (name: string) => (/[\u3040-\u30ff]/.test(name) ? 'ja' : '');
+export const languageOf = (name: string) => (/[\u3040-\u30ff]/.test(name) ? 'ja' : '');
 
 /** What the player knows when it decides what to show. */
 export interface IdleState {

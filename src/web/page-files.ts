@@ -1,3 +1,5 @@
+import { bindingInFragment } from '../player/pairing/player-link.ts';
+
 // Read here, because `currentScript` is only set while the script is evaluated.
 export const scriptUrl = (document.currentScript as HTMLScriptElement).src;
 
@@ -27,4 +29,13 @@ export function loadCheck(): void {
   const script = document.createElement('script');
   script.src = `player/${CHECK_FILES.script}`;
   document.head.append(style, script);
+}
+
+/**
+ * Removes a code from the URL, so that a reload does not use the code again. A link with a key
+ * stays in the URL, so that a reload uses it again.
+ */
+export function clearFragment(): void {
+  if (location.hash !== '' && !bindingInFragment(location.hash))
+    history.replaceState(null, '', location.pathname + location.search);
 }

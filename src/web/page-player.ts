@@ -7,6 +7,7 @@ import type { PlayerObserver, UnpairedReason } from '../player/observer.ts';
 import { bindingInFragment, stateOfLink } from '../player/pairing/player-link.ts';
 import type { PlaybackFailure } from '../player/stage.ts';
 import { readDeviceInfo } from './device-info.ts';
+import { IdentityScreen } from './identity-screen.ts';
 import { IdleScreen } from './idle-screen.ts';
 import { isolatesPages } from './isolation.ts';
 import { describeStart, FileReports } from './log-events.ts';
@@ -17,7 +18,13 @@ import { playlistFiles } from './media/playlist-files.ts';
 import { BindingCopy } from './memory/binding-copy.ts';
 import { PlayerDatabase } from './memory/database.ts';
 import { IndexedDbMemory } from './memory/indexed-db-memory.ts';
-import { build, checkFragment, installServiceWorker, scriptUrl } from './page-files.ts';
+import {
+  build,
+  checkFragment,
+  clearFragment,
+  installServiceWorker,
+  scriptUrl,
+} from './page-files.ts';
 import { askForCode } from './pairing/ask-for-code.ts';
 import { KeptTicket } from './pairing/kept-ticket.ts';
 import { codeInFragment } from './pairing/keypad.ts';
@@ -27,7 +34,7 @@ import { describePanel } from './panel-report.ts';
 import { CrashLoop } from './recovery/crash-loop.ts';
 import { restWhileHidden } from './recovery/hidden-page.ts';
 import { crashPauseMs } from './recovery/pauses.ts';
-import { Reloader } from './recovery/reload.ts';
+import { type LoadReason, Reloader, takeReloadId } from './recovery/reload.ts';
 import { takeOver } from './recovery/single-tab.ts';
 import { keepAwake } from './recovery/wake-lock.ts';
 import { Watchdog } from './recovery/watchdog.ts';
@@ -54,15 +61,6 @@ const stopLimitMs = 5 * secondMs;
 
 const now = () => systemClock.now();
 const elementOf = (id: string) => document.getElementById(id) as HTMLElement;
-
-/**
- * Removes a code from the URL, so that a reload does not use the code again. A link with a key
- * stays in the URL, so that a reload uses it again.
- */
-function clearFragment(): void {
-  if (location.hash !== '' && !bindingInFragment(location.hash))
-    history.replaceState(null, '', location.pathname + location.search);
-}
 
 /** The web player of this page: its parts, and what they tell each other. */
 export class PagePlayer {
@@ -105,6 +103,7 @@ export class PagePlayer {
     () => this.#player.withdrawCode(),
   );
   readonly #idle = new IdleScreen(elementOf('idle'), this.#language, localStorage);
+  readonly #identity = new IdentityScreen(elementOf('identity'), this.#language);
   readonly #client = new DeviceClient({
     url: this.#serviceUrl,
     makeRequester: makeFetchRequester,
@@ -118,6 +117,7 @@ export class PagePlayer {
     // A player that was opened by a link keeps its first key, because the link contains that key.
     rotateEveryMs: this.#link ? undefined : rotateEveryMs,
     queueLimit,
+    reloadId: takeReloadId(localStorage),
     nextCode: (why, error) => this.#nextCode(why, error),
     observer: this.#observer(),
   });
@@ -131,6 +131,7 @@ export class PagePlayer {
     reloadHours: () => this.#settings.reloadHours,
   });
   readonly #crashLoop = new CrashLoop(localStorage);
+  #ended: Promise<unknown> = Promise.resolve();
   /** Aborted when another tab shows the player. */
   readonly #power = new AbortController();
 
@@ -144,16 +145,16 @@ export class PagePlayer {
     await this.#load();
     await this.#pauseAfterCrashes();
     if (this.#power.signal.aborted) return;
-    const ended = this.#player.run(this.#power.signal);
-    restWhileHidden(this.#player, this.#stage, () => this.#onNext(ended));
+    this.#ended = this.#player.run(this.#power.signal);
+    restWhileHidden(this.#player, this.#stage, () => this.#onNext());
     // Ends the crash count after a minute, because an item may last a day.
     setTimeout(() => this.#crashLoop.end(), minuteMs);
-    this.#stage.onNext = () => this.#onNext(ended);
+    this.#stage.onNext = () => this.#onNext();
     this.#stage.onVisible = () => this.#idle.played();
     this.#watchdog.start();
     keepAwake();
     installServiceWorker(this.#pageUrl);
-    await ended;
+    await this.#ended;
   }
 
   /** Listens to the parts, the URL and other tabs, and starts what runs at intervals. */
@@ -210,14 +211,18 @@ export class PagePlayer {
   }
 
   /** Reloads the page between two items, if the watchdog wants it. */
-  #onNext(ended: Promise<unknown>): void {
+  #onNext(): void {
     if (this.#stage.isShowing) this.#crashLoop.end();
-    const reason = this.#watchdog.wantedReload;
+    this.#reload(this.#watchdog.wantedReload);
+  }
+
+  #reload(reason: LoadReason | undefined, reloadId?: string): void {
     if (!reason || this.#reloader.isReloading) return;
-    void this.#reloader.reload(reason, async () => {
+    const stop = async () => {
       this.#player.stop();
-      await Promise.race([ended, after(stopLimitMs)]);
-    });
+      await Promise.race([this.#ended, after(stopLimitMs)]);
+    };
+    void this.#reloader.reload(reason, stop, reloadId);
   }
 
   #onFragment(): void {
@@ -289,6 +294,8 @@ export class PagePlayer {
         this.#showIdle();
       },
       onShow: () => this.#showIdle(),
+      onIdentify: (identity) => this.#identity.show(identity),
+      onReload: (reloadId) => this.#reload('asked', reloadId),
       onEvent: ({ type, creativeId, reason }) => {
         if (type !== 'playback_error') return;
         const { playlist } = this.#player.state;

@@ -23,12 +23,12 @@ const smallBatchSize = 50;
 
 /**
  * Starts the housekeeping, which runs once a minute. It purges codes that finished more than a day
- * ago, expired claims and login requests, signals for TVs that are over, creations older than a day,
- * and events, notices and audit entries past their retention. Once an hour, because it reads all past
- * versions, it purges items that nothing names, takeovers that have ended, expired tickets, and
- * deliveries of webhooks past their retention. After a jump of the clock it deletes nothing for its
- * age for a day (`confirmedTime`), except claims and login requests, which are made anew, and signals,
- * which last minutes. Returns a function that stops it.
+ * ago, expired claims and login requests, signals for TVs that are over, creations older than a
+ * day, and events, notices and audit entries past their retention. Once an hour, because it reads
+ * all past versions, it purges items that nothing names, takeovers that have ended, expired
+ * tickets, and deliveries of webhooks past their retention. After a jump of the clock it deletes
+ * nothing for its age for a day (`confirmedTime`), except claims and login requests, which are made
+ * anew, and signals, which last minutes. Returns a function that stops it.
  */
 export function startHousekeeping(
   deps: SystemDependencies,

@@ -1,9 +1,11 @@
 import { watchdogPauseMs } from './pauses.ts';
 
-/** Reason for a page load. `cold`: the browser was started, or a person loaded the page. */
-export type LoadReason = 'cold' | 'watchdog' | 'update' | 'memory' | 'age';
+/** Reason for a page load. `cold`: the browser was started, or a person loaded the page.
+ * `asked`: the service has asked for it. */
+export type LoadReason = 'cold' | 'watchdog' | 'update' | 'memory' | 'age' | 'asked';
 
 const reasonItem = 'signage-player-reload-reason';
+const reloadIdItem = 'signage-player-reload-id';
 const watchdogItem = 'signage-player-watchdog-reloads';
 
 interface WatchdogReloads {
@@ -20,8 +22,12 @@ export function readJson(storage: Storage, item: string): unknown {
 }
 
 export function writeJson(storage: Storage, item: string, value: unknown): void {
+  saveText(storage, item, JSON.stringify(value));
+}
+
+function saveText(storage: Storage, item: string, text: string): void {
   try {
-    storage.setItem(item, JSON.stringify(value));
+    storage.setItem(item, text);
   } catch {
     // Ignored, because the player also works without its records about reloads.
   }
@@ -32,6 +38,13 @@ export function takeLoadReason(storage: Storage): LoadReason {
   const reason = readJson(storage, reasonItem);
   storage.removeItem(reasonItem);
   return typeof reason === 'string' ? (reason as LoadReason) : 'cold';
+}
+
+/** Returns the saved id of the reload that this page load is, and deletes it. */
+export function takeReloadId(storage: Storage): string | undefined {
+  const reloadId = storage.getItem(reloadIdItem) ?? undefined;
+  storage.removeItem(reloadIdItem);
+  return reloadId;
 }
 
 /** Reloads the page. Counts the reloads by the watchdog across page loads. */
@@ -61,8 +74,10 @@ export class Reloader {
   /**
    * Reloads the page if the service or the Service Worker delivers it. Otherwise the browser would
    * show its own error page, and no player would run any more. Calls `prepare` before the reload.
+   *
+   * @param reloadId given by the service, if it has asked for the reload
    */
-  async reload(reason: LoadReason, prepare = async () => {}): Promise<void> {
+  async reload(reason: LoadReason, prepare = async () => {}, reloadId?: string): Promise<void> {
     this.isReloading = true;
     if (!(await this.#canLoad())) {
       this.isReloading = false;
@@ -75,6 +90,7 @@ export class Reloader {
         lastMs: this.#now(),
       });
     writeJson(this.#storage, reasonItem, reason);
+    if (reloadId !== undefined) saveText(this.#storage, reloadIdItem, reloadId);
     location.reload();
   }
 

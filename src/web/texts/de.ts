@@ -51,6 +51,7 @@ export const texts: Texts = {
   item_too_large: '{host} liefert eine zu große Datei',
   item_mixed_content: '{host} muss wie diese Seite https verwenden',
   item_status: '{host} antwortet mit {status}',
+  device: 'Gerät …{end}',
   frozen: 'In diesem Browser kann eine Webseite den Player einfrieren.',
   needsNetwork: 'Ohne HTTPS braucht dieses Gerät zum Starten das Netz.',
   otherTab:

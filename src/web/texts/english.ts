@@ -48,6 +48,7 @@ export const english = {
   item_too_large: '{host} sends a file that is too large',
   item_mixed_content: '{host} must use https, as this page does',
   item_status: '{host} answers {status}',
+  device: 'Device …{end}',
   frozen: 'In this browser, a web page can freeze the player.',
   needsNetwork: 'Without HTTPS, this TV needs the network to start.',
   otherTab: 'Another tab of this browser shows the player now. Reload this page to show it here.',

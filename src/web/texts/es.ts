@@ -50,6 +50,7 @@ export const texts: Texts = {
   item_too_large: '{host} envía un archivo demasiado grande',
   item_mixed_content: '{host} debe usar https, como esta página',
   item_status: '{host} responde {status}',
+  device: 'Dispositivo …{end}',
   frozen: 'En este navegador, una página web puede bloquear el reproductor.',
   needsNetwork: 'Sin HTTPS, este dispositivo necesita la red para arrancar.',
   otherTab:

@@ -50,6 +50,7 @@ export const texts: Texts = {
   item_too_large: '{host} envoie un fichier trop volumineux',
   item_mixed_content: '{host} doit utiliser https, comme cette page',
   item_status: '{host} répond {status}',
+  device: 'Appareil …{end}',
   frozen: 'Dans ce navigateur, une page web peut bloquer le lecteur.',
   needsNetwork: 'Sans HTTPS, cet appareil a besoin du réseau pour démarrer.',
   otherTab:

@@ -50,6 +50,7 @@ export const texts: Texts = {
   item_too_large: '{host} invia un file troppo grande',
   item_mixed_content: '{host} deve usare https, come questa pagina',
   item_status: '{host} risponde {status}',
+  device: 'Dispositivo …{end}',
   frozen: 'In questo browser, una pagina web può bloccare il player.',
   needsNetwork: 'Senza HTTPS, questo dispositivo ha bisogno della rete per avviarsi.',
   otherTab:

@@ -49,6 +49,7 @@ export const texts: Texts = {
   item_too_large: '{host} wysyła zbyt duży plik',
   item_mixed_content: '{host} musi używać https, tak jak ta strona',
   item_status: '{host} odpowiada {status}',
+  device: 'Urządzenie …{end}',
   frozen: 'W tej przeglądarce strona internetowa może zawiesić odtwarzacz.',
   needsNetwork: 'Bez HTTPS to urządzenie potrzebuje sieci, aby się uruchomić.',
   otherTab: 'Odtwarzacz działa teraz w innej karcie. Odśwież tę stronę, aby wyświetlić go tutaj.',

@@ -49,6 +49,7 @@ export const texts: Texts = {
   item_too_large: '{host} envia um arquivo grande demais',
   item_mixed_content: '{host} deve usar https, como esta página',
   item_status: '{host} responde {status}',
+  device: 'Dispositivo …{end}',
   frozen: 'Neste navegador, uma página web pode bloquear o player.',
   needsNetwork: 'Sem HTTPS, este dispositivo precisa da rede para iniciar.',
   otherTab: 'O player está agora em outra aba. Recarregue esta página para vê-lo aqui.',
