@@ -23,6 +23,7 @@ import { mediaChecks } from './media-checks.ts';
 import { noticeChecks } from './notice-checks.ts';
 import { reportChecks } from './report-checks.ts';
 import { scheduleChecks } from './schedule-checks.ts';
+import { signalChecks } from './signal-checks.ts';
 import { webhookChecks } from './webhook-checks.ts';
 
 /**
@@ -40,6 +41,7 @@ export const allChecks: readonly ConformanceCheck[] = [
   ...scheduleChecks,
   ...configChecks,
   ...changesChecks,
+  ...signalChecks,
   ...eventChecks,
   ...rotationChecks,
   ...codeChecks,

@@ -160,7 +160,8 @@ class ChangesWatch {
     const isNew = this.#reloadId !== undefined && reloadId !== this.#reloadId;
     // An answer without it comes after its end, and an older one does not come back.
     if (reloadId !== null || this.#reloadId === undefined) this.#reloadId = reloadId;
-    if (isNew && reloadId !== null) observer.onReload?.(reloadId);
+    if (isNew && reloadId !== null)
+      clock.after(this.#spreadMs(), () => this.#core.isLive && observer.onReload?.(reloadId));
   }
 
   /** Doubles the wait after a hold that nothing has cut. */
@@ -205,7 +206,7 @@ class ChangesWatch {
     return withJitter(this.#core, this.#core.intervalMs('syncIntervalMinutes'));
   }
 
-  /** Spreads the requests of a fleet whose holds were cut off at the same moment. */
+  /** Spreads the requests of a fleet whose holds ended at the same moment. */
   #spreadMs(): number {
     return this.#core.randomFraction() * minIntervalMs;
   }

@@ -10,7 +10,7 @@ const holdSeconds = 20;
 const longestHoldSeconds = 600;
 
 /** Runs `change` while the service holds a request of the TV. Returns the answer of the request. */
-async function heldDuring(
+export async function heldDuring(
   fixture: Fixture,
   tv: Tv,
   change: () => Promise<unknown>,

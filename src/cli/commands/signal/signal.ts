@@ -42,7 +42,7 @@ with 9 if only some do.`,
   options: { wait: waitOption, ...selectionOptions },
   examples: [
     ['signage reload Lobby/Main', 'one player'],
-    ['signage reload --venue Lobby --wait 2m', 'all players of a venue, and who did it'],
+    ['signage reload --venue Lobby', 'all players of a venue'],
   ],
   effect: 'changes',
   async run(call) {
