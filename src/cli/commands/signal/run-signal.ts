@@ -1,4 +1,3 @@
-import type { CallAnswer } from '../../../client/call.ts';
 import type { StoredEvent } from '../../../client/entities.ts';
 import { secondMs } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
@@ -7,7 +6,6 @@ import { waitMsOf } from '../../glass/glass-wait.ts';
 import { namesText, TvWait } from '../../glass/tv-wait.ts';
 import { usage } from '../../input/settings.ts';
 import { shownEpoch } from '../../input/time.ts';
-import { member, type View } from '../../output/view.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { type ItemResult, printResults } from '../../records/for-each-record.ts';
 import {
@@ -18,29 +16,31 @@ import {
 } from '../../records/select-screens.ts';
 import { countText } from '../../terminal/text.ts';
 
-type Identified = CallAnswer<'identifyTvs'>;
-type Announced = CallAnswer<'reloadTvs'>;
 type Targets = { screenIds: string[] } | { venueIds: string[] };
+
+/** An answer to either request. */
+interface Announced {
+  since: string;
+  notFound: string[];
+  identifyUntil?: number | null;
+  reloadId?: string;
+}
 
 /** Maximum number of ids of a request (docs/protocol.md §5.20). */
 const idsAtOnce = 1000;
 const pollMs = secondMs / 2;
 
 /** What a command asks of TVs, and how they say that they did it. */
-interface Signal<A extends { since: string; notFound: string[] }> {
+interface Signal {
   /** Beginning of the question before more than one screen. */
   action: string;
-  send(targets: Targets): Promise<{ answer: A } | undefined>;
-  view(screen: string): View<A>;
-  /**
-   * Type of the events, and the member that has the value of the answer. `undefined`: TVs do not
-   * say that they did it.
-   */
-  event:
-    | { type: string; member: 'identifyUntil' | 'reloadId'; read(answer: A): unknown }
-    | undefined;
+  send(targets: Targets): Promise<{ answer: Announced } | undefined>;
   /** What TVs have done, as in `2 of 3 TVs have drawn it`. */
   did: string;
+  /** Type of the events of TVs that did it. `undefined`: TVs do not say that they did it. */
+  type: string | undefined;
+  /** The member that these events and the answer have in common. */
+  name: 'identifyUntil' | 'reloadId';
 }
 
 /** Venues are named as a whole, so that the service keeps one row for each. */
@@ -56,23 +56,22 @@ function targetsOf(call: CommandContext, screens: readonly Selected[]): Targets[
 }
 
 /** Waits until the TVs say that they did it, if the command waits. */
-async function waitForTvs<A extends { since: string; notFound: string[] }>(
+async function waitForTvs(
   call: CommandContext,
   screens: readonly Selected[],
-  answers: readonly A[],
-  { event, did }: Signal<A>,
+  answers: readonly Announced[],
+  { type, name, did }: Signal,
 ): Promise<void> {
   const without = screens.filter(({ screen }) => screen.deviceId === null);
   const timeoutMs = waitMsOf(call);
-  const [first] = answers;
+  const from = answers[0]?.since;
   const isWanted = call.options.wait !== undefined || without.length < screens.length;
-  if (timeoutMs === undefined || !first || !event || !isWanted) {
+  if (timeoutMs === undefined || type === undefined || from === undefined || !isWanted) {
     if (without.length > 0)
       call.note(`${countText(without.length, 'screen')} without a TV: ${namesText(without)}.`);
     return;
   }
-  const { type, member: name, read } = event;
-  const values = new Set(answers.map(read));
+  const values = new Set<unknown>(answers.map((answer) => answer[name]));
   const wait = new TvWait<Selected, StoredEvent, 'done' | 'silent' | 'none'>(call, {
     targets: screens,
     filters: {},
@@ -80,7 +79,7 @@ async function waitForTvs<A extends { since: string; notFound: string[] }>(
     does: did,
     pollMs,
     async *pages({ screenId }) {
-      const query = { type, from: first.since, ...(screenId !== undefined && { screenId }) };
+      const query = { type, from, ...(screenId !== undefined && { screenId }) };
       for await (const page of call.pages('listEvents', { query }))
         yield page.filter(({ event }) => values.has(event[name]));
     },
@@ -98,13 +97,11 @@ async function waitForTvs<A extends { since: string; notFound: string[] }>(
   call.note(wait.summary());
 }
 
-async function runSignal<A extends { since: string; notFound: string[] }>(
-  call: CommandContext,
-  signal: Signal<A>,
-): Promise<number | undefined> {
+async function runSignal(call: CommandContext, signal: Signal): Promise<number | undefined> {
+  const { name: member } = signal;
   const { screens, single } = await selectScreens(call, call.args.screens);
   if (!single) await confirmSelected(call, signal.action, screens);
-  const answers: A[] = [];
+  const answers: Announced[] = [];
   const missing = new Set<string>();
   for (const targets of targetsOf(call, screens)) {
     const made = await signal.send(targets);
@@ -119,7 +116,10 @@ async function runSignal<A extends { since: string; notFound: string[] }>(
   if (single) {
     if (isMissing(single))
       throw new SignageError('screen_not_found', `There is no screen "${single.name}".`);
-    await call.results.record(answer, signal.view(single.name));
+    const value = (made: Announced) => made[member];
+    const shown = (made: Announced) => shownEpoch(made[member]);
+    const columns = [{ name: member, value, shown }];
+    await call.results.record(answer, { columns, nameOf: () => single.name });
   } else
     exitCode = await printResults(call, async function* (): AsyncGenerator<ItemResult> {
       for (const one of screens) {
@@ -141,39 +141,21 @@ export async function runIdentify(call: CommandContext): Promise<number | undefi
   if (!off && !(seconds >= 1 && seconds <= maxSignalSeconds && Number.isInteger(seconds)))
     throw usage('--for must be 1s to 10m, in whole seconds. To end it: --off');
   if (off && wait) throw usage('TVs do not say that they have stopped: leave out --wait.');
-  return runSignal<Identified>(call, {
+  return runSignal(call, {
     action: off ? 'Stop identifying' : 'Identify',
     send: (targets) => call.change('identifyTvs', { body: { ...targets, seconds } }),
-    view: (screen) => ({
-      columns: [
-        {
-          name: 'identifyUntil',
-          value: ({ identifyUntil }) => identifyUntil,
-          shown: ({ identifyUntil }) => (identifyUntil === null ? null : shownEpoch(identifyUntil)),
-        },
-      ],
-      nameOf: () => screen,
-    }),
-    event: off
-      ? undefined
-      : {
-          type: 'identified',
-          member: 'identifyUntil',
-          read: ({ identifyUntil }) => identifyUntil,
-        },
     did: 'drawn it',
+    type: off ? undefined : 'identified',
+    name: 'identifyUntil',
   });
 }
 
 /** Runs `signage reload`. */
 export const runReload = (call: CommandContext): Promise<number | undefined> =>
-  runSignal<Announced>(call, {
+  runSignal(call, {
     action: 'Reload the players of',
     send: (targets) => call.change('reloadTvs', { body: targets }),
-    view: (screen) => ({
-      columns: [member<Announced, 'reloadId'>('reloadId')],
-      nameOf: () => screen,
-    }),
-    event: { type: 'app_started', member: 'reloadId', read: ({ reloadId }) => reloadId },
     did: 'started anew',
+    type: 'app_started',
+    name: 'reloadId',
   });
