@@ -284,7 +284,7 @@ export const sections = {
     row: signalsRow,
     listed: true,
     // The id is `<level>/<owner id>`.
-    topic: (id) => id.replace('/', 's/'),
+    topic: (id) => `signals/${id}`,
     document: () => 'rows-signals',
     isShortLived: true,
   }),

@@ -161,9 +161,9 @@ export interface Store {
    *
    * Topics: `claims/<id>`, `codes/<id>`, `devices/<id>`, `events/<tenant id>`, and `screens/<id>`
    * for a screen, its playlist or its config. `venues/<id>` and `tenants/<id>` are for their
-   * configs. `notices/outbox` and `notices/log` are for notices, and `webhooks/<id>` for a webhook.
-   * `*` stands for all topics. `wake` gets the changed topic, or `*` if the store does not know
-   * which changed.
+   * configs, and `signals/<level>/<id>` for their signals. `notices/outbox` and `notices/log` are
+   * for notices, and `webhooks/<id>` for a webhook. `*` stands for all topics. `wake` gets the
+   * changed topic, or `*` if the store does not know which changed.
    */
   watch(topic: string, wake: (topic: string) => void): () => void;
 

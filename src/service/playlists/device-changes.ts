@@ -14,6 +14,8 @@ const maxHoldsPerDevice = 2;
  * is for publications on some hundred screens.
  */
 const hintLimits = { perSecond: 2000, burst: 500 };
+/** Limits of the hints about signals. Nobody in front of a TV notices a few seconds. */
+const signalLimits = { perSecond: 300, burst: 50 };
 /**
  * Limits of the replaced holds that end. They are low, because a device with many pipelined
  * requests causes such holds.
@@ -26,7 +28,13 @@ const replacedLimits = { perSecond: 200, burst: 1 };
 const stopMs = 8 * secondMs;
 
 /** Kinds of the topics whose changes can change a cursor. Events come all the time, and cannot. */
-const concerningTvs: ReadonlySet<string> = new Set(['devices', 'screens', 'venues', 'tenants']);
+const concerningTvs: ReadonlySet<string> = new Set([
+  'devices',
+  'screens',
+  'venues',
+  'tenants',
+  'signals',
+]);
 
 interface DeviceChangesOptions {
   deviceAnswers: Pick<DeviceAnswers, 'current'>;
@@ -54,6 +62,9 @@ export function makeDeviceChanges(
   const turns = new Turns<Hold>(clock, hintLimits, async (hold) => {
     if (hold.state === 'queued') await look(hold);
   });
+  const signalTurns = new Turns<Hold>(clock, signalLimits, async (hold) => {
+    if (hold.state === 'deferred') await look(hold);
+  });
   // A device with many requests fills only this queue, so it does not delay the hints of other
   // devices.
   const replacedTurns = new Turns(clock, replacedLimits, answerReplaced);
@@ -62,9 +73,12 @@ export function makeDeviceChanges(
   let stopWatching: (() => void) | undefined;
 
   function onChange(topic: string): void {
-    const [kind = '', id] = topic.split('/');
+    const [kind = '', ...path] = topic.split('/');
+    const id = path.at(-1);
     if (id !== undefined && !concerningTvs.has(kind)) return;
-    for (const hold of id === undefined ? holds.all : holds.concernedBy(id)) wake(hold);
+    for (const hold of id === undefined ? holds.all : holds.concernedBy(id))
+      if (kind === 'signals') defer(hold);
+      else wake(hold);
   }
 
   /** Returns a random end for a hold, so that TVs do not all return at the same moment. */
@@ -116,15 +130,21 @@ export function makeDeviceChanges(
 
   function wake(hold: Hold): void {
     if (hold.state === 'looking') hold.hasChanged = true;
-    else if (hold.state === 'waiting') queue(hold);
+    else if (hold.state === 'waiting' || hold.state === 'deferred') queue(hold);
+  }
+
+  /** As `wake`, but waits behind other signals. */
+  function defer(hold: Hold): void {
+    if (hold.state === 'waiting') queue(hold, 'deferred');
+    else if (hold.state === 'looking') hold.hasChanged = true;
   }
 
   /** Queues a look-up for a hold. The hold still ends in time. */
-  function queue(hold: Hold): void {
-    hold.state = 'queued';
+  function queue(hold: Hold, state: 'queued' | 'deferred' = 'queued'): void {
+    hold.state = state;
     hold.wokenAtMs = clock.now();
     setTimer(hold, hold.endStep);
-    turns.add(hold);
+    (state === 'queued' ? turns : signalTurns).add(hold);
   }
 
   function setTimer(hold: Hold, step: number): void {
@@ -236,6 +256,7 @@ export function makeDeviceChanges(
     stop(): void {
       isStopping = true;
       turns.drainWithin(stopMs);
+      signalTurns.drainWithin(stopMs);
       replacedTurns.drainWithin(stopMs);
       for (const hold of holds.all) end(hold);
     },

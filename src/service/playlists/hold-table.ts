@@ -21,7 +21,8 @@ export interface Hold {
   readonly endStep: number;
   /** Step of `SharedTimers` at which the next look-up begins, even without a change. */
   dueStep: number;
-  state: 'looking' | 'waiting' | 'queued';
+  /** `deferred`: queued because of a signal, which other changes overtake. */
+  state: 'looking' | 'waiting' | 'queued' | 'deferred';
   /** Whether to repeat the look-up in progress. */
   hasChanged: boolean;
   /** Whether the next look-up answers the hold, even without a change. */

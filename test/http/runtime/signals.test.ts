@@ -210,30 +210,34 @@ describe.each(['the embedded store', 'PostgreSQL'])('signals for TVs, on %s', (s
   });
 });
 
-it('a signal wakes the held requests of its TVs, and no others', async () => {
-  const real = await startService({ clock: systemClock });
-  const [tv, other] = [await real.tv(), await real.tv()];
-  const hold = async (one: BoundTv) => {
-    const { cursor } = (await one.send('GET', 'changes')).body;
-    let isHeld = true;
-    const answer = one.send('GET', `changes?after=${cursor}&waitSeconds=20`).finally(() => {
-      isHeld = false;
+it.each(['the embedded store', 'PostgreSQL'])(
+  'a signal wakes the held requests of its TVs, and no others, on %s',
+  async (storeName) => {
+    const database = storeName === 'PostgreSQL' ? { store: await freshDatabase() } : {};
+    const real = await startService({ clock: systemClock, ...database });
+    const [tv, other] = [await real.tv(), await real.tv()];
+    const hold = async (one: BoundTv) => {
+      const { cursor } = (await one.send('GET', 'changes')).body;
+      let isHeld = true;
+      const answer = one.send('GET', `changes?after=${cursor}&waitSeconds=20`).finally(() => {
+        isHeld = false;
+      });
+      return { answer, isHeld: () => isHeld };
+    };
+    const [held, untouched] = [await hold(tv), await hold(other)];
+    await expect.poll(() => heldDevices(real)).toBe(2);
+    const { body } = await manager(real).post('/v1/identify', {
+      venueIds: [tv.venueId],
+      seconds: 1,
     });
-    return { answer, isHeld: () => isHeld };
-  };
-  const [held, untouched] = [await hold(tv), await hold(other)];
-  await expect.poll(() => heldDevices(real)).toBe(2);
-  const { body } = await manager(real).post('/v1/identify', {
-    venueIds: [tv.venueId],
-    seconds: 1,
-  });
-  const answer = await held.answer;
-  expect(answer.body.identifyUntil).toBe(body.identifyUntil);
-  // Its end wakes nobody.
-  const next = `changes?after=${answer.body.cursor}&waitSeconds=2`;
-  const startedMs = Date.now();
-  expect((await tv.send('GET', next)).body.cursor).toBe(answer.body.cursor);
-  expect(Date.now() - startedMs).toBeGreaterThan(1500);
-  await sleep(1);
-  expect(untouched.isHeld()).toBe(true);
-});
+    const answer = await held.answer;
+    expect(answer.body.identifyUntil).toBe(body.identifyUntil);
+    // Its end wakes nobody.
+    const next = `changes?after=${answer.body.cursor}&waitSeconds=2`;
+    const startedMs = Date.now();
+    expect((await tv.send('GET', next)).body.cursor).toBe(answer.body.cursor);
+    expect(Date.now() - startedMs).toBeGreaterThan(1500);
+    await sleep(1);
+    expect(untouched.isHeld()).toBe(true);
+  },
+);
