@@ -13,9 +13,9 @@ async function ask(fixture: Fixture, what: 'identify' | 'reload', body: object):
     : answer;
 }
 
-/** Checks of what makes TVs identify themselves and reload (docs/protocol.md §5.20). */
+/** Checks of what makes TVs identify themselves and reload (docs/protocol.md §5.21). */
 export const signalChecks: readonly ConformanceCheck[] = [
-  ...checkGroup({ id: 'identify', subject: 'POST /v1/identify', section: '5.20' }, [
+  ...checkGroup({ id: 'identify', subject: 'POST /v1/identify', section: '5.21' }, [
     profile('tv', 'a held answer tells the TV until when, and where it hangs').expects(
       '200, all members with the right types',
       async (fixture) => {
@@ -57,7 +57,7 @@ export const signalChecks: readonly ConformanceCheck[] = [
       },
     ),
   ]),
-  ...checkGroup({ id: 'reload', subject: 'POST /v1/reload', section: '5.20' }, [
+  ...checkGroup({ id: 'reload', subject: 'POST /v1/reload', section: '5.21' }, [
     profile('tv', 'a held answer has the reloadId').expects('200, the same', async (fixture) => {
       const tv = await fixture.newTv();
       let reloadId: unknown;

@@ -13,7 +13,6 @@ import { loopRow, pastInputsRow } from '../domain/planned/rows.ts';
 import { codeFinishedAt } from '../domain/records/pairing-code.ts';
 import {
   campaignRow,
-  claimRow,
   clockRow,
   codeRow,
   configRow,
@@ -22,23 +21,21 @@ import {
   deviceKeyRow,
   deviceRow,
   largeContentRow,
-  loginRow,
   nameRow,
   pastContentRow,
   playlistRow,
   type StoredConfig,
   screenRow,
   tenantRow,
-  ticketRow,
   tokenRow,
   venueRow,
 } from '../domain/records/rows.ts';
-import { signalsRow } from '../domain/records/signals.ts';
 import { contentsOfLayers, layersRow, pastScheduleRow } from '../domain/schedule/rows.ts';
 import { statementLogRow, statementRow } from '../domain/statements/rows.ts';
 import { webhookCursorRow, webhookDeliveryRow, webhookRow } from '../domain/webhooks/rows.ts';
 import { documentOf } from './document-names.ts';
 import { type Section, section } from './section.ts';
+import { waitingSections } from './waiting-sections.ts';
 
 /** Returns the unique key of a name within its scope. */
 export function nameKey(scope: string | null, name: string): string {
@@ -280,44 +277,13 @@ export const sections = {
     document: ({ id }) => documentOf.statement(id.slice(0, id.indexOf('/'))),
     held: 'disk',
   }),
-  signals: section({
-    row: signalsRow,
-    listed: true,
-    // The id is `<level>/<owner id>`.
-    topic: (id) => `signals/${id}`,
-    document: () => 'rows-signals',
-    isShortLived: true,
-  }),
+  ...waitingSections,
   creations: section({
     row: creationRow,
     unique: { request: (row) => row.request },
     indexed: ['tokenId'],
     listed: true,
     document: (row) => documentOf.creation(row.id),
-  }),
-  tickets: section({
-    row: ticketRow,
-    unique: { hash: (row) => row.hash },
-    indexed: ['tenantId', 'venueId', 'screenId'],
-    listed: true,
-    document: ({ venueId }) => documentOf.venue(venueId),
-  }),
-  claims: section({
-    row: claimRow,
-    indexed: ['shard', 'tenantId'],
-    listed: true,
-    filters: ['venueId'],
-    topic: (id) => `claims/${id}`,
-    document: () => 'rows-claims',
-    isShortLived: true,
-  }),
-  logins: section({
-    row: loginRow,
-    indexed: ['shard'],
-    listed: true,
-    topic: (id) => `logins/${id}`,
-    document: () => 'rows-logins',
-    isShortLived: true,
   }),
 };
 

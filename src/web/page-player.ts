@@ -28,7 +28,7 @@ import {
 import { askForCode } from './pairing/ask-for-code.ts';
 import { KeptTicket } from './pairing/kept-ticket.ts';
 import { codeInFragment } from './pairing/keypad.ts';
-import { formatSeconds } from './pairing/messages.ts';
+import { formatSeconds, pairingNotes } from './pairing/messages.ts';
 import { PairingScreen } from './pairing/pairing-screen.ts';
 import { describePanel } from './panel-report.ts';
 import { CrashLoop } from './recovery/crash-loop.ts';
@@ -47,7 +47,6 @@ import { Rotation } from './settings/rotation.ts';
 import { after, never } from './settings/timing.ts';
 import { SoundReport } from './sound-report.ts';
 import { ScreenStage } from './stage/screen-stage.ts';
-import type { Texts } from './texts/english.ts';
 import { Language } from './texts/language.ts';
 import { fill } from './texts/phrase.ts';
 
@@ -95,11 +94,7 @@ export class PagePlayer {
   readonly #screen = new PairingScreen(
     elementOf('panel'),
     this.#language,
-    [
-      ({ getCode }) =>
-        fill(getCode, { command: `signage pair Venue/Screen --url ${this.#serviceUrl}` }),
-      ...(window.isSecureContext ? [] : [({ needsNetwork }: Texts) => needsNetwork]),
-    ],
+    pairingNotes(this.#serviceUrl, window.isSecureContext),
     () => this.#player.withdrawCode(),
   );
   readonly #idle = new IdleScreen(elementOf('idle'), this.#language, localStorage);

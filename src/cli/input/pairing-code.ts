@@ -1,4 +1,4 @@
-import { foreignCharacter, withoutSeparators } from '../../domain/records/typed-code.ts';
+import { foreignCharacter, withoutSeparators } from '../../domain/typed-code.ts';
 import { ticketIn } from '../../player/pairing/ticket-link.ts';
 import type { Io } from '../terminal/io.ts';
 import { readInput } from './input-file.ts';

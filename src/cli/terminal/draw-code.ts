@@ -1,4 +1,4 @@
-import { groupedCode } from '../../domain/records/typed-code.ts';
+import { groupedCode } from '../../domain/typed-code.ts';
 
 /**
  * Glyphs of the pairing-code characters, 5 by 7 dots. Each base-32 digit encodes one row of dots,

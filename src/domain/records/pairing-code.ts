@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { isBetween, type Random } from '../clock.ts';
 import { isoTime, recordId } from '../fields.ts';
-import { codeAlphabet } from './typed-code.ts';
+import { codeAlphabet } from '../typed-code.ts';
 
 const codeLength = 8;
 

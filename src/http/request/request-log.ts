@@ -1,7 +1,7 @@
 import { maskSecrets } from '../../domain/api-key.ts';
 import { type Clock, secondMs } from '../../domain/clock.ts';
 import type { IdSource } from '../../domain/id.ts';
-import { maskCodes } from '../../domain/records/typed-code.ts';
+import { maskCodes } from '../../domain/typed-code.ts';
 import type { RecentRequest } from '../../service/requests/recent-requests.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import type { AppOptions } from './app-options.ts';

@@ -9,7 +9,7 @@ import {
 import { changedNumbers } from '../../domain/json/changed-numbers.ts';
 import { protoMembers } from '../../domain/json/proto-members.ts';
 import { jsonPointer, wrongMembers } from '../../domain/json/schema-issue.ts';
-import { maskCodes } from '../../domain/records/typed-code.ts';
+import { maskCodes } from '../../domain/typed-code.ts';
 import { type SchemaName, type Schemas, schemas } from '../../wire/schemas.ts';
 import type { RequestContext } from './request-context.ts';
 

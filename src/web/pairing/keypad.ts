@@ -3,7 +3,7 @@ import {
   foreignCharacter,
   groupedCode,
   withoutSeparators,
-} from '../../domain/records/typed-code.ts';
+} from '../../domain/typed-code.ts';
 
 /**
  * A key of the keypad: a character of pairing codes, or the key that deletes the last character.

@@ -38,3 +38,9 @@ export function formatSeconds({ second, seconds, minutes }: Texts, n: number): s
   if (n < 60) return fill(seconds, { n });
   return fill(minutes, { time: `${Math.floor(n / 60)}:${String(n % 60).padStart(2, '0')}` });
 }
+
+/** Returns the lines about this TV below the keypad. */
+export const pairingNotes = (serviceUrl: string, isSecure: boolean): Phrase[] => [
+  ({ getCode }) => fill(getCode, { command: `signage pair Venue/Screen --url ${serviceUrl}` }),
+  ...(isSecure ? [] : [({ needsNetwork }: Texts) => needsNetwork]),
+];

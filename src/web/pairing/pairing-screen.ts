@@ -1,7 +1,7 @@
 import type { ClaimOffer } from '../../client/entities.ts';
 import { secondMs } from '../../domain/clock.ts';
 import type { SignageError } from '../../domain/error.ts';
-import { groupedCode } from '../../domain/records/typed-code.ts';
+import { groupedCode } from '../../domain/typed-code.ts';
 import type { UnpairedReason } from '../../player/observer.ts';
 import { keepFitting } from '../texts/keep-fitting.ts';
 import type { Language } from '../texts/language.ts';

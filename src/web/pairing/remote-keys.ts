@@ -1,4 +1,4 @@
-import { isSeparator } from '../../domain/records/typed-code.ts';
+import { isSeparator } from '../../domain/typed-code.ts';
 import type { Direction } from './keypad.ts';
 
 /** Meaning of a key of a remote control or keyboard on the pairing screen. */

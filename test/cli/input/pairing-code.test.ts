@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readClaim, readCode } from '../../../src/cli/input/pairing-code.ts';
-import { groupedCode } from '../../../src/domain/records/typed-code.ts';
+import { groupedCode } from '../../../src/domain/typed-code.ts';
 
 describe('spelling of pairing codes', () => {
   it.each([

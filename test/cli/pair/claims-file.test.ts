@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { codeAlphabet } from '../../../src/domain/records/typed-code.ts';
+import { codeAlphabet } from '../../../src/domain/typed-code.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { adminToken, startService, type TestService } from '../../support/service/service.ts';

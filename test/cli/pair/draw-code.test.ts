@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { blockLetters } from '../../../src/cli/terminal/draw-code.ts';
-import { codeAlphabet, groupedCode } from '../../../src/domain/records/typed-code.ts';
+import { codeAlphabet, groupedCode } from '../../../src/domain/typed-code.ts';
 
 describe('block letters', () => {
   it('are grouped', () => expect(groupedCode('ABCD2345')).toBe('ABCD-2345'));

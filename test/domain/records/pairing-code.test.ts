@@ -8,7 +8,7 @@ import {
   makeCode,
   pairingCodeText,
 } from '../../../src/domain/records/pairing-code.ts';
-import { codeAlphabet, isSeparator } from '../../../src/domain/records/typed-code.ts';
+import { codeAlphabet, isSeparator } from '../../../src/domain/typed-code.ts';
 
 it('takes every dash and space of Unicode for a separator, and nothing else', () => {
   const characters = Array.from({ length: 0xd800 }, (_, at) => String.fromCharCode(at));

@@ -1,5 +1,5 @@
 // Attacks on claims (docs/protocol.md §3.6), through real HTTP.
-import { codeAlphabet } from '../../../src/domain/records/typed-code.ts';
+import { codeAlphabet } from '../../../src/domain/typed-code.ts';
 import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
 import { type Sent, startService, type TestService } from '../../support/service/service.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { secondMs } from '../../../domain/clock.ts';
 import { hasCode } from '../../../domain/error.ts';
-import { groupedCode } from '../../../domain/records/typed-code.ts';
+import { groupedCode } from '../../../domain/typed-code.ts';
 import type { TvCheckOutcome } from '../../../exam/checks/check.ts';
 import type { SavedTvExam, TvExamMemory, TvPower } from '../../../exam/parts/options.ts';
 import { type PartId, partIds } from '../../../exam/parts/part-ids.ts';

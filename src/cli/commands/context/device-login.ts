@@ -4,7 +4,7 @@ import type { CallAnswer } from '../../../client/call.ts';
 import { pause } from '../../../client/pause.ts';
 import { secondMs } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
-import { groupedCode } from '../../../domain/records/typed-code.ts';
+import { groupedCode } from '../../../domain/typed-code.ts';
 import { connectWithoutToken } from '../../connection/connect.ts';
 import type { CommandContext } from '../../program/context.ts';
 

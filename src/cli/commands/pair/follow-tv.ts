@@ -1,7 +1,7 @@
 import type { CallAnswer } from '../../../client/call.ts';
 import { interrupted } from '../../../client/pause.ts';
 import { hasCode, SignageError } from '../../../domain/error.ts';
-import { groupedCode } from '../../../domain/records/typed-code.ts';
+import { groupedCode } from '../../../domain/typed-code.ts';
 import {
   askService,
   makeUpdate,

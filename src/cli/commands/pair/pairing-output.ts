@@ -2,7 +2,7 @@ import { unlink } from 'node:fs/promises';
 import { interrupted } from '../../../client/pause.ts';
 import { RuntimeClient } from '../../../client/runtime-client.ts';
 import { csvLine } from '../../../domain/csv.ts';
-import { groupedCode } from '../../../domain/records/typed-code.ts';
+import { groupedCode } from '../../../domain/typed-code.ts';
 import { playerKeyLink } from '../../../player/pairing/player-link.ts';
 import { clientConnection } from '../../connection/connect.ts';
 import { keepSecret } from '../../connection/keep-secret.ts';

@@ -2,7 +2,7 @@ import type { Device, Screen, Venue } from '../../../client/entities.ts';
 import { abortedLater } from '../../../domain/concurrency.ts';
 import { SignageError } from '../../../domain/error.ts';
 import type { Role } from '../../../domain/records/role.ts';
-import { groupedCode } from '../../../domain/records/typed-code.ts';
+import { groupedCode } from '../../../domain/typed-code.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { typedName } from '../../records/names.ts';
 import { poll } from '../../records/wait.ts';

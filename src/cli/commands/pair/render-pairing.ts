@@ -1,5 +1,5 @@
 import type { Clock } from '../../../domain/clock.ts';
-import { groupedCode } from '../../../domain/records/typed-code.ts';
+import { groupedCode } from '../../../domain/typed-code.ts';
 import { blockLetters, type DrawQr } from '../../terminal/draw-code.ts';
 import { type LiveLine, type LiveViewSize, line } from '../../terminal/live-view.ts';
 import { wrapText } from '../../terminal/wrap.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../domain/clock.ts';
 import { largest } from '../../../domain/numbers/extremes.ts';
-import { groupedCode } from '../../../domain/records/typed-code.ts';
+import { groupedCode } from '../../../domain/typed-code.ts';
 import { blockLetters } from '../../terminal/draw-code.ts';
 import type { PressedKey } from '../../terminal/keys.ts';
 import { type LiveLine, type LiveViewSize, line } from '../../terminal/live-view.ts';

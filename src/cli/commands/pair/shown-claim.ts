@@ -1,5 +1,5 @@
 import { type ErrorCode, hasCode, SignageError } from '../../../domain/error.ts';
-import { groupedCode } from '../../../domain/records/typed-code.ts';
+import { groupedCode } from '../../../domain/typed-code.ts';
 import { readClaim } from '../../input/pairing-code.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { modelText } from './pairing.ts';

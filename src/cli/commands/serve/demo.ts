@@ -3,7 +3,7 @@ import type { DeviceInfoInput } from '../../../client/entities.ts';
 import { ManagementClient } from '../../../client/management-client.ts';
 import { RuntimeClient } from '../../../client/runtime-client.ts';
 import { minuteMs, secondMs } from '../../../domain/clock.ts';
-import { groupedCode } from '../../../domain/records/typed-code.ts';
+import { groupedCode } from '../../../domain/typed-code.ts';
 import { readAsset } from '../../../package/assets.ts';
 import { Player } from '../../../player/assembly/player.ts';
 import { readDeviceProfile } from '../../input/fixtures.ts';

@@ -26,7 +26,7 @@ interface Announced {
   reloadId?: string;
 }
 
-/** Maximum number of ids of a request (docs/protocol.md §5.20). */
+/** Maximum number of ids of a request (docs/protocol.md §5.21). */
 const idsAtOnce = 1000;
 const pollMs = secondMs / 2;
 

@@ -1,5 +1,5 @@
 import type { CallAnswer, CallInput } from '../../../client/call.ts';
-import { groupedCode } from '../../../domain/records/typed-code.ts';
+import { groupedCode } from '../../../domain/typed-code.ts';
 import { readCode } from '../../input/pairing-code.ts';
 import type { CommandContext } from '../../program/context.ts';
 import { knownTokenView, namesOf } from '../../records/views/access-views.ts';

@@ -1,7 +1,7 @@
 import type { DeviceClient } from '../../../client/device-client.ts';
 import type { ClaimOffer, DeviceInfoInput } from '../../../client/entities.ts';
 import { SignageError } from '../../../domain/error.ts';
-import { groupedCode } from '../../../domain/records/typed-code.ts';
+import { groupedCode } from '../../../domain/typed-code.ts';
 import type { UnpairedReason } from '../../../player/observer.ts';
 import { waitForOfferedCode } from '../../../player/pairing/claim.ts';
 import { readCode, readCodeOrTicket } from '../../input/pairing-code.ts';

@@ -1,6 +1,6 @@
 import type { CallAnswer } from '../../../client/call.ts';
 import type { Claim, CodeStatus, Device, PairingCode, Ticket } from '../../../client/entities.ts';
-import { groupedCode } from '../../../domain/records/typed-code.ts';
+import { groupedCode } from '../../../domain/typed-code.ts';
 import type { ServiceReader } from '../../connection/client.ts';
 import { type Column, member, members, type View, wideMembers } from '../../output/view.ts';
 import type { CommandContext } from '../../program/context.ts';
