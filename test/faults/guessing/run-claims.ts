@@ -143,6 +143,7 @@ class ClaimAttack {
     this.#live.splice(this.#live.indexOf(one), 1);
     // The claim may have expired.
     if (status === 404) return;
+    if (status === 429) return this.#waitForLimit();
     this.#totals.tried++;
     const { body } = await this.#read(one, one.token);
     if (status !== 201) return this.#find(`an honest offer was answered with ${status}`);
@@ -150,6 +151,11 @@ class ClaimAttack {
     const registered = await this.#service.register(body.pairingCode, from(one.address));
     if (registered.status === 201 && registered.body.screenId === screen.id) this.#totals.paired++;
     else this.#find(`an offered code was answered with ${registered.status}`);
+  }
+
+  /** The installer has asked for too many claims that had expired (docs/protocol.md §3.6). */
+  #waitForLimit(): void {
+    this.#service.clock.advance(10 * minute);
   }
 
   /** Guesses claims, and the secrets of claims. */
@@ -212,7 +218,8 @@ class ClaimAttack {
     if (body?.offer?.confirm !== true) this.#find("a TV would accept a stranger's offer unasked");
     const path = `/v1/devices/claims/${one.claim}`;
     const seen = await this.#service.send('GET', path, { key: this.#installer });
-    if (seen.status !== 404) this.#find(`a claim of another tenant was shown: ${seen.status}`);
+    if (![404, 429].includes(seen.status))
+      this.#find(`a claim of another tenant was shown: ${seen.status}`);
   }
 
   /** Makes a claim with a ticket, and registers if a screen is offered. Returns the screen. */
@@ -263,6 +270,7 @@ class ClaimAttack {
     }
     if (!tv.one) return;
     const { status } = await this.#offer(tv.one.claim, screen.id, this.#installer);
+    if (status === 429) return this.#waitForLimit();
     if (status !== 201) return this.#find(`an offer to a ticketed TV got ${status}`);
     const { body } = await this.#read(tv.one, tv.one.token);
     if (body.offer.confirm) this.#find('a ticketed TV had to confirm');
