@@ -54,6 +54,16 @@ export async function readSignals(
   return { identify: latest('identify'), reload: latest('reload') };
 }
 
+/** Returns the signal to identify all TVs of a venue. `undefined`: they need not. */
+export async function readVenueIdentify(
+  reader: Pick<Reader, 'get'>,
+  venueId: string,
+  nowMs: number,
+): Promise<Signal<'identify'> | undefined> {
+  const identify = (await reader.get('signals', signalsId('venue', venueId)))?.identify;
+  return identify && isLive(identify, nowMs) && identify.until > nowMs ? identify : undefined;
+}
+
 /**
  * Returns the cursor of an answer for TVs (docs/protocol.md §2.9): a hash of the content, and tags
  * of the live signals. A TV that has seen them keeps its cursor, also when they have ended.

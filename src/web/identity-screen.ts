@@ -1,3 +1,5 @@
+import { secondMs } from '../domain/clock.ts';
+import { groupedCode } from '../domain/typed-code.ts';
 import type { TvIdentity } from '../player/observer.ts';
 import { languageOf } from './idle-screen.ts';
 import { addElement } from './pairing/add-element.ts';
@@ -9,11 +11,22 @@ import { fill } from './texts/phrase.ts';
 export class IdentityScreen {
   readonly #root: HTMLElement;
   readonly #language: Language;
+  #timer: number | undefined;
 
   constructor(root: HTMLElement, language: Language) {
     this.#root = root;
     this.#language = language;
     keepFitting(root);
+  }
+
+  /** Draws the claim of a TV that waits, for this time. */
+  showClaim(claim: string, seconds: number): void {
+    window.clearTimeout(this.#timer);
+    this.show(undefined);
+    if (seconds <= 0) return;
+    addElement(this.#root, 'h1', 'identity-name', groupedCode(claim));
+    this.#root.hidden = false;
+    this.#timer = window.setTimeout(() => this.show(undefined), seconds * secondMs);
   }
 
   show(identity: TvIdentity | undefined): void {

@@ -249,8 +249,8 @@ export class PagePlayer {
       return never;
     }
     clearFragment();
-    const parts = { client: this.#client, deviceInfo: this.#deviceInfo };
-    return askForCode({ ...parts, screen: this.#screen, ticket: this.#ticket }, why, error);
+    const of = { client: this.#client, deviceInfo: this.#deviceInfo, screen: this.#screen };
+    return askForCode({ ...of, ticket: this.#ticket, identity: this.#identity }, why, error);
   }
 
   #observer(): PlayerObserver {

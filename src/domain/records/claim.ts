@@ -80,6 +80,10 @@ export const claimStatus = z
       })
       .nullable()
       .meta({ description: 'The screen that was offered. `null` while waiting.' }),
+    identifySeconds: z.int().optional().meta({
+      description:
+        'How long a waiting TV with a ticket draws its claim, large. Absent: it does not.',
+    }),
   })
   .meta({ id: 'ClaimStatus' });
 export type ClaimStatusView = z.infer<typeof claimStatus>;

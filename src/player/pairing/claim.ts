@@ -25,6 +25,8 @@ export interface ClaimOptions {
   keyMemory?: ClaimKeyMemory | undefined;
   /** Called to show each new claim. */
   onClaim(claim: string): void;
+  /** Called with the seconds for which a TV that waits draws its claim, large. 0: it does not. */
+  onIdentify?(seconds: number): void;
   /** Called before a request is repeated. May throw to give up. */
   onFailure?(error: SignageError): void;
   /**
@@ -81,7 +83,8 @@ async function codeOfNextClaim(options: ClaimOptions): Promise<string | undefine
       throw error;
     });
     if (!status) return undefined;
-    const { pairingCode, offer } = status;
+    const { pairingCode, offer, identifySeconds = 0 } = status;
+    options.onIdentify?.(identifySeconds);
     if (pairingCode !== null && offer) return (await accept(offer)) ? pairingCode : undefined;
     const tookMs = clock.now() - askedAtMs;
     if (tookMs < minIntervalMs) await pause(clock, minIntervalMs - tookMs, signal);

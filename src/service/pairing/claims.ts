@@ -19,6 +19,7 @@ import { sourceOf } from '../guesses/guess-source.ts';
 import type { TrustedSources } from '../guesses/trusted-sources.ts';
 import { makeSinglePoll } from '../long-poll.ts';
 import { endClaim } from '../places/pending.ts';
+import { readVenueIdentify } from '../signals.ts';
 import {
   applicantAt,
   type ClaimApplicant,
@@ -151,12 +152,23 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
     return row;
   }
 
+  const identifyOf = async ({ venueId }: Claim) =>
+    venueId === undefined ? undefined : readVenueIdentify(store.read, venueId, clock.now());
+
   async function view(row: Claim): Promise<ClaimStatusView> {
     const nowMs = clock.now();
     const { offer } = row;
     if (!offer) {
       const expiresInSeconds = secondsLeft(row, nowMs);
-      return { status: 'waiting', pairingCode: null, expiresInSeconds, offer: null };
+      const identify = await identifyOf(row);
+      const waiting = {
+        status: 'waiting',
+        pairingCode: null,
+        expiresInSeconds,
+        offer: null,
+      } as const;
+      if (!identify) return waiting;
+      return { ...waiting, identifySeconds: Math.ceil((identify.until - nowMs) / secondMs) };
     }
     const [code, screen, tenant, trusting, tenants] = await Promise.all([
       store.read.get('codes', offer.codeId),
@@ -187,7 +199,8 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
   }
 
   /**
-   * Returns the status of a TV's claim. With `waitSeconds`, long-polls until a screen is offered. A
+   * Returns the status of a TV's claim. With `waitSeconds`, long-polls until a screen is offered,
+   * or until the TV is asked to identify itself. A
    * further long poll of the same claim ends the previous one. Throws `claim_not_found`, also when
    * the offered code is no longer pending.
    */
@@ -201,9 +214,12 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
     if (waitSeconds === undefined) return view(first);
     const check = async () => void (await lookUp(store.read, id, token));
     const forMs = Math.min(waitSeconds * secondMs, first.expiresAt - clock.now());
-    return singlePoll(id, { topics: [`claims/${id}`], forMs, signal, check }, async () => {
+    const topics = [`claims/${id}`, ...(first.venueId ? [`signals/venue/${first.venueId}`] : [])];
+    const identifiedBy = (await identifyOf(first))?.id;
+    return singlePoll(id, { topics, forMs, signal, check }, async () => {
       const row = await lookUp(store.read, id, token);
-      return { value: await view(row), settled: row.state === 'offered' };
+      const isAsked = (await identifyOf(row))?.id !== identifiedBy;
+      return { value: await view(row), settled: row.state === 'offered' || isAsked };
     });
   }
 

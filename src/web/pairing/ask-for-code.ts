@@ -30,6 +30,8 @@ interface CodeSource {
   deviceInfo: DeviceInfoInput;
   screen: PairingScreen;
   ticket: KeptTicket;
+  /** Draws a claim, large, for this many seconds. */
+  identity: { showClaim(claim: string, seconds: number): void };
 }
 
 /**
@@ -37,7 +39,7 @@ interface CodeSource {
  * claim.
  */
 export async function askForCode(
-  { client, deviceInfo, screen, ticket }: CodeSource,
+  { client, deviceInfo, screen, ticket, identity }: CodeSource,
   why: UnpairedReason,
   error: SignageError | undefined,
 ): Promise<string> {
@@ -51,6 +53,7 @@ export async function askForCode(
     await after(ticket.secret === undefined ? offerShownMs : ticketShownMs);
     return true;
   };
+  let shown = '';
   const enrol = (secret: string | undefined): Promise<string> =>
     waitForOfferedCode({
       client,
@@ -59,7 +62,11 @@ export async function askForCode(
       clock: systemClock,
       random: systemRandom,
       keyMemory: claimKey,
-      onClaim: (claim) => screen.showClaim(claim),
+      onClaim: (claim) => {
+        shown = claim;
+        screen.showClaim(claim);
+      },
+      onIdentify: (seconds) => identity.showClaim(shown, seconds),
       onFailure: (failure) => screen.showNoClaim(explainDelay(failure)),
       accept,
       signal: ending.signal,
@@ -78,6 +85,7 @@ export async function askForCode(
     return await typed;
   } finally {
     ending.abort();
+    identity.showClaim(shown, 0);
     screen.showNoClaim();
   }
 }

@@ -68,8 +68,11 @@ describe.skipIf(!chromiumPath)(`a ticket in the web player${needsChromium}`, () 
     await expect.poll(async () => (await waiting()).length).toBe(1);
     const { claim } = (await waiting())[0];
     await expect.poll(text(tv.page, '.claim .command')).toContain(claim.slice(0, 3));
+    await shop.post('/v1/identify', { venueIds: [venueId], seconds: 60 });
+    await expect.poll(text(tv.page, '#identity')).toBe(`${claim.slice(0, 3)}-${claim.slice(3)}`);
     await shop.post(`/v1/devices/claims/${claim}/offer`, { screenId });
     await expect.poll(text(tv.page, '.message')).toBe('This TV becomes Lobby/Shared of default.');
+    expect(await tv.page.locator('#identity').isHidden()).toBe(true);
     await expect.poll(() => started(screenId), { timeout: 20_000 }).toBe(1);
     await tv.close();
   });

@@ -176,6 +176,29 @@ describe('a shared ticket', () => {
     expect((await here.get(path)).status).toBe(200);
   });
 
+  it('lets a waiting TV draw its claim while its venue is identified', async () => {
+    const { ticket } = await shared();
+    const { body } = await claim(ticket);
+    const plain = await service.send('POST', '/devices/claims', { body: { deviceInfo: {} } });
+    const held = (one: { claim: string; token: string }, seconds: number) =>
+      service.send('GET', `/devices/claims/${one.claim}?waitSeconds=${seconds}`, {
+        key: one.token,
+      });
+    const waiting = held(body, 50);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await shop.post('/v1/identify', { venueIds: [venueId], seconds: 60 });
+    expect((await waiting).body).toMatchObject({ status: 'waiting', identifySeconds: 60 });
+    expect((await status(plain.body)).body).not.toHaveProperty('identifySeconds');
+    // The next hold is not answered again for the same request.
+    const next = held(body, 50);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await offer(body.claim, screenId);
+    expect((await next).body.status).toBe('offered');
+    const late = (await claim(ticket)).body;
+    service.clock.advance(minute);
+    expect((await status(late)).body).not.toHaveProperty('identifySeconds');
+  });
+
   it('is used up by bindings: no other TV waits or registers with it then', async () => {
     const { ticket } = await shared(1);
     const [one, other, third] = await Promise.all([1, 2, 3].map(() => claim(ticket)));

@@ -69,16 +69,21 @@ function claimSource(
   return () => {
     let failures = 0;
     let isShown = false;
+    let shown = '';
     const onClaim = (claim: string) => {
       isShown = true;
+      shown = claim;
       void showClaim(call, claim);
+    };
+    const onIdentify = (seconds: number) => {
+      if (seconds > 0) void showClaim(call, shown);
     };
     const onFailure = (error: SignageError) => {
       if (++failures >= maxAttempts && (once || !isShown)) throw error;
       call.note(`${error.message} The TV tries again.`);
     };
     const of = { client, deviceInfo, ticket, clock, random, signal };
-    return suspend(() => waitForOfferedCode({ ...of, onClaim, onFailure, accept }));
+    return suspend(() => waitForOfferedCode({ ...of, onClaim, onIdentify, onFailure, accept }));
   };
 }
 
