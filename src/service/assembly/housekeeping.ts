@@ -7,7 +7,7 @@ import { type Rows, slicesOf, type Tx } from '../../store/store.ts';
 import { confirmedTime, makeClockLook, retainedFrom } from '../confirmed-time.ts';
 import { bySystem, recordChange, type SystemDependencies } from '../context.ts';
 import { creationRetentionMs } from '../creations.ts';
-import { endLogin } from '../logins/logins.ts';
+import { endLogin, wasUsed } from '../logins/logins.ts';
 import { makeNoticeLog } from '../notices/notice-log.ts';
 import { isOver } from '../signals.ts';
 import { moveSuperseded, purgeUnnamed } from '../versions/content-upkeep.ts';
@@ -182,9 +182,7 @@ export function startHousekeeping(
     await purgeCreations();
     await purgeExpired('claims', (tx, { id }) => tx.delete('claims', id));
     // Nobody can read an unused token after the end of its request.
-    await purgeExpired('logins', (tx, row) =>
-      endLogin(deps, tx, row, bySystem, ({ firstUsedAt }) => firstUsedAt !== null),
-    );
+    await purgeExpired('logins', (tx, row) => endLogin(deps, tx, row, bySystem, wasUsed));
     await purgeSignals();
     await purgeRetained();
   }

@@ -8,6 +8,7 @@ import type { Reader, Tx } from '../../store/store.ts';
 import { reachView, tokenChange } from '../auth/tokens.ts';
 import {
   type AuditActor,
+  bySystem,
   type ClientInfo,
   recordChange,
   type SystemDependencies,
@@ -37,6 +38,9 @@ export const loginNotFound = () =>
     'login_not_found',
     'There is no such login request: it has expired or was ended, or the code is mistyped.',
   );
+
+/** Whether a token outlives the request whose asker got it. */
+export const wasUsed = ({ firstUsedAt }: Token): boolean => firstUsedAt !== null;
 
 /** Ends a request. Deletes the token that was granted, unless `keeps` says otherwise. */
 export async function endLogin(
@@ -86,6 +90,7 @@ export function makeLogins(deps: SystemDependencies, trustedSources: TrustedSour
             throw new SignageError('conflict', 'This code exists already.');
           return { ...made, expiresInSeconds: secondsLeft(existing, tx.now) };
         }
+        if (existing) await endLogin(deps, tx, existing, bySystem, wasUsed);
         const rows = await tx.select('logins', 'shard', [shard]);
         const waiting = rows.filter((row) => row.grant === null && isLiveLogin(row, tx.now));
         const { displaced, share } = makeRoom(waiting, applicant, loginLimits, tx.now);

@@ -74,6 +74,18 @@ describe('POST /v1/logins', () => {
     expect((await ask(sent)).body).toMatchObject({ expiresInSeconds: 600 });
   });
 
+  it('deletes the token that nobody used of the expired request that it replaces', async () => {
+    const sent = { headers: { 'idempotency-key': randomUUID() } };
+    const first = await asked(sent);
+    const { id } = (await approve(first.code)).body;
+    // Housekeeping runs just before the request expires, and not again until the repeat.
+    service.clock.advance(10 * minute - 1);
+    expect(await tokenIds()).toContain(id);
+    service.clock.advance(1);
+    expect(await asked(sent)).toMatchObject({ code: first.code });
+    expect(await tokenIds()).not.toContain(id);
+  });
+
   it.each([
     ['escape sequences in the user', { user: '\u001b[2Jroot', host: 'desk' }],
     ['escape sequences in the host', { user: 'root', host: 'desk\u009b31m' }],
