@@ -95,7 +95,11 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
           claimLimits,
           tx.now,
         );
-    for (const old of displaced) await endClaim(tx, old);
+    for (const old of displaced) {
+      await endClaim(tx, old);
+      // Else, whoever has a link could fill the store with codes.
+      if (old.offer) await tx.delete('codes', old.offer.codeId);
+    }
     const row: Claim = {
       ...claim,
       shard,

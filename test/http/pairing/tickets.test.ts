@@ -90,6 +90,15 @@ describe('a link', () => {
     expect(answers.filter(({ status: got }) => got === 201)).toHaveLength(1);
   });
 
+  it('leaves no codes of claims that gave way, however often a TV asks', async () => {
+    const { ticket } = await link();
+    for (let n = 0; n < 30; n++) expect((await claim(ticket)).status).toBe(201);
+    const codes = (await manager(service).post('/v1/backup')).text
+      .split('\n')
+      .filter((line) => line.includes('"section":"codes"'));
+    expect(codes.length).toBeLessThanOrEqual(5);
+  });
+
   it('ends with a later link of its screen, its revocation, its expiry, and its screen', async () => {
     const first = await link();
     const begun = (await claim(first.ticket)).body;
