@@ -43,6 +43,15 @@ it('a script pairs the TVs that screens expect, and learns which screens have no
   expect(names).toEqual(['B', 'A']);
 });
 
+it('pairs none of several TVs that send the same serial number', async () => {
+  const { venue } = await waitingVenue({ A: 'S-1' }, ['S-1', 'S-1']);
+  const run = await cli(['pair', '--venue', venue, '--all', '--tv', '--yes']);
+  expect(run.code).toBe(9);
+  expect(run.stderr).toContain(
+    `2 TVs that wait have the serial number that "${venue}/A" expects. Pair the right one: --tv CLAIM`,
+  );
+});
+
 it('a person confirms the proposed TV, or types another claim', async () => {
   const { venue, tvs } = await waitingVenue({ A: 'S-1', B: null }, ['S-1', 'S-2']);
   const bound = Promise.all(tvs.map((tv) => registerWhenOffered(service, tv)));

@@ -208,8 +208,8 @@ interface Turns {
   current: Pairing | undefined;
   paired: number;
   failures: Map<Pairing, SignageError>;
-  /** By screen id: the claim of the waiting TV whose serial number the screen expects. */
-  expected: ReadonlyMap<string, string>;
+  /** By screen id: the claims of the waiting TVs whose serial number the screen expects. */
+  expected: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Returns the claims of waiting TVs that screens expect. A service may list none. */
@@ -218,11 +218,21 @@ async function expectedClaims(call: CommandContext, venueId: string): Promise<Tu
     if (!unlistedStatuses.includes((error as SignageError).status)) throw error;
     return [];
   });
-  return new Map(
-    claims.flatMap(({ expectedScreenId, claim }) =>
-      expectedScreenId ? [[expectedScreenId, claim] as const] : [],
-    ),
-  );
+  const expected = new Map<string, string[]>();
+  for (const { expectedScreenId: id, claim } of claims)
+    if (id) expected.set(id, [...(expected.get(id) ?? []), claim]);
+  return expected;
+}
+
+/**
+ * Returns why no TV is proposed for a screen. Anybody can send a serial number, so of several TVs
+ * with the same one, none is.
+ */
+function whyNoneProposed(claims: readonly string[], screen: string): string | undefined {
+  if (claims.length === 1) return undefined;
+  if (claims.length === 0)
+    return `No TV that waits has the serial number that "${screen}" expects.`;
+  return `${claims.length} TVs that wait have the serial number that "${screen}" expects. Pair the right one: --tv CLAIM`;
 }
 
 /**
@@ -236,7 +246,8 @@ async function* turnOf(
 ): AsyncGenerator<PairUpdate[]> {
   const { call } = session;
   const place = { venue, screen, changes: [] };
-  let expected = turns.expected.get(screen.id);
+  const [only, ...others] = turns.expected.get(screen.id) ?? [];
+  let expected = others.length > 0 ? undefined : only;
   for (let failed: Pairing | undefined; ; ) {
     const first = expected;
     expected = undefined;
@@ -289,11 +300,10 @@ export async function pairByTurns(
   async function* updates(): AsyncGenerator<PairUpdate[]> {
     for (const [at, screen] of screens.entries()) {
       const name = placeName({ venue, screen, changes: [] });
-      if (call.common.yes && !call.prompter.canAsk && !expected.has(screen.id)) {
-        const failure = new SignageError(
-          'claim_not_found',
-          `No TV that waits has the serial number that "${name}" expects.`,
-        );
+      const claims = expected.get(screen.id) ?? [];
+      const why = whyNoneProposed(claims, name);
+      if (why !== undefined && call.common.yes && !call.prompter.canAsk) {
+        const failure = new SignageError('claim_not_found', why);
         turns.failures.set(newPairing({ venue, screen, changes: [] }), failure);
         call.note(failure.message);
         continue;
