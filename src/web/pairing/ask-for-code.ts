@@ -21,8 +21,14 @@ const claimItem = 'signage-player-claim';
  */
 const claimKey: ClaimKeyMemory = {
   load: () => localStorage.getItem(claimItem) ?? undefined,
-  save: (key) =>
-    key === undefined ? localStorage.removeItem(claimItem) : localStorage.setItem(claimItem, key),
+  save(key) {
+    if (key === undefined) return localStorage.removeItem(claimItem);
+    try {
+      localStorage.setItem(claimItem, key);
+    } catch {
+      // A full storage only means that the page shows another claim after a reload.
+    }
+  },
 };
 
 interface CodeSource {

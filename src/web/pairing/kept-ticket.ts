@@ -9,9 +9,11 @@ const fragmentStart = '#enrol=';
  */
 export class KeptTicket {
   readonly #storage: Storage;
+  #secret: string | undefined;
 
   constructor(storage: Storage) {
     this.#storage = storage;
+    this.#secret = storage.getItem(itemName) ?? undefined;
     this.take();
   }
 
@@ -24,16 +26,23 @@ export class KeptTicket {
     if (!hash.startsWith(fragmentStart)) return false;
     history.replaceState(null, '', pathname + search);
     const ticket = ticketIn(hash);
-    if (ticket !== undefined) this.#storage.setItem(itemName, ticket);
-    return ticket !== undefined;
+    if (ticket === undefined) return false;
+    this.#secret = ticket;
+    try {
+      this.#storage.setItem(itemName, ticket);
+    } catch {
+      // A full storage only means that a reload before the binding loses the ticket.
+    }
+    return true;
   }
 
   get secret(): string | undefined {
-    return this.#storage.getItem(itemName) ?? undefined;
+    return this.#secret;
   }
 
   /** Forgets the ticket: it cannot be used any more, or this TV has a key. */
   forget(): void {
+    this.#secret = undefined;
     this.#storage.removeItem(itemName);
   }
 }

@@ -14,6 +14,12 @@ const text = (page: Page, selector: string) => () =>
   page.locator(selector).innerText({ timeout: 1000 });
 const isHidden = (page: Page) => () => page.locator('#panel').isHidden();
 
+/** Fills `localStorage` to the last character. */
+const fillStorage = `
+  for (let size = 2 ** 23; size >= 1; size /= 2)
+    for (let n = 0; n < 4; n++)
+      try { localStorage.setItem('x' + size + n, 'x'.repeat(size)); } catch {}`;
+
 describe.skipIf(!chromiumPath)(`a ticket in the web player${needsChromium}`, () => {
   let service: TestService<Clock>;
   let shop: Manager;
@@ -89,6 +95,15 @@ describe.skipIf(!chromiumPath)(`a ticket in the web player${needsChromium}`, () 
     await tv.close();
   });
 
+  it('binds a TV whose storage is full', async () => {
+    const screenId = await screen('Full');
+    const link = await linkOf({ screenId });
+    const tv = await openTvPage({ initScript: fillStorage });
+    await tv.page.goto(link);
+    await expect.poll(text(tv.page, '.message')).toBe('This TV becomes Lobby/Full of default.');
+    await tv.close();
+  });
+
   it('is ignored by a player that has a key', async () => {
     const screenId = await screen('Bound');
     const { code } = await shop.code(screenId);
@@ -100,6 +115,7 @@ describe.skipIf(!chromiumPath)(`a ticket in the web player${needsChromium}`, () 
     const link = await linkOf({ screenId: other });
     await tv.page.evaluate(`location.hash = ${JSON.stringify(link.slice(link.indexOf('#')))}`);
     await expect.poll(() => tv.page.url()).toBe(`${service.url}/player`);
+    expect(await kept(tv.page)).toBeNull();
     await tv.page.reload();
     await expect.poll(() => started(screenId)).toBe(2);
     expect(await kept(tv.page)).toBeNull();
