@@ -124,6 +124,9 @@ describe('signage data restore', () => {
     ];
     const token = (await former.manage('POST', '/v1/tokens', { name: 'Phone', role: 'viewer' }))
       .body;
+    const { venueId } = kept;
+    const shared = { venueId, uses: 1 };
+    const ticket = (await former.manage('POST', '/v1/tickets', shared)).body;
     await former.manage('POST', `/v1/devices/${kept.deviceId}/revoke`, { reason: 'before' });
     const file = join(folder, 'own.dump');
     await cliOf(former, adminToken)(['data', 'backup', '--out', file]);
@@ -134,6 +137,13 @@ describe('signage data restore', () => {
     });
     await former.send('GET', `/devices/${changed.screenId}/config`, { key: rotated.body.apiKey });
     await former.manage('DELETE', `/v1/screens/${gone.screenId}?force=true`);
+    await former.manage('DELETE', `/v1/tickets/${ticket.id}`);
+    const asker = { user: 'alice', host: 'desk' };
+    const { code: login } = (await former.send('POST', '/v1/logins', { body: asker })).body;
+    const expiresAt = '2099-01-01T00:00:00Z';
+    const grant = { name: 'Later', role: 'viewer', expiresAt, allVenues: true };
+    const approved = (await former.manage('POST', `/v1/logins/${login}/approve`, grant)).body;
+    await former.manage('DELETE', `/v1/tokens/${approved.id}`);
     const later = await former.tv();
     await former.manage('POST', `/v1/devices/${later.deviceId}/revoke`, {
       reason: 'never in the backup',
@@ -150,6 +160,7 @@ describe('signage data restore', () => {
         reason: 'replaced',
       },
       revoked('device key', gone.deviceId, `signage device revoke ${gone.deviceId}`),
+      revoked('ticket', ticket.id, `signage ticket revoke ${ticket.id}`),
     ]);
     expect(stderr).toContain(
       `was revoked at ${json.undone[0].at} works again. Once the service runs: signage device revoke ${lost.deviceId}`,

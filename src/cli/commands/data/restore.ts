@@ -81,8 +81,8 @@ export const restore = defineCommand({
   summary: 'Restore a backup into an empty data folder or database',
   description: `Checks the backup while reading it. A truncated or damaged backup is rejected with
 the number of its first bad line, and nothing remains. At the end the restored store is dumped and
-compared with the backup. All changes after the backup are lost. Device keys and tokens that were
-revoked after the backup work again. With --audit, the command lists them with the commands that
+compared with the backup. All changes after the backup are lost. Device keys, tokens and tickets that
+were revoked after the backup work again. With --audit, the command lists them with the commands that
 revoke them again. --audit names the former data folder, or a copy of its audit folder. If the
 backup has active webhooks, --webhooks says what becomes of them: a second service beside the
 original would notify their receivers, too. Exit codes: 6 the backup cannot be used, 5 the folder or
@@ -140,7 +140,7 @@ database is in use or not empty.`,
     noteMissingFiles(call, missingFiles);
     if (undone === undefined)
       call.note(
-        'Device keys and tokens that were revoked after the backup work again. To list them: --audit FOLDER',
+        'Device keys, tokens and tickets that were revoked after the backup work again. To list them: --audit FOLDER',
       );
     call.note(
       'The backup has no readable token: the file admin-token is only in the former data folder. If nobody has a token, start the service once with --new-admin-token.',

@@ -3,11 +3,11 @@ import type { AuditEntry } from '../../../domain/records/audit.ts';
 /** A revocation that happened after the backup. The restored store does not contain it. */
 export interface UndoneRevocation {
   at: string;
-  what: 'device key' | 'token';
+  what: 'device key' | 'token' | 'ticket';
   id: string;
   /** `replaced`: the key was replaced by a newer one, which the restored store does not contain. */
   reason: 'revoked' | 'replaced';
-  /** The command that revokes the key or token again. */
+  /** The command that revokes it again. */
   command: string;
 }
 
@@ -19,11 +19,20 @@ const kinds: Record<string, Pick<UndoneRevocation, 'what' | 'reason'> & { verb: 
   // The forced deletion of a screen also revokes its device.
   'screen.delete': deviceKey,
   'token.delete': { what: 'token', verb: 'signage token delete', reason: 'revoked' },
+  'ticket.revoke': { what: 'ticket', verb: 'signage ticket revoke', reason: 'revoked' },
 };
+
+/** Actions that make what a later entry may revoke. */
+const making: readonly string[] = [
+  'device.register',
+  'token.create',
+  'token.approve',
+  'ticket.create',
+];
 
 /**
  * Finds the undone revocations in the audit entries after a backup, and returns them oldest first.
- * Skips keys and tokens created after the backup, because the restored store does not contain them.
+ * Skips what was created after the backup, because the restored store does not contain them.
  */
 export async function undoneRevocations(
   entries: AsyncIterable<AuditEntry>,
@@ -34,7 +43,7 @@ export async function undoneRevocations(
     const kind = kinds[action];
     const id = action === 'screen.delete' ? details.deviceId : subject.id;
     if (typeof id !== 'string') continue;
-    if (action === 'device.register' || action === 'token.create') madeLater.add(id);
+    if (making.includes(action)) madeLater.add(id);
     // Entries may repeat. A revocation overrides a replacement of the same key.
     if (!kind || (kind.reason === 'replaced' && found.get(id)?.reason === 'revoked')) continue;
     const { what, verb, reason } = kind;
