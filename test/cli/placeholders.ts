@@ -8,7 +8,7 @@ const numbered = [
   ['ticket', /\btkt_\w{20,}/g],
   ['login secret', /\blgn_\w{20,}/g],
   ['shown claim', /(?<="claim":"|\/claims\/)[A-HJKMNP-Z2-9]{6}\b/g],
-  ['grouped claim', /\b[A-HJKMNP-Z2-9]{3}-[A-HJKMNP-Z2-9]{3}\b/g],
+  ['grouped claim', /\b(?!K7Q-2MX)[A-HJKMNP-Z2-9]{3}-[A-HJKMNP-Z2-9]{3}\b/g],
   ['id', /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g],
   ['code', /\b(?!REQUESTS|ABCD2345)[A-HJKMNP-Z2-9]{8}\b/g],
   ['grouped code', /\b(?!ABCD-2345)[A-HJKMNP-Z2-9]{4}-[A-HJKMNP-Z2-9]{4}\b/g],
