@@ -1,6 +1,8 @@
 import { iso } from '../../../domain/clock.ts';
 import { defaultTicketDays, maxTicketUses } from '../../../domain/tickets/ticket-limits.ts';
+import { ticketIn } from '../../../player/pairing/ticket-link.ts';
 import * as option from '../../input/option.ts';
+import { usage } from '../../input/settings.ts';
 import { defineCommand, many, some } from '../../program/spec.ts';
 import { listOfVenues, venueIdsOf } from '../../records/of-venues.ts';
 import { selectionOptions, venueOption } from '../../records/select-screens.ts';
@@ -73,6 +75,8 @@ remove one, use signage device revoke.`,
   examples: [['signage ticket revoke 0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e', 'by its id']],
   effect: 'changes',
   async run(call) {
+    if (call.args.id.some((id) => ticketIn(id) !== undefined))
+      throw usage('Name the ticket by its id, as signage ticket list shows it, not by its secret.');
     for (const id of call.args.id) {
       const made = await call.change('revokeTicket', { params: { id } });
       if (made) call.note('Revoked the ticket.');
