@@ -221,9 +221,7 @@ export class PagePlayer {
   }
 
   #onFragment(): void {
-    const isNewLink = this.#ticket.take() && this.#player.state.deviceId === undefined;
-    // Else, a bound TV would use the ticket after its revocation.
-    if (this.#player.state.deviceId !== undefined) this.#ticket.forget();
+    const isNewLink = this.#ticket.take(this.#player.state.deviceId !== undefined);
     if (isNewLink || location.hash === checkFragment || bindingInFragment(location.hash)) {
       location.reload();
       return;

@@ -19,14 +19,14 @@ export class KeptTicket {
 
   /**
    * Takes the ticket of the URL, and removes it there and from the history. Returns whether the URL
-   * had one.
+   * had one that this TV may use. A bound TV keeps none, or it would use it after its revocation.
    */
-  take(): boolean {
+  take(isBound = false): boolean {
     const { hash, pathname, search } = location;
     if (!hash.startsWith(fragmentStart)) return false;
     history.replaceState(null, '', pathname + search);
     const ticket = ticketIn(hash);
-    if (ticket === undefined) return false;
+    if (ticket === undefined || isBound) return false;
     this.#secret = ticket;
     try {
       this.#storage.setItem(itemName, ticket);
