@@ -277,7 +277,6 @@ export const sections = {
     document: ({ id }) => documentOf.statement(id.slice(0, id.indexOf('/'))),
     held: 'disk',
   }),
-  ...waitingSections,
   creations: section({
     row: creationRow,
     unique: { request: (row) => row.request },
@@ -285,6 +284,7 @@ export const sections = {
     listed: true,
     document: (row) => documentOf.creation(row.id),
   }),
+  ...waitingSections,
 };
 
 export type TableName = keyof typeof sections;
