@@ -38,7 +38,8 @@ function sceneOf([noun, verb, ...rest]: readonly string[]): Scene {
   if (command === 'screen create' || rest.includes('--create')) return { without: 'screen' };
   if (command === 'token create') return { without: 'tokens' };
   if (noun === 'tenant' && verb !== 'create') return { tenant: true };
-  const needsNoTv = ['code', 'pair', 'tv'].includes(noun ?? '') || command === 'screen delete';
+  const needsNoTv =
+    ['code', 'pair', 'ticket', 'tv'].includes(noun ?? '') || command === 'screen delete';
   const isFree = (needsNoTv && !isReplaced) || rest.includes('provisioning');
   return { without: isFree && !rest.includes('--force') ? 'TV' : undefined };
 }
@@ -190,11 +191,14 @@ async function runInWorld(
     await writeFile('signage-data/admin-token', adminToken, { mode: 0o600 });
   }
   if (['data', 'store', 'audit'].includes(noun)) await makeData(words, env);
-  await writeFile('claims.csv', `screen,claim\nMain,${shown.claim}\n`);
+  await writeFile('claims.csv', `venue,screen,claim\nLobby,Main,${shown.claim}\n`);
   await writeFile('codes.txt', `${code}\n`);
   await rm('tvs', { recursive: true, force: true });
   await rm('tv.json', { force: true });
   for (const out of [
+    'links.csv',
+    'links.html',
+    'ticket.csv',
     'ci.token',
     'build-server.token',
     'backup.token',

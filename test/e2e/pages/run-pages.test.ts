@@ -16,6 +16,8 @@ const notRun: readonly (readonly [form: RegExp, reason: string])[] = [
   [/s3:\/\//, 'needs a bucket: test/cli/serve/object-store.test.ts'],
   [/database\.url|store (?:migrate|copy)/, 'needs PostgreSQL: test/cli/data/store.test.ts'],
   [/^signage (?:pair|login)$|login .*--context/, 'asks: test/cli/pair, test/cli/api'],
+  [/login .*--device|token approve/, 'needs two people: test/cli/connection'],
+  [/ticket revoke|tv --code -$/, 'needs a ticket: test/cli/commands/ticket.test.ts'],
   [/^signage simulate /, 'takes minutes: test/cli/simulate'],
   [/^signage conformance$|^signage conformance (?:-o|--url)/, 'takes a minute: test/conformance'],
   [/--staged/, 'holds for ten minutes: test/cli/playlist/staged.test.ts'],

@@ -32,10 +32,10 @@ const policy = {
 };
 
 describe('the bundle of the web player', () => {
-  it('has at most 110 KB, and 37 KB with gzip', () => {
+  it('has at most 114 KB, and 38 KB with gzip', () => {
     const bytes = contentOf(script);
-    expect(bytes.length).toBeLessThanOrEqual(110_000);
-    expect(gzipSync(bytes).length).toBeLessThanOrEqual(37_000);
+    expect(bytes.length).toBeLessThanOrEqual(114_000);
+    expect(gzipSync(bytes).length).toBeLessThanOrEqual(38_000);
   });
 
   it('is ES2017, for Chromium 63', () => {

@@ -98,9 +98,9 @@ const costlyBodies: readonly (readonly [name: string, body: string])[] = [
 
 /** Returns the operations with a body, each with a credential and a path. */
 function bodyTargets({ token, key, screenId }: Aim, ids: Partial<Record<string, string>>) {
-  // The claim in a path is looked up before the body is read.
+  // The claim or login in a path is looked up before the body is read.
   const all = Object.entries<Operation>(operations).filter(
-    ([, { body, record }]) => body !== undefined && record !== 'claim',
+    ([, { body, record }]) => body !== undefined && record !== 'claim' && record !== 'login',
   );
   return all.map(([id, { method, path, access, record = 'screen' }]) => ({
     id,
