@@ -50,6 +50,7 @@ interface Values {
   webhook: string;
   code: string;
   claim: string;
+  login: string;
   port: number;
 }
 
@@ -80,6 +81,7 @@ function substituted(words: readonly string[], values: Values): string[] {
       .replace(/^0190a5b4-(?:…|[0-9a-f-]{27})$/, values.webhook)
       .replace(/^ABCD-?2345$/, values.code)
       .replace(/^K7Q-?2MX$/, values.claim)
+      .replace(/^WDJB-MJHT$/, values.login)
       .replace('*.mp4', 'offer.mp4')
       .replace('summer.*.note', 'mine.note')
       .replace('*.jpg', 'picture.png')
@@ -103,7 +105,7 @@ const site = 'version: 1\nvenues: [{ name: Hall }]\n';
 function stdinOf(words: readonly string[], code: string): string {
   if (words.includes('--token-stdin')) return adminToken;
   if (words[0] === 'api') return '{"name":"Hall"}';
-  if (words[0] === 'code') return code;
+  if (words[0] === 'code' || words[0] === 'tv') return code;
   return words[0] === 'apply' ? site : '';
 }
 
@@ -167,9 +169,15 @@ async function runInWorld(
   const screens = (await service.manage('GET', '/v1/screens')).body.items ?? [];
   const free = screens.find(({ deviceId }: { deviceId: string | null }) => deviceId === null);
   const { code } = free ? await service.code(free.id) : { code: 'ABCD2345' };
+  const ask = { body: { user: 'alice', host: 'desk' } };
+  const login = given[1] === 'approve' && (await service.send('POST', '/v1/logins', ask)).body.code;
+  const ofTicket = { venueId: screens[0]?.venueId, uses: 1 };
+  const ticket =
+    given[0] === 'ticket' && (await service.manage('POST', '/v1/tickets', ofTicket)).body.id;
   const values = {
     url: service.url,
-    webhook: world.webhook,
+    webhook: ticket || world.webhook,
+    login: login || '',
     claim: shown.claim,
     code,
     port: await freePort(),
@@ -232,7 +240,7 @@ async function runInWorld(
   if (
     !words.includes('--yes') &&
     (noun === 'logout' ||
-      /^(?:delete|clear|withdraw|unset|revoke|prune|rotate)$/.test(words[1] ?? ''))
+      /^(?:delete|clear|withdraw|unset|revoke|prune|rotate|approve)$/.test(words[1] ?? ''))
   )
     more.push('--yes');
   if (
