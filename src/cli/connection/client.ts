@@ -75,11 +75,27 @@ export interface Connection {
   clientIn(tenantId: string): ManagementClient;
 }
 
+/** A change that a command is about to make, or would make under `--dry-run`. */
+export interface UpcomingChange extends PlannedRequest {
+  /** `undefined`: a request without an operation, such as the upload of a file. */
+  id?: OperationId;
+  params?: Record<string, string>;
+}
+
+/**
+ * Called before each change. Returns what the request has in addition: preconditions. Throws to
+ * prevent the change.
+ */
+export type BeforeChange = (
+  change: UpcomingChange,
+) => Promise<Pick<PlainInput, 'headers' | 'body'>>;
+
 export interface ApiClientParts {
   /** Connects to the service. The caller passes a memoized function. */
   connect(): Promise<Connection>;
   /** Prints a request. Set under `--dry-run` only. */
   plan: ((request: PlannedRequest) => Promise<void>) | undefined;
+  beforeChange?: BeforeChange | undefined;
   signal: AbortSignal;
 }
 
@@ -116,7 +132,12 @@ function makeCalls(connect: ApiClientParts['connect']) {
   return { see, withClient };
 }
 
-export function makeApiClient({ connect, plan, signal }: ApiClientParts): CommandClient {
+export function makeApiClient({
+  connect,
+  plan,
+  signal,
+  beforeChange = async () => ({}),
+}: ApiClientParts): CommandClient {
   const { see, withClient } = makeCalls(connect);
   const withSignal = <I extends OperationId>(input: unknown) =>
     [{ signal, ...(input as PlainInput | undefined) }] as unknown as CallArguments<I>;
@@ -172,8 +193,13 @@ export function makeApiClient({ connect, plan, signal }: ApiClientParts): Comman
     async change(id, ...[input]) {
       const operation: Operation = operations[id];
       const plain = (input ?? {}) as CallInput<typeof id> & PlainInput;
-      if (plan) return planned(plan, operation.method, requestPath(operation, plain), plain.body);
-      const answer = await withClient((client) => client.call(id, ...withSignal<typeof id>(plain)));
+      const { method } = operation;
+      const path = requestPath(operation, plain);
+      const { params = {}, body } = plain;
+      const more = await beforeChange({ id, method, path, params, body });
+      if (plan) return planned(plan, method, path, body);
+      const sent = { ...plain, ...more, headers: { ...plain.headers, ...more.headers } };
+      const answer = await withClient((client) => client.call(id, ...withSignal<typeof id>(sent)));
       see(answer);
       return { answer };
     },
@@ -184,6 +210,7 @@ export function makeApiClient({ connect, plan, signal }: ApiClientParts): Comman
     },
     plays: async (input) => (await connect()).client.plays({ ...input, signal }),
     async send(method, path, body, options) {
+      if (method !== 'GET') await beforeChange({ method, path });
       if (plan && method !== 'GET') return planned(plan, method, path, body);
       const { client } = await connect();
       return client.send(method, path, { body, signal, ...options });

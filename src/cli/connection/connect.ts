@@ -73,9 +73,10 @@ function makeWaitingLine(
 }
 
 const codeInPath = /(\/provisioning-codes\/)[^/?]+/gi;
-const secrets = /\b((?:dak|mak|clm|lgn)_)[0-9A-Za-z]+/g;
-const withoutSecrets = (path: string) =>
-  path.replaceAll(codeInPath, '$1…').replaceAll(secrets, '$1…');
+const secrets = /\b((?:dak|mak|clm|tkt|lgn)_)[0-9A-Za-z]+/g;
+/** Redacts keys, tokens, and secrets of claims, tickets and logins. */
+export const withoutSecrets = (text: string) => text.replaceAll(secrets, '$1…');
+const withoutSecretParts = (path: string) => withoutSecrets(path.replaceAll(codeInPath, '$1…'));
 /** Decodes the percent-encoded ASCII characters of a path. */
 const decodedAscii = (path: string) =>
   path.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
@@ -89,7 +90,9 @@ const decodedAscii = (path: string) =>
  */
 export function shownPath(path: string): string {
   const decoded = decodedAscii(path);
-  return escapeControl(withoutSecrets(decoded) === decoded ? path : withoutSecrets(decoded));
+  return escapeControl(
+    withoutSecretParts(decoded) === decoded ? path : withoutSecretParts(decoded),
+  );
 }
 
 /** Formats a request for `--verbose`. */

@@ -1,5 +1,6 @@
 import { nodeRequesterThrough } from '../../client/node-requester.ts';
 import type { Exchanged } from '../../client/transport.ts';
+import { SignageError } from '../../domain/error.ts';
 import { exchangeLine, readCertificates } from '../connection/connect.ts';
 import { proxyFor } from '../connection/proxy.ts';
 import type { CommandContext } from '../program/context.ts';
@@ -14,10 +15,17 @@ export async function sendOptionsOf(
   const { caFile } = await call.profile();
   const certificates = caFile === undefined ? undefined : await readCertificates(caFile);
   const makeRequester = nodeRequesterThrough((url) => proxyFor(url, io.env), false);
+  const request = await makeRequester(certificates);
+  const requester: typeof request = async (url, parts) => {
+    const target = new URL(url);
+    if (call.mayExamine && !(await call.mayExamine(target)))
+      throw new SignageError('address_refused', `${target.host} is not asked from here.`);
+    return request(url, parts);
+  };
   return {
     clock,
     timeoutMs,
-    requester: await makeRequester(certificates),
+    requester,
     interrupted,
     onExchange: call.common.verbose
       ? (exchange: Exchanged) => io.stderr.write(exchangeLine(exchange))

@@ -1,7 +1,7 @@
 import type { CallArguments, ListId, ListItem } from '../../client/call.ts';
 import type { SignageError } from '../../domain/error.ts';
 import type { ForeignFile, Verdict } from '../../media/examination/verdict.ts';
-import type { CommandClient } from '../connection/client.ts';
+import type { BeforeChange, CommandClient } from '../connection/client.ts';
 import type { Profile } from '../connection/profile.ts';
 import type { Flags } from '../input/settings.ts';
 import type { CommonValues } from '../input/shared.ts';
@@ -10,9 +10,19 @@ import type { ViewSource } from '../output/view.ts';
 import type { ProgramEnvironment } from '../terminal/environment.ts';
 import type { Prompter } from '../terminal/prompter.ts';
 
+/** What a program that runs commands for somebody else adds to them. */
+export interface CommandHooks {
+  beforeChange?: BeforeChange;
+  /** Whether a URL of media may be requested. Default: each. */
+  mayExamine?(url: URL): Promise<boolean>;
+}
+
 /** The parameter of a command's `run`: its input, its output and the service. */
 // biome-ignore lint/suspicious/noExplicitAny: arguments and options of every command
-export interface CommandContext<A = any, O = any> extends ProgramEnvironment, CommandClient {
+export interface CommandContext<A = any, O = any>
+  extends ProgramEnvironment,
+    CommandClient,
+    Pick<CommandHooks, 'mayExamine'> {
   args: A;
   options: O;
   common: CommonValues;

@@ -68,7 +68,7 @@ function explain(error: SignageError, { stderr }: Io): void {
  * Returns the error as a problem document with the exit code. `status` is set only for an error of
  * the service.
  */
-function problemDocument(error: SignageError): object {
+export function problemDocument(error: SignageError) {
   const { code, message, status, requestId, errors, truncated, existingId, retryAfterSeconds } =
     error;
   const title = Object.hasOwn(errorKinds, code)

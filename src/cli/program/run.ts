@@ -15,7 +15,7 @@ import { memoize } from '../terminal/memoize.ts';
 import { makePrompter } from '../terminal/prompter.ts';
 import { shellQuote } from '../terminal/text.ts';
 import { writeMessage } from '../terminal/wrap.ts';
-import type { CommandContext } from './context.ts';
+import type { CommandContext, CommandHooks } from './context.ts';
 import { hintOfFile, hintOfName } from './extra-words.ts';
 import { emptyText } from './first-step.ts';
 import type { Arguments, ArgumentValues, CommandSpec, Options } from './spec.ts';
@@ -125,7 +125,7 @@ function makeCommandContext(
   args: ArgumentValues<Arguments>,
   flags: Flags,
   environment: ProgramEnvironment,
-  examiner: Examiner,
+  { examiner, ...hooks }: CommandHooks & { examiner: Examiner },
 ): CommandContext {
   const { io, interrupted } = environment;
   requirePlainVariables(io.env);
@@ -143,6 +143,7 @@ function makeCommandContext(
   const service = makeApiClient({
     connect: memoize(async () => connect(await profile(), environment, common)),
     plan: common.dryRun ? results.planned : undefined,
+    beforeChange: hooks.beforeChange,
     signal: interrupted,
   });
   return {
@@ -165,6 +166,7 @@ function makeCommandContext(
     examine: (file) => examiner.examine(file, { signal: interrupted }),
     note,
     ...makeConfirmations(prompter, common),
+    ...(hooks.mayExamine && { mayExamine: hooks.mayExamine }),
   };
 }
 
@@ -200,11 +202,12 @@ export async function runSpec(
   spec: CommandSpec,
   { given, flags }: { given: readonly unknown[]; flags: Flags },
   environment: ProgramEnvironment,
+  hooks: CommandHooks = {},
 ): Promise<number> {
   const args = argumentValues(spec, given);
   const examiner = new Examiner();
   try {
-    const call = makeCommandContext(spec, args, flags, environment, examiner);
+    const call = makeCommandContext(spec, args, flags, environment, { examiner, ...hooks });
     const exitCode = await spec.run(call);
     await call.results.finish();
     return exitCode ?? 0;

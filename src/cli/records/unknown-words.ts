@@ -5,7 +5,7 @@ import type { CommandContext } from '../program/context.ts';
 import { didYouMean } from './near-names.ts';
 
 /** The types of docs/protocol.md §2.5. TV apps may send others. */
-const eventTypes = [
+export const eventTypes = [
   'impression',
   'play',
   'heartbeat',
