@@ -137,6 +137,7 @@ const slowPackages = [
   'env-paths',
   'pino',
   'chalk',
+  '@modelcontextprotocol',
 ];
 
 const namesWithoutSubject = ['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'types'];

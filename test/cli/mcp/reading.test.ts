@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
+import { checkout } from '../../support/process/signage-process.ts';
 import { adminToken, startService } from '../../support/service/service.ts';
 import { startMcp } from './mcp-client.ts';
 
@@ -95,4 +98,46 @@ it('escapes control characters in names', async () => {
   const { call } = await startMcp(service, adminToken);
   const { text, json } = await call('status');
   expect(text + JSON.stringify(json)).not.toContain('\u202e');
+});
+
+/** Runs `signage mcp` with this input, and returns what it has written when it has ended. */
+async function runRaw(args: readonly string[], input: string, signal?: NodeJS.Signals) {
+  const child = spawn(process.execPath, [`${checkout}/bin/signage.js`, 'mcp', ...args], {
+    env: { PATH: process.env.PATH, SIGNAGE_URL: 'http://127.0.0.1:1', SIGNAGE_TOKEN: adminToken },
+  });
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+    if (signal) child.kill(signal);
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  child.stdin.write(input);
+  if (!signal) child.stdin.end();
+  const [code] = await once(child, 'close');
+  return { code, err, lines: out.split('\n').filter(Boolean) };
+}
+
+const initialize = `${JSON.stringify({
+  ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+  params: {
+    ...{ protocolVersion: '2025-06-18', capabilities: {} },
+    clientInfo: { name: 'raw', version: '1' },
+  },
+})}\n`;
+
+it.each<[string, string[], string, NodeJS.Signals | undefined, number]>([
+  ['an unknown tool', ['--tools', 'shwo'], '', undefined, 2],
+  ['an unknown option', ['--foo'], '', undefined, 2],
+  ['--allow-unattended alone', ['--allow-unattended'], '', undefined, 2],
+  ['an unknown context', ['--context', 'nowhere'], initialize, undefined, 0],
+  ['input that is no message', [], 'hello\n{"jsonrpc":1}\n\u0000\n', undefined, 0],
+  ['an input that ends', [], initialize, undefined, 0],
+  ['SIGTERM', [], initialize, 'SIGTERM', 0],
+])('writes only protocol messages to stdout: %s', async (_, args, input, signal, code) => {
+  const run = await runRaw(args, input, signal);
+  expect(run.code, run.err).toBe(code);
+  for (const line of run.lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+  if (code !== 0) expect(run.lines).toEqual([]);
 });

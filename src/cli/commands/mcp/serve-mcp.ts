@@ -63,6 +63,7 @@ function untilClosed(call: CommandContext, input: NodeJS.ReadableStream): Promis
 export async function serveMcp(call: CommandContext, tree: CommandTree): Promise<void> {
   const runner = new CommandRunner(call, tree);
   const { allowChanges, allowUnattended, root = '.', tools } = call.options;
+  if (allowUnattended && !allowChanges) throw usage('--allow-unattended needs --allow-changes.');
   const changing = allowChanges ? changingTools : {};
   const names = await chosenTools(tools, Object.keys({ ...readingTools, ...changing }));
   const changer = new Changer(runner, call, { root, allowUnattended });
