@@ -141,3 +141,21 @@ it.each<[string, string[], string, NodeJS.Signals | undefined, number]>([
   for (const line of run.lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
   if (code !== 0) expect(run.lines).toEqual([]);
 });
+
+it.each([
+  ['claude', 'mcpServers'],
+  ['vscode', 'servers'],
+  ['cursor', 'mcpServers'],
+])(
+  '--print %s writes an entry that starts this program with the same options',
+  async (client, member) => {
+    const { url } = (await start()).service;
+    const args = ['--print', client, '--tools', 'find,status', '--url', url];
+    const { lines } = await runRaw(args, '');
+    const { command, args: printed } = JSON.parse(lines.join('\n'))[member].signage;
+    expect([command, ...printed]).toEqual([
+      ...[process.execPath, `${checkout}bin/signage.js`, 'mcp'],
+      ...['--tools', 'find,status', '--url', url],
+    ]);
+  },
+);

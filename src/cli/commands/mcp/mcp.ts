@@ -1,6 +1,8 @@
 import * as option from '../../input/option.ts';
 import { type CommandTree, defineCommand } from '../../program/spec.ts';
 
+const clients = ['claude', 'vscode', 'cursor'] as const;
+
 /** Makes the command `mcp`, whose tools run commands of `tree`. */
 export const mcpOf = (tree: CommandTree) =>
   defineCommand({
@@ -28,14 +30,25 @@ platform's token, the command creates a token of its own for 12 hours: a viewer,
         '--root <folder>',
         'the only folder whose files may be shown; default: the current one',
       ),
+      print: option.choice(
+        clients,
+        '--print <client>',
+        'print the entry for the configuration file of this client, with the other options, and end',
+      ),
     },
     examples: [
       ['signage mcp', 'read-only, with the saved context'],
       ['signage mcp --allow-changes --venue Lobby', 'may also change one venue'],
       ['signage mcp --tools find,status,explain', 'three tools only'],
+      ['signage mcp --context local --print vscode', 'the entry for .vscode/mcp.json'],
     ],
     async run(call) {
+      const { print } = call.options;
+      if (print !== undefined) {
+        const { printEntry } = await import('./client-entry.ts');
+        return printEntry(call, print);
+      }
       const { serveMcp } = await import('./serve-mcp.ts');
-      await serveMcp(call, tree);
+      return serveMcp(call, tree);
     },
   });

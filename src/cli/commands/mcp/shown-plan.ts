@@ -1,24 +1,27 @@
 import { sep } from 'node:path';
+import type { Flags } from '../../input/settings.ts';
 import { shellQuote } from '../../terminal/text.ts';
 import { bodyOf, type ChangePlan, describeReplaced } from './plan-change.ts';
 import type { CommandCall } from './run-commands.ts';
 import { maxRecords } from './tool-results.ts';
+
+/** Returns the words of options that are given. */
+export function optionWords(flags: Flags): string[] {
+  const dashed = (name: string) => name.replaceAll(/[A-Z]/g, (one) => `-${one.toLowerCase()}`);
+  return Object.entries(flags).flatMap(([name, value]) =>
+    [value]
+      .flat()
+      .filter((one) => one !== undefined)
+      .flatMap((one) => [`--${dashed(name)}`, ...(one === true ? [] : [String(one)])]),
+  );
+}
 
 /** Writes a command as a line for a shell. Files of `folder` have only their names. */
 export function lineOf(
   { words, given = [], flags = {}, stdin }: CommandCall,
   folder: string,
 ): string {
-  const dashed = (name: string) => name.replaceAll(/[A-Z]/g, (one) => `-${one.toLowerCase()}`);
-  const options = Object.entries(flags).flatMap(([name, value]) =>
-    [value]
-      .flat()
-      .flatMap((one) =>
-        one === undefined
-          ? []
-          : [`--${dashed(name)}`, ...(one === true ? [] : [shellQuote(String(one))])],
-      ),
-  );
+  const options = optionWords(flags).map((word) => shellQuote(word));
   const args = given.flat().map((one) => shellQuote(String(one).replace(`${folder}${sep}`, '')));
   const input = stdin === undefined ? [] : ['<', 'document.json'];
   return [
