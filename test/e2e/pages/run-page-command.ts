@@ -12,7 +12,7 @@ import { makeWorld, type PageWorld, playOn, type Scene } from './page-world.ts';
 
 /** Commands that run until they are interrupted. */
 const isEndless = (words: readonly string[]) =>
-  ['serve', 'listen', 'board', 'tv', 'record'].includes(words[0] ?? '')
+  ['serve', 'listen', 'board', 'tv', 'record', 'mcp'].includes(words[0] ?? '')
     ? !words.includes('--once') && !words.includes('--summary')
     : words.includes('--follow') || words.includes('--watch');
 
