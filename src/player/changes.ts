@@ -119,13 +119,13 @@ class ChangesWatch {
   #handle(changes: DatedChanges, tookMs: number): number {
     this.#failures = 0;
     const lagMs = this.#lagMs(changes, tookMs);
-    if (Math.abs(lagMs) > maxLagMs) {
-      this.#cursor = undefined;
-      return minChangedIntervalMs - tookMs;
-    }
-    this.#obey(changes, Math.max(0, lagMs));
-    const { cursor, playlist, config } = changes;
-    if (cursor === this.#cursor) {
+    const isOld = Math.abs(lagMs) > maxLagMs;
+    // An old answer says nothing of now. What it names is fetched all the same, as it is now.
+    if (isOld) this.#cursor = undefined;
+    else this.#obey(changes, Math.max(0, lagMs));
+    const { playlist, config } = changes;
+    const cursor = isOld ? undefined : changes.cursor;
+    if (!isOld && cursor === this.#cursor) {
       // Such an early answer means that an intermediary answers in place of the service, or ends
       // holds.
       const isEarly = tookMs < earlyShare * this.#waitSeconds * secondMs;
