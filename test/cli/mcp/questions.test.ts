@@ -149,6 +149,12 @@ describe('signage mcp answers', () => {
     expect(json.records).toMatchObject([{ impressions: 1 }]);
   });
 
+  it('on which days was something played?', async () => {
+    const { json, text } = await ask('report', { what: 'impressions', groupBy: 'day' });
+    expect(json.records).toMatchObject([{ key: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) }]);
+    expect(text).toContain(json.records[0].key);
+  });
+
   it('did the campaign winter run?', async () => {
     const { json } = await ask('report', { what: 'impressions', campaign: 'winter' });
     expect(json).toMatchObject({ code: 'campaign_not_found' });

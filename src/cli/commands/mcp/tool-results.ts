@@ -9,16 +9,8 @@ import { escapeControl, escapeLines } from '../../terminal/escape.ts';
 /** Largest number of records in one answer. */
 export const maxRecords = 100;
 
-/** Members of records that no tool shows, at any depth. */
-const secretMembers: readonly string[] = [
-  'token',
-  'apiKey',
-  'key',
-  'secret',
-  'password',
-  'claimSecret',
-  'signingSecret',
-];
+/** Members that carry a secret in answers of the service, at any depth. No tool shows them. */
+const secretMembers: readonly string[] = ['token', 'apiKey', 'secret', 'ticket'];
 
 /**
  * Removes secret members, redacts secrets in texts, and escapes control characters. Names and
