@@ -13,7 +13,8 @@ import type { LiveViewSize } from '../../terminal/live-view.ts';
 import { countText, shellQuote } from '../../terminal/text.ts';
 import { askVenue, type ChosenPlace, choosePlace } from './choose-place.ts';
 import { followTv } from './follow-tv.ts';
-import { pairByTurns, pairMany } from './pair-many.ts';
+import { pairByTurns } from './pair-by-turns.ts';
+import { pairMany } from './pair-many.ts';
 import { type PairRights, readRights } from './pair-rights.ts';
 import {
   describeUnfinished,
