@@ -13,19 +13,12 @@ import { clientConnection } from '../../connection/connect.ts';
 import { readAddress } from '../../connection/profile.ts';
 import { readDeviceProfile } from '../../input/fixtures.ts';
 import type { CommandContext } from '../../program/context.ts';
-import { printableJson } from '../../terminal/escape.ts';
-import {
-  isWatched,
-  type LiveLine,
-  type LiveView,
-  type LiveViewSize,
-  openLiveView,
-} from '../../terminal/live-view.ts';
 import { countText } from '../../terminal/text.ts';
 import { renderTv, type TvStatus, updateStatus } from './render-tv.ts';
 import type { SavedTv } from './state-file.ts';
 import { StateFile } from './state-file.ts';
-import { logLine, logRecord, observe, type TvLogEntry } from './tv-log.ts';
+import { TvDisplay } from './tv-display.ts';
+import { observe, type TvLogEntry } from './tv-log.ts';
 import type { TvOptions } from './tv-options.ts';
 import { type CodeSource, codeSource, needCode, PairingWatch } from './tv-pairing.ts';
 
@@ -88,69 +81,6 @@ async function readDeviceInfo(
       ? saved
       : readDeviceProfile(options.profile ?? defaultProfile, '--profile');
   return { ...basis, ...given };
-}
-
-/** Minimum time between two redraws. */
-const drawEveryMs = secondMs / 10;
-
-/**
- * Prints one line for a log entry: with `-o ndjson` a JSON object, otherwise text. `--quiet`
- * suppresses the text.
- */
-function printEntry({ io, common }: CommandContext, entry: TvLogEntry): void {
-  if (common.output === 'ndjson') io.stdout.write(`${printableJson(logRecord(entry), 0)}\n`);
-  else if (!common.quiet) io.stdout.write(logLine(entry) ?? '');
-}
-
-/** Shows the activity of a TV: the live view for a person at a terminal, otherwise lines. */
-class TvDisplay {
-  readonly #call: CommandContext;
-  readonly #isLive: boolean;
-  readonly #render: (size: LiveViewSize) => readonly LiveLine[];
-  #liveView: LiveView | undefined;
-  #cancel: (() => void) | undefined;
-
-  constructor(
-    call: CommandContext,
-    once: boolean,
-    render: (size: LiveViewSize) => readonly LiveLine[],
-  ) {
-    this.#call = call;
-    this.#isLive = isWatched(call) && call.io.stdout.isTTY && !once;
-    this.#render = render;
-  }
-
-  async open(): Promise<void> {
-    if (this.#isLive) this.#liveView = await openLiveView(this.#call, this.#render);
-  }
-
-  log(entry: TvLogEntry): void {
-    if (!this.#isLive) {
-      printEntry(this.#call, entry);
-      return;
-    }
-    this.#cancel ??= this.#call.clock.after(drawEveryMs, () => {
-      this.#cancel = undefined;
-      this.#liveView?.draw();
-    });
-  }
-
-  /** Removes the live view while `ask` runs. */
-  async suspend<T>(ask: () => Promise<T>): Promise<T> {
-    this.close();
-    try {
-      return await ask();
-    } finally {
-      await this.open();
-    }
-  }
-
-  close(): void {
-    this.#cancel?.();
-    this.#cancel = undefined;
-    this.#liveView?.close();
-    this.#liveView = undefined;
-  }
 }
 
 /** Time for a clean shutdown before the player is aborted. */
