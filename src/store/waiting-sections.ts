@@ -1,5 +1,6 @@
-import { claimRow, loginRow, ticketRow } from '../domain/records/rows.ts';
+import { claimRow, loginRow } from '../domain/records/rows.ts';
 import { signalsRow } from '../domain/records/signals.ts';
+import { ticketRow } from '../domain/tickets/rows.ts';
 import { documentOf } from './document-names.ts';
 import { section } from './section.ts';
 

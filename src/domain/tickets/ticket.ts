@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isBetween } from '../clock.ts';
 import { isoInput, isoTime, recordId } from '../fields.ts';
 import { pageQuery } from '../paging.ts';
-import type { Ticket } from '../records/rows.ts';
+import type { Ticket } from './rows.ts';
 import { defaultTicketDays, maxTicketDays, maxTicketUses } from './ticket-limits.ts';
 
 const usesCount = `must be a whole number from 1 to ${maxTicketUses}`;

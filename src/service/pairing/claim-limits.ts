@@ -1,7 +1,8 @@
 import { derivedRandom } from '../../domain/api-key.ts';
 import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { Claim, Ticket } from '../../domain/records/rows.ts';
+import type { Claim } from '../../domain/records/rows.ts';
+import type { Ticket } from '../../domain/tickets/rows.ts';
 import { networkOf, sourceOf, unknownSource } from '../guesses/guess-source.ts';
 
 /**

@@ -11,7 +11,8 @@ import {
   offeredCode,
 } from '../../domain/records/claim.ts';
 import { codeStatusAt } from '../../domain/records/pairing-code.ts';
-import type { Claim, Ticket } from '../../domain/records/rows.ts';
+import type { Claim } from '../../domain/records/rows.ts';
+import type { Ticket } from '../../domain/tickets/rows.ts';
 import { shardOfTicket } from '../../domain/tickets/ticket.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import type { ClientInfo, SystemDependencies } from '../context.ts';

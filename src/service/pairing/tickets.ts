@@ -3,7 +3,8 @@ import { dayMs, hourMs, iso } from '../../domain/clock.ts';
 import { invalid, SignageError } from '../../domain/error.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { AuditVerb } from '../../domain/records/audit.ts';
-import type { Claim, Ticket } from '../../domain/records/rows.ts';
+import type { Claim } from '../../domain/records/rows.ts';
+import type { Ticket } from '../../domain/tickets/rows.ts';
 import {
   type CreatedTicketView,
   type TicketCreation,
