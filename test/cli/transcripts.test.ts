@@ -15,7 +15,7 @@ describe('The commands print what the transcript shows (after a change, run with
     async (path) => {
       const file = folder + path;
       const now = await replay(await readFile(file, 'utf8'));
-      expect(now).not.toMatch(/^(?: {2}|! ).*\b(?:mak|dak|clm|tkt)_\w{8}/m);
+      expect(now).not.toMatch(/^(?: {2}|! ).*\b(?:mak|dak|clm|tkt|lgn)_\w{8}/m);
       await expect(now).toMatchFileSnapshot(file);
       expect(now).not.toContain(`\n${fault}`);
     },

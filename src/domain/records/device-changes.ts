@@ -17,7 +17,10 @@ export const deviceChangesQuery = z.strictObject({
   waitSeconds: waitSecondsUpTo(maxHoldSeconds),
 });
 
-/** The current playlist and config of a TV, as ETags, and what it should do now (§2.9). */
+/**
+ * The current playlist and config of a TV, as ETags, and what it should do now (docs/protocol.md
+ * §2.9).
+ */
 export const deviceChanges = z
   .object({
     cursor,

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { isoTime, recordId } from '../fields.ts';
 
 /**
- * Longest identifyInput, and the time for which a reload is announced, in seconds
- * (docs/protocol.md §2.9).
+ * Longest time for which TVs identify themselves, and the time for which a reload is announced, in
+ * seconds (docs/protocol.md §2.9).
  */
 export const maxSignalSeconds = 600;
 const maxIds = 1000;

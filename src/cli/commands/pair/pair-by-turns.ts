@@ -165,7 +165,7 @@ export async function pairByTurns(
   const expected = await expectedClaims(call, venue.id);
   const turns: Turns = { current: undefined, paired: 0, failures: new Map(), expected };
   if (expected.size > 0)
-    call.note(`${countText(expected.size, 'TV')} that wait have the serial number of a screen.`);
+    call.note(`TVs wait with the serial numbers of ${countText(expected.size, 'screen')}.`);
   async function* updates(): AsyncGenerator<PairUpdate[]> {
     for (const [at, screen] of screens.entries()) {
       const name = placeName({ venue, screen, changes: [] });
