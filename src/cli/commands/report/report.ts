@@ -73,6 +73,9 @@ function bookingNotes(rows: readonly ReportRow[], { from, to, days }: ReportFilt
     : [];
 }
 
+const nameText = ({ key, name = key, key2 = '', name2 = key2 }: ReportRow) => `${name}\n${name2}`;
+const byName = (one: ReportRow, other: ReportRow) => (nameText(one) < nameText(other) ? -1 : 1);
+
 const isBooked = ({ deliveredPlays }: ReportRow) => deliveredPlays !== undefined;
 
 /** Returns the rows of the campaign of `--campaign`. Throws `campaign_not_found`. */
@@ -123,8 +126,8 @@ const impressions = defineCommand({
   summary: 'Report proof of play',
   description: `Counts impressions, and plays of items without a campaign, and sums the real playing
 time of the impressions in seconds. A play is full if it lasted as long as planned. Days are those
-of the venue of each screen. Impressions of simulated TVs are left out, unless --include-simulated
-is given. With --selector and --venue, the default is one row per screen.
+of the venue of each screen. Rows are sorted by name. Impressions of simulated TVs are left out,
+unless --include-simulated is given. With --selector and --venue, the default is one row per screen.
 
 A campaign that is booked (signage campaign set) is compared with its booking. -o html prints a page
 to be sent or printed.`,
@@ -172,7 +175,7 @@ to be sent or printed.`,
     const report = await call.read('reportImpressions', { query: filters });
     if (!includeSimulated) await noteSimulated(call, filters);
     const { output, quiet, limit } = call.common;
-    const rows = await ofCampaign(call, groupBy, report.items);
+    const rows = (await ofCampaign(call, groupBy, report.items)).toSorted(byName);
     const isEmpty = report.items.length === 0 && (await selectsScreens(call, filters));
     const asks = isEmpty && isForPeople(output) && !quiet;
     const otherPlayed = `Nothing found: ${campaign} was not played in these days. signage report impressions shows what was.`;
