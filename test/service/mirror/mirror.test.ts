@@ -389,12 +389,30 @@ describe('the start of a mirror', () => {
       for (const one of of) await putPlaylist(tx, playlistRow(one));
     });
 
-  it('copies all playlists, of more than one page', async () => {
+  it('copies all playlists, about 67 a second, beside what is published meanwhile', async () => {
     const many = await insertScreens(store, 250, 'Further screen');
     await putPlaylists(many);
-    await settled(clock, start().mirror);
+    const { playlists, mirror } = start();
+    await settled(clock, mirror);
+    expect(objects.objects.size).toBeLessThanOrEqual(100);
+    const last = many.find((one) => copyOf(one) === null) as Screen;
+    await playlists.publish(principal, last.id, publication());
+    await turns();
+    expect(copyOf(last)).toMatchObject({ version: 2 });
+    await passSeconds(5, () => false, 60);
     expect(objects.objects.size).toBe(250);
     await expectEqual(store, objects, clock, [...screens, ...many]);
+  });
+
+  it('takes over what another instance has not copied while it checks a large fleet', async () => {
+    const many = await insertScreens(store, 2500, 'Further screen');
+    const { mirror } = start();
+    await settled(clock, mirror);
+    const other = start({ objects: { ...objects, get: () => new Promise(() => {}) } });
+    const last = many.at(-1) as Screen;
+    await other.playlists.publish(principal, last.id, publication());
+    await passSeconds(31, () => false);
+    expect(copyOf(last)).toMatchObject({ version: 1 });
   });
 
   it('writes nothing if the copies match the store', async () => {
