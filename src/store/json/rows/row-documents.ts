@@ -1,3 +1,4 @@
+import { isObject } from '../../../domain/json/is-object.ts';
 import { sectionOf, type TableName, tableNames } from '../../sections.ts';
 import type {
   DocumentOwner,
@@ -72,8 +73,10 @@ export class RowDocuments implements DocumentOwner {
     if (held) return held.load(name, await written.bytes());
     // Parses the checksums before each row, too. That is faster than removing them.
     const members = JSON.parse(`[0${await written.text()}]`);
+    const texts = new Map<string, string>();
     for (let at = 2; at < members.length; at += 2) {
       const [table, row] = members[at] as [TableName, TableRow];
+      shareTexts(row as object as Record<string, unknown>, texts);
       this.#rowIds(name, table).add(row.id);
       this.#base.load(table, row.id, row);
     }
@@ -96,6 +99,23 @@ export class RowDocuments implements DocumentOwner {
     const ids = this.#documents.get(name) ?? {};
     this.#documents.set(name, ids);
     return ids;
+  }
+}
+
+/**
+ * Replaces each text in a value by an equal one that is known, so that it is in memory once: the
+ * rows of a screen name the same ids.
+ */
+function shareTexts(value: Record<string, unknown>, known: Map<string, string>): void {
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    if (typeof member !== 'string') {
+      if (isObject(member)) shareTexts(member, known);
+      continue;
+    }
+    const text = known.get(member);
+    if (text === undefined) known.set(member, member);
+    else value[name] = text;
   }
 }
 
