@@ -26,6 +26,8 @@ export interface ListQuery<T extends ListedTable> {
    */
   online?: { is: boolean; now: number };
   limit: number;
+  /** Whether the rows may take more than `maxPageBytes`, because no answer has them. */
+  isUnsized?: boolean;
   /** Last id of the previous page. */
   after?: string;
   /** Stops a long scan when it aborts. The list then rejects with the reason of the signal. */

@@ -112,16 +112,17 @@ function merge(
  * @example effectiveConfig([{ syncIntervalMinutes: 10 }, undefined]).syncIntervalMinutes // 10
  */
 export function effectiveConfig(levels: readonly (ConfigBody | undefined)[]): DeviceConfig {
-  return mergedConfigs([defaultConfig, ...levels]) as DeviceConfig;
+  return mergedConfigs(levels, defaultConfig) as DeviceConfig;
 }
 
-/** Merges configs, from the least to the most specific, without the default. */
+/** Merges configs into another one, from the least to the most specific. */
 export function mergedConfigs(
   levels: readonly (Record<string, unknown> | undefined)[],
+  under: Record<string, unknown> = {},
 ): Record<string, unknown> {
   return levels.reduce<Record<string, unknown>>(
     (merged, level) => (level ? merge(merged, level) : merged),
-    {},
+    under,
   );
 }
 

@@ -247,7 +247,8 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
 
   /** Judges the screens of all tenants. Yields slices, between which TVs get their turn. */
   async function* judgeAll(): AsyncGenerator<JudgedScreen[]> {
-    for await (const items of slicesOf(store, 'screens', { limit: screensPerSlice })) {
+    const query = { limit: screensPerSlice, isUnsized: true };
+    for await (const items of slicesOf(store, 'screens', query)) {
       const playlists = await store.playlistSummaries(items.map(({ id }) => id));
       const nowMs = clock.now();
       yield await Promise.all(

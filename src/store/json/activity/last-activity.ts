@@ -20,7 +20,7 @@ const shards = 64;
 const flushMs = minuteMs;
 
 /** An activity in a table. It is updated in place. */
-interface TouchedActivity {
+interface HeldActivity {
   /** Name of the document that contains the activity. */
   document: string;
   activity: AnyActivity;
@@ -61,12 +61,12 @@ export class LastActivityTable implements DocumentOwner {
     token: new LineTable(activityDocument, formatOf('token')),
   };
   /**
-   * Activity of the devices and tokens that made requests since the start. It saves each request
+   * Activity of the devices and tokens that made requests or were read since the start. It saves
    * the look-ups in `#tables`.
    */
-  readonly #touched = {
-    device: new Map<string, TouchedActivity>(),
-    token: new Map<string, TouchedActivity>(),
+  readonly #activities = {
+    device: new Map<string, HeldActivity>(),
+    token: new Map<string, HeldActivity>(),
   };
   readonly #dirty = new Set<string>();
   /**
@@ -82,28 +82,16 @@ export class LastActivityTable implements DocumentOwner {
   }
 
   touch(kind: ActivityKind, id: string, activity: AnyActivity): void {
-    const touched = this.#touched[kind].get(id) ?? this.#beginTouching(kind, id);
+    const held = this.#held(kind, id) ?? this.#hold(kind, id, {});
     const { lastSeenAt } = activity;
     if (lastSeenAt !== undefined)
-      touched.activity.seenSince = seenSinceAfter(touched.activity, lastSeenAt);
-    Object.assign(touched.activity, activity);
-    this.#dirty.add(touched.document);
-  }
-
-  #beginTouching(kind: ActivityKind, id: string): TouchedActivity {
-    const activity = { ...this.#tables[kind].get(id) };
-    this.#tables[kind].set(id, activity);
-    const touched = { document: activityDocument(id), activity };
-    this.#touched[kind].set(id, touched);
-    return touched;
+      held.activity.seenSince = seenSinceAfter(held.activity, lastSeenAt);
+    Object.assign(held.activity, activity);
+    this.#dirty.add(held.document);
   }
 
   marks(kind: ActivityKind, id: string): AnyActivity {
-    const activity = this.#tables[kind].get(id);
-    // Caches the parsed activity: a list filtered by online state reads the activity of all
-    // devices.
-    if (activity) this.#tables[kind].set(id, activity);
-    return { ...activity };
+    return { ...this.#held(kind, id)?.activity };
   }
 
   /**
@@ -116,8 +104,22 @@ export class LastActivityTable implements DocumentOwner {
 
   /** Deletes the activity of a deleted device or token. */
   forget(kind: ActivityKind, id: string): void {
-    this.#touched[kind].delete(id);
+    this.#activities[kind].delete(id);
     if (this.#tables[kind].delete(id)) this.#dirty.add(activityDocument(id));
+  }
+
+  #held(kind: ActivityKind, id: string): HeldActivity | undefined {
+    const held = this.#activities[kind].get(id);
+    if (held) return held;
+    const activity = this.#tables[kind].get(id);
+    return activity && this.#hold(kind, id, activity);
+  }
+
+  #hold(kind: ActivityKind, id: string, activity: AnyActivity): HeldActivity {
+    const held = { document: activityDocument(id), activity };
+    this.#tables[kind].set(id, activity);
+    this.#activities[kind].set(id, held);
+    return held;
   }
 
   close(): void {

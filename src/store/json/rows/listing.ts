@@ -79,7 +79,7 @@ export async function listRows<T extends ListedTable>(
       after = ids[position] as string;
       const row = base.row(table, after) as unknown as Rows[T];
       if (filters.every((filter) => filter(row as unknown as Record<string, unknown>))) {
-        if (!page.add(row, jsonBytes(row)))
+        if (!page.add(row, query.isUnsized ? 0 : jsonBytes(row)))
           return { items: page.items, next: page.items.at(-1)?.id ?? null };
       }
       if (slices.isLastRow()) break;
