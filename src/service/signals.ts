@@ -75,6 +75,7 @@ export function cursorWith(
   { identify, reload }: LatestSignals,
   after: string | undefined,
 ): string {
+  if (after === content && !identify && !reload) return content;
   const tags = [identify, reload].flatMap((signal) => (signal ? [signal.id.slice(-12)] : []));
   const [known, ...seen] = after?.split('.') ?? [];
   const hasSeenAll = known === content && tags.every((tag) => seen.includes(tag));

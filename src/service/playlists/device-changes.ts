@@ -3,7 +3,7 @@ import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import type { KeyCheck } from '../auth/device-keys.ts';
 import type { DevicePrincipal, ServiceDependencies } from '../context.ts';
 import type { CurrentAnswers, DeviceAnswers } from './device-answers.ts';
-import { type Hold, type HoldListener, HoldTable } from './hold-table.ts';
+import { type Hold, type HoldListener, HoldTable, isHoldOwner } from './hold-table.ts';
 import { SharedTimers, timerStepMs, timerStepOf } from './shared-timers.ts';
 import { Turns } from './turns.ts';
 
@@ -26,15 +26,6 @@ const replacedLimits = { perSecond: 200, burst: 1 };
  * stopping service waits for requests in progress.
  */
 const stopMs = 8 * secondMs;
-
-/** Kinds of the topics whose changes can change a cursor. Events come all the time, and cannot. */
-const concerningTvs: ReadonlySet<string> = new Set([
-  'devices',
-  'screens',
-  'venues',
-  'tenants',
-  'signals',
-]);
 
 interface DeviceChangesOptions {
   deviceAnswers: Pick<DeviceAnswers, 'current'>;
@@ -75,10 +66,11 @@ export function makeDeviceChanges(
   function onChange(topic: string): void {
     const [kind = '', ...path] = topic.split('/');
     const id = path.at(-1);
-    if (id !== undefined && !concerningTvs.has(kind)) return;
-    for (const hold of id === undefined ? holds.all : holds.concernedBy(id))
-      if (kind === 'signals') defer(hold);
-      else wake(hold);
+    if (id === undefined) for (const hold of holds.all) wake(hold);
+    else if (kind === 'signals')
+      holds.of(path[0] === 'venue' ? 'venues' : 'screens', id).forEach(defer);
+    // Events come all the time, and change no cursor.
+    else if (isHoldOwner(kind)) holds.of(kind, id).forEach(wake);
   }
 
   /** Returns a random end for a hold, so that TVs do not all return at the same moment. */
@@ -91,7 +83,7 @@ export function makeDeviceChanges(
   function add(hold: Hold): void {
     stopWatching ??= store.watch('*', onChange);
     holds.add(hold);
-    const ofDevice = holds.concernedBy(hold.deviceId);
+    const ofDevice = holds.of('devices', hold.deviceId);
     if (ofDevice.length <= maxHoldsPerDevice) return;
     const [oldest] = ofDevice;
     if (oldest && remove(oldest)) replacedTurns.add(oldest);

@@ -34,16 +34,23 @@ export interface Hold {
   wokenAtMs: number | undefined;
 }
 
-const concernedIds = ({ deviceId, screenId, venueId, tenantId }: Hold) => [
-  deviceId,
-  screenId,
-  venueId,
-  tenantId,
-];
+/** Ids that a hold is found by. Few changes concern a venue or a tenant. */
+const indexed = ['deviceId', 'screenId'] as const;
+/** Members of a hold by the kind of the topic that concerns it. */
+const members = {
+  devices: 'deviceId',
+  screens: 'screenId',
+  venues: 'venueId',
+  tenants: 'tenantId',
+} as const;
+
+export type HoldOwner = keyof typeof members;
+
+export const isHoldOwner = (kind: string): kind is HoldOwner => Object.hasOwn(members, kind);
 
 /**
- * Index of the holds by the ids of their device, screen, venue and tenant. Most devices and screens
- * have one hold, which is stored without a set.
+ * Index of the holds by the ids of their device and screen. Most have one hold, which is stored
+ * without a set.
  */
 export class HoldTable {
   readonly all = new Set<Hold>();
@@ -51,26 +58,28 @@ export class HoldTable {
 
   add(hold: Hold): void {
     this.all.add(hold);
-    for (const id of concernedIds(hold)) {
-      const present = this.#byId.get(id);
-      if (present === undefined) this.#byId.set(id, hold);
+    for (const member of indexed) {
+      const present = this.#byId.get(hold[member]);
+      if (present === undefined) this.#byId.set(hold[member], hold);
       else if (present instanceof Set) present.add(hold);
-      else this.#byId.set(id, new Set([present, hold]));
+      else this.#byId.set(hold[member], new Set([present, hold]));
     }
   }
 
   delete(hold: Hold): boolean {
     if (!this.all.delete(hold)) return false;
-    for (const id of concernedIds(hold)) {
-      const present = this.#byId.get(id);
+    for (const member of indexed) {
+      const present = this.#byId.get(hold[member]);
       if (present instanceof Set && present.delete(hold) && present.size > 0) continue;
-      this.#byId.delete(id);
+      this.#byId.delete(hold[member]);
     }
     return true;
   }
 
   /** Returns the holds of a device, screen, venue or tenant, oldest first. */
-  concernedBy(id: string): readonly Hold[] {
+  of(owner: HoldOwner, id: string): readonly Hold[] {
+    if (owner === 'venues' || owner === 'tenants')
+      return [...this.all].filter((hold) => hold[members[owner]] === id);
     const present = this.#byId.get(id);
     if (present === undefined) return [];
     return present instanceof Set ? [...present] : [present];
