@@ -1,3 +1,10 @@
+import type {
+  InputRequiredResult,
+  McpServer,
+  ServerContext,
+  ToolAnnotations,
+} from '@modelcontextprotocol/server';
+import type { z } from 'zod';
 import { SignageError } from '../../../domain/error.ts';
 import { withoutSecrets } from '../../connection/connect.ts';
 import { fieldColumns, pickFields } from '../../output/fields.ts';
@@ -33,6 +40,31 @@ export interface ToolResult extends Record<string, unknown> {
   isError?: boolean;
 }
 
+export type ToolAnswer = ToolResult | InputRequiredResult;
+
+/** A call of a tool. */
+export interface ServedCall {
+  signal: AbortSignal;
+  context: ServerContext;
+  server: McpServer;
+}
+
+/** A tool as clients see it. */
+export interface ServedTool {
+  description: string;
+  input: z.ZodObject;
+  output: z.ZodObject;
+  annotations: ToolAnnotations;
+  call(args: Record<string, unknown>, served: ServedCall): Promise<ToolAnswer>;
+}
+
+/** The tools that one server offers. */
+export interface Toolset {
+  tools: Readonly<Record<string, ServedTool>>;
+  /** Called at the end, after the last answer. */
+  close(): Promise<void>;
+}
+
 /** Makes a result. Default of `text`: the result as JSON. */
 export function resultOf(structured: object, text?: string): ToolResult {
   const structuredContent = cleaned(structured) as Record<string, unknown>;
@@ -50,7 +82,8 @@ export function errorResult(error: unknown): ToolResult {
   const { code, detail, hint, errors, status } = problemDocument(known);
   const isTransient = exitCodeOf(known) === 7 || known.retryAfterSeconds !== undefined;
   const { retryAfterSeconds } = known;
-  const shown = { code, message: detail, next: hint, errors, status, retryAfterSeconds };
+  const next = hint ?? (isTransient ? 'Try again, or call doctor.' : 'Change the arguments.');
+  const shown = { code, message: detail, next, errors, status, retryAfterSeconds };
   const text = JSON.stringify(cleaned({ ...shown, tryAgain: isTransient }));
   return { content: [{ type: 'text', text }], isError: true };
 }
