@@ -1,4 +1,4 @@
-// Runs `signage mcp` in a process, with the client of the protocol's own library, or on plain pipes.
+// Runs `signage mcp` in a process, with the client of the protocol's library, or on plain pipes.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
