@@ -248,12 +248,7 @@ export class Changer {
   ): Promise<ToolResult> {
     const flags = { ...command.flags, yes: true };
     const done = await this.#runner
-      .within(
-        (call) =>
-          this.#runner.run({ ...command, flags }, { signal, beforeChange: makeGuard(plan, call) }),
-        {},
-        { signal },
-      )
+      .run({ ...command, flags }, { signal, beforeChange: makeGuard(plan) })
       .catch((error: unknown) => {
         throw uncertain(error);
       });
