@@ -29,6 +29,8 @@ export interface CommandResult {
 /** How a command runs, besides what the connection says. */
 export interface RunOptions extends CommandHooks {
   signal: AbortSignal;
+  /** Gets what the command prints, which is then not kept. For commands that run on. */
+  onOutput?(text: string): void;
 }
 
 /** Whose rights the tools have. */
@@ -51,13 +53,14 @@ const connectionVariables = /^SIGNAGE_(?:URL|TOKEN|TOKEN_FILE|CONTEXT|TENANT|CA_
 export const ownEnvironment = ({ env }: Pick<Io, 'env'>): Io['env'] =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !connectionVariables.test(name)));
 
-function collector(): Output & { text(): string } {
+function collector(onOutput?: RunOptions['onOutput']): Output & { text(): string } {
   let text = '';
+  const keep = (more: string) => {
+    text += more;
+  };
   return {
     isTTY: false,
-    write(more) {
-      text += typeof more === 'string' ? more : Buffer.from(more).toString();
-    },
+    write: (more) => (onOutput ?? keep)(Buffer.from(more as Uint8Array).toString()),
     text: () => text,
   };
 }
@@ -112,12 +115,12 @@ export class CommandRunner {
   async #run(
     spec: CommandSpec,
     { given = [], flags = {}, stdin = '' }: Omit<CommandCall, 'words'>,
-    { signal, ...hooks }: RunOptions,
+    { signal, onOutput, ...hooks }: RunOptions,
   ): Promise<CommandResult> {
     const used = this.#source.credentials();
     const { env, flags: connection } = await used;
     const { io, clock, random, interrupted } = this.#call;
-    const [stdout, stderr] = [collector(), collector()];
+    const [stdout, stderr] = [collector(onOutput), collector()];
     const quietIo: Io = {
       env,
       program: io.program,

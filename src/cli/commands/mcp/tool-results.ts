@@ -60,6 +60,8 @@ export interface ServedTool {
 
 /** The tools that one server offers. */
 export interface Toolset {
+  /** What a model reads before it calls a tool. */
+  instructions: string;
   tools: Readonly<Record<string, ServedTool>>;
   /** Called at the end, after the last answer. */
   close(): Promise<void>;
@@ -73,8 +75,8 @@ export function resultOf(structured: object, text?: string): ToolResult {
   return { content: [{ type: 'text', text: shown }], structuredContent };
 }
 
-/** Makes the result of a call that failed: what went wrong, and what to do next. */
-export function errorResult(error: unknown): ToolResult {
+/** Returns what went wrong, and what to do next. */
+export function errorText(error: unknown) {
   const known =
     error instanceof SignageError
       ? error
@@ -84,7 +86,12 @@ export function errorResult(error: unknown): ToolResult {
   const { retryAfterSeconds } = known;
   const next = hint ?? (isTransient ? 'Try again, or call doctor.' : 'Change the arguments.');
   const shown = { code, message: detail, next, errors, status, retryAfterSeconds };
-  const text = JSON.stringify(cleaned({ ...shown, tryAgain: isTransient }));
+  return { ...shown, tryAgain: isTransient };
+}
+
+/** Makes the result of a call that failed. */
+export function errorResult(error: unknown): ToolResult {
+  const text = JSON.stringify(cleaned(errorText(error)));
   return { content: [{ type: 'text', text }], isError: true };
 }
 
