@@ -86,7 +86,8 @@ it.each([
 
 it('shows why a TV has ended, and replaces faults of a service that runs', async () => {
   const { call } = await start();
-  const { json } = await call('start_service');
+  const [{ json }, same] = await Promise.all([call('start_service'), call('start_service')]);
+  expect(same.json.url).toBe(json.url);
   const faults = ['404:register:pairing_code_not_found'];
   const again = await call('start_service', { faults, screen: json.screen });
   expect(again.json).toMatchObject({ url: json.url, faults });
@@ -102,6 +103,10 @@ it('ends everything with its client', async () => {
   const { json } = await call('start_service');
   await call('start_tv', {});
   const exam = await call('start_exam', {});
+  expect(await call('start_exam', {})).toMatchObject({
+    isError: true,
+    json: { next: 'Call stop with exam first.' },
+  });
   expect((await call('start_tv', { exam: true })).json).toEqual({ id: 'tv-2' });
   await close();
   for (const { url } of [json, exam.json]) await expect(fetch(url)).rejects.toThrow('fetch failed');

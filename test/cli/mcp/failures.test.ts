@@ -140,6 +140,23 @@ describe.each(breaks)('a service that answers with %s', (_, broken) => {
   });
 });
 
+it('answers a change that was made, also when the wait for its TVs fails', async () => {
+  const { mcp, state } = await start();
+  const plan = await mcp.call('show', show);
+  let isMade = false;
+  state.breaks = (outgoing, incoming) => {
+    if (isMade) hangUp(outgoing, incoming);
+    const isLost = isMade;
+    isMade ||= isPublication(incoming);
+    return isLost;
+  };
+  const args = { ...show, confirm: plan?.json.confirm, waitFor: 'playing', waitSeconds: 1 };
+  expect(await mcp.call('show', args)).toMatchObject({
+    isError: false,
+    json: { state: 'done', glass: { reached: false, problem: expect.stringMatching(/reach/) } },
+  });
+});
+
 it('ends a call before a client would, and says so', async () => {
   // Time runs 50 times faster in the process.
   const hasty =

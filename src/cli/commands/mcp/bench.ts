@@ -17,6 +17,7 @@ const shownEntries = 10;
 /** Something that runs until it ends or is stopped. */
 interface Job {
   stop(): void;
+  isRunning(): boolean;
   ended: Promise<void>;
   /** What is known of it now. */
   shown(): object;
@@ -46,6 +47,7 @@ function startJob<T>(
   return {
     // The reason is the exit code of SIGINT.
     stop: () => stopping.abort(130),
+    isRunning: () => state === 'running',
     ended,
     shown: () => ({ state, ...shownOf(result), ...(problem && { problem }) }),
   };
@@ -65,6 +67,7 @@ const judged = ({ checks, summary, isPassed, shortcoming }: TvExamReport) => ({
 export class Bench {
   readonly #call: CommandContext;
   readonly #tree: CommandTree;
+  #starting: Promise<Running> | undefined;
   #service: Running | undefined;
   #faults: readonly string[] = [];
   readonly #tvs = new Map<string, Job>();
@@ -94,12 +97,16 @@ export class Bench {
   /** Starts the service, or replaces the faults of the one that runs. */
   async startService({ faults, port = 0 }: { faults?: string[]; port?: number }): Promise<void> {
     const rules = faults ?? this.#faults;
-    if (this.#service) this.#service.setFaults(rules);
     const { clock, random } = this.#call;
-    this.#service ??= await serve({
+    this.#starting ??= serve({
       ...{ port, clock, random, faults: rules },
       ...{ store: 'memory:', demo: true, codeTtlMinutes: 60 },
+    }).catch((error: unknown) => {
+      this.#starting = undefined;
+      throw error;
     });
+    this.#service = await this.#starting;
+    this.#service.setFaults(rules);
     this.#faults = rules;
   }
 
@@ -149,8 +156,7 @@ export class Bench {
   /** Starts an exam. Resolves with the address and the code for the TV. */
   async startExam(options: { full?: boolean; parts?: PartId[]; speed?: number }) {
     const { full = false, parts, speed: pace = 1 } = options;
-    this.#exam?.stop();
-    await this.#exam?.ended;
+    if (this.#exam?.isRunning()) throw usage('An exam runs.', 'Call stop with exam first.');
     const { clock, random } = this.#call;
     const steps: string[] = [];
     let offered = () => {};
@@ -211,6 +217,7 @@ export class Bench {
     if (!isMeant('service')) return;
     await this.#service?.close({ force: true });
     this.#service = undefined;
+    this.#starting = undefined;
     this.#faults = [];
   }
 }

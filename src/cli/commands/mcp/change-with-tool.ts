@@ -252,7 +252,13 @@ export class Changer {
       .catch((error: unknown) => {
         throw uncertain(error);
       });
-    const glass = waitMs === undefined ? undefined : await this.#glass(plan, waitMs, signal);
+    // What was done must be answered, whatever happens to the wait.
+    const waitFailed = (error: unknown) => {
+      if (!(error instanceof SignageError)) throw error;
+      return { reached: false, problem: error.message };
+    };
+    const glass =
+      waitMs === undefined ? undefined : await this.#glass(plan, waitMs, signal).catch(waitFailed);
     const result = resultOf({
       state: done.exitCode === 0 ? 'done' : 'partly_done',
       results: [done.value ?? []].flat().slice(0, maxRecords),

@@ -46,11 +46,9 @@ async function answerOf(
   } catch (error) {
     if (error instanceof Error && error.name !== 'SignageError') call.note(String(error.stack));
     if (!limit.signal.aborted || !hasCode(error, 'interrupted')) return errorResult(error);
-    return errorResult(
-      new SignageError('wait_timed_out', `There was no answer within ${limitMs / secondMs} s.`, {
-        hint: error.hint ?? 'Ask for less, or call doctor.',
-      }),
-    );
+    const message = `${error.message} A call may take ${limitMs / secondMs} s.`;
+    const hint = error.hint ?? 'Ask for less, or call doctor.';
+    return errorResult(new SignageError('wait_timed_out', message, { hint }));
   } finally {
     stop();
   }
