@@ -63,6 +63,7 @@ const mayImport: Record<string, string[]> = {
     'media/examination/file-finding.ts',
     'media/examination/format.ts',
     'media/examination/verdict.ts',
+    'network/guarded-lookup.ts',
     'network/listen.ts',
     'network/passed-headers.ts',
     'network/webhook-sender.ts',

@@ -1,4 +1,5 @@
 import type { Agent, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { LookupFunction } from 'node:net';
 import { limitInformational } from '../domain/informational-answers.ts';
 import { userAgent } from '../package/user-agent.ts';
 import { type HttpProxy, makeTunnelAgent, nodeHttp } from './proxy-tunnel.ts';
@@ -29,14 +30,18 @@ function send(agent: Agent, url: URL, { body, ...parts }: RequestParts): Promise
 /**
  * Sends requests with `node:http`. Starts faster than undici, for programs that send only a few
  * requests. `proxyFor` returns the proxy for a URL; `undefined`: none. Without `keepAlive`, each
- * request has a connection of its own.
+ * request has a connection of its own. `lookup` resolves the host names of direct connections.
  */
 export const nodeRequesterThrough =
-  (proxyFor: (url: URL) => HttpProxy | undefined, keepAlive = true) =>
+  (proxyFor: (url: URL) => HttpProxy | undefined, keepAlive = true, lookup?: LookupFunction) =>
   async (certificates: readonly string[] | undefined): Promise<NodeRequester> => {
     const agent = userAgent();
     const agents = new Map<string, Agent>();
-    const connection = { keepAlive, ...(certificates && { ca: [...certificates] }) };
+    const connection = {
+      keepAlive,
+      ...(certificates && { ca: [...certificates] }),
+      ...(lookup && { lookup }),
+    };
 
     function agentFor(url: URL): Agent {
       const { protocol } = url;

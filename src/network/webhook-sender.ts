@@ -1,4 +1,3 @@
-import { lookup as systemLookup } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
@@ -7,6 +6,7 @@ import { SignageError } from '../domain/error.ts';
 import { limitInformational } from '../domain/informational-answers.ts';
 import { userAgent } from '../package/user-agent.ts';
 import type { CallableAddresses } from './callable-address.ts';
+import { guardedLookup } from './guarded-lookup.ts';
 
 /** Result of one call of a receiver. */
 export interface SendOutcome {
@@ -86,24 +86,10 @@ function reasonOf(error: Error & { code?: string }): string {
 export function makeWebhookSender({
   addresses,
   clock,
-  lookup = systemLookup as LookupFunction,
+  lookup,
 }: WebhookSenderOptions): WebhookSender {
   const agent = userAgent();
   const agents = { 'http:': new HttpAgent(), 'https:': new HttpsAgent() };
-
-  function guardedLookup(url: URL): LookupFunction {
-    return (host, options, callback) =>
-      lookup(host, options, (error, found, family) => {
-        if (error) return callback(error, found, family);
-        try {
-          for (const entry of Array.isArray(found) ? found : [{ address: found }])
-            addresses.checkAddress(url, entry.address);
-        } catch (refusal) {
-          return callback(refusal as Error, found, family);
-        }
-        callback(null, found, family);
-      });
-  }
 
   /** Destroys a connection that reached an address that must not be called, before it is used. */
   function guardSocket(url: URL, socket: Socket): void {
@@ -123,7 +109,7 @@ export function makeWebhookSender({
         method: 'POST',
         headers: { 'User-Agent': agent, ...headers, 'Content-Length': body.length },
         agent: agents[isHttps ? 'https:' : 'http:'],
-        lookup: guardedLookup(url),
+        lookup: guardedLookup((address) => addresses.checkAddress(url, address), lookup),
         signal,
       });
       limitInformational(request);

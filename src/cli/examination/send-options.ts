@@ -1,6 +1,8 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
 import { nodeRequesterThrough } from '../../client/node-requester.ts';
 import type { Exchanged } from '../../client/transport.ts';
-import { SignageError } from '../../domain/error.ts';
+import { guardedLookup } from '../../network/guarded-lookup.ts';
 import { exchangeLine, readCertificates } from '../connection/connect.ts';
 import { proxyFor } from '../connection/proxy.ts';
 import type { CommandContext } from '../program/context.ts';
@@ -14,12 +16,20 @@ export async function sendOptionsOf(
   const { clock, interrupted, io } = call;
   const { caFile } = await call.profile();
   const certificates = caFile === undefined ? undefined : await readCertificates(caFile);
-  const makeRequester = nodeRequesterThrough((url) => proxyFor(url, io.env), false);
+  const { checkAddress } = call;
+  const makeRequester = nodeRequesterThrough(
+    (url) => proxyFor(url, io.env),
+    false,
+    checkAddress && guardedLookup(checkAddress),
+  );
   const request = await makeRequester(certificates);
   const requester: typeof request = async (url, parts) => {
     const target = new URL(url);
-    if (call.mayExamine && !(await call.mayExamine(target)))
-      throw new SignageError('address_refused', `${target.host} is not asked from here.`);
+    const host = target.hostname.replace(/^\[|\]$/g, '');
+    // A proxy resolves names itself, and may know some that this machine does not.
+    if (checkAddress && (isIP(host) !== 0 || proxyFor(target, io.env)))
+      for (const { address } of await lookup(host, { all: true }).catch(() => []))
+        checkAddress(address);
     return request(url, parts);
   };
   return {

@@ -13,8 +13,8 @@ import type { Prompter } from '../terminal/prompter.ts';
 /** What a program that runs commands for somebody else adds to them. */
 export interface CommandHooks {
   beforeChange?: BeforeChange;
-  /** Whether a URL of media may be requested. Default: each. */
-  mayExamine?(url: URL): Promise<boolean>;
+  /** Throws if media must not be requested from an IP address. Default: each is allowed. */
+  checkAddress?(address: string): void;
 }
 
 /** The parameter of a command's `run`: its input, its output and the service. */
@@ -22,7 +22,7 @@ export interface CommandHooks {
 export interface CommandContext<A = any, O = any>
   extends ProgramEnvironment,
     CommandClient,
-    Pick<CommandHooks, 'mayExamine'> {
+    Pick<CommandHooks, 'checkAddress'> {
   args: A;
   options: O;
   common: CommonValues;

@@ -166,7 +166,7 @@ function makeCommandContext(
     examine: (file) => examiner.examine(file, { signal: interrupted }),
     note,
     ...makeConfirmations(prompter, common),
-    ...(hooks.mayExamine && { mayExamine: hooks.mayExamine }),
+    ...(hooks.checkAddress && { checkAddress: hooks.checkAddress }),
   };
 }
 

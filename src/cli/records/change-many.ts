@@ -46,7 +46,7 @@ const errors: Record<ScreenErrorCode, string> = {
   screen_not_found: 'There is no screen with this id.',
   playlist_not_found: 'There is no earlier version.',
   precondition_failed:
-    'Its playlist was changed after this command began, so the screen was not changed.',
+    'Its playlist or takeover was changed after this command began, so the screen was not changed.',
   invalid_request: 'The earlier version has expired.',
   not_repeatable: 'It already has the content of an earlier version, as after a rollback.',
 };

@@ -66,6 +66,15 @@ export const revisionChecks: readonly ConformanceCheck[] = checkGroup(
         return [await publish(), await publish()];
       },
     ),
+    profile('takeover', 'If-None-Match: * sets a takeover only where there is none').expects(
+      '200, 412 precondition_failed',
+      async (fixture) => {
+        const path = `/v1/screens/${await fixture.screen()}/takeover`;
+        const body = { items, until: '2100-01-01T00:00:00Z' };
+        const take = () => fixture.manage('PUT', path, body, { headers: { 'if-none-match': '*' } });
+        return [await take(), await take()];
+      },
+    ),
   ],
 );
 

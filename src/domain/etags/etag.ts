@@ -6,7 +6,7 @@ import type { ConfigBody } from '../records/config.ts';
 import type { Playlist, Screen, Venue } from '../records/rows.ts';
 import { screenSettings } from '../records/screen.ts';
 import { venueSettings } from '../records/venue.ts';
-import type { StoredSchedule } from '../schedule/rows.ts';
+import type { StoredSchedule, StoredTakeover } from '../schedule/rows.ts';
 import type { Webhook } from '../webhooks/rows.ts';
 
 type WebhookMember = 'id' | 'name' | 'url' | 'types' | 'venueIds' | 'state';
@@ -45,6 +45,8 @@ export const revision = {
   config: (config: ConfigBody) => tagOf(config),
   campaign: (view: CampaignView) => tagOf(view),
   schedule: ({ entries }: Pick<StoredSchedule, 'entries'>) => tagOf(entries),
+  takeover: ({ contentId, until }: Pick<StoredTakeover, 'contentId' | 'until'>) =>
+    tagOf([contentId, until]),
   playlist: (row: PlaylistVersion) => `"${versionTag(row)}"`,
 };
 
@@ -95,7 +97,7 @@ function matchesStrongly(ifMatch: string, etag: string | undefined): boolean {
 }
 
 /** Like `matchesStrongly`, and an ETag may have the suffix of a content coding. */
-const matchesRevision = (ifMatch: string, etag: string | undefined) =>
+export const matchesRevision = (ifMatch: string, etag: string | undefined) =>
   matchesStrongly(ifMatch, etag) ||
   (etag !== undefined && tagsOf(ifMatch).some((tag) => isTagOf(tag, etag)));
 

@@ -36,6 +36,10 @@ const bulkMembers = z.strictObject({
     description:
       'Versions by screen id; `null`: no playlist. A screen that has another one is not changed.',
   }),
+  ifTakeovers: z.record(recordId, z.string().max(100).nullable()).optional().meta({
+    description:
+      'For `takeover`: ETags of takeovers by screen id; `null`: none. A screen that has another one is not changed.',
+  }),
 });
 type BulkMember = keyof z.infer<typeof bulkMembers>;
 
@@ -43,6 +47,7 @@ type BulkMember = keyof z.infer<typeof bulkMembers>;
 const actionsOf: { [M in BulkMember]?: readonly string[] } = {
   items: ['publish', 'takeover'],
   until: ['takeover'],
+  ifTakeovers: ['takeover'],
   validUntil: ['publish', 'rollback'],
   to: ['rollback'],
 };
@@ -52,7 +57,7 @@ export const bulkPublication = bulkMembers
   .superRefine((body, context) => {
     const complain = (path: PropertyKey[], message: string) =>
       context.addIssue({ code: 'custom', path, message });
-    const { screenIds, action, ifVersions } = body;
+    const { screenIds, action } = body;
     if ((screenIds === undefined) === (body.venueId === undefined && body.selector === undefined))
       complain(['screenIds'], 'is required, or else venueId, selector or both');
     if (screenIds && body.cursor !== undefined) complain(['cursor'], 'is not for screenIds');
@@ -68,8 +73,9 @@ export const bulkPublication = bulkMembers
       if (known.has(id)) complain(['screenIds', place], 'repeats an id');
       known.add(id);
     }
-    for (const id of screenIds ? Object.keys(ifVersions ?? {}) : [])
-      if (!known.has(id)) complain(['ifVersions', id], 'is not among the screenIds');
+    for (const member of ['ifVersions', 'ifTakeovers'] as const)
+      for (const id of screenIds ? Object.keys(body[member] ?? {}) : [])
+        if (!known.has(id)) complain([member, id], 'is not among the screenIds');
   })
   .meta({ id: 'BulkPublication' });
 export type BulkPublication = z.infer<typeof bulkPublication>;

@@ -38,10 +38,17 @@ export function scheduleHandlers(
     getVenueSchedule: get('venue'),
     putVenueSchedule: put('venue'),
     deleteVenueSchedule: remove('venue'),
-    putTakeover: ({ principal, id, body, request }) =>
-      result(takeovers.put(principal, id, withStoredUrls(body, baseUrlOf(request)))),
-    getTakeover: ({ principal, id }) => result(takeovers.get(principal, id)),
-    deleteTakeover: ({ principal, id }) => done(takeovers.remove(principal, id)),
+    putTakeover: async ({ principal, id, body, precondition, request }) => {
+      const wanted = withStoredUrls(body, baseUrlOf(request));
+      const { takeover, etag } = await takeovers.put(principal, id, wanted, precondition);
+      return { body: takeover, headers: { ETag: etag } };
+    },
+    getTakeover: async ({ principal, id }) => {
+      const { takeover, etag } = await takeovers.get(principal, id);
+      return { body: takeover, headers: { ETag: etag } };
+    },
+    deleteTakeover: ({ principal, id, precondition }) =>
+      done(takeovers.remove(principal, id, precondition)),
     explainScreen: ({ principal, id, query }) => result(explain(principal, id, query.at)),
   } satisfies Partial<Handlers>;
 }

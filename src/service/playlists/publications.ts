@@ -1,4 +1,5 @@
 import { invalid } from '../../domain/error.ts';
+import { matchesRevision } from '../../domain/etags/etag.ts';
 import { epochMs } from '../../domain/fields.ts';
 import type { ScreenContents } from '../../domain/media/rows.ts';
 import {
@@ -18,7 +19,7 @@ import { isVisibleTo, lookUp, whereVenue } from '../lookup.ts';
 import { requireMedia } from '../media/media-uses.ts';
 import { isBasePlaying } from '../schedules/delivered-now.ts';
 import { emptyLayers, layersId } from '../schedules/layers.ts';
-import { putTakeover, storeTakeover } from '../schedules/takeovers.ts';
+import { putTakeover, storeTakeover, takeoverRevision } from '../schedules/takeovers.ts';
 import type { PlaylistQuota } from '../versions/playlist-quota.ts';
 import {
   adopt,
@@ -246,14 +247,18 @@ export function makePublications(deps: ServiceDependencies, quota: PlaylistQuota
 
   async function changeOne(
     { screen, ...target }: TargetScreen,
-    { ifVersions = {} }: BulkPublication,
+    { ifVersions = {}, ifTakeovers = {} }: BulkPublication,
     act: Act,
+    nowMs: number,
   ): Promise<BulkOutcome> {
     if (!screen) return { code: 'screen_not_found' };
-    const expected = ifVersions[target.id];
-    return expected === undefined || isUnchanged(target, expected)
-      ? act({ ...target, screen })
-      : { code: 'precondition_failed' };
+    const { [target.id]: version } = ifVersions;
+    const { [target.id]: etag } = ifTakeovers;
+    const taken = takeoverRevision(target.layers, nowMs);
+    const isAsRead =
+      (version === undefined || isUnchanged(target, version)) &&
+      (etag === undefined || (etag === null ? !taken : matchesRevision(etag, taken)));
+    return isAsRead ? act({ ...target, screen }) : { code: 'precondition_failed' };
   }
 
   /**
@@ -283,7 +288,7 @@ export function makePublications(deps: ServiceDependencies, quota: PlaylistQuota
       const act = await prepareAct(tx, principal, body, targets);
       const done: (TargetScreen & { outcome: BulkOutcome })[] = [];
       for (const target of targets)
-        done.push({ ...target, outcome: await changeOne(target, body, act) });
+        done.push({ ...target, outcome: await changeOne(target, body, act, tx.now) });
       await creation.remember(done.map(({ outcome }) => letterOf(outcome)).join(''));
       return done;
     };

@@ -1,5 +1,6 @@
 import { iso } from '../../domain/clock.ts';
 import { invalid, SignageError } from '../../domain/error.ts';
+import { checkPrecondition, type Precondition, revision } from '../../domain/etags/etag.ts';
 import { publishedContent } from '../../domain/playlists/playlist-content.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import type { Layers, StoredTakeover } from '../../domain/schedule/rows.ts';
@@ -47,11 +48,26 @@ export async function putTakeover(
   });
 }
 
+/** A takeover and its revision (docs/protocol.md §5.10). */
+export interface RevisedTakeover {
+  takeover: TakeoverView;
+  etag: string;
+}
+
+/** Returns the revision of the takeover that has not ended. */
+export function takeoverRevision(own: Layers | undefined, nowMs: number): string | undefined {
+  const takeover = activeTakeover({ own, venue: undefined }, nowMs);
+  return takeover && revision.takeover(takeover);
+}
+
 async function viewOf(
   reader: Pick<Reader, 'get'>,
-  { contentId, since, until }: StoredTakeover,
-): Promise<TakeoverView> {
-  return { items: await readItems(reader, contentId), until: until / 1000, since: iso(since) };
+  stored: StoredTakeover,
+): Promise<RevisedTakeover> {
+  const { contentId, since, until } = stored;
+  const items = await readItems(reader, contentId);
+  const takeover = { items, until: until / 1000, since: iso(since) };
+  return { takeover, etag: revision.takeover(stored) };
 }
 
 /** Takeovers of screens, which end by themselves (docs/protocol.md §5.18). */
@@ -59,7 +75,7 @@ export function makeTakeovers(deps: ServiceDependencies, quota: PlaylistQuota) {
   const { store, clock } = deps;
   return {
     /** Throws `takeover_not_found`, also after the end. */
-    async get(principal: Principal, screenId: string): Promise<TakeoverView> {
+    async get(principal: Principal, screenId: string): Promise<RevisedTakeover> {
       const screen = await lookUp(store.read, principal, 'screen', screenId);
       const own = await store.read.get('layers', layersId('screen', screen.id));
       const takeover = activeTakeover({ own, venue: undefined }, clock.now());
@@ -69,21 +85,32 @@ export function makeTakeovers(deps: ServiceDependencies, quota: PlaylistQuota) {
     },
 
     /** Throws `invalid_request`, `media_not_found`. */
-    async put(principal: Principal, screenId: string, body: Takeover): Promise<TakeoverView> {
+    async put(
+      principal: Principal,
+      screenId: string,
+      body: Takeover,
+      precondition: Precondition = {},
+    ): Promise<RevisedTakeover> {
       const change = async (tx: Tx) => {
         const screen = await lookUp(tx, principal, 'screen', screenId);
-        const takeover = await storeTakeover(tx, principal, screen.tenantId, body, quota);
         const layers = await layersOf(tx, 'screen', screen);
+        checkPrecondition(precondition, takeoverRevision(layers, tx.now));
+        const takeover = await storeTakeover(tx, principal, screen.tenantId, body, quota);
         await putTakeover(deps, tx, principal, { screen, layers, takeover });
         return viewOf(tx, takeover);
       };
       return quota.run(() => deps.write(principal, change));
     },
 
-    async remove(principal: Principal, screenId: string): Promise<void> {
+    async remove(
+      principal: Principal,
+      screenId: string,
+      precondition: Precondition = {},
+    ): Promise<void> {
       await deps.write(principal, async (tx) => {
         const screen = await lookUp(tx, principal, 'screen', screenId);
         const layers = await layersOf(tx, 'screen', screen);
+        checkPrecondition(precondition, takeoverRevision(layers, tx.now));
         if (!layers.takeover) return;
         await tx.put('layers', { ...layers, takeover: null });
         if (layers.takeover.until <= tx.now) return;

@@ -40,6 +40,7 @@ export const scheduleOperations = {
   deleteVenueSchedule: removeSchedule('venue'),
   putTakeover: put('/v1/screens/:id/takeover', 'operator', {
     summary: 'Show something on a screen above everything else, until it ends by itself',
+    revision: true,
     record: 'screen',
     body: 'takeoverInput',
     partLimit: 50_000,
@@ -49,6 +50,7 @@ export const scheduleOperations = {
   }),
   getTakeover: get('/v1/screens/:id/takeover', 'viewer', {
     summary: 'Get the takeover of a screen',
+    revision: true,
     record: 'screen',
     answer: 'takeover',
     errors: ['takeover_not_found'],
@@ -56,6 +58,7 @@ export const scheduleOperations = {
   }),
   deleteTakeover: remove('/v1/screens/:id/takeover', 'operator', {
     summary: 'End the takeover of a screen',
+    revision: true,
     record: 'screen',
     command: ['takeover', 'clear'],
   }),

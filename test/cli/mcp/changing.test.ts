@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { startProxy } from '../../support/network/intervening-proxy.ts';
+import { item } from '../../support/service/content.ts';
 import { adminToken, startService } from '../../support/service/service.ts';
 import { startMcp } from './mcp-client.ts';
 
@@ -146,6 +148,30 @@ describe('a plan that is out of date', () => {
       message: expect.stringMatching(message),
     });
     expect(await read(what)).toEqual(before);
+  });
+
+  it.each([
+    ['one screen', { screen: 'Lobby/Window' }],
+    ['a venue', { venue: 'Lobby' }],
+  ])('replaces no takeover that somebody sets while it is made, for %s', async (_, of) => {
+    const { service, path, read } = await start(unattended);
+    const until = Math.floor(systemClock.now() / 1000) + 600;
+    const { items } = (await service.manage('PUT', `${path}/takeover`, { items: [item()], until }))
+      .body;
+    await service.manage('DELETE', `${path}/takeover`);
+    const front = await startProxy(service.url, {
+      async before(line) {
+        if (/^(?:PUT .*takeover|POST .*publications)/.test(line))
+          await service.manage('PUT', `${path}/takeover`, { items, until });
+      },
+    });
+    const mcp = await startMcp(front, adminToken, { args: ['--allow-changes'], ...accepting });
+    const args = { ...of, html: page('Fire'), until: '2h' };
+    const { json } = await mcp.call('takeover', args);
+    const late = await mcp.call('takeover', { ...args, confirm: json.confirm });
+    expect(late.isError).toBe(true);
+    expect(late.text).toMatch(/precondition_failed|takeover was changed.*"undo":\[\]/);
+    expect(await read('takeover')).toMatchObject({ items, until });
   });
 
   it('changes nothing when a file has other content', async () => {

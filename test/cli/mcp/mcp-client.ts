@@ -1,6 +1,10 @@
-// Runs `signage mcp` in a process, with the client of the protocol's own library.
+// Runs `signage mcp` in a process, with the client of the protocol's library, or on plain pipes.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { expect } from 'vitest';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { checkout } from '../../support/process/signage-process.ts';
 import { afterEachFile } from '../../support/runtime/clean-up.ts';
@@ -86,6 +90,82 @@ export async function startMcp(
     async close() {
       open.delete(client);
       await client.close();
+    },
+  };
+}
+
+const children = new Set<ChildProcess>();
+afterEachFile(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  children.clear();
+});
+
+/**
+ * Starts `signage mcp` on plain pipes, so that a test sees each byte, and says hello. The process
+ * is killed after the tests of the file.
+ */
+export async function startRawMcp(
+  service: { url: string },
+  token: string,
+  { args = [], env = {} }: Pick<McpOptions, 'args' | 'env'> = {},
+) {
+  const child = spawn(process.execPath, [`${checkout}/bin/signage.js`, 'mcp', ...args], {
+    cwd: await temporaryFolder(),
+    env: {
+      PATH: process.env.PATH,
+      XDG_CONFIG_HOME: await temporaryFolder(),
+      SIGNAGE_URL: service.url,
+      SIGNAGE_TOKEN: token,
+      SIGNAGE_RETRY: '0',
+      ...env,
+    },
+  });
+  children.add(child);
+  const written = { out: '', err: '' };
+  const waiting = new Map<number, (message: { result?: unknown }) => void>();
+  child.stdin.on('error', () => {});
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    written.err += text;
+  });
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    written.out += `${line}\n`;
+    const message = JSON.parse(line);
+    waiting.get(message.id)?.(message);
+  });
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  let id = 0;
+  const send = (message: object) =>
+    void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  // biome-ignore lint/suspicious/noExplicitAny: results of every shape
+  const request = (method: string, params: object): Promise<any> => {
+    const own = ++id;
+    const answered = new Promise<{ result?: unknown }>((resolve) => waiting.set(own, resolve));
+    send({ id: own, method, params });
+    return Promise.race([answered, ended.then(() => undefined)]).then((message) => message?.result);
+  };
+  await request('initialize', {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'raw', version: '1' },
+  });
+  send({ method: 'notifications/initialized' });
+  return {
+    child,
+    ended,
+    written,
+    /** Returns the result. `undefined`: the process ended without one. */
+    async call(name: string, given: object = {}): Promise<ToolAnswer | undefined> {
+      const result = await request('tools/call', { name, arguments: given });
+      if (result === undefined) return undefined;
+      const [{ text }] = result.content;
+      const isError = result.isError === true;
+      return { text, isError, json: result.structuredContent ?? JSON.parse(text) };
+    },
+    /** Throws unless each line of stdout is a message of the protocol. */
+    checkOutput() {
+      for (const line of written.out.split('\n').filter(Boolean))
+        expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+      expect(written.err).not.toMatch(/^\s+at /m);
     },
   };
 }

@@ -131,6 +131,8 @@ it.each<[string, string[], string, NodeJS.Signals | undefined, number]>([
   ['an unknown tool', ['--tools', 'shwo'], '', undefined, 2],
   ['an unknown option', ['--foo'], '', undefined, 2],
   ['--allow-unattended alone', ['--allow-unattended'], '', undefined, 2],
+  ['develop with --venue', ['--toolset', 'develop', '--venue', 'Lobby'], '', undefined, 2],
+  ['develop with --allow-changes', ['--toolset', 'develop', '--allow-changes'], '', undefined, 2],
   ['an unknown context', ['--context', 'nowhere'], initialize, undefined, 0],
   ['input that is no message', [], 'hello\n{"jsonrpc":1}\n\u0000\n', undefined, 0],
   ['an input that ends', [], initialize, undefined, 0],

@@ -1,5 +1,7 @@
 import { copyFile, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
 import { freshDatabase } from '../../support/postgres/postgres.ts';
@@ -61,6 +63,23 @@ export function testStandalone(signage: () => string, isBundled: boolean): void 
     for (const shell of ['bash', 'zsh', 'fish'])
       expect(await run(['completion', shell])).toContain('signage');
     expect(await run(['completion', 'bash', '--', 'signage venue l'])).toBe('list\n');
+  });
+
+  it.each([
+    ['operate', 'status', {}],
+    ['develop', 'start_service', {}],
+  ])('serves the tools of an assistant: %s', async (toolset, name, args) => {
+    const url = toolset === 'operate' ? await startService(['--store', 'memory']) : '';
+    const client = new Client({ name: 'test', version: '1' });
+    const options = { command: signage(), cwd: folder, env: { ...env, SIGNAGE_URL: url } };
+    await client.connect(
+      new StdioClientTransport({ ...options, args: ['mcp', '--toolset', toolset] }),
+    );
+    const { tools } = await client.listTools();
+    expect(tools.map((tool) => tool.name)).toContain(name);
+    const result = await client.callTool({ name, arguments: args });
+    expect(result, JSON.stringify(result)).not.toHaveProperty('isError');
+    await client.close();
   });
 
   it('serves the demo with its pages', async () => {

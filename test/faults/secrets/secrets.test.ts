@@ -1,17 +1,25 @@
 // Secrets must not appear outside their place. secrets.full.ts also uses a database and a process.
+import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
+import { serve } from '../../../src/serve.ts';
 import { temporaryFolder } from '../../support/disk/temporary-folder.ts';
+import { keyFile } from '../../support/statements/seller.ts';
 import { filesIn, searchSecrets } from './checker.ts';
 import { serveRecorded } from './recorded.ts';
 import { runCommands } from './run-commands.ts';
+import { runTools } from './run-tools.ts';
 import { sentElsewhere } from './sent-elsewhere.ts';
 
-it('appear in no file, copy, backup, log, metric, answer, audit entry or command output', async () => {
+it('appear in no file, copy, backup, log, metric, answer, audit entry, or output of a command or tool', async () => {
   const folder = await temporaryFolder();
+  const statementKeyFile = await keyFile();
+  const key = (await readFile(statementKeyFile, 'utf8')).trim();
   const { places, found } = await searchSecrets({
     store: folder,
+    start: (options) => serve({ ...options, statementKeyFile }),
+    secrets: { 'the key of statements': key.slice(key.lastIndexOf('+') + 1) },
     contents: () => filesIn(folder),
-    also: runCommands,
+    also: async (...all) => [...(await runCommands(...all)), ...(await runTools(...all))],
   });
   expect(found).toEqual([]);
   expect(places).toBeGreaterThan(200);

@@ -268,8 +268,7 @@ describe.each(table)('%s in the document', (id, operation) => {
       (operation.access !== 'public' && operation.conditional) ||
       operation.status === 201;
     const location = operation.status === 201 && isManagement ? ['Location'] : [];
-    const isCompressed =
-      isManagement && /^(list|report(Impressions|Coverage)|getTakeover|explain)/.test(id);
+    const isCompressed = isManagement && /^(list|report(Impressions|Coverage)|explain)/.test(id);
     expect(Object.keys(answer.headers!).toSorted()).toEqual(
       [
         ...everywhere,

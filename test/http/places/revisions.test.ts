@@ -11,6 +11,11 @@ const playlist = (name: string) => ({
   items: [item({ creativeUrl: `https://media.example.com/${name}.mp4` })],
 });
 
+const takeover = (name: string) => ({
+  ...playlist(name),
+  until: Math.floor(service.clock.now() / 1000) + 3600,
+});
+
 let service: TestService;
 let admin: Manager;
 let venueId: string;
@@ -63,6 +68,15 @@ const kinds: Record<
     method: 'PUT',
     change: playlist,
   },
+  takeover: {
+    async make() {
+      const path = `/v1/screens/${(await newScreen()).id}/takeover`;
+      await admin.put(path, takeover('first'));
+      return path;
+    },
+    method: 'PUT',
+    change: takeover,
+  },
   config: {
     async make() {
       const path = `/v1/screens/${(await newScreen()).id}/config`;
@@ -107,7 +121,7 @@ describe.each(Object.entries(kinds))('a %s', (_, { make, method, change }) => {
   });
 });
 
-it.each(['playlist', 'config'])(
+it.each(['playlist', 'takeover', 'config'])(
   'PUT of a %s with If-None-Match: * creates it only where there is none',
   async (kind) => {
     const path = `/v1/screens/${(await newScreen()).id}/${kind}`;
@@ -122,6 +136,15 @@ it.each(['playlist', 'config'])(
     expect((await admin.get(path)).text).toBe(first.text);
   },
 );
+
+it('counts a takeover that has ended as none', async () => {
+  const path = await kinds.takeover!.make();
+  const etag = await etagOf(path);
+  service.clock.advance(3_600_000);
+  expectProblem(await send('DELETE', path, { 'If-Match': etag }), 'precondition_failed');
+  const again = await send('PUT', path, { 'If-None-Match': '*' }, takeover('second'));
+  expect(again.status, again.text).toBe(200);
+});
 
 it('keeps the ETag of a screen when its state changes, and gives no 304 for it', async () => {
   const { id } = await newScreen();

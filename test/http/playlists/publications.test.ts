@@ -122,6 +122,23 @@ describe('POST /v1/publications', () => {
     ]);
   });
 
+  it('sets takeovers only on screens with the takeover of ifTakeovers', async () => {
+    const until = seconds() + 3600;
+    const take = async (ifTakeovers: object) =>
+      (
+        await results({ screenIds: ids, action: 'takeover', items: spring, until, ifTakeovers })
+      ).map(({ code }: { code?: string }) => code);
+    const etagOf = async (id: string) =>
+      (await admin.get(`/v1/screens/${id}/takeover`)).headers.get('etag');
+    await admin.put(`/v1/screens/${ids[0]}/takeover`, { items: summer, until });
+    const theirs = await etagOf(ids[0]);
+    const refused = 'precondition_failed';
+    expect(await take({ [ids[0]]: null, [ids[1]]: '"another"' })).toEqual([refused, refused]);
+    expect(await etagOf(ids[0])).toBe(theirs);
+    expect(await take({ [ids[0]]: theirs, [ids[1]]: null })).toEqual([undefined, undefined]);
+    expect(await take({ [ids[0]]: theirs })).toEqual([refused, undefined]);
+  });
+
   it('takes the version of what TVs get for ifVersions, until the playlist below changes', async () => {
     const [id] = ids;
     const tv = await service.tv(id);
@@ -234,6 +251,7 @@ describe('POST /v1/publications', () => {
     ['an end in the past', { validUntil: 1 }, ['/validUntil']],
     ['a version to publish', { to: 1 }, ['/to']],
     ['items to withdraw', { action: 'withdraw' }, ['/items']],
+    ['revisions of takeovers to publish', { ifTakeovers: {} }, ['/ifTakeovers']],
     ['a version of another screen', { ifVersions: { [randomUUID()]: 1 } }, ['/ifVersions/…']],
     ['an unknown member', { screens: [] }, ['']],
   ])('400 for %s', async (_, wrong, paths) => {

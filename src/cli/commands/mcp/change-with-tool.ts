@@ -5,7 +5,6 @@ import {
   type InputRequiredResult,
   inputRequired,
   inputResponse,
-  type ServerContext,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { minuteMs, secondMs } from '../../../domain/clock.ts';
@@ -18,7 +17,13 @@ import { type ChangingTool, withPlace } from './changing-tools.ts';
 import { bodyOf, type ChangePlan, makeGuard, planChange, requireSame } from './plan-change.ts';
 import type { CommandCall, CommandRunner, RunOptions } from './run-commands.ts';
 import { lineOf, planShown } from './shown-plan.ts';
-import { maxRecords, resultOf, type ToolResult } from './tool-results.ts';
+import {
+  maxRecords,
+  resultOf,
+  type ServedCall,
+  type ToolAnswer,
+  type ToolResult,
+} from './tool-results.ts';
 import { undoOf } from './undo.ts';
 
 /** The structured result of tools that change something. */
@@ -64,6 +69,23 @@ function endsOf({ flags = {} }: CommandCall, { requests }: ChangePlan): Flags {
   };
 }
 
+/** Adds to an error of a change that the change may have been made. */
+function uncertain(error: unknown): unknown {
+  const codes: readonly string[] = ['unreachable', 'unexpected_answer', 'interrupted'];
+  if (!(error instanceof SignageError) || !codes.includes(error.code)) return error;
+  const message = `${error.message} The change may have been made, wholly or in part.`;
+  const hint = 'Call the tool again without confirm: the plan shows what is there now.';
+  return new SignageError(error.code, message, { ...error, hint });
+}
+
+/** Whether the client can ask its user. */
+function canAsk({ context, server: { server } }: ServedCall): boolean {
+  // Clients of 2026 and later send their capabilities with each request.
+  const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
+  const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
+  return (capabilities as { elicitation?: object } | undefined)?.elicitation !== undefined;
+}
+
 /** Makes changes: first a plan, then the change when it is confirmed and the user agrees. */
 export class Changer {
   readonly #runner: CommandRunner;
@@ -82,9 +104,9 @@ export class Changer {
     name: string,
     tool: ChangingTool,
     { confirm, waitFor, waitSeconds = defaultWaitSeconds, ...args }: Record<string, unknown>,
-    context: ServerContext,
-  ): Promise<ToolResult | InputRequiredResult> {
-    const { signal } = context.mcpReq;
+    served: ServedCall,
+  ): Promise<ToolAnswer> {
+    const { signal } = served;
     return withPlace(this.#options.root, async (place) => {
       const command = await tool.command(args, place);
       if (confirm === undefined) return this.#propose(name, args, command, { signal });
@@ -92,7 +114,7 @@ export class Changer {
       const fixed = { ...command, flags: { ...command.flags, ...kept.ends } };
       const { plan } = await this.#prepare(fixed, { signal });
       requireSame(kept.plan, plan);
-      const question = this.#question(tool, kept.plan, fixed, { context, ...place });
+      const question = this.#question(tool, kept.plan, fixed, { served, ...place });
       if (question) return question;
       this.#plans.delete(String(confirm));
       const waitMs = waitFor === undefined ? undefined : Number(waitSeconds) * secondMs;
@@ -187,8 +209,9 @@ export class Changer {
     { alwaysAsks = false }: ChangingTool,
     plan: ChangePlan,
     command: CommandCall,
-    { context: { mcpReq }, folder }: { context: ServerContext; folder: string },
+    { served, folder }: { served: ServedCall; folder: string },
   ): InputRequiredResult | undefined {
+    const { mcpReq } = served.context;
     const isAsked =
       alwaysAsks || plan.screens.length > maxUnasked || !this.#options.allowUnattended;
     if (!isAsked) return undefined;
@@ -196,7 +219,7 @@ export class Changer {
     if (reply.kind === 'elicit' && reply.action === 'accept') return undefined;
     const line = lineOf(command, folder);
     const isDeclined = reply.kind === 'elicit';
-    if (isDeclined || !this.#canAsk(mcpReq.envelope))
+    if (isDeclined || !canAsk(served))
       throw new SignageError(
         'declined',
         isDeclined
@@ -217,16 +240,6 @@ export class Changer {
     return inputRequired({ inputRequests: { consent } });
   }
 
-  /** Whether the client can ask its user. Set by the server of the connection. */
-  isAsking: () => boolean = () => false;
-
-  #canAsk(envelope: Readonly<Record<string, unknown>> | undefined): boolean {
-    const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] as
-      | { elicitation?: object }
-      | undefined;
-    return capabilities ? capabilities.elicitation !== undefined : this.isAsking();
-  }
-
   async #make(
     tool: string,
     args: Record<string, unknown>,
@@ -234,13 +247,18 @@ export class Changer {
     { signal, waitMs }: { signal: AbortSignal; waitMs: number | undefined },
   ): Promise<ToolResult> {
     const flags = { ...command.flags, yes: true };
-    const done = await this.#runner.within(
-      (call) =>
-        this.#runner.run({ ...command, flags }, { signal, beforeChange: makeGuard(plan, call) }),
-      {},
-      { signal },
-    );
-    const glass = waitMs === undefined ? undefined : await this.#glass(plan, waitMs, signal);
+    const done = await this.#runner
+      .run({ ...command, flags }, { signal, beforeChange: makeGuard(plan) })
+      .catch((error: unknown) => {
+        throw uncertain(error);
+      });
+    // What was done must be answered, whatever happens to the wait.
+    const waitFailed = (error: unknown) => {
+      if (!(error instanceof SignageError)) throw error;
+      return { reached: false, problem: error.message };
+    };
+    const glass =
+      waitMs === undefined ? undefined : await this.#glass(plan, waitMs, signal).catch(waitFailed);
     const result = resultOf({
       state: done.exitCode === 0 ? 'done' : 'partly_done',
       results: [done.value ?? []].flat().slice(0, maxRecords),

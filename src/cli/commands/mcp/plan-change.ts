@@ -174,7 +174,7 @@ export function requireSame(plan: ChangePlan, now: ChangePlan): void {
  * Returns what is called before each request of a confirmed change. It refuses requests that the
  * plan does not contain, and adds preconditions, so that only what was read is replaced.
  */
-export function makeGuard(plan: ChangePlan, call: CommandContext) {
+export function makeGuard(plan: ChangePlan) {
   const allowed = plan.requests.map(comparable);
   return async (change: UpcomingChange) => {
     const isUpload = change.id === undefined && change.path.startsWith('/v1/media/');
@@ -186,18 +186,12 @@ export function makeGuard(plan: ChangePlan, call: CommandContext) {
     );
     const [first] = found;
     if (!first) return {};
-    if (kind === 'takeover') {
-      // The protocol has no precondition for takeovers.
-      for (const { id, value, name } of found)
-        if (!isDeepStrictEqual((await readReplaced(call, kind, id)).value, value))
-          throw new SignageError('precondition_failed', `The takeover of "${name}" was changed.`);
-      return {};
-    }
     if (change.id === 'publishMany') {
-      const ifVersions = Object.fromEntries(
-        found.map(({ id, value }) => [id, value?.version ?? null]),
+      const isTakeover = kind === 'takeover';
+      const read = Object.fromEntries(
+        found.map(({ id, value, etag }) => [id, (isTakeover ? etag : value?.version) ?? null]),
       );
-      return { body: { ifVersions, ...bodyOf(change) } };
+      return { body: { [isTakeover ? 'ifTakeovers' : 'ifVersions']: read, ...bodyOf(change) } };
     }
     return kind === 'pairing'
       ? {}

@@ -1,15 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
-import type { CallAnswer } from '../../../client/call.ts';
-import { hourMs } from '../../../domain/clock.ts';
 import type { Flags } from '../../input/settings.ts';
 import { usage } from '../../input/settings.ts';
 import type { CommandContext, CommandHooks } from '../../program/context.ts';
 import { runSpec } from '../../program/run.ts';
 import { type CommandSpec, type CommandTree, defineCommand } from '../../program/spec.ts';
-import { findVenue } from '../../records/find.ts';
 import type { Io, Output } from '../../terminal/io.ts';
-import { mayExamine } from './asked-addresses.ts';
+import { checkAddress } from './asked-addresses.ts';
 
 /** A command line in parts, which no value can turn into an option. */
 export interface CommandCall {
@@ -34,28 +29,38 @@ export interface CommandResult {
 /** How a command runs, besides what the connection says. */
 export interface RunOptions extends CommandHooks {
   signal: AbortSignal;
+  /** Gets what the command prints, which is then not kept. For commands that run on. */
+  onOutput?(text: string): void;
 }
 
-/** Time after which the token of a run expires, if nothing deletes it. */
-const tokenLifeMs = 12 * hourMs;
-const strongRoles: readonly string[] = ['admin', 'platform'];
+/** Whose rights the tools have. */
+export interface Credentials {
+  env: Io['env'];
+  flags: Flags;
+}
+
+/** Where the tools get their rights. */
+export interface CredentialSource {
+  credentials(): Promise<Credentials>;
+  /** Returns the error to throw in place of one that a command with these credentials threw. */
+  explained?(error: unknown, used: Promise<Credentials>): unknown;
+}
+
 /** Variables that choose a service or a token. */
 const connectionVariables = /^SIGNAGE_(?:URL|TOKEN|TOKEN_FILE|CONTEXT|TENANT|CA_FILE|NO_INPUT)$/;
 
-/** Whose rights the tools have. */
-interface Credentials {
-  env: Io['env'];
-  flags: Flags;
-  me: CallAnswer<'getMe'>;
-}
+/** Returns the variables that do not choose a service or a token. */
+export const ownEnvironment = ({ env }: Pick<Io, 'env'>): Io['env'] =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !connectionVariables.test(name)));
 
-function collector(): Output & { text(): string } {
+function collector(onOutput?: RunOptions['onOutput']): Output & { text(): string } {
   let text = '';
+  const keep = (more: string) => {
+    text += more;
+  };
   return {
     isTTY: false,
-    write(more) {
-      text += typeof more === 'string' ? more : Buffer.from(more).toString();
-    },
+    write: (more) => (onOutput ?? keep)(Buffer.from(more as Uint8Array).toString()),
     text: () => text,
   };
 }
@@ -64,68 +69,13 @@ function collector(): Output & { text(): string } {
 export class CommandRunner {
   readonly #call: CommandContext;
   readonly #tree: CommandTree;
-  #credentials: Promise<Credentials> | undefined;
-  #ownTokenId: string | undefined;
+  readonly #source: CredentialSource;
 
   /** @param call the context of `signage mcp`, whose token may be stronger */
-  constructor(call: CommandContext, tree: CommandTree) {
+  constructor(call: CommandContext, tree: CommandTree, source: CredentialSource) {
     this.#call = call;
     this.#tree = tree;
-  }
-
-  /** Deletes the token of this run. */
-  async close(): Promise<void> {
-    await this.#credentials?.catch(() => {});
-    const id = this.#ownTokenId;
-    if (id === undefined) return;
-    // The signal that ended the command must not prevent it.
-    const { signal } = new AbortController();
-    await this.#call.change('deleteToken', { params: { id }, signal });
-  }
-
-  /** Returns the token that the tools use. Creates it at the first call. */
-  credentials(): Promise<Credentials> {
-    this.#credentials ??= this.#connect().catch((error: unknown) => {
-      this.#credentials = undefined;
-      throw error;
-    });
-    return this.#credentials;
-  }
-
-  async #connect(): Promise<Credentials> {
-    const { io, options } = this.#call;
-    const { url, token, tenant, caFile, insecureHttp } = await this.#call.profile();
-    const me = await this.#call.read('getMe');
-    const isStrong = strongRoles.includes(me.role);
-    if (!isStrong && options.venue !== undefined)
-      throw usage('--venue needs the token of an admin, which may create one for the venue.');
-    const own = isStrong ? await this.#createToken() : undefined;
-    const kept = Object.entries(io.env).filter(([name]) => !connectionVariables.test(name));
-    const env = {
-      ...Object.fromEntries(kept),
-      SIGNAGE_URL: url.value,
-      SIGNAGE_TOKEN: own?.token ?? token?.value,
-      SIGNAGE_CA_FILE: caFile,
-      SIGNAGE_TENANT: own ? undefined : tenant?.value,
-    };
-    const used = own && { tokenId: own.id, role: own.role, tenantId: own.tenantId };
-    return { env, flags: insecureHttp ? { insecureHttp } : {}, me: { ...me, ...used } };
-  }
-
-  async #createToken(): Promise<CallAnswer<'createToken'>> {
-    const { clock, options } = this.#call;
-    const venue =
-      options.venue === undefined ? undefined : await findVenue(this.#call, options.venue);
-    const body = {
-      name: `signage mcp ${hostname()} ${randomBytes(4).toString('hex')}`.slice(0, 100),
-      role: options.allowChanges ? ('operator' as const) : ('viewer' as const),
-      expiresAt: new Date(clock.now() + tokenLifeMs).toISOString(),
-      venueIds: venue && [venue.id],
-    };
-    const made = await this.#call.change('createToken', { body });
-    if (!made) throw usage('--dry-run does not work here.');
-    this.#ownTokenId = made.answer.id;
-    return made.answer;
+    this.#source = source;
   }
 
   /** Loads a command of the tree. */
@@ -165,11 +115,12 @@ export class CommandRunner {
   async #run(
     spec: CommandSpec,
     { given = [], flags = {}, stdin = '' }: Omit<CommandCall, 'words'>,
-    { signal, ...hooks }: RunOptions,
+    { signal, onOutput, ...hooks }: RunOptions,
   ): Promise<CommandResult> {
-    const { env, flags: connection } = await this.credentials();
+    const used = this.#source.credentials();
+    const { env, flags: connection } = await used;
     const { io, clock, random, interrupted } = this.#call;
-    const [stdout, stderr] = [collector(), collector()];
+    const [stdout, stderr] = [collector(onOutput), collector()];
     const quietIo: Io = {
       env,
       program: io.program,
@@ -191,8 +142,10 @@ export class CommandRunner {
     };
     const all = { output: 'json', ...flags, ...connection };
     const exitCode = await runSpec(spec, { given, flags: all }, environment, {
-      mayExamine,
+      checkAddress,
       ...hooks,
+    }).catch((error: unknown) => {
+      throw this.#source.explained?.(error, used) ?? error;
     });
     const text = stdout.text();
     const value = all.output === 'json' && text !== '' ? JSON.parse(text) : undefined;

@@ -1,3 +1,10 @@
+import type {
+  InputRequiredResult,
+  McpServer,
+  ServerContext,
+  ToolAnnotations,
+} from '@modelcontextprotocol/server';
+import type { z } from 'zod';
 import { SignageError } from '../../../domain/error.ts';
 import { withoutSecrets } from '../../connection/connect.ts';
 import { fieldColumns, pickFields } from '../../output/fields.ts';
@@ -33,6 +40,33 @@ export interface ToolResult extends Record<string, unknown> {
   isError?: boolean;
 }
 
+export type ToolAnswer = ToolResult | InputRequiredResult;
+
+/** A call of a tool. */
+export interface ServedCall {
+  signal: AbortSignal;
+  context: ServerContext;
+  server: McpServer;
+}
+
+/** A tool as clients see it. */
+export interface ServedTool {
+  description: string;
+  input: z.ZodObject;
+  output: z.ZodObject;
+  annotations: ToolAnnotations;
+  call(args: Record<string, unknown>, served: ServedCall): Promise<ToolAnswer>;
+}
+
+/** The tools that one server offers. */
+export interface Toolset {
+  /** What a model reads before it calls a tool. */
+  instructions: string;
+  tools: Readonly<Record<string, ServedTool>>;
+  /** Called at the end, after the last answer. */
+  close(): Promise<void>;
+}
+
 /** Makes a result. Default of `text`: the result as JSON. */
 export function resultOf(structured: object, text?: string): ToolResult {
   const structuredContent = cleaned(structured) as Record<string, unknown>;
@@ -41,8 +75,8 @@ export function resultOf(structured: object, text?: string): ToolResult {
   return { content: [{ type: 'text', text: shown }], structuredContent };
 }
 
-/** Makes the result of a call that failed: what went wrong, and what to do next. */
-export function errorResult(error: unknown): ToolResult {
+/** Returns what went wrong, and what to do next. */
+export function errorText(error: unknown) {
   const known =
     error instanceof SignageError
       ? error
@@ -50,8 +84,14 @@ export function errorResult(error: unknown): ToolResult {
   const { code, detail, hint, errors, status } = problemDocument(known);
   const isTransient = exitCodeOf(known) === 7 || known.retryAfterSeconds !== undefined;
   const { retryAfterSeconds } = known;
-  const shown = { code, message: detail, next: hint, errors, status, retryAfterSeconds };
-  const text = JSON.stringify(cleaned({ ...shown, tryAgain: isTransient }));
+  const next = hint ?? (isTransient ? 'Try again, or call doctor.' : 'Change the arguments.');
+  const shown = { code, message: detail, next, errors, status, retryAfterSeconds };
+  return { ...shown, tryAgain: isTransient };
+}
+
+/** Makes the result of a call that failed. */
+export function errorResult(error: unknown): ToolResult {
+  const text = JSON.stringify(cleaned(errorText(error)));
   return { content: [{ type: 'text', text }], isError: true };
 }
 

@@ -22,14 +22,16 @@ function undoOfOne({ kind, id, value }: Replaced): Undo[] {
   return [{ tool: 'set_schedule', arguments: { ...place, schedule } }];
 }
 
-/** Returns the calls that undo a change, at most one for each screen. */
+/** Returns the calls that undo a change, at most one for each screen that was changed. */
 export function undoOf(
   tool: string,
   args: Record<string, unknown>,
   { replaced }: ChangePlan,
   result: unknown,
 ): Undo[] {
-  if (tool !== 'pair') return replaced.flatMap(undoOfOne);
+  const rows = [result ?? []].flat() as { id?: string; result?: string }[];
+  const failed = new Set(rows.filter((row) => row.result === 'failed').map(({ id }) => id));
+  if (tool !== 'pair') return replaced.filter(({ id }) => !failed.has(id)).flatMap(undoOfOne);
   if (args.claim !== undefined)
     return [{ command: `signage device revoke ${shellQuote(String(args.screen))}` }];
   const { code } = (result ?? {}) as { code?: string };
