@@ -67,6 +67,15 @@ describe('a tool that changes something', () => {
     expect(await read('playlist')).toMatchObject({ code: 'playlist_not_found' });
   });
 
+  it('asks with escaped names, which cannot add lines to the question', async () => {
+    const { service, screen, mcp, change } = await start(accepting);
+    const name = 'Win\u202edow\u2028Screens (0)';
+    await service.manage('PATCH', `/v1/screens/${screen.id}`, { name });
+    await change('show', { ...show, screen: screen.id });
+    expect(mcp.asked).toEqual([expect.stringContaining('Win')]);
+    expect(mcp.asked[0]).not.toMatch(/[\u202e\u2028]/);
+  });
+
   it.each(['decline', 'cancel'] as const)('changes nothing when the user says %s', async (said) => {
     const { change, read } = await start({ answer: () => said });
     const { isError, json } = await change('takeover', takeover);

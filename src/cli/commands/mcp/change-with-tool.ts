@@ -13,6 +13,7 @@ import type { UpcomingChange } from '../../connection/client.ts';
 import { waitForGlass } from '../../glass/glass-wait.ts';
 import type { Flags } from '../../input/settings.ts';
 import type { CommandContext } from '../../program/context.ts';
+import { escapeControl } from '../../terminal/escape.ts';
 import { type ChangingTool, withPlace } from './changing-tools.ts';
 import { bodyOf, type ChangePlan, makeGuard, planChange, requireSame } from './plan-change.ts';
 import type { CommandCall, CommandRunner, RunOptions } from './run-commands.ts';
@@ -45,12 +46,6 @@ interface KeptPlan {
   /** Ends as the plan showed them, in place of time spans. */
   ends: Flags;
   expiresMs: number;
-}
-
-interface Prepared {
-  command: CommandCall;
-  plan: ChangePlan;
-  notes: readonly string[];
 }
 
 interface ChangerOptions {
@@ -118,12 +113,10 @@ export class Changer {
       if (question) return question;
       this.#plans.delete(String(confirm));
       const waitMs = waitFor === undefined ? undefined : Number(waitSeconds) * secondMs;
-      return this.#make(
-        name,
-        args,
-        { command: fixed, plan: kept.plan, notes: [] },
-        { signal, waitMs },
-      );
+      const made = await this.#make(fixed, kept.plan, { signal, waitMs });
+      const undo = undoOf(name, args, kept.plan, made.value);
+      const result = resultOf({ ...made.shown, undo });
+      return made.shown.state === 'done' ? result : { ...result, isError: true };
     });
   }
 
@@ -146,7 +139,7 @@ export class Changer {
   }
 
   /** Runs the command with `--dry-run`, and reads what its requests would replace. */
-  async #prepare(command: CommandCall, options: RunOptions): Promise<Prepared> {
+  async #prepare(command: CommandCall, options: RunOptions) {
     const requests: UpcomingChange[] = [];
     const { notes } = await this.#runner.run(
       { ...command, flags: { ...command.flags, dryRun: true } },
@@ -159,7 +152,7 @@ export class Changer {
       },
     );
     const plan = await this.#runner.within((call) => planChange(call, requests), {}, options);
-    return { command, plan, notes };
+    return { plan, notes };
   }
 
   async #propose(
@@ -234,20 +227,22 @@ export class Changer {
       `Now: ${replaces.map(({ of, now }) => `${of}: ${now}`).join('; ')}`,
       `Then: ${after.join(', ') || 'nothing'}`,
       ...(ends === null ? [] : [`Ends: ${ends}`]),
-    ].join('\n');
+    ]
+      .map(escapeControl)
+      .join('\n');
     const requestedSchema = { type: 'object' as const, properties: {} };
     const consent = inputRequired.elicit({ message, requestedSchema });
     return inputRequired({ inputRequests: { consent } });
   }
 
+  /** Makes the change. */
   async #make(
-    tool: string,
-    args: Record<string, unknown>,
-    { command, plan }: Prepared,
+    command: CommandCall,
+    plan: ChangePlan,
     { signal, waitMs }: { signal: AbortSignal; waitMs: number | undefined },
-  ): Promise<ToolResult> {
+  ) {
     const flags = { ...command.flags, yes: true };
-    const done = await this.#runner
+    const { exitCode, value, notes } = await this.#runner
       .run({ ...command, flags }, { signal, beforeChange: makeGuard(plan) })
       .catch((error: unknown) => {
         throw uncertain(error);
@@ -259,14 +254,9 @@ export class Changer {
     };
     const glass =
       waitMs === undefined ? undefined : await this.#glass(plan, waitMs, signal).catch(waitFailed);
-    const result = resultOf({
-      state: done.exitCode === 0 ? 'done' : 'partly_done',
-      results: [done.value ?? []].flat().slice(0, maxRecords),
-      notes: done.notes,
-      ...(glass && { glass }),
-      undo: undoOf(tool, args, plan, done.value),
-    });
-    return done.exitCode === 0 ? result : { ...result, isError: true };
+    const state = exitCode === 0 ? 'done' : 'partly_done';
+    const results = [value ?? []].flat().slice(0, maxRecords);
+    return { value, shown: { state, results, notes, ...(glass && { glass }) } };
   }
 
   /** Waits for the TVs, and returns what they show. */
