@@ -26,11 +26,10 @@ interface HeldActivity {
   activity: AnyActivity;
 }
 
-/**
- * Members of an activity, in the order in which a line lists them. A line omits members that were
- * never set.
- */
-const members = [...Object.keys(lastActivity.shape), 'lastUsedAt'] as (keyof AnyActivity)[];
+/** Gives a line the order of its members. A line omits members that were never set. */
+const inOrder = Object.fromEntries(
+  [...Object.keys(lastActivity.shape), 'lastUsedAt'].map((member) => [member, undefined]),
+);
 
 function formatOf(kind: ActivityKind): LineFormat<AnyActivity> {
   return {
@@ -39,11 +38,7 @@ function formatOf(kind: ActivityKind): LineFormat<AnyActivity> {
       const { kind: _kind, id: _id, ...activity } = JSON.parse(line);
       return activity;
     },
-    render(id, activity) {
-      const line: Record<string, unknown> = { kind, id };
-      for (const member of members) line[member] = activity[member];
-      return JSON.stringify(line);
-    },
+    render: (id, activity) => JSON.stringify({ kind, id, ...inOrder, ...activity }),
   };
 }
 
@@ -137,7 +132,7 @@ export class LastActivityTable implements DocumentOwner {
   async render(name: string): Promise<RenderedDocument | undefined> {
     this.#dirty.delete(name);
     // Not rendered in slices: with 100,000 devices, each of the 64 documents has 1,600 lines, which
-    // take 2 ms.
+    // take up to 10 ms.
     const lines = [...this.#tables.device.lines(name), ...this.#tables.token.lines(name)];
     return lines.length === 0 ? undefined : { lines, seq: 0 };
   }

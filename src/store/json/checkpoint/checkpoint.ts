@@ -1,6 +1,7 @@
 import type { Low } from 'lowdb';
 import pLimit from 'p-limit';
 import type { FilePart, MarkedPart, PartContext } from '../disk/parts.ts';
+import { yieldToEventLoop } from '../disk/yield.ts';
 import { type DocumentEntry, DocumentFile, writeDocument } from './document-file.ts';
 import type { DocumentOwner, WrittenDocument } from './document-owner.ts';
 import type { ManifestData } from './manifest.ts';
@@ -36,6 +37,7 @@ export class Checkpoint {
   readonly #directory: string;
   readonly #manifest: Low<ManifestData>;
   readonly #parts: CheckpointParts;
+  readonly #turns = pLimit(1);
   #number: number;
 
   constructor(context: PartContext, manifest: Low<ManifestData>, parts: CheckpointParts) {
@@ -97,10 +99,11 @@ export class Checkpoint {
   }
 
   async #replace(owner: DocumentOwner, name: string, replaced: Replaced[]): Promise<void> {
-    const entry = this.#manifest.data.documents[name];
     const result: Replaced = { owner, name, after: undefined };
     replaced.push(result);
-    const rendered = await owner.render(name, this.#written(entry));
+    // Each turn of the event loop renders one document. A large one takes 10 ms.
+    await this.#turns(yieldToEventLoop);
+    const rendered = await owner.render(name, this.#written(this.#manifest.data.documents[name]));
     const file = `${name}.${this.#number}.json`;
     if (rendered)
       result.after = await writeDocument(this.#context.disk, this.#directory, file, rendered);

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { DocumentOwner } from '../../../../src/store/json/checkpoint/document-owner.ts';
 import { openStore } from '../../../../src/store/location/open.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { diskFull, type FaultyDisk, faultyDisk } from '../../../support/disk/faulty-disk.ts';
@@ -7,6 +8,7 @@ import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { guid, tenantA } from '../../sample-batch.ts';
 import { contentRow, deviceRow, screenRow, tokenRow, venueRow } from '../../sample-rows.ts';
 import { CrashDisk } from '../crash-disk.ts';
+import { contextOn, openParts } from '../part-rig.ts';
 
 const minuteMs = 60_000;
 
@@ -269,4 +271,30 @@ describe('a checkpoint', () => {
     await open(crash.afterPowerCut());
     expect(await numbers()).toEqual([1]);
   });
+});
+
+it('a checkpoint renders one document in each turn of the event loop', async () => {
+  let turn = 0;
+  let isOver = false;
+  const rendered: number[] = [];
+  const owner: DocumentOwner = {
+    kind: 'rows',
+    log: 'none',
+    dirty: () => Array.from({ length: 12 }, (_, n) => `rows-${n}`),
+    async render() {
+      rendered.push(turn);
+      return { lines: ['1'], seq: 0 };
+    },
+    failed: () => {},
+    load: async () => {},
+  };
+  const rig = await openParts(contextOn(new CrashDisk(), new ManualClock()), [], [owner]);
+  const counting = (async () => {
+    for (; !isOver; turn++) await setImmediate();
+  })();
+  await rig.checkpoint();
+  isOver = true;
+  await counting;
+  expect(rendered).toHaveLength(12);
+  expect(new Set(rendered).size).toBe(12);
 });
