@@ -25,7 +25,6 @@ const bundledPackages = [
   'leven',
   'lowdb',
   'p-limit',
-  'pino',
   'prom-client',
   'zod',
   'zod-openapi',
@@ -92,6 +91,11 @@ const { output } = await bundle.generate({
         name: 'shared',
         test: /\/src\/cli\/(?!content\/(?!publication)|examination\/(?!options)|times\/|input\/(?:source|check)-document\.ts$)/,
         minShareCount: 4,
+      },
+      // A start of the service needs these of `content`.
+      {
+        name: 'fields',
+        test: /\/src\/domain\/(?:fields|paging|media\/media|playlists\/media-url)\.ts$/,
       },
       // What is put on a wall is examined with zod. Fewer commands read documents, with yaml.
       {
