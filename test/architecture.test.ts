@@ -135,7 +135,6 @@ const slowPackages = [
   'jq-wasm',
   'string-width',
   'env-paths',
-  'pino',
   'chalk',
   '@modelcontextprotocol',
 ];
