@@ -14,8 +14,9 @@ const src = resolve(root, 'src');
 const out = resolve(root, 'dist/cli');
 
 /**
- * Packages that every command, or every start of the service, loads. They are bundled with the
- * packages that they need. `zod-openapi` is here because it must use the same copy of zod.
+ * Packages that every command, or every start of the service, loads, and yaml, which has 70 files.
+ * They are bundled with the packages that they need. `zod-openapi` is here because it must use the
+ * same copy of zod.
  */
 const bundledPackages = [
   '@hono/node-server',
@@ -26,6 +27,7 @@ const bundledPackages = [
   'lowdb',
   'p-limit',
   'prom-client',
+  'yaml',
   'zod',
   'zod-openapi',
 ];
