@@ -136,7 +136,6 @@ const slowPackages = [
   'jq-wasm',
   'string-width',
   'env-paths',
-  'pino',
   'chalk',
   '@modelcontextprotocol',
 ];

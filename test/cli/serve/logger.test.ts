@@ -33,6 +33,22 @@ describe('json', () => {
     expect(io.out()).toBe('');
   });
 
+  it('has the code of an error, its causes, and the errors in it', async () => {
+    const { io, log } = await logOf({});
+    const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED', socket: {} });
+    refused.cause = refused;
+    const err = new TypeError('odd', { cause: new AggregateError([refused], 'all failed') });
+    log.error({ err, cause: err.cause, count: 1n }, 'Failed.');
+    const line = JSON.parse(io.err());
+    expect(line).toMatchObject({
+      err: { type: 'TypeError', message: 'odd: all failed' },
+      cause: { aggregateErrors: [{ type: 'Error', code: 'ECONNREFUSED' }] },
+      count: '1',
+    });
+    expect(line.err.stack).toMatch(/^TypeError: odd\n.*\ncaused by: AggregateError: all failed\n/s);
+    expect(line.cause.aggregateErrors[0]).not.toHaveProperty('socket');
+  });
+
   it('is the default without a terminal, and not at a terminal', async () => {
     const terminal = await logOf({}, true);
     terminal.log.info({}, 'Ready.');

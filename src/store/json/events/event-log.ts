@@ -226,7 +226,7 @@ export class EventLog implements FilePart<EventLogPosition> {
 
   async recover(position = eventFormat.start, clean: boolean): Promise<void> {
     await this.log.recover(position, clean);
-    await this.log.replay({ from: position.size, before: position }, (record) => {
+    await this.log.replay(position, (record) => {
       const { file, offset, end, line } = record;
       const { seq, receivedAt } = record.head;
       this.log.end = { file, size: end, seq, receivedAt };

@@ -98,11 +98,9 @@ export class Journal implements FilePart<LogPosition> {
 
   async recover(position = journalFormat.start, clean: boolean): Promise<void> {
     await this.log.recover(position, clean);
-    const before = position.file === null ? position : undefined;
-    await this.log.replay({ from: 0, before }, (record) => {
+    await this.log.replay(position, (record) => {
       const { file, offset, end, head, line } = record;
       this.log.end = { file, size: end, ...head };
-      if (head.seq <= position.seq) return;
       this.#replayBytes += end - offset;
       this.#replay(JSON.parse(line.toString()) as JournalRecord);
     });

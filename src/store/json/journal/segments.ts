@@ -66,10 +66,7 @@ export function recordHead(line: Buffer): ChangeHead | undefined {
   return found ? { seq: Number(found[1]), at: Number(found[2]) } : undefined;
 }
 
-/**
- * Records are numbered without gaps. A segment's name has the number of its first record. The
- * record with the position's `seq` must end at the position's `size`.
- */
+/** Records are numbered without gaps. A segment's name has the number of its first record. */
 export const journalFormat: LogFormat<ChangeHead, LogPosition> = {
   folder: 'journal',
   start: { file: null, size: 0, seq: 0, at: 0 },
@@ -78,19 +75,17 @@ export const journalFormat: LogFormat<ChangeHead, LogPosition> = {
   headOf: recordHead,
   startOf(file, before) {
     const first = Number.parseInt(file, 10);
-    const isNext = before === undefined || before.seq + 1 === first;
+    const next = before.seq + 1;
     return {
       before: { seq: first - 1, at: 0 },
-      what: isNext
-        ? undefined
-        : `it begins with record ${first} where record ${before.seq + 1} must follow`,
+      what:
+        first === next
+          ? undefined
+          : `it begins with record ${first} where record ${next} must follow`,
     };
   },
-  problemOf({ head: { seq }, end }, before, position) {
-    const expected = (before?.seq ?? 0) + 1;
-    if (seq !== expected) return `record ${expected} must be here`;
-    return seq === position.seq && end !== position.size
-      ? `record ${seq} does not end where the manifest says`
-      : undefined;
+  problemOf({ head: { seq } }, before) {
+    const expected = before.seq + 1;
+    return seq === expected ? undefined : `record ${expected} must be here`;
   },
 };

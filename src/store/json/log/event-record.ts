@@ -125,7 +125,6 @@ export const eventFormat: LogFormat<BatchNumber, EventLogPosition> = {
   isLogFile: isDayFile,
   headOf,
   problemOf({ head }, before) {
-    if (!before) return undefined;
     return head.seq === before.seq + 1 && head.receivedAt >= before.receivedAt
       ? undefined
       : `batch ${before.seq + 1} must be here`;

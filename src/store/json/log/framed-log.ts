@@ -114,18 +114,13 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
   }
 
   /**
-   * At start, reads and checks the records of the position's file and of all later files. `begin`
-   * cuts off a torn write at the end. Throws `store_damaged` for any other damage.
-   *
-   * @param from the offset in the position's file at which reading starts
+   * At start, reads and checks the records after the position, whose head is `before`. `begin` cuts
+   * off a torn write at the end. Throws `store_damaged` for any other damage.
    */
-  async replay(
-    { from, before }: { from: number; before: Head | undefined },
-    take: (record: LogRecord<Head>) => void,
-  ): Promise<void> {
+  async replay(before: Head, take: (record: LogRecord<Head>) => void): Promise<void> {
     const { file } = this.committed;
     const names = this.#names.filter((name) => file === null || name >= file);
-    const expected = { position: this.committed, before, from };
+    const expected = { position: this.committed, before };
     const read = { disk: this.disk, directory: this.directory, names };
     for await (const found of checkedRecords(read, this.#format, expected)) {
       if ('what' in found) throw this.#damage(found);

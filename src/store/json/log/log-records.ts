@@ -76,13 +76,9 @@ export interface LogFormat<Head, Position extends LogFilesPosition> {
    * Defined if the name of a file contains the number of its first record. Returns the record that
    * must precede the file. `what` is the problem if `before` is not that record.
    */
-  startOf?(file: string, before: Head | undefined): { before: Head; what: string | undefined };
+  startOf?(file: string, before: Head): { before: Head; what: string | undefined };
   /** Returns the problem of a record that follows `before`, if any. */
-  problemOf?(
-    record: LogRecord<Head>,
-    before: Head | undefined,
-    position: LogFilesPosition,
-  ): string | undefined;
+  problemOf?(record: LogRecord<Head>, before: Head): string | undefined;
 }
 
 /** Whether a start from a position needs no file of this name. */
@@ -139,31 +135,29 @@ export async function fileProblems(
 /** Expectations against which the records of a log are checked. */
 export interface LogExpectation<Head> {
   position: LogFilesPosition;
-  /** The record before the first one; `undefined` if unknown. */
-  before: Head | undefined;
-  /** Offset at which to start reading the position's file. */
-  from: number;
+  /** The last record up to the position. */
+  before: Head;
 }
 
 /**
- * Reads the files of a log at start. Yields the records with a valid checksum, the problems, and a
- * torn write at the end, in order. After a problem, the rest means nothing.
+ * Reads a log after the position at start. Yields the records with a valid checksum, the problems,
+ * and a torn write at the end, in order. After a problem, the rest means nothing.
  */
 export async function* checkedRecords<Head, Position extends LogFilesPosition>(
   { disk, directory, names }: LogFiles,
   format: LogFormat<Head, Position>,
   expected: LogExpectation<Head>,
 ): AsyncGenerator<LogRecord<Head> | LogProblem | TornTail> {
-  const { position, from } = expected;
+  const { position } = expected;
   let { before } = expected;
   for (const file of names) {
-    const named = format.startOf?.(file, before);
+    const start = file === position.file ? position.size : 0;
+    const named = start === 0 ? format.startOf?.(file, before) : undefined;
     if (named) {
       if (named.what !== undefined) yield { file, offset: 0, what: named.what };
       before = named.before;
     }
     let torn: LogProblem | undefined;
-    const start = file === position.file ? from : 0;
     for await (const found of readFrames(disk, `${directory}/${file}`, start)) {
       const { line, offset } = found;
       if (!found.whole) {
@@ -177,7 +171,7 @@ export async function* checkedRecords<Head, Position extends LogFilesPosition>(
         continue;
       }
       const record = { file, offset, end: offset + found.length, head, line };
-      const what = format.problemOf?.(record, before, position);
+      const what = format.problemOf?.(record, before);
       if (what !== undefined) yield { file, offset, what };
       yield record;
       before = head;
