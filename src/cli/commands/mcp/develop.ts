@@ -5,10 +5,10 @@ import { usage } from '../../input/settings.ts';
 import type { CommandContext } from '../../program/context.ts';
 import type { CommandTree } from '../../program/spec.ts';
 import { screenPaths } from '../../records/names.ts';
-import { Bench } from './bench.ts';
 import { servedReading } from './operate.ts';
 import { type ReadingTool, readingTools, screen } from './reading-tools.ts';
 import { resultOf, type ServedTool, type Toolset } from './tool-results.ts';
+import { Workbench } from './workbench.ts';
 
 const output = z.looseObject({}).describe('see the text');
 const speed = z
@@ -40,7 +40,7 @@ export function develop(call: CommandContext, tree: CommandTree): Toolset {
   const { allowChanges, allowUnattended, venue, root } = call.options;
   if (allowChanges || allowUnattended || (venue ?? root) !== undefined)
     throw usage('--toolset develop works with no other service, so only --tools goes with it.');
-  const bench = new Bench(call, tree);
+  const workbench = new Workbench(call, tree);
   const annotations = {
     readOnlyHint: false,
     destructiveHint: false,
@@ -70,10 +70,10 @@ export function develop(call: CommandContext, tree: CommandTree): Toolset {
         port: z.number().int().min(0).max(65_535).optional().describe('default: any free one'),
       }),
       async (args, signal) => {
-        await bench.startService(args);
-        const { code, screenId } = await bench.code(args.screen, signal);
-        const { service } = bench.shown();
-        const names = await bench.runner.within((one) => screenPaths(one), {}, { signal });
+        await workbench.startService(args);
+        const { code, screenId } = await workbench.code(args.screen, signal);
+        const { service } = workbench.shown();
+        const names = await workbench.runner.within((one) => screenPaths(one), {}, { signal });
         const screens = [...names.values()].sort();
         return { ...service, code, screen: names.get(screenId), screens };
       },
@@ -85,7 +85,7 @@ export function develop(call: CommandContext, tree: CommandTree): Toolset {
         exam: z.boolean().optional().describe('in the exam instead'),
         speed,
       }),
-      async (args, signal) => ({ id: await bench.startTv(args, signal) }),
+      async (args, signal) => ({ id: await workbench.startTv(args, signal) }),
     ),
     start_exam: tool(
       'Start the exam of a TV app: a service of its own loses answers, refuses requests and cuts connections, and the app is judged by its requests. Answers the url and the code for the app. The quick exam takes about 7 minutes: ask state.',
@@ -94,7 +94,7 @@ export function develop(call: CommandContext, tree: CommandTree): Toolset {
         parts: z.array(z.enum(partIds)).optional().describe('default: all'),
         speed,
       }),
-      (args) => bench.startExam(args),
+      (args) => workbench.startExam(args),
     ),
     state: tool(
       'The local service, the TVs with the ends of their logs, and the exam: its steps, its current code, and at its end each failed row with what was expected, what was seen, and advice.',
@@ -102,22 +102,22 @@ export function develop(call: CommandContext, tree: CommandTree): Toolset {
         waitSeconds: z.number().int().min(1).max(50).optional().describe('wait for its end'),
       }),
       async ({ waitSeconds }, signal) => {
-        if (waitSeconds !== undefined) await bench.wait(waitSeconds * secondMs, signal);
-        return bench.shown();
+        if (waitSeconds !== undefined) await workbench.wait(waitSeconds * secondMs, signal);
+        return workbench.shown();
       },
     ),
     stop: tool(
       'Stop what was started. A stopped exam shows the rows that were judged.',
       z.strictObject({ what: z.enum(['service', 'tvs', 'exam', 'all']) }),
       async ({ what }) => {
-        await bench.stop(what);
-        return bench.shown();
+        await workbench.stop(what);
+        return workbench.shown();
       },
     ),
-    logs: servedReading(bench.runner, logs),
+    logs: servedReading(workbench.runner, logs),
   };
   const { status, explain, playlist, events } = readingTools;
   for (const [name, one] of Object.entries({ status, explain, playlist, events }))
-    if (one) tools[name] = servedReading(bench.runner, one);
-  return { instructions, tools, close: () => bench.stop('all') };
+    if (one) tools[name] = servedReading(workbench.runner, one);
+  return { instructions, tools, close: () => workbench.stop('all') };
 }

@@ -64,7 +64,7 @@ const judged = ({ checks, summary, isPassed, shortcoming }: TvExamReport) => ({
 });
 
 /** The local service, TVs and exam of one run. All of them listen on this machine only. */
-export class Bench {
+export class Workbench {
   readonly #call: CommandContext;
   readonly #tree: CommandTree;
   #starting: Promise<Running> | undefined;
