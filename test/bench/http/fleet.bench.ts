@@ -42,8 +42,9 @@ function batch(): string {
       const state = { uptimeSeconds, freeStorageMB, temperatureCelsius, playlistId };
       return { type: 'heartbeat', timestamp, ...state };
     }
-    const creativeId = guid('crea', upTo(creatives));
-    const played = { timestamp, playlistId, creativeId, campaignId: guid('camp', upTo(20)) };
+    const creative = upTo(creatives);
+    const creativeId = guid('crea', creative);
+    const played = { timestamp, playlistId, creativeId, campaignId: guid('camp', creative % 20) };
     if (n % 33 === 0) {
       const message = 'Decoder gave up after 3 tries';
       return { type: 'playback_error', ...played, message, attempts: 3 };

@@ -1,5 +1,5 @@
 import { dayMs } from '../../../domain/clock.ts';
-import { textOfKey } from '../../../domain/events/plays.ts';
+import { type PlayKey, textOfKey } from '../../../domain/events/plays.ts';
 import type { ReportClock } from '../../../domain/records/report.ts';
 import { playCell, type Records } from '../../dump/records.ts';
 import { countPlays, documentDay, parsePlace, placeText } from '../../plays.ts';
@@ -62,15 +62,13 @@ export class PlayDocuments extends DayDocuments<PlayCounter> {
       // Before the first `await`, as in `Rollups`.
       const documents = wanted.map(({ document }) => document);
       for (const { clock, pending, inSnapshot } of wanted) {
-        for (const { places } of [...inSnapshot, ...pending]) {
+        for (const { places, keys } of [...inSnapshot, ...pending]) {
           for (const [text, cells] of places) {
             const place = parsePlace(text, clock);
             if (place.tenantId !== tenantId || !within(place.day) || !visitor.place(place))
               continue;
-            for (const cell of cells.values()) {
-              const { events, seconds, partial, unknown } = cell;
-              visitor.cell(cell, events, seconds, partial, unknown);
-            }
+            for (const [number, { events, seconds, partial, unknown }] of cells)
+              visitor.cell(keys.list[number] as PlayKey, events, seconds, partial, unknown);
           }
         }
       }

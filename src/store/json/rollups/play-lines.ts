@@ -1,7 +1,7 @@
 import {
-  addCell,
   addCount,
   type PlayCell,
+  type PlayCount,
   type PlayKey,
   textOfKey,
 } from '../../../domain/events/plays.ts';
@@ -11,55 +11,50 @@ import { parsePlace, readCells, sortedCells, textOfCells } from '../../plays.ts'
 import { sortCooperatively } from '../checkpoint/sort-cooperatively.ts';
 import type { Lines } from './day-documents.ts';
 
-/** Counts of the documents' lines that are not written yet: by place, and by key. */
+/** Counts by the number of their key. */
+type NumberedCells = Map<number, PlayCount>;
+
+/** Numbered keys. */
+class Keys {
+  readonly list: PlayKey[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  /** Returns the number of a key, which is added if it is new. */
+  numberOf(text: string, { creativeId, campaignId, entryId }: PlayKey): number {
+    const known = this.#numbers.get(text);
+    if (known !== undefined) return known;
+    const number = this.list.push({ creativeId, campaignId, entryId }) - 1;
+    this.#numbers.set(text, number);
+    return number;
+  }
+}
+
+function addNumbered(cells: NumberedCells, number: number, more: PlayCount): void {
+  const cell = cells.get(number);
+  const { events, seconds, partial, unknown } = more;
+  if (cell) addCount(cell, more);
+  else cells.set(number, { events, seconds, partial, unknown });
+}
+
+/** Counts of the documents' lines that are not written yet, by place. */
 export class PlayCounter {
-  readonly places = new Map<string, Map<string, PlayCell>>();
-  readonly #keys = new Map<string, [text: string, key: PlayKey]>();
+  readonly places = new Map<string, NumberedCells>();
+  readonly keys = new Keys();
 
   get isEmpty(): boolean {
     return this.places.size === 0;
   }
 
-  /** Adds a cell of a place. All places share the strings of a key. */
+  /** Adds a cell of a place. */
   add(place: string, text: string, more: PlayCell): void {
-    const cells = this.places.get(place) ?? new Map<string, PlayCell>();
+    const cells: NumberedCells = this.places.get(place) ?? new Map();
     this.places.set(place, cells);
-    const cell = cells.get(text);
-    if (cell) {
-      addCount(cell, more);
-      return;
-    }
-    const { creativeId, campaignId, entryId, ...count } = more;
-    const known = this.#keys.get(text);
-    const [sharedText, key] = known ?? [text, { creativeId, campaignId, entryId }];
-    if (!known) this.#keys.set(text, [text, key]);
-    cells.set(sharedText, { ...key, ...count });
+    addNumbered(cells, this.keys.numberOf(text, more), more);
   }
 }
 
 /** Beginning of a line that numbers a key. No tenant has an empty id. */
 export const keyOpening = '["",';
-
-/** The numbered keys of a document. */
-class Keys {
-  readonly list: PlayKey[] = [];
-  readonly #numbers = new Map<string, number>();
-
-  add(key: PlayKey): number {
-    const { creativeId, campaignId, entryId } = key;
-    const number = this.list.push({ creativeId, campaignId, entryId }) - 1;
-    this.#numbers.set(textOfKey(key), number);
-    return number;
-  }
-
-  has(text: string): boolean {
-    return this.#numbers.has(text);
-  }
-
-  numberOf(key: PlayKey): number {
-    return this.#numbers.get(textOfKey(key)) as number;
-  }
-}
 
 /** Parses a line that numbers a key. `undefined`: another line. */
 export function keyOfLine(line: string): [number: number, key: PlayKey] | undefined {
@@ -75,61 +70,60 @@ export function splitLine(line: string): { place: string; start: number } {
 }
 
 /** Yields the lines of a document with the counts of a counter added, in order. */
-export async function* mergedPlays(before: Lines, { places }: PlayCounter): AsyncGenerator<string> {
+export async function* mergedPlays(before: Lines, counter: PlayCounter): AsyncGenerator<string> {
+  const { places } = counter;
   const keys = new Keys();
+  /** The numbers in the document of the counter's keys. */
+  let numbers: readonly number[] | undefined;
   const addKeys = function* () {
-    for (const cells of places.values()) {
-      for (const [text, cell] of cells) {
-        if (keys.has(text)) continue;
-        const { creativeId, campaignId, entryId } = cell;
-        const number = keys.add(cell);
-        yield `${keyOpening}${JSON.stringify([number, creativeId, campaignId, entryId]).slice(1)}`;
-      }
+    const known = keys.list.length;
+    numbers = counter.keys.list.map((key) => keys.numberOf(textOfKey(key), key));
+    for (const [place, { creativeId, campaignId, entryId }] of keys.list.slice(known).entries()) {
+      const members = [known + place, creativeId, campaignId, entryId];
+      yield `${keyOpening}${JSON.stringify(members).slice(1)}`;
     }
   };
   const added = await sortCooperatively([...places.keys()]);
   let next = 0;
-  let hasKeys = false;
-  const cellsAt = (place: string) => places.get(place) as Map<string, PlayCell>;
-  const addedLine = (place: string, cells = cellsAt(place)) => {
-    const numbered = sortedCells(cells).map((cell) => [keys.numberOf(cell), cell] as const);
-    return `${place},"${textOfCells(numbered)}"]`;
+  const addedLine = (place: string, sums: NumberedCells = new Map()) => {
+    for (const [number, cell] of places.get(place) as NumberedCells)
+      addNumbered(sums, numbers?.[number] as number, cell);
+    return `${place},"${textOfCells(sums)}"]`;
   };
   for await (const line of before) {
     const numbered = keyOfLine(line);
     if (numbered) {
-      keys.add(numbered[1]);
+      keys.numberOf(textOfKey(numbered[1]), numbered[1]);
       yield line;
       continue;
     }
-    if (!hasKeys) yield* addKeys();
-    hasKeys = true;
+    if (!numbers) yield* addKeys();
     const { place, start } = splitLine(line);
     for (; next < added.length && (added[next] as string) < place; next++)
       yield addedLine(added[next] as string);
     if (added[next] !== place) yield line;
     else {
-      const sums = cellsIn(line, start, (number) => keys.list[number]);
-      for (const [text, cell] of cellsAt(place)) addCell(sums, text, cell);
+      const sums: NumberedCells = new Map();
+      const known = (number: number) => (number < keys.list.length ? number : undefined);
+      eachCell(line, start, known, (number, cell) => sums.set(number, cell));
       yield addedLine(place, sums);
       next++;
     }
   }
-  if (!hasKeys) yield* addKeys();
+  if (!numbers) yield* addKeys();
   for (; next < added.length; next++) yield addedLine(added[next] as string);
 }
 
-/** Returns the cells of a line by the text of their keys. Leaves out those whose key is lost. */
-function cellsIn(
+/** Reads the cells of a line. Leaves out those whose key is lost. */
+function eachCell<K>(
   line: string,
   start: number,
-  keyOf: (number: number) => PlayKey | undefined,
-): Map<string, PlayCell> {
-  const cells = new Map<string, PlayCell>();
-  readCells(line, start, line.length - 2, keyOf, (key, events, seconds, partial, unknown) => {
-    cells.set(textOfKey(key), { ...key, events, seconds, partial, unknown });
-  });
-  return cells;
+  keyOf: (number: number) => K | undefined,
+  use: (key: K, cell: PlayCount) => void,
+): void {
+  readCells(line, start, line.length - 2, keyOf, (key, events, seconds, partial, unknown) =>
+    use(key, { events, seconds, partial, unknown }),
+  );
 }
 
 /** Parses the lines of a document to records. */
@@ -143,7 +137,9 @@ export async function* playRecords(
     if (numbered) keys.set(...numbered);
     else {
       const { place, start } = splitLine(line);
-      const cells = cellsIn(line, start, (number) => keys.get(number));
+      const cells = new Map<string, PlayCell>();
+      const keyOf = (number: number) => keys.get(number);
+      eachCell(line, start, keyOf, (key, cell) => cells.set(textOfKey(key), { ...key, ...cell }));
       yield playRecord(parsePlace(place, clock), sortedCells(cells));
     }
   }
