@@ -73,7 +73,8 @@ function bookingNotes(rows: readonly ReportRow[], { from, to, days }: ReportFilt
     : [];
 }
 
-const nameText = ({ key, name = key, key2 = '', name2 = key2 }: ReportRow) => `${name}\n${name2}`;
+const nameText = ({ key, name = key, key2 = '', name2 = key2 }: ReportRow) =>
+  [name, name2, key, key2].join('\n');
 const byName = (one: ReportRow, other: ReportRow) => (nameText(one) < nameText(other) ? -1 : 1);
 
 const isBooked = ({ deliveredPlays }: ReportRow) => deliveredPlays !== undefined;
