@@ -46,6 +46,9 @@ export const maxPlayErrors = 8;
 /** A TV whose clock is off by more is told. */
 export const clockToleranceMs = 2 * minuteMs;
 
+/** A set of creatives, or a map by creative. */
+export type CreativeIds = Pick<ReadonlySet<string>, 'size' | 'has'>;
+
 export interface ConditionInput {
   screenSince: number;
   /** The bound device. `undefined`: none. */
@@ -59,7 +62,7 @@ export interface ConditionInput {
         publishedAt: number;
         longestItemMs: number;
         /** Ids of the items. Empty: not known. */
-        creativeIds?: ReadonlySet<string> | undefined;
+        creativeIds?: CreativeIds | undefined;
         /** The longest item of the layers beneath. `undefined`: there are none. */
         longestBeneathMs?: number | undefined;
       }
@@ -118,7 +121,7 @@ export function lastVisible({
 
 /** Returns whether all items of a playlist fail, as far as the errors tell. */
 function isAllFailing(
-  creativeIds: ReadonlySet<string> | undefined,
+  creativeIds: CreativeIds | undefined,
   errors: readonly PlayError[],
   lastPlayId: string | null | undefined,
 ): boolean {

@@ -24,9 +24,11 @@ export interface ItemFact extends Pick<ConditionItem, 'creativeUrl' | 'creativeT
   name: string;
   host: string;
   /** The layer that has the item. */
-  layer?: LayerName;
-  entryId?: string | null;
+  layer: LayerName | null;
+  entryId: string | null;
 }
+
+const noLayer: Pick<ItemFact, 'layer' | 'entryId'> = { layer: null, entryId: null };
 
 interface ConditionItem {
   creativeId: string;
@@ -36,7 +38,8 @@ interface ConditionItem {
   name?: unknown;
 }
 
-export function itemFacts(itemsJson: string): ItemFacts {
+/** Returns the facts about items, of this layer. */
+export function itemFacts(itemsJson: string, { layer, entryId } = noLayer): ItemFacts {
   const items = JSON.parse(itemsJson) as ConditionItem[];
   const byCreative = new Map(
     items.map(({ creativeId, creativeUrl, creativeType, name }) => {
@@ -49,6 +52,8 @@ export function itemFacts(itemsJson: string): ItemFacts {
           host: own ? 'this service' : url.host,
           creativeUrl,
           creativeType,
+          layer,
+          entryId,
         },
       ];
     }),

@@ -28,13 +28,7 @@ import { hasLocalTimes, hoursOf } from '../places/opening-hours.ts';
 import { newestCodes, screenView } from '../places/screens.ts';
 import { type DeliveredNow, deliveredNow, type GivenLayer } from '../schedules/delivered-now.ts';
 import { countRestoredWebhooks } from '../webhooks/webhooks.ts';
-import {
-  conditionView,
-  type ItemFact,
-  type ItemFacts,
-  itemFacts,
-  type Judged,
-} from './condition-view.ts';
+import { conditionView, type ItemFacts, itemFacts, type Judged } from './condition-view.ts';
 
 function playlistView(row: PlaylistSummary, nowMs: number): ScreenStatusView['playlist'] {
   return {
@@ -68,7 +62,7 @@ interface GivenFacts {
   /** Of all layers that were read. */
   facts: ItemFacts;
   /** `undefined`: nothing is beneath. */
-  longestBeneathMs: number | undefined;
+  longestBeneathMs?: number;
 }
 
 /** A screen of any tenant, with its condition. */
@@ -84,13 +78,18 @@ export interface JudgedScreen {
 export function makeScreenStatus({ store, clock }: ServiceDependencies) {
   const facts = new BoundedMap<string, ItemFacts>(contentsKnown);
 
-  /** Returns the facts about items, which versions and screens share. */
-  async function factsOf(contentId: string): Promise<ItemFacts | undefined> {
-    const known = facts.get(contentId);
+  /** Returns the facts about the items of a layer, which versions and screens share. */
+  async function factsOf({
+    contentId,
+    layer,
+    entryId,
+  }: GivenLayer): Promise<ItemFacts | undefined> {
+    const key = `${contentId} ${layer} ${entryId}`;
+    const known = facts.get(key);
     if (known) return known;
     const content = await readContent(store.read, contentId);
-    const found = content && itemFacts(content.items);
-    if (found) facts.set(contentId, found);
+    const found = content && itemFacts(content.items, { layer, entryId });
+    if (found) facts.set(key, found);
     return found;
   }
 
@@ -99,35 +98,33 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
    * and as many of the others as name all items that the TV has reported.
    */
   async function givenFacts(
-    now: DeliveredNow,
+    { summary, layer, entryId, beneath, others }: DeliveredNow,
     activity: LastActivity,
   ): Promise<GivenFacts | undefined> {
-    const { summary, beneath, others } = now;
-    const due = await factsOf(summary.contentId);
+    const due = await factsOf({ contentId: summary.contentId, layer, entryId });
     if (!due) return undefined;
-    const byCreative: Map<string, ItemFact> = new Map();
-    const add = (
-      more: ItemFacts | undefined,
-      { layer, entryId }: Pick<GivenLayer, 'layer' | 'entryId'>,
-    ) => {
+    // Few screens have layers.
+    if (beneath.length === 0 && others.length === 0) return { due, facts: due };
+    const byCreative = new Map(due.byCreative);
+    const add = (more: ItemFacts | undefined) => {
       for (const [id, fact] of more?.byCreative ?? [])
-        if (!byCreative.has(id)) byCreative.set(id, { ...fact, layer, entryId });
+        if (!byCreative.has(id)) byCreative.set(id, fact);
     };
-    add(due, now);
-    const lower = await Promise.all(beneath.map(({ contentId }) => factsOf(contentId)));
-    for (const [place, more] of lower.entries()) add(more, beneath[place] as GivenLayer);
+    const lower = await Promise.all(beneath.map(factsOf));
+    for (const more of lower) add(more);
     const { playErrors = [] } = activity;
     const reported = [lastVisible(activity), ...playErrors].map((one) => one?.creativeId);
     const isNamed = () => reported.every((id) => id == null || byCreative.has(id));
     for (const other of others) {
       if (isNamed()) break;
-      add(await factsOf(other.contentId), other);
+      add(await factsOf(other));
     }
     return {
       due,
       facts: { longestItemMs: due.longestItemMs, byCreative },
-      longestBeneathMs:
-        lower.length > 0 ? largest(lower.map((one) => one?.longestItemMs ?? 0)) : undefined,
+      ...(lower.length > 0 && {
+        longestBeneathMs: largest(lower.map((one) => one?.longestItemMs ?? 0)),
+      }),
     };
   }
 
@@ -163,7 +160,7 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
         publishedAt: summary.publishedAt,
         status,
         longestItemMs: given?.due.longestItemMs ?? 0,
-        creativeIds: given && new Set(given.due.byCreative.keys()),
+        creativeIds: given?.due.byCreative,
         longestBeneathMs: given?.longestBeneathMs,
       };
     const judgement = conditionOf({
