@@ -18,11 +18,12 @@ const loadMs = 75_000;
 /** Campaigns and creatives of a tenant on one day. */
 const [campaigns, creatives] = [200, 5_000];
 const upTo = (count: number) => Math.floor(Math.random() * count);
-const randomImpression = () =>
-  impression({
-    campaignId: guid('camp', upTo(campaigns)),
-    creativeId: guid('crea', upTo(creatives)),
-  });
+/** A creative belongs to one campaign. */
+function randomImpression() {
+  const creative = upTo(creatives);
+  const campaignId = guid('camp', creative % campaigns);
+  return impression({ campaignId, creativeId: guid('crea', creative) });
+}
 
 const anyOf = (tvs: readonly BoundTv[]) => tvs[upTo(tvs.length)] as BoundTv;
 

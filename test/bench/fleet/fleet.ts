@@ -92,15 +92,23 @@ async function rowsOf(tvs: readonly BoundTv[], now: number): Promise<RowGenerato
   };
 }
 
-/** Yields the last activity of each TV. */
-function* activityOf(tvs: readonly BoundTv[], now: number): Generator<Records['marks']> {
+/** Yields the last activity of each TV, which plays. */
+function* activityOf(
+  tvs: readonly BoundTv[],
+  lastPlayId: string,
+  now: number,
+): Generator<Records['marks']> {
   const times = { lastSeenAt: now, lastPlaylistAt: now, lastConfigAt: now, lastEventAt: now };
+  const plays = { lastPlayAt: now, lastPlayId, isPlayTimeGuessed: false, playsSince: now };
+  const events = { lastPlayReportAt: now, playErrors: [], stoppedAt: null, clockOffsetMs: 0 };
   for (const [n, { deviceId: id }] of tvs.entries()) {
     const lastAddress = `192.0.2.${n % 250}`;
     yield {
       kind: 'device',
       id,
       ...times,
+      ...plays,
+      ...events,
       lastAddress,
       lastPlaylistVersion: 1,
       lastPlaylistStatus: 304,
@@ -140,12 +148,13 @@ export async function fillWithFleet(
   const tvs = makeTvs(screens);
   const now = systemClock.now();
   const history = new FleetHistory(tvs, size, now);
+  const { items } = await fixture('playlists/retail.json');
   const generators: { [S in SectionName]?: () => Iterable<Records[S]> } = {
     ...(await rowsOf(tvs, now)),
     batches: () => history.batches(),
     idempotency: () => history.keys(),
     plays: () => history.plays(),
-    marks: () => activityOf(tvs, now),
+    marks: () => activityOf(tvs, items[0].creativeId, now),
   };
   const context = {
     disk: nodeFileSystem,
