@@ -18,9 +18,10 @@ function answer(response) {
   response.writeHead(200, headers).end(body);
 }
 
-function hold(response) {
+function hold(response, waitSeconds) {
   held++;
-  const step = Math.ceil((Date.now() + 40_000 + 10_000 * Math.random()) / stepMs) * stepMs;
+  const ms = waitSeconds * 1000 * (0.8 + 0.2 * Math.random());
+  const step = Math.ceil((Date.now() + ms) / stepMs) * stepMs;
   const present = due.get(step);
   if (present) {
     present.push(response);
@@ -37,7 +38,8 @@ function hold(response) {
 
 const server = createServer((request, response) => {
   if (request.url === '/metrics') response.end(`\nsignage_held_devices ${held}\n`);
-  else if (request.url.includes('after=')) hold(response);
+  else if (request.url.includes('after='))
+    hold(response, Number(/waitSeconds=(\d+)/.exec(request.url)[1]));
   else answer(response);
 });
 server.keepAliveTimeout = 60_000;
