@@ -47,7 +47,7 @@ export const maxPlayErrors = 8;
 export const clockToleranceMs = 2 * minuteMs;
 
 /** A set of creatives, or a map by creative. */
-export type CreativeIds = Pick<ReadonlySet<string>, 'size' | 'has'>;
+type CreativeIds = Pick<ReadonlySet<string>, 'size' | 'has'>;
 
 export interface ConditionInput {
   screenSince: number;

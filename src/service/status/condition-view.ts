@@ -20,7 +20,7 @@ export interface ItemFacts {
   byCreative: ReadonlyMap<string, ItemFact>;
 }
 
-export interface ItemFact extends Pick<ConditionItem, 'creativeUrl' | 'creativeType'> {
+interface ItemFact extends Pick<ConditionItem, 'creativeUrl' | 'creativeType'> {
   name: string;
   host: string;
   /** The layer that has the item. */
