@@ -3,6 +3,7 @@ import { copyInUse } from './copy-in-use.ts';
 import { damageEverywhere } from './damage-everywhere.ts';
 import { failEverywhere } from './fail-everywhere.ts';
 import { repairEverywhere } from './repair-everywhere.ts';
+import { repairedCounts } from './repaired-counts.ts';
 
 /** Runs a search, prints its report, and returns it. */
 async function searched<R extends { bad: string[] }>(what: string, search: () => Promise<R>) {
@@ -29,5 +30,8 @@ it('1,000 damaged folders are repaired', () =>
   searched('repairs', () =>
     repairEverywhere({ folders: 1000, seed: process.env.FUZZ_SEED ?? 'repairs' }),
   ));
+
+it('4,000 folders with damaged counts are repaired', () =>
+  searched('repairs of counts', () => repairedCounts(4000, process.env.FUZZ_SEED)));
 
 it('10,000 copies of a folder in use', () => searched('copies in use', () => copyInUse(10_000)));

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { damageEverywhere } from './damage-everywhere.ts';
 import { failEverywhere } from './fail-everywhere.ts';
 import { repairEverywhere } from './repair-everywhere.ts';
+import { repairedCounts } from './repaired-counts.ts';
 
 // disk.full.ts damages every byte and fails every operation.
 it('damage of a store after a clean stop is reported or harmless', async () => {
@@ -23,6 +24,13 @@ it('a repair of a damaged store keeps every whole line, invents nothing, and rep
   expect(report.folders).toBe(40);
   expect(report.whole).toBeGreaterThan(5);
   expect(report.lost).toBeGreaterThan(10);
+});
+
+it('a repair counts no play twice, and says where it may have lost some', async () => {
+  const { bad, exact, reported } = await repairedCounts(40);
+  expect(bad).toEqual([]);
+  expect(exact).toBeGreaterThan(15);
+  expect(reported).toBeGreaterThan(3);
 });
 
 it('a failing disk operation loses no acknowledged data, and the store works again when the disk does', async () => {

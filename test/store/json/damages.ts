@@ -10,7 +10,8 @@ export interface Damage {
   bytes: Buffer | null;
 }
 
-function flipped(bytes: Buffer, at: number): Buffer {
+/** Returns a copy with one changed bit. */
+export function flipped(bytes: Buffer, at: number): Buffer {
   const copy = Buffer.from(bytes);
   copy[at] = (copy[at] ?? 0) ^ 0x01;
   return copy;

@@ -13,12 +13,14 @@ export interface DocumentVersion {
   name: string;
   /** The file's name in the data folder. */
   path: string;
-  /** Like the entry in the manifest. Only complete for a whole document. */
+  /** Like the entry in the manifest. Only complete for a whole document. `seq` is 0 if unknown. */
   entry: DocumentEntry;
   /** Number of its lines. `undefined`: unknown. */
   expected: number | undefined;
   /** Number of undamaged lines. */
   found: number;
+  /** Whether the manifest names another version, of which this may be an older copy. */
+  isOther: boolean;
   /** Problem of the version, and the offset of the first damage. `undefined`: it is whole. */
   problem: { what: string; offset: number | null } | undefined;
 }
@@ -52,6 +54,7 @@ export async function readVersion(
     entry,
     expected: known?.lines,
     found: 0,
+    isOther: false,
     problem: undefined,
   };
   if ((await disk.sizeOf(`${directory}/${path}`)) === undefined) {
@@ -68,11 +71,13 @@ export async function readVersion(
   for await (const { line, offset, length } of readFrames(disk, `${directory}/${path}`)) {
     checksum = crc32(length > line.length ? '\n' : '', crc32(line, checksum));
     entry.size = offset + length;
+    if (isEnded) damaged(offset);
     const text = textOfLine(line);
     const [, lines] = /^\{"lines":(\d+)\}\]$/.exec(text ?? '') ?? [];
     if (text !== undefined && offset === 0 && /^\d+$/.test(text)) {
       isBegun = true;
       entry.seq = Number(text);
+      version.isOther = known !== undefined && known.seq !== entry.seq;
     } else if (lines !== undefined) {
       isEnded = true;
       version.expected = Number(lines);

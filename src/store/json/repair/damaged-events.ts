@@ -14,13 +14,11 @@ import {
   recordOf,
 } from '../log/event-record.ts';
 import type { LogFiles } from '../log/log-records.ts';
-import type { Lines } from '../rollups/day-documents.ts';
-import { prefixOf } from '../rollups/merge.ts';
 import { PlayDocuments } from '../rollups/play-documents.ts';
 import { Rollups } from '../rollups/rollups.ts';
 import { documentInMemory, type FoundDocument, undamagedLines } from './damaged-documents.ts';
-import { mergedPlayLines } from './damaged-plays.ts';
 import type { FolderFindings } from './finding.ts';
+import { mergedLines, mergedPlayLines } from './merged-lines.ts';
 import { filesOf, linesOf, NumberedLog } from './numbered-log.ts';
 
 type EventOwner = (IdempotencyKeys | Rollups | PlayDocuments | Sequences) & DocumentOwner;
@@ -49,6 +47,8 @@ interface Rebuilt {
   /** Undamaged lines of the document. */
   lines: string[];
   owner: EventOwner;
+  /** Number of the last batch that the document contains. `Infinity`: unknown. */
+  seq: number;
 }
 
 /** The undamaged batches of an event log, and the documents that are made from all batches. */
@@ -57,6 +57,7 @@ export class DamagedEvents {
   readonly #context: PartContext;
   readonly #findings: FolderFindings;
   readonly #manifest: ManifestData | undefined;
+  readonly #progress = { seq: () => this.#last.seq, due: () => true };
   #files!: { log: LogFiles; position: EventLogPosition; clean: boolean };
   #last = { seq: 0, receivedAt: 0 };
   #first: number | undefined;
@@ -70,12 +71,11 @@ export class DamagedEvents {
     this.#context = context;
     this.#manifest = manifest;
     this.#findings = findings;
-    const progress = { seq: () => this.#last.seq, due: () => true };
     this.owners = [
-      new IdempotencyKeys(progress),
-      new Rollups(progress),
-      new PlayDocuments(progress),
-      new Sequences(progress),
+      new IdempotencyKeys(this.#progress),
+      new Rollups(this.#progress),
+      new PlayDocuments(this.#progress),
+      new Sequences(this.#progress),
     ];
   }
 
@@ -98,10 +98,12 @@ export class DamagedEvents {
     const { position } = this.#files;
     const rebuilt: Rebuilt[] = [];
     for (const document of documents) {
-      if (!document.current.problem) continue;
-      const owner = this.#newOwner(document);
+      const { problem, entry, isOther } = document.current;
+      if (!problem) continue;
+      const owner = new owners[kindOf(document.name)](this.#progress);
       const lines = await undamagedLines(this.#context, document);
-      rebuilt.push({ document, lines, owner });
+      const seq = entry.seq === 0 || isOther ? Number.POSITIVE_INFINITY : entry.seq;
+      rebuilt.push({ document, lines, owner, seq });
     }
     const known = documents.reduce(
       (seq, { current }) => Math.max(seq, current.entry.seq),
@@ -119,11 +121,6 @@ export class DamagedEvents {
 
   #fileOf(entry: FoundDocument['current']['entry']): DocumentFile {
     return new DocumentFile(this.#context.disk, `${this.#context.directory}/documents`, entry);
-  }
-
-  #newOwner({ name, current }: FoundDocument): EventOwner {
-    const progress = { seq: () => current.entry.seq, due: () => true };
-    return new owners[kindOf(name)](progress);
   }
 
   #ownerOf(name: string): EventOwner {
@@ -164,13 +161,14 @@ export class DamagedEvents {
           .add(new Date(receivedAt).toISOString().slice(0, 10));
       }
       receivedAt = head.receivedAt;
-      for (const { document, owner } of rebuilt)
-        if (head.seq <= document.current.entry.seq) owner.apply(recordOf(line));
+      for (const { owner, seq } of rebuilt) if (head.seq <= seq) owner.apply(recordOf(line));
     }
     numbers.end(known, place);
     const end = this.#first === undefined ? known : Math.max(known, numbers.last);
-    if (this.#first !== undefined && end > numbers.last)
+    if (this.#first !== undefined && end > numbers.last) {
       this.#gaps.push({ from: numbers.last + 1, to: end });
+      this.#damagedDays.add(new Date(receivedAt).toISOString().slice(0, 10));
+    }
     this.#last = { seq: end, receivedAt: Math.max(receivedAt, since) };
   }
 
@@ -179,27 +177,30 @@ export class DamagedEvents {
     return linesOf(log, headOf, position, this.#files, findings);
   }
 
-  /** Loads the undamaged lines of a document, and the rebuilt ones that it lacks. */
+  /** Loads the undamaged lines of a document, merged with the rebuilt ones. */
   async #merge(
-    { document, lines, owner }: Rebuilt,
+    { document, lines, owner, seq }: Rebuilt,
     isKnownDevice: (id: string) => boolean,
   ): Promise<void> {
     const { name, current } = document;
+    const kind = kindOf(name);
     const rebuilt = (await owner.render(name, undefined))?.lines ?? [];
-    const isRollup = kindOf(name) === 'rollups';
     const { sorted, added } =
-      kindOf(name) === 'plays'
+      kind === 'plays'
         ? await mergedPlayLines(name, lines, rebuilt)
-        : await mergedByKey(lines, rebuilt, isRollup, isKnownDevice);
-    const { seq } = current.entry;
+        : await mergedLines(kind, lines, rebuilt, isKnownDevice);
     await this.#ownerOf(name).load(name, documentInMemory(seq, sorted));
     const { what, offset } = current.problem as NonNullable<typeof current.problem>;
-    const missing = current.expected === undefined ? undefined : current.expected - lines.length;
     const isComplete = this.#isComplete(name, seq);
-    const exact = isComplete ? (kindOf(name) === 'plays' ? (missing ?? added) : added) : 0;
-    const lost = missing === undefined ? (exact > 0 ? 0 : null) : Math.max(0, missing - exact);
-    const how = added > 0 ? `${what}; ${added} lines were rebuilt from the events` : what;
-    const section = lost === 0 ? null : sections[kindOf(name)];
+    const isUnknown = !isComplete && seq === Number.POSITIVE_INFINITY;
+    const left = isComplete ? sorted.length : lines.length;
+    const { expected = isComplete ? left : undefined } = current;
+    const lost = isUnknown || expected === undefined ? null : Math.max(0, expected - left);
+    const how =
+      what +
+      (added > 0 ? `; ${added} lines were rebuilt from the events` : '') +
+      (isUnknown ? '; nothing tells which batches it has counted, so it may lack some' : '');
+    const section = lost === 0 ? null : sections[kind];
     this.#findings.damage(current.path, how, { section, offset, lost });
   }
 
@@ -236,24 +237,6 @@ export class DamagedEvents {
     }
     for (; next <= this.#last.seq; next++) yield emptyBatch(next, receivedAt);
   }
-}
-
-/** Returns the undamaged lines of a document, and the rebuilt ones that it lacks. */
-async function mergedByKey(
-  lines: readonly string[],
-  rebuilt: Lines,
-  isRollup: boolean,
-  isKnownDevice: (id: string) => boolean,
-): Promise<{ sorted: string[]; added: number }> {
-  const keyOf = isRollup ? prefixOf : (line: string) => JSON.parse(line)[0] as string;
-  const merged = new Map(lines.map((line) => [keyOf(line), line]));
-  const whole = merged.size;
-  for await (const line of rebuilt) {
-    const key = keyOf(line);
-    if (!merged.has(key) && (isRollup || isKnownDevice(key))) merged.set(key, line);
-  }
-  const sorted = [...merged.keys()].sort().map((key) => merged.get(key) as string);
-  return { sorted, added: merged.size - whole };
 }
 
 function emptyBatch(seq: number, receivedAt: number): Records['batches'] {

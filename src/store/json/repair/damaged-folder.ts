@@ -55,7 +55,7 @@ export async function readDamagedFolder(
   const rows = new DamagedRows(context);
   const documents = await readDocuments(context, manifest, (text, version, offset) =>
     isRowDocument(version.name)
-      ? rows.take(text, version, offset, true)
+      ? rows.take(text, version, offset, !version.isOther)
       : isRecordLine(text, version),
   );
   const rowDocuments = documents.filter(({ name }) => isRowDocument(name));
@@ -177,10 +177,10 @@ function reportRowDocument(
   findings: FolderFindings,
 ): void {
   const { name, current } = document;
-  const { problem, expected, found, path } = current;
+  const { problem, expected, found, isOther, path } = current;
   if (!problem) return;
   const { proved, unproved } = rows.recovered(document);
-  const isKnown = expected !== undefined && unproved === 0;
+  const isKnown = expected !== undefined && unproved === 0 && !isOther;
   const lost = isKnown ? Math.max(0, expected - found - proved) : null;
   const recovered = proved > 0 ? `; ${proved} rows are in other files` : '';
   const older = unproved > 0 ? `; ${unproved} rows are there, perhaps in an older version` : '';

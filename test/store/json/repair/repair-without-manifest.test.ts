@@ -9,7 +9,7 @@ import { ManualClock } from '../../../support/runtime/manual-clock.ts';
 import { inStore } from '../../../support/service/in-store.ts';
 import { batchOf, guid, impression } from '../../sample-batch.ts';
 import { venueRow } from '../../sample-rows.ts';
-import { damagedDisk, damagesOf, filesIn } from '../damages.ts';
+import { damagedDisk, damagesOf, filesIn, flipped } from '../damages.ts';
 import { fullStore, holdings } from '../full-store.ts';
 import { contentsOf, copyOf } from '../store-folder.ts';
 import { repairedCopy, repairedDisk } from './repaired-copy.ts';
@@ -128,6 +128,40 @@ describe('a repair without a manifest', () => {
     expect(held.events).toEqual([3, 3, 4, 4, 5, 5, 6, 6]);
     const next = batchOf([impression(clock.now() + dayMs)]);
     expect(await inStore(into, (store) => store.appendBatch(next), { clock })).toBe('stored');
+  });
+
+  it('counts each play once if the first lines of documents are damaged', async () => {
+    const { folder, clock } = await fullStore();
+    const before = await inStore(await copyOf(folder), holdings, { clock });
+    await removeManifests(folder);
+    for (const file of await filesIn(folder)) {
+      if (!/^documents\/(rollups|plays|rings|sequences)/.test(file)) continue;
+      await writeFile(join(folder, file), flipped(await readFile(join(folder, file)), 0));
+    }
+    const { held, findings } = await repairedCopy(folder, clock);
+    expect(held).toEqual(before);
+    expect(findings.filter(({ lost }) => lost !== 0).map(({ file }) => file)).toEqual([
+      'manifest.json',
+    ]);
+  });
+
+  it('keeps the larger count, and says that it may lack plays, if older events are gone', async () => {
+    const { folder, clock } = await fullStore();
+    const before = await inStore(await copyOf(folder), holdings, { clock });
+    await removeManifests(folder);
+    for (const file of await filesIn(folder)) {
+      if (file === 'events/2026-11-20.ndjson') await rm(join(folder, file));
+      if (!/^documents\/plays-timestamp/.test(file)) continue;
+      await writeFile(join(folder, file), flipped(await readFile(join(folder, file)), 0));
+    }
+    const { held, findings } = await repairedCopy(folder, clock);
+    expect(held.timestamp).toEqual(before.timestamp);
+    const about = findings.filter(({ section }) => section === 'plays');
+    expect(about.length).toBeGreaterThan(1);
+    for (const { lost, what } of about) {
+      expect(lost).toBe(null);
+      expect(what).toContain('it may lack some');
+    }
   });
 });
 

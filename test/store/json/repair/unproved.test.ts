@@ -131,3 +131,24 @@ it('a repair revokes a key whose line is lost, and of which the journal has only
   const key = await inStore(into, keyIn);
   expect(key?.state).toBe('revoked');
 });
+
+it('a repair revokes a key whose document is an older copy, which may lack the revocation', async () => {
+  const clock = new ManualClock();
+  const folder = await temporaryFolder();
+  const change = (write: Parameters<Store['write']>[0]) =>
+    inStore(folder, (store) => store.write(write));
+  const document = async () => {
+    const files = await filesIn(folder);
+    return join(folder, files.find((file) => file.startsWith('documents/rows-screens')) ?? '');
+  };
+  await change((tx) => tx.put('deviceKeys', deviceKeyRow(1)));
+  const older = await readFile(await document());
+  await change((tx) => tx.put('deviceKeys', deviceKeyRow(1, { state: 'revoked', revokedAt: 7 })));
+  await change((tx) => tx.put('venues', venueRow(1)));
+  await writeFile(await document(), older);
+  const { findings } = await repairedCopy(folder, clock);
+  expect(findings).toEqual([
+    expect.objectContaining({ level: 'damage', lost: null }),
+    expect.objectContaining({ level: 'revoked', section: 'deviceKeys' }),
+  ]);
+});
