@@ -105,7 +105,9 @@ export function makeTickets(deps: ServiceDependencies) {
     if (wanted.screenId !== undefined) {
       const screen = await lookUp(tx, principal, 'screen', wanted.screenId);
       if (screen.state === 'active') throw screenAlreadyBound(screen);
-      await deleteTickets(tx, 'screenId', screen.id);
+      for (const row of await deleteTickets(tx, 'screenId', screen.id))
+        if (ticketStatusAt(row, tx.now) === 'live')
+          await recordChange(deps, tx, principal, change('revoke', row));
       return { venueId: screen.venueId, screenId: screen.id };
     }
     const venue = await lookUp(tx, principal, 'venue', wanted.venueId as string);

@@ -1,6 +1,7 @@
 // What waits for a TV: pending codes, tickets, and the claims of TVs with tickets.
 import { codeStatusAt } from '../../domain/records/pairing-code.ts';
 import type { Claim } from '../../domain/records/rows.ts';
+import type { Ticket } from '../../domain/tickets/rows.ts';
 import { shardOfTicket } from '../../domain/tickets/ticket.ts';
 import type { Tx } from '../../store/store.ts';
 
@@ -35,14 +36,19 @@ export async function endClaimsOfTicket(
       await endClaim(tx, claim);
 }
 
-/** Deletes the tickets of a screen or venue, as it is deleted, or as a link replaces another. */
+/**
+ * Deletes the tickets of a screen or venue, as it is deleted, or as a link replaces another.
+ * Returns them.
+ */
 export async function deleteTickets(
   tx: Tx,
   member: 'screenId' | 'venueId',
   id: string,
-): Promise<void> {
-  for (const ticket of await tx.select('tickets', member, [id])) {
+): Promise<Ticket[]> {
+  const tickets = await tx.select('tickets', member, [id]);
+  for (const ticket of tickets) {
     await endClaimsOfTicket(tx, ticket.id);
     await tx.delete('tickets', ticket.id);
   }
+  return tickets;
 }

@@ -99,6 +99,19 @@ describe('a link', () => {
     expect(codes.length).toBeLessThanOrEqual(5);
   });
 
+  it('is revoked in the audit trail by a later link of its screen, if it still worked', async () => {
+    const { id } = await link();
+    const later = await auditOf(admin, () => link());
+    expect(later.map(({ action, subject }) => [action, subject.id === id])).toEqual([
+      ['ticket.revoke', true],
+      ['ticket.create', false],
+    ]);
+    service.clock.advance(15 * day);
+    expect((await auditOf(admin, () => link())).map(({ action }) => action)).toEqual([
+      'ticket.create',
+    ]);
+  });
+
   it('ends with a later link of its screen, its revocation, its expiry, and its screen', async () => {
     const first = await link();
     const begun = (await claim(first.ticket)).body;
