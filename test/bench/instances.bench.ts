@@ -61,6 +61,7 @@ it(`three instances with ${size} screens`, async () => {
   const instances: Served[] = [];
   for (let n = 0; n < 3; n++) instances.push(await startServed(url, token));
   const [first] = instances as [Served];
+  await Promise.all(instances.map((one) => one.stopWatchingHolds()));
   const management = new ManagementClient({ url: first.url, token });
   const anyone = new RuntimeClient({ url: first.url });
   await measure('without requests', instances, () => sleep(60_000));

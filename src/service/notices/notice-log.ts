@@ -131,11 +131,16 @@ export function makeNoticeLog(
   async function append(waiting: readonly OutboxNotice[]): Promise<void> {
     const appended = await store.write(async (tx) => {
       const moved: OutboxNotice[] = [];
-      let { nextSeq, at, ...ends } = await endsOf(tx);
-      for (const { id } of waiting) {
+      // At once, so that a database gets few statements.
+      const [found, log] = await Promise.all([
+        Promise.all(waiting.map(({ id }) => tx.get('outbox', id))),
+        endsOf(tx),
+      ]);
+      let { nextSeq, at, ...ends } = log;
+      for (const notice of found) {
         // Another instance may have moved it.
-        const notice = await tx.get('outbox', id);
         if (!notice) continue;
+        const { id } = notice;
         at = Math.max(at, notice.at);
         const place = { id: rowIdOf(nextSeq), bucket: bucketOf(nextSeq), seq: nextSeq };
         await tx.put('notices', { ...notice, ...place, at });

@@ -1,5 +1,6 @@
 import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { badConditions, isHidden, isNeverSeen } from '../../domain/conditions/condition.ts';
+import { SignageError } from '../../domain/error.ts';
 import type { Alarm, Watch } from '../../domain/notices/rows.ts';
 import { onlineWindowMs } from '../../domain/records/online-window.ts';
 import type { Screen } from '../../domain/records/rows.ts';
@@ -14,6 +15,8 @@ import { putScreenNotice } from './outbox.ts';
 
 /** Time after its last look for which an instance stays the one that watches. */
 const leaseMs = 22 * secondMs;
+/** Age at which a look in progress renews the lease. */
+const renewMs = 5 * secondMs;
 /** After a longer pause between two looks, the service may not have heard TVs meanwhile. */
 const maxPauseMs = minuteMs;
 /** Number of ends that one transaction tells. */
@@ -101,7 +104,10 @@ export class ScreenWatch {
     });
   }
 
-  /** Takes or renews the lease. Returns `undefined` if another instance holds it. */
+  /**
+   * Takes or renews the lease. Returns `undefined` if another instance holds it. A look at many
+   * screens may take longer than the lease, so it renews the lease, too.
+   */
   async #takeLease(): Promise<Watch | undefined> {
     const { store, clock } = this.#deps;
     const holder = this.#holder;
@@ -145,7 +151,14 @@ export class ScreenWatch {
     { lookedAt, endsToldUntil }: Watch,
     ended: EndedPlaylist[],
   ): AsyncGenerator<WatchedScreen> {
-    for await (const slice of this.#judgeAll())
+    let renewedMs = lookedAt;
+    for await (const slice of this.#judgeAll()) {
+      const nowMs = this.#deps.clock.now();
+      if (Math.abs(nowMs - renewedMs) > renewMs) {
+        if (!(await this.#takeLease()))
+          throw new SignageError('unavailable', 'Another instance watches the screens now.');
+        renewedMs = nowMs;
+      }
       for (const one of slice) {
         const { screen, playlist } = one;
         const endMs = playlist?.state === 'active' ? (playlist.validUntil ?? 0) : 0;
@@ -154,6 +167,7 @@ export class ScreenWatch {
         const seen = watched(one);
         if (seen) yield seen;
       }
+    }
   }
 
   /** Tells the ends of playlists whose time is over. */

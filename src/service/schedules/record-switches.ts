@@ -12,9 +12,10 @@ import type { PlanBasis, Playable } from './plan.ts';
 const writeTimeoutMs = 2000;
 /**
  * Maximum number of switches in a change of the store. Thousands of screens may switch at one
- * moment, and other requests must get their turn in between.
+ * moment, and other requests must get their turn in between. Changes of several instances wait for
+ * each other in a database, so that few large ones take less time than many small ones.
  */
-const maxBatch = 20;
+const maxBatch = 50;
 
 /** A switch to what is due on a screen, and the rows of its plan. */
 interface DueSwitch extends PlanBasis {
@@ -49,11 +50,12 @@ export function makeSwitchRecorder(deps: SystemDependencies) {
     tx: Tx,
     { screen, playable, ...planned }: DueSwitch,
   ): Promise<RecordedSwitch> {
-    if (!(await tx.get('screens', screen.id))) return { version: undefined };
-    const [layers, row] = await Promise.all([
+    const [present, layers, row] = await Promise.all([
+      tx.get('screens', screen.id),
       readLayers(tx, screen),
       tx.get('playlists', screen.id),
     ]);
+    if (!present) return { version: undefined };
     const base = row && playlistStatusAt(row, tx.now) === 'active' ? row : undefined;
     if (base?.version !== planned.base?.version || !isDeepStrictEqual(layers, planned.layers))
       return { changed: { layers, base } };

@@ -50,8 +50,11 @@ const contentsKnown = 1024;
 /** Number of pages that a list with `condition` reads at most until it finds a screen. */
 const maxPages = 50;
 
-/** Number of screens that a count judges before TVs get their turn. */
-const screensPerSlice = 50;
+/**
+ * Number of screens that are judged before TVs get their turn. A database reads them with few
+ * statements.
+ */
+const screensPerSlice = 200;
 /** Lifetime of cached counts. */
 const countsLifetimeMs = 15 * secondMs;
 

@@ -6,7 +6,9 @@ import { NoticeFigures } from '../../../src/service/notices/notice-figures.ts';
 import { makeNoticeLog } from '../../../src/service/notices/notice-log.ts';
 import { startNoticeWatch } from '../../../src/service/notices/notice-watch.ts';
 import { ScreenWatch } from '../../../src/service/notices/screen-watch.ts';
+import type { JudgedScreen } from '../../../src/service/status/screen-status.ts';
 import { openStore } from '../../../src/store/location/open.ts';
+import { sampleRow } from '../../../src/testing/store-suite/sample-rows.ts';
 import { emptyDatabase, freshDatabase } from '../../support/postgres/postgres.ts';
 import { ManualClock } from '../../support/runtime/manual-clock.ts';
 import { judgeNotices } from './judge-notices.ts';
@@ -220,17 +222,26 @@ describe('the watch over screens', () => {
   });
 });
 
+/** Returns the stores of two instances on one database, and what makes their watches. */
+async function twoWatches() {
+  const url = await freshDatabase();
+  await emptyDatabase(url);
+  const clock = new ManualClock();
+  const stores = await Promise.all([1, 2].map(() => openStore(url, { clock })));
+  const newId = makeIdSource(clock);
+  return {
+    clock,
+    stores,
+    watchOf: (instance: number, judgeAll: () => AsyncGenerator<readonly JudgedScreen[]>) =>
+      new ScreenWatch({ store: stores[instance]!, clock, newId }, judgeAll, new NoticeFigures()),
+    end: () => Promise.all(stores.map((store) => store.close())),
+  };
+}
+
 describe('the watch of two instances', () => {
   it('is held by one. The other takes over within 30 seconds, or at once after a stop', async () => {
-    const url = await freshDatabase();
-    await emptyDatabase(url);
-    const clock = new ManualClock();
-    const stores = await Promise.all([1, 2].map(() => openStore(url, { clock })));
-    const newId = makeIdSource(clock);
-    const [one, other] = stores.map(
-      (store) =>
-        new ScreenWatch({ store, clock, newId }, async function* () {}, new NoticeFigures()),
-    );
+    const { clock, stores, watchOf, end } = await twoWatches();
+    const [one, other] = [0, 1].map((instance) => watchOf(instance, async function* () {}));
     expect(await one!.look()).toBe(true);
     expect(await other!.look()).toBe(false);
     clock.advance(15 * secondMs);
@@ -243,7 +254,41 @@ describe('the watch of two instances', () => {
     expect(watch?.hearingSince).toBe(clock.now() - 40 * secondMs);
     await Promise.all([one!.release(), other!.release()]);
     expect(await one!.look()).toBe(true);
-    await Promise.all(stores.map((store) => store.close()));
+    await end();
+  });
+
+  it('is held by one through a look that takes a minute', async () => {
+    const { clock, watchOf, end } = await twoWatches();
+    const seen: boolean[] = [];
+    const other = watchOf(1, async function* () {});
+    const one = watchOf(0, async function* () {
+      for (let slice = 0; slice < 10; slice++) {
+        clock.advance(6 * secondMs);
+        yield [];
+        seen.push(await other.look());
+      }
+    });
+    expect(await one.look()).toBe(true);
+    expect(seen).toEqual(Array(10).fill(false));
+    await end();
+  });
+
+  it('ends without a decision if another takes over during a look', async () => {
+    const { clock, stores, watchOf, end } = await twoWatches();
+    // A look that ends without this screen would end its alarm.
+    const alarm = sampleRow('alarms', 1, { screenId: 'screen-1' });
+    await stores[0]!.write((tx) => tx.put('alarms', alarm));
+    const one = watchOf(0, async function* () {
+      clock.advance(30 * secondMs);
+      const watch = await stores[1]!.read.get('watches', 'watch');
+      await stores[1]!.write((tx) =>
+        tx.put('watches', { ...watch!, holder: 'other', lookedAt: clock.now() }),
+      );
+      yield [];
+    });
+    await expect(one.look()).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await stores[0]!.read.get('alarms', alarm.id)).toEqual(alarm);
+    await end();
   });
 
   it('delivers by the one that watches', async () => {
