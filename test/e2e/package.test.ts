@@ -26,7 +26,7 @@ import {
 import { checkout, endProcesses, startProcess } from '../support/process/signage-process.ts';
 
 const run = promisify(execFile);
-const maxBytes = 2.65e6;
+const maxBytes = 2.7e6;
 
 /** A user's program: pairs a TV with one of two services, and prints the results. */
 const program = `

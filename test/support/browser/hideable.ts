@@ -1,5 +1,6 @@
 // A Chromium whose page can be hidden and frozen. Playwright's own browsers keep it visible.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -21,6 +22,7 @@ export async function openHideableBrowser(): Promise<HideableBrowser> {
   const program = spawn(chromiumPath!, [...args, ...launchArguments, 'about:blank'], {
     stdio: 'ignore',
   });
+  const ended = once(program, 'exit');
   let port = '';
   await expect
     .poll(async () => {
@@ -47,10 +49,12 @@ export async function openHideableBrowser(): Promise<HideableBrowser> {
       const state = isFrozen ? 'frozen' : 'active';
       await session.send('Page.setWebLifecycleState', { state });
     },
+    /** Waits until all processes of the browser have left its profile. */
     async close() {
+      const whole = await connected.newBrowserCDPSession();
+      await whole.send('Browser.close');
+      await ended;
       await close();
-      await connected.close();
-      program.kill('SIGKILL');
     },
   });
 }
