@@ -23,7 +23,10 @@ function holdTv({ port, host, isOnce, waitSeconds }, { screenId, apiKey }, tally
     const status = text.slice(9, 12);
     tally.byStatus[status] = (tally.byStatus[status] ?? 0) + 1;
     if (next === undefined) return;
-    if (after !== '' && next !== after) tally.toldAtMs.push(at);
+    if (after !== '' && next !== after && !told.has(screenId)) {
+      told.add(screenId);
+      tally.toldAtMs.push(at);
+    }
     const wasHeld = after !== '';
     if (wasHeld) tally.ended++;
     after = next;
@@ -45,6 +48,8 @@ function attack({ port, host }, { screenId, apiKey }, after) {
 }
 
 const sockets = [];
+/** TVs whose first change since the last message counts. */
+const told = new Set();
 const tally = { byStatus: {}, lost: 0, ended: 0, toldAtMs: [] };
 process.on('message', ({ url, tvs, attackAfter, isOnce, waitSeconds = 50 }) => {
   if (url) {
@@ -63,6 +68,7 @@ process.on('message', ({ url, tvs, attackAfter, isOnce, waitSeconds = 50 }) => {
   }
   process.send?.(tally);
   tally.toldAtMs = [];
+  told.clear();
 });
 // The connections would keep this process alive.
 process.on('disconnect', () => {
