@@ -302,12 +302,11 @@ export class PagePlayer {
   }
 
   #applyConfig(): void {
-    const { fit, sound, background, rotate, language } = this.#settings;
+    const { sound, rotate, language } = this.#settings;
     this.#rotation.use(rotate);
     void this.#language.use(language ?? navigator.language);
-    this.#stage.look = { fit, sound };
+    this.#stage.use(this.#settings);
     if (!sound) this.#soundReport.note(false);
-    elementOf('stage').style.background = background;
     this.#budget.setPolicy(this.#player.state.config?.cachePolicy);
     this.#showIdle();
   }

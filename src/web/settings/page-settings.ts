@@ -12,14 +12,10 @@ const corners = [
   [-1, 1],
 ] as const;
 
-/** Display options for images and videos. */
-export interface MediaLook {
+/** The member `player` of a config (docs/web-player.md). */
+export interface PlayerSettings {
   fit: (typeof fits)[number];
   sound: boolean;
-}
-
-/** The member `player` of a config (docs/web-player.md). */
-export interface PlayerSettings extends MediaLook {
   background: string;
   pixelShift: boolean;
   reloadHours: unknown;

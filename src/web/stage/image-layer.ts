@@ -1,6 +1,5 @@
 import type { PlaybackFailure } from '../../player/stage.ts';
 import type { MediaSource } from '../media/media-library.ts';
-import type { MediaLook } from '../settings/page-settings.ts';
 import { never } from '../settings/timing.ts';
 import { type Layer, nextEvent } from './layer.ts';
 import { orientationIn } from './orientation.ts';
@@ -37,10 +36,9 @@ async function decode(image: HTMLImageElement, source: MediaSource) {
   );
 }
 
-export function makeImageLayer(parent: HTMLElement, source: MediaSource, look: MediaLook): Layer {
+export function makeImageLayer(parent: HTMLElement, source: MediaSource): Layer {
   const element = document.createElement('img');
   element.className = 'layer';
-  element.style.objectFit = look.fit;
   parent.append(element);
   return {
     element,

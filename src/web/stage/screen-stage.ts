@@ -5,7 +5,7 @@ import { creativeKey } from '../../player/playing/lookahead.ts';
 import type { PlaybackFailure, Shown, Stage } from '../../player/stage.ts';
 import type { MediaLibrary } from '../media/media-library.ts';
 import { expectedMedia, subtitlesOf } from '../media/playlist-files.ts';
-import type { MediaLook } from '../settings/page-settings.ts';
+import type { PlayerSettings } from '../settings/page-settings.ts';
 import { after } from '../settings/timing.ts';
 import { makeImageLayer } from './image-layer.ts';
 import type { Layer } from './layer.ts';
@@ -53,7 +53,6 @@ async function painted(): Promise<void> {
 
 /** The screen of the TV. The visible item stays until a frame of the next item is decoded. */
 export class ScreenStage implements Stage {
-  look: MediaLook = { fit: 'contain', sound: false };
   /** Whether an item has become visible since the last `clear`. */
   isShowing = false;
   /** Called before each item. At that moment, a reload of the page disturbs least. */
@@ -67,6 +66,7 @@ export class ScreenStage implements Stage {
   readonly #root: HTMLElement;
   readonly #library: MediaLibrary;
   readonly #videos: VideoPool;
+  #hasSound = false;
   #prepared: Prepared | undefined;
   #current: Layer | undefined;
   #starting: Promise<void> = Promise.resolve();
@@ -76,6 +76,13 @@ export class ScreenStage implements Stage {
     this.#root = root;
     this.#library = library;
     this.#videos = new VideoPool(root);
+  }
+
+  /** Applies settings at once, except for the sound of videos that are loaded. */
+  use({ fit, sound, background }: PlayerSettings): void {
+    this.#hasSound = sound;
+    this.#root.style.background = background;
+    this.#root.style.setProperty('--fit', fit);
   }
 
   async prepare(
@@ -178,8 +185,8 @@ export class ScreenStage implements Stage {
       source.release();
       return 'stalled';
     }
-    if (!video) return makeImageLayer(this.#root, source, this.look);
-    const layer = new VideoLayer(this.#videos, video, source, this.look, (isAllowed) =>
+    if (!video) return makeImageLayer(this.#root, source);
+    const layer = new VideoLayer(this.#videos, video, source, this.#hasSound, (isAllowed) =>
       this.onSound(isAllowed),
     );
     this.#addSubtitles(item, layer);

@@ -1,7 +1,6 @@
 import { secondMs } from '../../domain/clock.ts';
 import type { PlaybackFailure } from '../../player/stage.ts';
 import type { MediaSource } from '../media/media-library.ts';
-import type { MediaLook } from '../settings/page-settings.ts';
 import { type Layer, nextEvent } from './layer.ts';
 
 /**
@@ -91,15 +90,14 @@ export class VideoLayer implements Layer {
     pool: VideoPool,
     element: HTMLVideoElement,
     source: MediaSource,
-    look: MediaLook,
+    hasSound: boolean,
     onSound: (isAllowed: boolean) => void,
   ) {
     this.element = element;
     this.#onSound = onSound;
     this.#pool = pool;
     this.#source = source;
-    element.style.objectFit = look.fit;
-    element.muted = !look.sound;
+    element.muted = !hasSound;
     const { signal } = this.#disposed;
     this.#error = nextEvent(element, 'error', signal).then(() => failureOf(element, source));
     const stalled = new Promise<PlaybackFailure>((resolve) => {

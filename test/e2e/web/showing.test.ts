@@ -197,8 +197,11 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     await tv.reload();
     await tv.publish([of('red.png', 'image', 600)]);
     await shows(tv, red);
-    const fit = "document.querySelector('img.visible').style.objectFit";
+    const fit = "getComputedStyle(document.querySelector('img.visible')).objectFit";
     expect(await tv.page.evaluate(fit)).toBe('fill');
+    const path = `/v1/screens/${tv.screenId}/config`;
+    await tv.service.manage('PUT', path, { player: { ...player, fit: 'cover' } });
+    await expect.poll(() => tv.page.evaluate(fit)).toBe('cover');
     const shift = "document.getElementById('stage').style.transform";
     expect(await tv.page.evaluate(shift)).toBe('');
     await tv.page.clock.fastForward(10 * 60_000);
