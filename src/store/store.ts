@@ -56,6 +56,12 @@ export interface Store {
   now(): number;
 
   /**
+   * How many records to read at a time, if many are needed. In memory 1, because the reads of many
+   * only take memory together. A database reads many with one statement.
+   */
+  readonly readsAtOnce: number;
+
+  /**
    * Returns how far the store's newest time is ahead of the clock of this machine, in milliseconds.
    * On files, this is the newest stamp; in a database, its clock.
    */

@@ -7,7 +7,7 @@ import type { Screen } from '../../domain/records/rows.ts';
 import type { Store } from '../../store/store.ts';
 import type { ServiceDependencies } from '../context.ts';
 import { reasonOf } from '../status/condition-view.ts';
-import type { JudgedScreen } from '../status/screen-status.ts';
+import type { JudgedScreen } from '../status/judged-screens.ts';
 import { readAlarms, storeDecisions, type WatchedScreen } from './alarm-notices.ts';
 import { AlarmRules } from './alarm-rules.ts';
 import type { NoticeFigures } from './notice-figures.ts';
@@ -63,7 +63,7 @@ function watched({ screen, device, judged }: JudgedScreen): WatchedScreen | unde
  */
 export class ScreenWatch {
   readonly #deps: WatchDependencies;
-  readonly #judgeAll: () => AsyncIterable<readonly JudgedScreen[]>;
+  readonly #judgeAll: () => AsyncIterable<JudgedScreen>;
   readonly #figures: NoticeFigures;
   /** Names this instance in the lease. */
   readonly #holder: string;
@@ -74,7 +74,7 @@ export class ScreenWatch {
 
   constructor(
     deps: WatchDependencies,
-    judgeAll: () => AsyncIterable<readonly JudgedScreen[]>,
+    judgeAll: () => AsyncIterable<JudgedScreen>,
     figures: NoticeFigures,
   ) {
     this.#deps = deps;
@@ -152,21 +152,19 @@ export class ScreenWatch {
     ended: EndedPlaylist[],
   ): AsyncGenerator<WatchedScreen> {
     let renewedMs = lookedAt;
-    for await (const slice of this.#judgeAll()) {
+    for await (const one of this.#judgeAll()) {
       const nowMs = this.#deps.clock.now();
       if (Math.abs(nowMs - renewedMs) > renewMs) {
         if (!(await this.#takeLease()))
           throw new SignageError('unavailable', 'Another instance watches the screens now.');
         renewedMs = nowMs;
       }
-      for (const one of slice) {
-        const { screen, playlist } = one;
-        const endMs = playlist?.state === 'active' ? (playlist.validUntil ?? 0) : 0;
-        if (playlist && endMs > endsToldUntil && endMs <= lookedAt)
-          ended.push({ screen, version: playlist.version });
-        const seen = watched(one);
-        if (seen) yield seen;
-      }
+      const { screen, playlist } = one;
+      const endMs = playlist?.state === 'active' ? (playlist.validUntil ?? 0) : 0;
+      if (playlist && endMs > endsToldUntil && endMs <= lookedAt)
+        ended.push({ screen, version: playlist.version });
+      const seen = watched(one);
+      if (seen) yield seen;
     }
   }
 

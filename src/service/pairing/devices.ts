@@ -1,6 +1,7 @@
 import { iso, isoOrNull } from '../../domain/clock.ts';
 import type { Page } from '../../domain/paging.ts';
-import { isOnline } from '../../domain/records/config.ts';
+import type { DeviceActivity } from '../../domain/records/activity.ts';
+import { type DeviceConfig, isOnline } from '../../domain/records/config.ts';
 import type { DeviceQuery, DeviceView } from '../../domain/records/device.ts';
 import type { StoredReport } from '../../domain/records/player-report.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
@@ -29,14 +30,13 @@ function reportView(report: StoredReport | undefined): DeviceView['report'] {
   };
 }
 
-/** Returns the view of a device, with its last activity. */
-export async function viewDevice(
-  store: Pick<Store, 'read' | 'marks'>,
+/** Returns the view of a device. `config` is that of its screen. */
+export function deviceView(
   row: Device,
+  activity: DeviceActivity,
+  config: DeviceConfig,
   nowMs: number,
-): Promise<DeviceView> {
-  const activity = await store.marks('device', row.id);
-  const { config } = await readEffectiveConfig(store.read, row);
+): DeviceView {
   return {
     id: row.id,
     screenId: row.screenId,
@@ -60,6 +60,16 @@ export async function viewDevice(
     suspendReason: row.suspendReason,
     simulated: row.simulated,
   };
+}
+
+async function viewDevice(
+  store: Pick<Store, 'read' | 'marks'>,
+  row: Device,
+  nowMs: number,
+): Promise<DeviceView> {
+  const activity = await store.marks('device', row.id);
+  const { config } = await readEffectiveConfig(store.read, row);
+  return deviceView(row, activity, config, nowMs);
 }
 
 /** Devices: lists, returns and revokes them (docs/protocol.md §5.3). */

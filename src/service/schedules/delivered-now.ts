@@ -61,6 +61,12 @@ const plainly = (base: PlaylistSummary): DeliveredNow => ({
   others: [],
 });
 
+interface DeliveredInput {
+  layers: ScreenLayers;
+  base: PlaylistSummary | undefined;
+  nowMs: number;
+}
+
 /**
  * Returns what TVs of a screen get. A switch that no TV has met yet is not recorded, so the version
  * is then the last one, if there is one.
@@ -68,10 +74,8 @@ const plainly = (base: PlaylistSummary): DeliveredNow => ({
 export async function deliveredNow(
   reader: Pick<Reader, 'get'>,
   screen: Screen,
-  base: PlaylistSummary | undefined,
-  nowMs: number,
+  { layers, base, nowMs }: DeliveredInput,
 ): Promise<DeliveredNow | undefined> {
-  const layers = await readLayers(reader, screen);
   if (!hasLayers(layers, nowMs)) return base && plainly(base);
   const active = base && playlistStatusAt(base, nowMs) === 'active' ? base : undefined;
   const plan = await planOf(reader, screen, { layers, base: active, nowMs });

@@ -159,7 +159,10 @@ export function makeExplain(deps: ServiceDependencies) {
     const isNow = at === undefined;
     const content = playable && (await readContent(store.read, playable.contentId));
     const version = isNow ? (recordedVersion(playable, base, layers.own)?.version ?? null) : null;
-    const now = isNow && playable ? await deliveredNow(store.read, screen, row, nowMs) : undefined;
+    const now =
+      isNow && playable
+        ? await deliveredNow(store.read, screen, { layers, base: row, nowMs })
+        : undefined;
     const due = now && playlistStatusAt(now.summary, nowMs) === 'active' ? now : undefined;
     return {
       at: iso(atMs),

@@ -71,6 +71,7 @@ export interface StoreParts {
  */
 export class JsonStore implements Store {
   readonly read: Reader;
+  readonly readsAtOnce = 1;
   readonly #parts: StoreParts;
   readonly #topics = new ChangeTopics();
   readonly #writer: Writer;
@@ -199,7 +200,7 @@ export class JsonStore implements Store {
   async marks(kind: 'device' | 'token', id: string): Promise<DeviceActivity & TokenActivity> {
     this.#refuseClosed();
     const sequence = kind === 'device' ? this.#parts.events.sequences.summary(id) : undefined;
-    return { ...this.#parts.lastActivity.marks(kind, id), ...sequence };
+    return Object.assign(this.#parts.lastActivity.marks(kind, id), sequence);
   }
 
   async updateGuessCounters<T>(

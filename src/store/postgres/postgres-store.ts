@@ -78,6 +78,7 @@ interface StoreOptions extends PostgresOptions {
 /** The PostgreSQL store, shared by any number of instances. */
 export class PostgresStore implements Store {
   readonly read: Reader;
+  readonly readsAtOnce = lookUpLimits.maxItems;
   readonly secret: Uint8Array;
   readonly refusedRequests: RefusedRequestsTable;
   readonly #database: Database;

@@ -2,11 +2,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/domain/clock.ts';
 import { makeIdSource } from '../../../src/domain/id.ts';
 import { silentLog } from '../../../src/domain/log.ts';
+import { effectiveConfig } from '../../../src/domain/records/config.ts';
 import { NoticeFigures } from '../../../src/service/notices/notice-figures.ts';
 import { makeNoticeLog } from '../../../src/service/notices/notice-log.ts';
 import { startNoticeWatch } from '../../../src/service/notices/notice-watch.ts';
 import { ScreenWatch } from '../../../src/service/notices/screen-watch.ts';
-import type { JudgedScreen } from '../../../src/service/status/screen-status.ts';
+import type { JudgedScreen } from '../../../src/service/status/judged-screens.ts';
 import { openStore } from '../../../src/store/location/open.ts';
 import { sampleRow } from '../../../src/testing/store-suite/sample-rows.ts';
 import { emptyDatabase, freshDatabase } from '../../support/postgres/postgres.ts';
@@ -222,6 +223,20 @@ describe('the watch over screens', () => {
   });
 });
 
+const unpaired: JudgedScreen = {
+  screen: sampleRow('screens', 1),
+  device: undefined,
+  playlist: undefined,
+  delivered: undefined,
+  judged: {
+    judgement: { condition: 'unpaired', since: null, errors: [] },
+    activity: undefined,
+    playlist: undefined,
+    facts: undefined,
+    config: effectiveConfig([]),
+  },
+};
+
 /** Returns the stores of two instances on one database, and what makes their watches. */
 async function twoWatches() {
   const url = await freshDatabase();
@@ -232,7 +247,7 @@ async function twoWatches() {
   return {
     clock,
     stores,
-    watchOf: (instance: number, judgeAll: () => AsyncGenerator<readonly JudgedScreen[]>) =>
+    watchOf: (instance: number, judgeAll: () => AsyncGenerator<JudgedScreen>) =>
       new ScreenWatch({ store: stores[instance]!, clock, newId }, judgeAll, new NoticeFigures()),
     end: () => Promise.all(stores.map((store) => store.close())),
   };
@@ -264,7 +279,7 @@ describe('the watch of two instances', () => {
     const one = watchOf(0, async function* () {
       for (let slice = 0; slice < 10; slice++) {
         clock.advance(6 * secondMs);
-        yield [];
+        yield unpaired;
         seen.push(await other.look());
       }
     });
@@ -284,7 +299,7 @@ describe('the watch of two instances', () => {
       await stores[1]!.write((tx) =>
         tx.put('watches', { ...watch!, holder: 'other', lookedAt: clock.now() }),
       );
-      yield [];
+      yield unpaired;
     });
     await expect(one.look()).rejects.toMatchObject({ code: 'unavailable' });
     expect(await stores[0]!.read.get('alarms', alarm.id)).toEqual(alarm);

@@ -85,6 +85,7 @@ export class LastActivityTable implements DocumentOwner {
     this.#dirty.add(held.document);
   }
 
+  /** Returns a copy. */
   marks(kind: ActivityKind, id: string): AnyActivity {
     return { ...this.#held(kind, id)?.activity };
   }
