@@ -121,7 +121,6 @@ export const sections = {
     filters: ['contentId'],
     topic: (id) => `screens/${id}`,
     document: ({ id }) => documentOf.playlist(id),
-    held: 'lines',
   }),
   pastPlaylists: section({
     row: playlistRow,

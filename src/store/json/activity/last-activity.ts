@@ -5,6 +5,7 @@ import {
   lastActivity,
   seenSinceAfter,
 } from '../../../domain/records/activity.ts';
+import { checksumLength } from '../checkpoint/document-line.ts';
 import type {
   DocumentOwner,
   RenderedDocument,
@@ -31,9 +32,11 @@ const inOrder = Object.fromEntries(
   [...Object.keys(lastActivity.shape), 'lastUsedAt'].map((member) => [member, undefined]),
 );
 
+const openingOf = (kind: ActivityKind) => `{"kind":"${kind}","id":"`;
+
 function formatOf(kind: ActivityKind): LineFormat<AnyActivity> {
   return {
-    opening: `{"kind":"${kind}","id":"`,
+    opening: openingOf(kind),
     parse(line) {
       const { kind: _kind, id: _id, ...activity } = JSON.parse(line);
       return activity;
@@ -144,8 +147,11 @@ export class LastActivityTable implements DocumentOwner {
 
   async load(name: string, document: WrittenDocument): Promise<void> {
     const bytes = await document.bytes();
+    const tokensAt = bytes.indexOf(openingOf('token'));
     this.#tables.device.load(name, bytes);
-    this.#tables.token.load(name, bytes);
+    // The lines of tokens are the last ones. In the same buffer, they would keep those of devices.
+    if (tokensAt >= 0)
+      this.#tables.token.load(name, Buffer.from(bytes.subarray(tokensAt - checksumLength)));
   }
 }
 

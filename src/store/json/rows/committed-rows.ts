@@ -8,7 +8,7 @@ import { sortCooperatively } from '../checkpoint/sort-cooperatively.ts';
 import { deepFreeze, TableIndex, type TableRow } from './table-index.ts';
 import type { RowLookup, RowWrite } from './write-set.ts';
 
-/** Maximum number of parsed lines in a cache. A playlist with ten items takes 3 KB. */
+/** Maximum number of parsed lines in a cache. The content of ten items takes 3 KB. */
 const parsedLines = 5_000;
 
 /** Renders a row as a line of its document, which starts with the table and the id. */
@@ -51,11 +51,6 @@ class ParsedLines extends LineTable<TableRow> {
     return row;
   }
 
-  /** Returns a row without changing the cache. */
-  peek(id: string): TableRow | undefined {
-    return this.#parsed.get(id) ?? this.get(id);
-  }
-
   /** A changed row becomes the last line of its document. */
   change(id: string, row: TableRow | null): void {
     this.#parsed.delete(id);
@@ -66,14 +61,12 @@ class ParsedLines extends LineTable<TableRow> {
 
 /** The durable rows of all tables in memory. */
 export class CommittedRows implements RowLookup {
-  /** Rows parsed on demand. Parsing all playlists would take most of the time of a start. */
+  /** Rows parsed on demand. Parsing all contents would take most of the time of a start. */
   readonly lines: ReadonlyMap<TableName, ParsedLines> = new Map(
     tableNames
       .filter((table) => sectionOf(table).held === 'lines')
       .map((table) => [table, new ParsedLines(table)]),
   );
-  /** Cache of playlist summaries, so that lists and changes parse each version only once. */
-  readonly #playlistSummaries = new Map<string, PlaylistSummary>();
   /**
    * Cache of the holders of the keys that TVs have used since the start, by the hash of the key. It
    * saves each request the look-ups of three rows.
@@ -87,32 +80,12 @@ export class CommittedRows implements RowLookup {
     return lines ? lines.row(id) : this.#rows[table].get(id);
   }
 
-  /** Returns a row without changing the cache, so that it evicts no row that TVs read. */
-  peek(table: TableName, id: string): TableRow | undefined {
-    const lines = this.lines.get(table);
-    return lines ? lines.peek(id) : this.row(table, id);
-  }
-
   playlistSummary(id: string): PlaylistSummary | undefined {
-    const known = this.#playlistSummaries.get(id);
-    if (known) return known;
-    const row = this.peek('playlists', id) as Playlist | undefined;
+    const row = this.row('playlists', id) as Playlist | undefined;
     if (!row) return undefined;
     const { playlistId, version, state, publishedAt, validUntil, hasMedia, contentId, origin } =
       row;
-    // In one literal, so that all have one shape. The shape of each would take 300 bytes.
-    const summary: PlaylistSummary = Object.freeze({
-      playlistId,
-      version,
-      state,
-      publishedAt,
-      validUntil,
-      hasMedia,
-      contentId,
-      origin,
-    });
-    this.#playlistSummaries.set(id, summary);
-    return summary;
+    return { playlistId, version, state, publishedAt, validUntil, hasMedia, contentId, origin };
   }
 
   holder(table: TableName, index: string, key: string): TableRow | undefined {
@@ -179,7 +152,6 @@ export class CommittedRows implements RowLookup {
    * Applies a change without updating the indexes. At start, `index` builds the indexes afterwards.
    */
   load(table: TableName, id: string, row: TableRow | null): void {
-    if (table === 'playlists') this.#playlistSummaries.delete(id);
     const lines = this.lines.get(table);
     if (lines) lines.change(id, row);
     else if (row === null) this.#rows[table].delete(id);

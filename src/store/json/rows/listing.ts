@@ -143,7 +143,7 @@ async function deleteNamed(base: CommittedRows, ids: Set<unknown>): Promise<void
     if (slices.isLastRow()) await slices.next();
   }
   for (const id of ids.size > 0 ? base.all('layers') : []) {
-    const layers = base.peek('layers', id) as unknown as Layers | undefined;
+    const layers = base.row('layers', id) as unknown as Layers | undefined;
     for (const contentId of layers ? contentsOfLayers(layers) : []) ids.delete(contentId);
     if (slices.isLastRow()) await slices.next();
   }

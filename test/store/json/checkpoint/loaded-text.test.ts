@@ -84,39 +84,39 @@ describe('LineTable', () => {
   });
 });
 
-describe('a playlist that was loaded as text', () => {
-  const document = sectionOf('playlists').document({ id: 'a' });
-  const playlistsIn = (base: CommittedRows) => base.lines.get('playlists')!;
-  const line = (row: object) => JSON.stringify(['playlists', row]);
+describe('a content that was loaded as text', () => {
+  const document = sectionOf('contents').document({ id: 'a' });
+  const contentsIn = (base: CommittedRows) => base.lines.get('contents')!;
+  const line = (row: object) => JSON.stringify(['contents', row]);
 
   function loaded(): CommittedRows {
     const base = new CommittedRows();
-    playlistsIn(base).load(document, linesOf(line({ id: 'a', items: '[1]' })));
+    contentsIn(base).load(document, linesOf(line({ id: 'a', items: '[1]' })));
     return base;
   }
 
   it('is cached and frozen after some reads', () => {
     const base = loaded();
     for (let n = 0; n < 300; n++)
-      expect(base.row('playlists', 'a')).toEqual({ id: 'a', items: '[1]' });
-    const row = base.row('playlists', 'a');
+      expect(base.row('contents', 'a')).toEqual({ id: 'a', items: '[1]' });
+    const row = base.row('contents', 'a');
     expect(Object.isFrozen(row)).toBe(true);
-    expect(base.row('playlists', 'a')).toBe(row);
-    expect(playlistsIn(base).lines(document)).toEqual([line({ id: 'a', items: '[1]' })]);
-    expect(base.row('playlists', 'b')).toBeUndefined();
+    expect(base.row('contents', 'a')).toBe(row);
+    expect(contentsIn(base).lines(document)).toEqual([line({ id: 'a', items: '[1]' })]);
+    expect(base.row('contents', 'b')).toBeUndefined();
   });
 
   it('is replaced by its changes', () => {
     const base = loaded();
-    base.row('playlists', 'a');
+    base.row('contents', 'a');
     const changed = { id: 'a', items: '[2]' };
-    base.load('playlists', 'a', changed);
-    expect(Object.isFrozen(base.row('playlists', 'a'))).toBe(true);
-    expect(base.row('playlists', 'a')).toEqual(changed);
-    expect(playlistsIn(base).lines(document)).toEqual([line(changed)]);
-    expect([...base.all('playlists')]).toEqual(['a']);
-    base.load('playlists', 'a', null);
-    expect([base.row('playlists', 'a'), ...base.all('playlists')]).toEqual([undefined]);
-    expect(playlistsIn(base).lines(document)).toEqual([]);
+    base.load('contents', 'a', changed);
+    expect(Object.isFrozen(base.row('contents', 'a'))).toBe(true);
+    expect(base.row('contents', 'a')).toEqual(changed);
+    expect(contentsIn(base).lines(document)).toEqual([line(changed)]);
+    expect([...base.all('contents')]).toEqual(['a']);
+    base.load('contents', 'a', null);
+    expect([base.row('contents', 'a'), ...base.all('contents')]).toEqual([undefined]);
+    expect(contentsIn(base).lines(document)).toEqual([]);
   });
 });
