@@ -152,6 +152,24 @@ describe.skipIf(!chromiumPath)(`/player#check${needsChromium}`, () => {
     await service.close();
   });
 
+  it('does not mistake a page that is busy itself for one that a frame has frozen', async () => {
+    const service = await startService();
+    const { page, close } = await openTvPage({
+      initScript: `let isFirst = true;
+        addEventListener('message', () => {
+          if (!isFirst || parent !== window) return;
+          isFirst = false;
+          const untilMs = performance.now() + 1000;
+          while (performance.now() < untilMs);
+        });`,
+    });
+    await page.goto(`${service.url}/player#check`);
+    await isAsked(page);
+    expect(await lineOf(page)).toMatch(/ isolatesPages=yes /);
+    await close();
+    await service.close();
+  });
+
   it('says whether storage was kept over a restart, and runs without the service', async () => {
     const service = await startService();
     const open = async (profile?: string) => {

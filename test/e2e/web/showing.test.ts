@@ -111,7 +111,6 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     const tv = await startTvOnScreen({
       items: [of('green.webm', 'video', 1), of('blue.webm', 'video', 1)],
       config: { player: { sound: true } },
-      args: ['--autoplay-policy=no-user-gesture-required'],
     });
     await shows(tv, /^\d,1[67]\d,[45]\d$/);
     expect(await tv.page.evaluate("document.querySelector('video.visible').muted")).toBe(false);
@@ -190,8 +189,7 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
       pixelShift: true,
       idle: 'black',
     };
-    const args = ['--autoplay-policy=no-user-gesture-required'];
-    const tv = await startTvOnScreen({ items: [], config: { player }, args });
+    const tv = await startTvOnScreen({ items: [], config: { player } });
     await shows(tv, lime);
     await tv.page.clock.install();
     await tv.reload();

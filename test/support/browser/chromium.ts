@@ -44,7 +44,13 @@ afterEachFile(async () => {
   shared = undefined;
 });
 
-export const launchArguments = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
+/** As a kiosk's browser, which allows sound. Of an argument that is given twice, the last holds. */
+export const launchArguments = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--autoplay-policy=no-user-gesture-required',
+];
 const launchOptions = (args: readonly string[] = []) => ({
   executablePath: chromiumPath!,
   args: [...launchArguments, ...args],
