@@ -29,8 +29,13 @@ function playlistView(row: PlaylistSummary, nowMs: number): ScreenStatusView['pl
 /** Number of pages that a list with `condition` reads at most until it finds a screen. */
 const maxPages = 50;
 
-/** Number of screens in memory that are judged before TVs get their turn. */
-const screensPerTurn = 50;
+/** Number of screens in memory that are listed together. */
+const screensPerList = 50;
+/**
+ * Number of screens that are judged before TVs get their turn. After a start, each of them may be
+ * the first that looks into its document of activity, which indexes the document.
+ */
+const screensPerTurn = 10;
 /** Lifetime of cached counts. */
 const countsLifetimeMs = 15 * secondMs;
 
@@ -103,13 +108,14 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
 
   /** Judges the screens of all tenants. */
   async function* judgeAll(): AsyncGenerator<JudgedScreen> {
-    const limit = Math.max(screensPerTurn, store.readsAtOnce);
-    const query = { limit, isUnsized: true };
-    for await (const screens of slicesOf(store, 'screens', query)) {
-      yield* judge(screens, { nowMs: clock.now() });
-      // Reading rows in memory never leaves the microtask queue.
-      await setImmediate();
-    }
+    const query = { limit: Math.max(screensPerList, store.readsAtOnce), isUnsized: true };
+    let judged = 0;
+    for await (const screens of slicesOf(store, 'screens', query))
+      for await (const one of judge(screens, { nowMs: clock.now() })) {
+        yield one;
+        // Reading rows in memory never leaves the microtask queue.
+        if (++judged % screensPerTurn === 0) await setImmediate();
+      }
   }
 
   /** Counts the screens of all tenants by condition. */
