@@ -15,32 +15,18 @@ const limitMs = 5 * secondMs;
 export const inTime = (isolated: Promise<boolean>): Promise<boolean | undefined> =>
   Promise.race([isolated, after(limitMs).then(() => undefined)]);
 
-/** The part of the player's script that runs in the frame: blocks its own thread when asked to. */
+/**
+ * The part of the player's script that runs in the frame: blocks its own thread after each message,
+ * and says when it is ready for the next one.
+ */
 export function blockThread(): void {
+  const sayReady = () => parent.postMessage('', '*');
   window.addEventListener('message', () => {
     const untilMs = performance.now() + busyMs;
     while (performance.now() < untilMs);
-    parent.postMessage('free', '*');
+    sayReady();
   });
-  parent.postMessage('ready', '*');
-}
-
-/** Measures the longest time that no timer of this page runs, until it is ended. */
-function watchTimers(): { end(): number } {
-  let longestMs = 0;
-  let lastMs = performance.now();
-  const tick = () => {
-    longestMs = Math.max(longestMs, performance.now() - lastMs);
-    lastMs = performance.now();
-  };
-  const timer = setInterval(tick, tickMs);
-  return {
-    end() {
-      tick();
-      clearInterval(timer);
-      return longestMs;
-    },
-  };
+  sayReady();
 }
 
 /**
@@ -51,13 +37,23 @@ export function isolatesPages(scriptUrl: string): Promise<boolean> {
   const frame = document.createElement('iframe');
   const isolated = new Promise<boolean>((resolve) => {
     let tries = 0;
-    let timers: ReturnType<typeof watchTimers> | undefined;
+    let timer: number | undefined;
+    let lastMs = 0;
+    /** Whether no timer of the page has run for as long as the frame blocks. */
+    let isFrozen = true;
+    const tick = () => {
+      const nowMs = performance.now();
+      if (nowMs - lastMs >= frozenMs) isFrozen = true;
+      lastMs = nowMs;
+    };
     window.addEventListener('message', ({ source }) => {
-      if (!frame.contentWindow || source !== frame.contentWindow) return;
-      const isFrozen = timers === undefined || timers.end() >= frozenMs;
+      if (!source || source !== frame.contentWindow) return;
+      tick();
+      clearInterval(timer);
       if (isFrozen && tries++ < maxTries) {
-        timers = watchTimers();
-        frame.contentWindow.postMessage('block', '*');
+        isFrozen = false;
+        timer = window.setInterval(tick, tickMs);
+        (source as Window).postMessage('', '*');
       } else {
         frame.remove();
         resolve(!isFrozen);

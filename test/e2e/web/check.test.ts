@@ -195,7 +195,8 @@ describe.skipIf(!chromiumPath)(`/player#check${needsChromium}`, () => {
     await isAsked(again.page);
     expect(await lineOf(again.page)).toMatch(/ storage=lost .* rtt=none /);
     await again.close();
-  });
+    // It starts four pages, each of which tries four videos.
+  }, 120_000);
 
   it('opens from the player by its address', async () => {
     const tv = await startTvOnScreen({ items: [] });
